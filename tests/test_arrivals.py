@@ -1,0 +1,136 @@
+"""Arrivals and skills against theory, by standard error."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.interpreted import interpreted
+from valmatch.models.valorant.arrivals import ArrivalProcess, Chunk, cholesky_factor
+from valmatch.streams import Streams
+
+RATES = [20.0, 0.0, 5.0, 40.0]
+MEAN = [1200.0, 1.0, 50.0]
+COVARIANCE = [[40000.0, 28.0, 950.0], [28.0, 0.04, 0.8], [950.0, 0.8, 100.0]]
+
+
+def process(horizon: float = 4.0, mean: list[float] = MEAN) -> ArrivalProcess:
+    return ArrivalProcess(RATES, horizon, mean, COVARIANCE, [1.0, 1.0, 1.0])
+
+
+def day(seed: int, replication: int, size: int = 10_000, horizon: float = 4.0) -> Chunk:
+    chunks = list(process(horizon).chunks(Streams(seed), replication, size))
+    return Chunk(*(np.concatenate(parts) for parts in zip(*chunks, strict=True)))
+
+
+def test_counts_per_hour_are_independent_poisson_counts() -> None:
+    n = 4000
+    days = [day(1, k).times for k in range(n)]
+    counts = np.array([np.histogram(t, bins=np.arange(5))[0] for t in days], dtype=np.float64)
+    rates = np.array(RATES)
+    assert (counts[:, 1] == 0).all()
+    assert (np.abs(counts.mean(axis=0) - rates) <= 4 * np.sqrt(rates / n)).all()
+    # The variance of a Poisson count is its mean, with standard error sqrt((r + 2 r^2) / n).
+    errors = np.sqrt((rates + 2 * rates**2) / n)
+    assert (np.abs(counts.var(axis=0) - rates) <= 4 * errors + 1e-12).all()
+    correlations = np.asarray(np.corrcoef(counts[:, [0, 2, 3]].T))[np.triu_indices(3, 1)]
+    assert np.abs(correlations).max() <= 4 / math.sqrt(n)
+
+
+def test_arrivals_within_an_hour_are_uniform() -> None:
+    times = np.concatenate([day(2, k).times for k in range(2000)])
+    within = times[times >= 3.0] - 3.0
+    n = within.size
+    assert abs(within.mean() - 0.5) <= 4 * math.sqrt(1 / 12 / n)
+    assert abs((within**2).mean() - 1 / 3) <= 4 * math.sqrt((1 / 5 - 1 / 9) / n)
+
+
+def test_fractional_horizon_cuts_the_last_hour() -> None:
+    counts = [day(3, k, horizon=3.25).times for k in range(2000)]
+    assert max(times.max() for times in counts) < 3.25
+    last = np.array([(times >= 3.0).sum() for times in counts])
+    assert abs(last.mean() - 10.0) <= 4 * math.sqrt(10.0 / 2000)
+
+
+def test_times_ascend_and_lie_before_the_horizon() -> None:
+    for k in range(200):
+        times = day(4, k).times
+        assert (np.diff(times) >= 0).all()
+        assert times[0] >= 0
+        assert times[-1] < 4.0
+
+
+def test_skills_have_the_given_moments() -> None:
+    vectors = np.concatenate([day(5, k).vectors for k in range(1500)])
+    n = len(vectors)
+    covariance = np.array(COVARIANCE)
+    assert (np.abs(vectors.mean(0) - MEAN) <= 4 * np.sqrt(covariance.diagonal() / n)).all()
+    variances = covariance.diagonal()
+    errors = np.sqrt((np.outer(variances, variances) + covariance**2) / n)
+    assert (np.abs(np.cov(vectors.T) - covariance) <= 4 * errors).all()
+
+
+def test_rating_is_the_weighted_sum() -> None:
+    weighted = ArrivalProcess(RATES, 4.0, MEAN, COVARIANCE, [2.0, -3.0, 0.5])
+    chunk = next(iter(weighted.chunks(Streams(1), 0)))
+    expected = chunk.vectors @ np.array([2.0, -3.0, 0.5])
+    np.testing.assert_allclose(chunk.ratings, expected, rtol=1e-14)
+
+
+def truncated_moments(mean: float, sd: float) -> tuple[float, float]:
+    """Return mean and variance of a normal that is redrawn until it is >= 0."""
+    a = -mean / sd
+    density = math.exp(-0.5 * a * a) / math.sqrt(2 * math.pi)
+    hazard = density / (0.5 * math.erfc(a / math.sqrt(2)))
+    return mean + sd * hazard, sd**2 * (1 + a * hazard - hazard**2)
+
+
+def test_rejection_redraws_whole_vectors() -> None:
+    # Independent components, so that each is a truncated normal of known moments.
+    rejecting = ArrivalProcess(
+        [500.0], 1.0, [0.0, 1.0, 2.0], np.diag([1.0, 4.0, 1.0]).tolist(), [1.0, 1.0, 1.0]
+    )
+    vectors = np.concatenate(
+        [chunk.vectors for k in range(100) for chunk in rejecting.chunks(Streams(6), k)]
+    )
+    n = len(vectors)
+    assert (vectors >= 0).all()
+    for column, (mean, sd) in enumerate([(0.0, 1.0), (1.0, 2.0), (2.0, 1.0)]):
+        expected, variance = truncated_moments(mean, sd)
+        assert abs(vectors[:, column].mean() - expected) <= 4 * math.sqrt(variance / n)
+
+
+@pytest.mark.parametrize("size", [1, 7, 64])
+def test_chunks_never_change_a_draw(size: int) -> None:
+    for whole, parts in zip(day(7, 3), day(7, 3, size), strict=True):
+        np.testing.assert_array_equal(whole, parts)
+
+
+def test_skills_and_times_come_from_streams_of_their_own() -> None:
+    shifted = list(process(mean=[1200.0, 0.1, 50.0]).chunks(Streams(7), 3))
+    np.testing.assert_array_equal(shifted[0].times, day(7, 3).times)
+    slower = ArrivalProcess([2.0] * 4, 4.0, MEAN, COVARIANCE, [1.0, 1.0, 1.0])
+    few = next(iter(slower.chunks(Streams(7), 3)))
+    np.testing.assert_array_equal(few.vectors, day(7, 3).vectors[: few.times.size])
+
+
+def factored(matrix: list[list[float]]) -> NDArray[np.float64]:
+    factor = cholesky_factor(matrix)
+    assert (np.triu(factor, 1) == 0).all()
+    return factor @ factor.T
+
+
+def test_cholesky_factor_of_regular_and_singular_covariances() -> None:
+    for matrix in (COVARIANCE, [[4.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 0.0]]):
+        np.testing.assert_allclose(factored(matrix), matrix, rtol=1e-12, atol=1e-12)
+
+
+def some_days() -> list[list[float]]:
+    return [day(8, k).times.tolist() + day(8, k).ratings.tolist() for k in range(3)]
+
+
+def test_compiled_kernels_equal_their_python_source() -> None:
+    assert interpreted("tests.test_arrivals", "some_days") == repr(some_days())

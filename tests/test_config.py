@@ -1,0 +1,671 @@
+"""Tests of the configs: what is read, what is refused and where, what identifies a run."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import pickle
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import valmatch.config
+import valmatch.models.registry as registry
+from valmatch.config import Config, config_id, load, resolved, shipped_configs
+from valmatch.errors import InputError
+from valmatch.fields import Factors
+from valmatch.models.valorant.factors import ValorantFactors
+from valmatch.template import template
+
+MINIMAL = "model: valorant\n"
+
+
+@pytest.fixture(autouse=True)
+def _in_scratch_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def loaded(text: str | bytes, *overrides: str) -> Config:
+    Path("c.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
+    return load("c.yaml", overrides)
+
+
+def refused(text: str | bytes, *overrides: str) -> list[str]:
+    with pytest.raises(InputError) as info:
+        loaded(text, *overrides)
+    return str(info.value).splitlines()
+
+
+def factors(text: str) -> str:
+    return f"model: valorant\nfactors: {{{text}}}\n"
+
+
+# Reading YAML
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("", "c.yaml:1:1: the config is empty (it needs at least 'model: ...')"),
+        ("# nothing\n", "c.yaml:1:1: the config is empty (it needs at least 'model: ...')"),
+        ("[1, 2]", "c.yaml:1:1: the config is a list of 2 (allowed: a mapping)"),
+        ("\n  valorant", "c.yaml:2:3: the config is 'valorant' (allowed: a mapping)"),
+        (
+            "model: valorant\n---\nmodel: valorant\n",
+            "c.yaml:2:1: a second document starts here (a config is one document)",
+        ),
+        (
+            "model: valorant\nfactors:\n\tteam_diff: 3\n",
+            "c.yaml:3:1: a tab cannot stand here (YAML is indented with spaces)",
+        ),
+        ("model: a: b\n", "c.yaml:1:9: not valid YAML: mapping values are not allowed here"),
+        (
+            "model: valorant\nfactors: *f\n",
+            "c.yaml:2:10: not valid YAML: found undefined alias 'f'",
+        ),
+        (
+            "model: valorant\nfactors: &f {a: *f}\n",
+            "c.yaml:2:10: an alias stands inside what it refers to",
+        ),
+        (factors("<<: 3"), "c.yaml:2:15: <<: 3 cannot be merged (allowed: a mapping)"),
+        ("5: 3\n", "c.yaml:1:1: 5 cannot be a key (allowed: a string)"),
+        ("? [a]\n: 3\n", "c.yaml:1:3: a list of 1 cannot be a key (allowed: a string)"),
+        (factors("team_diff: !!int x"), "c.yaml:2:22: 'x' cannot be read as int"),
+        (factors("a: !secret x"), "c.yaml:2:14: the tag '!secret' is not known"),
+        (factors("a: " + "[" * 3000), "c.yaml: nested too deeply"),
+        (b"model: \xff\n", "c.yaml:1:8: not a text file in UTF-8"),
+        ("# \u00e9\nmodel: \u00e9".encode("latin-1"), "c.yaml:1:3: not a text file in UTF-8"),
+        ("model:\n  \x07", "c.yaml:2:3: the character U+0007 is not allowed"),
+    ],
+)
+def test_unreadable_yaml_is_located(text: str | bytes, line: str) -> None:
+    assert refused(text) == [line]
+
+
+def test_every_duplicate_key_is_reported() -> None:
+    assert refused("model: valorant\nmodel: x\nfactors: {team_num: 1, team_num: 2}\n") == [
+        "c.yaml:2:1: model: given twice (first in line 1)",
+        "c.yaml:3:24: team_num: given twice (first in line 3)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("1e2", 100.0),
+        ("1.5E+2", 150.0),
+        (".5e1", 5.0),
+        ("5.", 5.0),
+        ("0x10", 16.0),
+        ("0o17", 15.0),
+        ("012", 12.0),
+        ("+3", 3.0),
+        ("-0.0", 0.0),
+        ("!!float 5", 5.0),
+    ],
+)
+def test_numbers_of_the_core_schema(written: str, value: float) -> None:
+    read = loaded(factors(f"team_diff: {written}")).factors.model_dump()["team_diff"]
+    assert (type(read), repr(read)) == (float, repr(value))
+
+
+@pytest.mark.parametrize("word", ["on", "off", "yes", "no", "1_000", "12:30", "2024-01-01", "1e"])
+def test_words_of_yaml_1_1_are_strings(word: str) -> None:
+    assert refused(factors(f"team_diff: {word}")) == [
+        f"c.yaml:2:22: factors.team_diff: {word!r} is a string"
+        " (allowed: a number >= 0, in Elo points)"
+    ]
+
+
+def test_anchors_and_merge_keys() -> None:
+    config = loaded(factors("<<: [{team_diff: 7, team_num: &n 3}, {team_diff: 9}], team_num: 4"))
+    assert config.factors.model_dump(include={"team_diff", "team_num"}) == {
+        "team_diff": 7.0,
+        "team_num": 4,
+    }
+    config = loaded(factors("team_diff: &d 7, player_diff: *d"), "team_diff=8")
+    assert config.factors.model_dump()["player_diff"] == 7.0
+
+
+def test_an_override_changes_no_other_use_of_an_anchor() -> None:
+    text = factors("mean_matrix: &m [1200, 1, 50], multiplier_matrix: *m")
+    text += "replicate: {expect: {a: &e {mean: 1}, b: *e}}\n"
+    config = loaded(text, "mean_matrix.0=1000", "replicate.expect.a.mean=2")
+    values = config.factors.model_dump()
+    assert values["mean_matrix"] == (1000.0, 1.0, 50.0)
+    assert values["multiplier_matrix"] == (1200.0, 1.0, 50.0)
+    assert {name: e["mean"] for name, e in config.replicate["expect"].items()} == {"a": 2, "b": 1}
+
+
+def test_byte_order_mark_is_skipped() -> None:
+    assert loaded(b"\xef\xbb\xbf" + MINIMAL.encode()).factors == ValorantFactors()
+
+
+# Files
+
+
+def test_files_that_cannot_be_read() -> None:
+    names = "shipped configs: valorant, valorant-published, valorant-start"
+    Path("folder").mkdir()
+    for source, line in [
+        ("x/y.yaml", f"x/y.yaml: no such file ({names})"),
+        ("valornt", f"valornt: no such file (did you mean the shipped config 'valorant'? {names})"),
+        (
+            "x/valorant-strt.yml",
+            "x/valorant-strt.yml: no such file"
+            f" (did you mean the shipped config 'valorant-start'? {names})",
+        ),
+        ("folder", "folder: cannot be read: is a directory"),
+        ("c.yaml/x", "c.yaml/x: cannot be read: not a directory"),
+    ]:
+        Path("c.yaml").write_text(MINIMAL)
+        with pytest.raises(InputError) as info:
+            load(source)
+        assert str(info.value) == line
+
+
+def test_unreadable_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    # Not by its mode: root reads everything.
+    monkeypatch.setattr(Path, "read_bytes", denied)
+    with pytest.raises(InputError, match=r"^secret.yaml: cannot be read: permission denied$"):
+        load("secret.yaml")
+
+
+def test_a_file_wins_over_a_shipped_name() -> None:
+    assert load("valorant-start").factors.model_dump()["team_diff"] == 200.0
+    Path("valorant-start").mkdir()
+    assert load("valorant-start").factors.model_dump()["team_diff"] == 200.0
+    Path("valorant-start").rmdir()
+    Path("valorant-start").write_text(factors("team_diff: 5"))
+    assert load("valorant-start").factors.model_dump()["team_diff"] == 5.0
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stdin(text: str) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+
+    stdin(MINIMAL)
+    assert load("-").source == "<stdin>"
+    stdin("model: x")
+    with pytest.raises(InputError, match=r"^<stdin>:1:8: model: 'x' is not a model"):
+        load("-")
+
+
+def test_shipped_configs() -> None:
+    defaults = ValorantFactors()
+    changed: dict[str, dict[str, object]] = {
+        "valorant": {},
+        "valorant-start": {
+            "player_diff": 150.0,
+            "team_diff": 200.0,
+            "wait_thresh": 0.15,
+            "player_slack": 100.0,
+            "team_slack": 100.0,
+        },
+        "valorant-published": {
+            "matching": "joint",
+            "slack_scope": "pool",
+            "team_slack": 0.0,
+            "tie_break": "enumeration",
+        },
+    }
+    assert list(shipped_configs()) == sorted(shipped_configs())
+    for name, changes in changed.items():
+        config = load(name)
+        assert config.factors == defaults.model_copy(update=changes)
+        assert config.factors.model_fields_set == set(ValorantFactors.model_fields)
+        assert (config.replicate, config.warnings) == ({"n": 1000, "seed": 1}, ())
+        text = shipped_configs()[name].read_text()
+        assert max(map(len, text.splitlines())) <= 100
+
+
+def test_shipped_configs_of_an_installed_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    inside = Path("site/valmatch/configs")
+    inside.mkdir(parents=True)
+    (inside / "own.yaml").write_text(MINIMAL)
+    monkeypatch.setattr(valmatch.config, "__file__", "site/valmatch/config.py")
+    assert shipped_configs() == {"own": inside / "own.yaml"}
+    assert load("own").source == str(inside / "own.yaml")
+
+
+# Checking
+
+
+BAD = """\
+model: valorant
+factors:
+  team_dif: 300
+  player_diff: "200"
+  poisson_rate: [20, -1, 1e400, true]
+  team_num: 5.5
+  matching: jont
+  review: 3
+  cov_matrix: [[1, 2], 3, [4, 5, 6]]
+  horizon: .nan
+  wait_thresh:
+  player_slack: [1]
+  team_slack: {a: 1}
+team_diff: 3
+replicate: {n: 0, seeds: 1, confidence: 1, workers: true, expect: {a: {tolerance: -1}, b: 3}}
+arrivals: nothere.csv
+"""
+
+BAD_LINES = """\
+c.yaml:3:3: factors.team_dif: unknown key (did you mean team_diff?)
+c.yaml:4:16: factors.player_diff: '200' is a string (allowed: a number >= 0, in Elo points)
+c.yaml:5:22: factors.poisson_rate.1: -1 is too small (allowed: a number >= 0)
+c.yaml:5:26: factors.poisson_rate.2: 1e400 is not finite (allowed: a number >= 0)
+c.yaml:5:33: factors.poisson_rate.3: true is a boolean (allowed: a number >= 0)
+c.yaml:6:13: factors.team_num: 5.5 is not a whole number (allowed: an integer from 1 to 1000, in \
+players)
+c.yaml:7:13: factors.matching: 'jont' is not allowed (allowed: team_first or joint; did you mean \
+joint?)
+c.yaml:8:11: factors.review: 3 is not allowed (allowed: arrivals or continuous)
+c.yaml:9:16: factors.cov_matrix.0: a list of 2 is too short (allowed: a list of 3 numbers)
+c.yaml:9:24: factors.cov_matrix.1: 3 is not allowed (allowed: a list of 3 numbers)
+c.yaml:10:12: factors.horizon: .nan is not finite (allowed: a number > 0 or null, in hours)
+c.yaml:11:15: factors.wait_thresh: null is not allowed (allowed: a number >= 0, in hours)
+c.yaml:12:17: factors.player_slack: a list of 1 is not allowed (allowed: a number >= 0, in Elo \
+points)
+c.yaml:13:15: factors.team_slack: a mapping of 1 is not allowed (allowed: a number >= 0, in Elo \
+points)
+c.yaml:14:1: team_diff: unknown key (did you mean factors.team_diff?)
+c.yaml:15:16: replicate.n: 0 is too small (allowed: an integer >= 1 or null)
+c.yaml:15:19: replicate.seeds: unknown key (did you mean seed?)
+c.yaml:15:41: replicate.confidence: 1 is too large (allowed: a number between 0 and 1 or null)
+c.yaml:15:53: replicate.workers: true is a boolean (allowed: an integer >= 1 or null)
+c.yaml:15:68: replicate.expect.a.mean: missing (allowed: a number)
+c.yaml:15:83: replicate.expect.a.tolerance: -1 is too small (allowed: a number >= 0)
+c.yaml:15:91: replicate.expect.b: 3 is not allowed (allowed: a mapping)
+c.yaml:16:11: arrivals: 'nothere.csv': no such file or directory
+"""
+
+
+def test_everything_wrong_is_reported_in_file_order() -> None:
+    assert refused(BAD) == BAD_LINES.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("factors: {}\n", "c.yaml:1:1: model: missing (allowed: valorant)"),
+        (
+            "model: Valorent\n",
+            "c.yaml:1:8: model: 'Valorent' is not a model"
+            " (allowed: valorant; did you mean valorant?)",
+        ),
+        ("model: 3\n", "c.yaml:1:8: model: 3 is not allowed (allowed: valorant)"),
+        (
+            "model: [valorant]\n",
+            "c.yaml:1:8: model: a list of 1 is not allowed (allowed: valorant)",
+        ),
+        (
+            MINIMAL + "zzz: 3\n",
+            "c.yaml:2:1: zzz: unknown key (allowed: model, factors, arrivals, replicate)",
+        ),
+        (
+            MINIMAL + "Replicates: {}\n",
+            "c.yaml:2:1: Replicates: unknown key (did you mean replicate?)",
+        ),
+        (MINIMAL + "factors: 3\n", "c.yaml:2:10: factors: 3 is not allowed (allowed: a mapping)"),
+        (
+            MINIMAL + "replicate: [1]\n",
+            "c.yaml:2:12: replicate: a list of 1 is not allowed (allowed: a mapping)",
+        ),
+        (MINIMAL + "arrivals: 3\n", "c.yaml:2:11: arrivals: 3 is not allowed (allowed: a file)"),
+        (MINIMAL + "arrivals: .\n", "c.yaml:2:11: arrivals: '.': not a regular file"),
+        (
+            factors("team_diff: " + "1" * 500),
+            f"c.yaml:2:22: factors.team_diff: {'1' * 37}... is too large"
+            " (allowed: a number >= 0, in Elo points)",
+        ),
+        (
+            MINIMAL + "replicate: {expect: {a: {mean: 1, men: 2}}}\n",
+            "c.yaml:2:35: replicate.expect.a.men: unknown key (did you mean mean?)",
+        ),
+    ],
+)
+def test_refused_config_is_located(text: str, line: str) -> None:
+    assert refused(text) == [line]
+
+
+def test_short_list_with_a_bad_element() -> None:
+    assert refused(factors("mean_matrix: [1200, x]")) == [
+        "c.yaml:2:24: factors.mean_matrix: a list of 2 is too short"
+        " (allowed: a list of 3 numbers, in Elo points, kills per death, percent)",
+        "c.yaml:2:31: factors.mean_matrix.1: 'x' is a string (allowed: a number)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("poisson_rate: [20, 20]", "c.yaml:2:25: factors.poisson_rate: 24 hours exceed the 2"),
+        ("horizon: 30", "c.yaml:2:20: factors.horizon: 30 hours exceed the 27"),
+        ("mean_matrix: [-2e3, 1, 50]", "c.yaml:2:24: factors.mean_matrix: hardly any"),
+        ("rate_multiplier: 1e9", "c.yaml:2:28: factors.rate_multiplier: about 5.2e+11 players"),
+        ("poisson_rate: [0, 1], horizon: 1", "c.yaml:2:25: factors.poisson_rate: every rate"),
+        ("cov_matrix: [[1, 2, 0], [2, 1, 0], [0, 0, 1]]", "c.yaml:2:23: factors.cov_matrix: not"),
+    ],
+)
+def test_checks_across_factors_point_at_what_is_written(text: str, place: str) -> None:
+    (line,) = refused(factors(text))
+    assert line.startswith(place)
+
+
+def test_sections_may_be_empty() -> None:
+    config = loaded(MINIMAL + "factors:\nreplicate:\n  n: null\narrivals:\n")
+    assert config == Config("valorant", ValorantFactors(), source="c.yaml")
+
+
+def test_options_of_replicate() -> None:
+    options = "replicate: {n: 5.0, seed: 0, workers: 2, confidence: 0.9, expect: {a: {mean: 3}}}\n"
+    config = loaded(MINIMAL + options)
+    assert config.replicate == {
+        "n": 5,
+        "seed": 0,
+        "workers": 2,
+        "confidence": 0.9,
+        "expect": {"a": {"mean": 3.0, "tolerance": 0.0}},
+    }
+    assert type(config.replicate["n"]) is int
+
+
+def test_warning_is_located() -> None:
+    assert loaded(MINIMAL + "factors:\n  wait_thresh: 24\n").warnings == (
+        "c.yaml:3:16: factors.wait_thresh: 24 hours are not below the horizon of 24 hours, so"
+        " nobody is ever prioritized (wait_thresh is in hours; is this in minutes?)",
+    )
+    (line,) = loaded(MINIMAL, "wait_thresh=30").warnings
+    assert line.startswith("--set wait_thresh=30: factors.wait_thresh: 30 hours are not below")
+    # A factor that is not written is shown at its section.
+    (line,) = loaded(MINIMAL + "factors:\n  horizon: 0.1\n").warnings
+    assert line.startswith("c.yaml:2:1: factors.wait_thresh: 0.2 hours are not below")
+    assert loaded(MINIMAL, "wait_thresh=23.9").warnings == ()
+
+
+# Overrides
+
+
+@pytest.mark.parametrize(
+    ("overrides", "changed"),
+    [
+        (["team_diff=300"], {"team_diff": 300.0}),
+        (["factors.team_diff=3e2"], {"team_diff": 300.0}),
+        (["team_diff=1", "factors.team_diff=2"], {"team_diff": 2.0}),
+        (["team_diff= 5 "], {"team_diff": 5.0}),
+        (["matching=joint", "review=continuous"], {"matching": "joint", "review": "continuous"}),
+        (["factors={team_num: 2}", "team_diff=5"], {"team_num": 2, "team_diff": 5.0}),
+        (["mean_matrix=[1000, 1, 50]"], {"mean_matrix": (1000.0, 1.0, 50.0)}),
+        (
+            ["mean_matrix.0=1000", "factors.mean_matrix.2=40"],
+            {"mean_matrix": (1000.0, 1.0, 40.0)},
+        ),
+        (
+            ["cov_matrix.0.0=50000"],
+            {"cov_matrix": ((50000.0, 28.0, 950.0), (28.0, 0.04, 0.8), (950.0, 0.8, 100.0))},
+        ),
+    ],
+)
+@pytest.mark.parametrize("text", [MINIMAL, MINIMAL + "factors:\n", template("valorant")])
+def test_overrides(text: str, overrides: list[str], changed: dict[str, object]) -> None:
+    assert loaded(text, *overrides).factors == ValorantFactors().model_copy(update=changed)
+
+
+def test_overrides_outside_the_factors() -> None:
+    config = loaded(MINIMAL, "replicate.n=7", "replicate.expect.a.mean=2", "replicate.n=8")
+    assert config.replicate == {"n": 8, "expect": {"a": {"mean": 2.0, "tolerance": 0.0}}}
+    assert loaded(MINIMAL + "replicate: {n: 3}", "replicate=null").replicate == {}
+    assert loaded("model: x\n", "model=valorant").model == "valorant"
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("team_diff", "not of the form KEY=VALUE (for instance team_diff=300)"),
+        ("=3", "not of the form KEY=VALUE (for instance team_diff=300)"),
+        ("a..b=3", "not of the form KEY=VALUE (for instance team_diff=300)"),
+        ("team_dif=300", "factors.team_dif: unknown key (did you mean team_diff?)"),
+        ("Team-Diff=300", "factors.Team-Diff: unknown key (did you mean team_diff?)"),
+        ("arrival=x", "factors.arrival: unknown key (did you mean arrivals?)"),
+        ("poison_rate.3=1", "factors.poison_rate: unknown key (did you mean poisson_rate?)"),
+        (
+            "replicate.m=1",
+            "replicate.m: unknown key (allowed: n, seed, workers, confidence, expect)",
+        ),
+        (
+            "poisson_rate.27=1",
+            "factors.poisson_rate.27: '27' is no element of a list of 27 (0 to 26)",
+        ),
+        (
+            "poisson_rate.-1=1",
+            "factors.poisson_rate.-1: '-1' is no element of a list of 27 (0 to 26)",
+        ),
+        ("poisson_rate.3=x", "factors.poisson_rate.3: 'x' is a string (allowed: a number >= 0)"),
+        ("team_diff.x=1", "factors.team_diff.x: 400.0 has no 'x'"),
+        (
+            "team_diff=",
+            "factors.team_diff: null is not allowed (allowed: a number >= 0, in Elo points)",
+        ),
+        ("team_diff=[1", "not valid YAML: expected ',' or ']', but got '<stream end>'"),
+        ("team_diff={a: 1, a: 2}", "a: given twice (first in line 1)"),
+        ("factors=5", "factors: 5 is not allowed (allowed: a mapping)"),
+        (
+            "model=valorat",
+            "model: 'valorat' is not a model (allowed: valorant; did you mean valorant?)",
+        ),
+    ],
+)
+def test_refused_override_is_shown(override: str, message: str) -> None:
+    assert refused(MINIMAL, override) == [f"--set {override}: {message}"]
+
+
+def test_errors_of_overrides_follow_those_of_the_file() -> None:
+    assert refused(factors("team_num: 0"), "team_slack=-1", "player_slack=-2", "team_diff=1") == [
+        "c.yaml:2:21: factors.team_num: 0 is too small"
+        " (allowed: an integer from 1 to 1000, in players)",
+        "--set team_slack=-1: factors.team_slack: -1 is too small"
+        " (allowed: a number >= 0, in Elo points)",
+        "--set player_slack=-2: factors.player_slack: -2 is too small"
+        " (allowed: a number >= 0, in Elo points)",
+    ]
+
+
+def test_an_override_mends_the_file() -> None:
+    assert loaded(factors("team_diff: -1"), "team_diff=1").factors.model_dump()["team_diff"] == 1.0
+
+
+# Arrivals
+
+
+def test_arrivals_are_found_beside_the_config() -> None:
+    Path("sub").mkdir()
+    Path("sub/players.csv").write_bytes(b"arrival_hours,rating\n")
+    Path("sub/c.yaml").write_text(MINIMAL + "arrivals: players.csv\n")
+    config = load("sub/c.yaml")
+    digest = hashlib.sha256(b"arrival_hours,rating\n").hexdigest()
+    assert config.arrivals == Path("sub/players.csv")
+    assert resolved(config)["arrivals"] == {"path": "players.csv", "sha256": digest}
+    # From the command line, the path starts in the working directory.
+    with pytest.raises(InputError) as info:
+        load("sub/c.yaml", ["arrivals=players.csv"])
+    assert str(info.value) == (
+        "--set arrivals=players.csv: arrivals: 'players.csv': no such file or directory"
+    )
+    assert load("sub/c.yaml", ["arrivals=sub/players.csv"]).arrivals == Path("sub/players.csv")
+    assert load("sub/c.yaml", ["arrivals=null"]).arrivals is None
+
+
+def test_horizon_of_arrivals() -> None:
+    Path("p.csv").write_bytes(b"arrival_hours,rating\n")
+    trace = MINIMAL + "arrivals: p.csv\n"
+    assert loaded(trace).factors.model_dump()["horizon"] is None
+    assert loaded(trace, "horizon=null").factors.model_dump()["horizon"] is None
+    # Neither the hourly rates nor the skill distribution matter.
+    config = loaded(trace, "horizon=100", "mean_matrix=[-9000, 1, 50]", "wait_thresh=30")
+    assert config.factors.model_dump()["horizon"] == 100.0
+    assert loaded(trace, "wait_thresh=30").warnings == ()
+    assert refused(MINIMAL, "horizon=null") == [
+        "--set horizon=null: factors.horizon: null needs an arrivals file (allowed: a number > 0)"
+    ]
+
+
+def test_arrivals_need_a_model_that_takes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry.MODELS, "toy", registry.ModelEntry(Factors, "toy", "json:loads"))
+    Path("p.csv").touch()
+    assert refused("model: toy\narrivals: p.csv\n") == [
+        "c.yaml:2:11: arrivals: this model takes none"
+    ]
+
+
+# Identity
+
+
+def test_resolved_is_explicit_and_plain() -> None:
+    plain = resolved(loaded(MINIMAL))
+    assert json.loads(json.dumps(plain)) == plain
+    assert plain == {"model": "valorant", "factors": ValorantFactors().model_dump(mode="json")}
+    assert plain["factors"]["horizon"] == 24.0
+    assert list(plain["factors"]) == list(ValorantFactors.model_fields)
+
+
+def _number(value: float, style: int) -> str:
+    texts = [repr(value), f"{value:.17e}", f"{value:+.17E}", f"{value:.10f}00"]
+    if value.is_integer():
+        texts += [str(int(value)), hex(int(value)), f"{int(value)}."]
+    return next(t for t in texts[style % len(texts) :] + texts if float(_read(t)) == value)
+
+
+def _read(text: str) -> float:
+    return int(text, 16) if text.startswith("0x") else float(text)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    values=st.dictionaries(
+        st.sampled_from(["player_diff", "team_diff", "player_slack", "team_slack", "wait_thresh"]),
+        st.integers(0, 10**6).map(lambda n: n / 8) | st.floats(0, 1e12),
+    ),
+    style=st.integers(0, 6),
+    seed=st.integers(0, 10**6),
+    n=st.integers(1, 9),
+)
+def test_config_id_sees_values_only(
+    values: dict[str, float], style: int, seed: int, n: int
+) -> None:
+    plain = yaml.safe_dump({"model": "valorant", "factors": values})
+    keys = list(values)
+    random.Random(seed).shuffle(keys)
+    spelt = "".join(f"  {key}: {_number(values[key] + 0.0, style)} # note\n" for key in keys)
+    other = f"# A comment\nreplicate: {{n: {n}}}\nfactors:\n{spelt}model: 'valorant'\n"
+    expected = config_id(loaded(plain))
+    assert config_id(loaded(other)) == expected
+    defaults = ValorantFactors().model_dump()
+    missing = [f"{key}={defaults[key]}" for key in defaults if key in {"team_num", "review"}]
+    overrides = [f"{key}={value!r}" for key, value in values.items()]
+    assert config_id(loaded(MINIMAL, *overrides, *missing)) == expected
+    assert len(expected) == 12
+    assert int(expected, 16) >= 0
+
+
+def test_config_id_sees_every_factor_and_the_arrivals() -> None:
+    Path("p.csv").write_text("a")
+    Path("copy.csv").write_text("a")
+    Path("q.csv").write_text("b")
+    changes = [
+        "poisson_rate.26=31", "player_diff=201", "team_diff=401", "team_num=4",
+        "mean_matrix.0=1201", "cov_matrix.0.0=40001", "wait_thresh=0.21", "player_slack=201",
+        "team_slack=201", "multiplier_matrix.1=2", "rate_multiplier=2", "horizon=23",
+        "matching=joint", "review=continuous", "slack_scope=pool", "tie_break=enumeration",
+        "arrivals=p.csv", "arrivals=q.csv",
+    ]  # fmt: skip
+    assert {change.split("=")[0].split(".")[0] for change in changes[:-2]} == set(
+        ValorantFactors.model_fields
+    )
+    ids = {config_id(loaded(MINIMAL, change)) for change in ["model=valorant", *changes]}
+    assert len(ids) == 1 + len(changes)
+    # The bytes count, not their name.
+    copy = config_id(loaded(MINIMAL, "arrivals=copy.csv"))
+    assert copy == config_id(loaded(MINIMAL, "arrivals=p.csv"))
+
+
+def test_config_id_is_pinned() -> None:
+    # Rows of finished runs carry it: it must not change by accident.
+    canonical = (
+        '{"arrivals":"","factors":{"cov_matrix":[[40000.0,28.0,950.0],[28.0,0.04,0.8],'
+        '[950.0,0.8,100.0]],"horizon":24.0,"matching":"team_first",'
+        '"mean_matrix":[1200.0,1.0,50.0],"multiplier_matrix":[1.0,1.0,1.0],"player_diff":200.0,'
+        '"player_slack":200.0,"poisson_rate":['
+        + ",".join(["20.0,15.0,18.0,20.0,20.0,23.0,30.0,25.0,30.0"] * 3)
+        + '],"rate_multiplier":1.0,"review":"arrivals","slack_scope":"team","team_diff":400.0,'
+        '"team_num":5,"team_slack":200.0,"tie_break":"balanced","wait_thresh":0.2},'
+        '"model":"valorant"}'
+    )
+    expected = hashlib.sha256(canonical.encode()).hexdigest()[:12]
+    assert config_id(load("valorant")) == config_id(loaded(MINIMAL)) == expected
+
+
+def test_config_can_be_sent_to_workers() -> None:
+    config = load("valorant-start")
+    copy = pickle.loads(pickle.dumps(config))
+    assert (copy, config_id(copy)) == (config, config_id(config))
+
+
+# Template, registry, imports
+
+
+def test_template_is_a_config_of_the_defaults() -> None:
+    text = template("valorant")
+    config = loaded(text)
+    assert config == Config("valorant", ValorantFactors(), source="c.yaml")
+    assert config.factors.model_fields_set == set(ValorantFactors.model_fields)
+    assert max(map(len, text.splitlines())) <= 80
+    joined = " ".join(line.strip(" #") for line in text.splitlines())
+    for field in ValorantFactors.model_fields.values():
+        assert str(field.description) in joined
+    for fact in (
+        "Allowed: a number >= 0. Unit: hours. Default: 0.2.",
+        "Allowed: an integer from 1 to 1000. Unit: players. Default: 5.",
+        "Allowed: team_first or joint. Default: team_first.",
+        "Allowed: a number between 0 and 1 or null.",
+    ):
+        assert fact in joined
+
+
+def test_commented_options_of_the_template_are_valid() -> None:
+    text = template("valorant")
+    options = text[text.index("# replicate:") :].replace("\n#", "\n").removeprefix("# ")
+    assert loaded(text + options.replace("\n ", "\n")).replicate == {}
+
+
+def test_unknown_models() -> None:
+    line = "'valorent' is not a model (allowed: valorant; did you mean valorant?)"
+    for ask in (template, registry.load_model):
+        with pytest.raises(InputError) as info:
+            ask("valorent")
+        assert str(info.value) == line
+
+
+def test_models_are_imported_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = registry.ModelEntry(Factors, "toy", "fractions:Fraction")
+    monkeypatch.setitem(registry.MODELS, "toy", entry)
+    assert registry.load_model("toy").__name__ == "Fraction"
+
+
+def test_heavy_packages_are_not_imported() -> None:
+    code = (
+        "import sys, valmatch.template, valmatch.config as c; c.load('valorant');"
+        "print([m for m in ('numpy', 'scipy', 'numba') if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"

@@ -1,0 +1,195 @@
+"""Tests of the Valorant factors: the source's defaults, the checks across factors."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from valmatch.models.valorant.factors import ValorantFactors
+
+
+def refused(**factors: object) -> str:
+    with pytest.raises(ValidationError) as info:
+        ValorantFactors.model_validate(factors)
+    (error,) = info.value.errors()
+    return f"{error['loc'][0]}: {error['msg']}"
+
+
+def test_defaults_are_those_of_the_source() -> None:
+    assert ValorantFactors().model_dump() == {
+        # "Valorant Matchmaking Model", Model Factors.
+        "poisson_rate": (
+            20, 15, 18, 20, 20, 23, 30, 25, 30, 20, 15, 18, 20, 20, 23, 30, 25, 30, 20, 15, 18, 20,
+            20, 23, 30, 25, 30,
+        ),
+        "player_diff": 200.0,
+        "team_diff": 400.0,
+        "team_num": 5,
+        "mean_matrix": (1200.0, 1.0, 50.0),
+        "cov_matrix": ((40000, 28, 950), (28, 0.04, 0.8), (950, 0.8, 100)),
+        "wait_thresh": 0.20,
+        "player_slack": 200.0,
+        "team_slack": 200.0,
+        "multiplier_matrix": (1.0, 1.0, 1.0),
+        # Added factors.
+        "horizon": 24.0,
+        "rate_multiplier": 1.0,
+        "matching": "team_first",
+        "review": "arrivals",
+        "slack_scope": "team",
+        "tie_break": "balanced",
+    }  # fmt: skip
+
+
+def test_every_number_is_a_float() -> None:
+    factors = ValorantFactors()
+    assert {type(rate) for rate in factors.poisson_rate} == {float}
+    assert {type(x) for row in factors.cov_matrix for x in row} == {float}
+
+
+def test_factors_are_frozen() -> None:
+    with pytest.raises(ValidationError):
+        ValorantFactors().team_diff = 3.0
+
+
+@pytest.mark.parametrize(
+    "name", ["player_diff", "team_diff", "wait_thresh", "player_slack", "team_slack"]
+)
+def test_ranges(name: str) -> None:
+    assert ValorantFactors.model_validate({name: 0}).model_dump()[name] == 0.0
+    for bad in (-1e-9, math.nan, math.inf, True, "1", None):
+        refused(**{name: bad})
+
+
+def test_range_of_team_num() -> None:
+    assert ValorantFactors.model_validate({"team_num": 1000.0}).team_num == 1000
+    for bad in (0, 1001, 2.5, True, "5"):
+        refused(team_num=bad)
+
+
+def test_horizon_and_rates() -> None:
+    assert ValorantFactors(horizon=27).horizon == 27.0
+    assert refused(horizon=27.5) == (
+        "horizon: 27.5 hours exceed the 27 hourly rates of poisson_rate"
+        " (give a rate for every hour)"
+    )
+    assert ValorantFactors(poisson_rate=(20,) * 24).horizon == 24.0
+    assert refused(poisson_rate=(20,) * 23).startswith("horizon: 24 hours exceed the 23 hourly")
+    assert ValorantFactors(poisson_rate=(0, 5), horizon=1.5).horizon == 1.5
+    assert refused(poisson_rate=(0, 5), horizon=1) == (
+        "horizon: every rate before 1 hours is 0, nobody would ever arrive"
+    )
+    assert refused(poisson_rate=(0, 0)) == (
+        "poisson_rate: every rate is 0, nobody would ever arrive (at least one must be > 0)"
+    )
+    assert refused(horizon=None) == "horizon: null needs an arrivals file (allowed: a number > 0)"
+    refused(horizon=0)
+
+
+def test_absurd_numbers_of_players() -> None:
+    assert ValorantFactors(rate_multiplier=1e6).rate_multiplier == 1e6
+    assert refused(rate_multiplier=1e9) == (
+        "horizon: about 5.2e+11 players would arrive (at most 1e+09)"
+    )
+    refused(poisson_rate=(1e308,) * 24)
+    # The last hour counts only up to the horizon.
+    assert ValorantFactors(poisson_rate=(1.9e9,), horizon=0.5).horizon == 0.5
+    refused(poisson_rate=(2.1e9,), horizon=0.5)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (
+            ((1, 0.5, 0), (0.25, 1, 0), (0, 0, 1)),
+            "not symmetric: row 1 column 2 is 0.5, row 2 column 1 is 0.25",
+        ),
+        (((1, 0, 0), (0, -1, 0), (0, 0, 1)), "the variance in row 2 is -1 (must be >= 0)"),
+        (
+            ((0, 0.5, 0), (0.5, 1, 0), (0, 0, 1)),
+            "row 1 has variance 0 but a covariance that is not (must be 0)",
+        ),
+        (
+            ((1, 0, 0), (0, 1, 2), (0, 2, 1)),
+            "not positive semi-definite: some combination of the components has a negative"
+            " variance (a covariance is at most the square root of the product of both variances)",
+        ),
+    ],
+)
+def test_bad_covariance(matrix: tuple[tuple[float, ...], ...], message: str) -> None:
+    assert refused(cov_matrix=matrix) == f"cov_matrix: {message}"
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.tuples(*[st.floats(-1, 1)] * 3),
+    st.tuples(*[st.sampled_from([1e-6, 0.2, 1.0, 200.0])] * 3),
+)
+def test_semidefiniteness_agrees_with_eigenvalues(
+    correlations: tuple[float, float, float], scales: tuple[float, float, float]
+) -> None:
+    a, b, c = correlations
+    correlation = np.array([[1, a, b], [a, 1, c], [b, c, 1]])
+    lowest = float(np.linalg.eigvalsh(correlation)[0])
+    if abs(lowest) < 1e-6:  # too close to call
+        return
+    covariance = correlation * np.outer(scales, scales)
+    factors = {"cov_matrix": covariance.tolist(), "mean_matrix": [1e4, 1e4, 1e4]}
+    if lowest > 0:
+        ValorantFactors.model_validate(factors)
+    else:
+        assert "not positive semi-definite" in refused(**factors)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.floats(-10, 10), min_size=3, max_size=3),
+    st.lists(st.floats(-10, 10), min_size=3, max_size=3),
+    st.integers(1, 2),
+)
+def test_singular_covariances_pass(u: list[float], v: list[float], rank: int) -> None:
+    rows = [np.round(u, 2), np.round(v, 2)][:rank]
+    covariance = sum(np.outer(row, row) for row in rows)
+    factors = {"cov_matrix": np.asarray(covariance).tolist(), "mean_matrix": [1e4, 1e4, 1e4]}
+    assert ValorantFactors.model_validate(factors).mean_matrix == (1e4, 1e4, 1e4)
+
+
+def test_acceptance_by_one_component() -> None:
+    identity = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+    # P(N(m, 1) >= 0) is 1.07e-3 at m = -3.07 and 0.94e-3 at m = -3.11.
+    ValorantFactors(mean_matrix=(-3.07, 9, 9), cov_matrix=identity)
+    assert refused(mean_matrix=(-3.11, 9, 9), cov_matrix=identity) == (
+        "cov_matrix: hardly any player drawn with mean_matrix and cov_matrix would have elo, k/d"
+        " ratio and win rate >= 0: probability about 0.0009 (at least 0.001)"
+    )
+    constant = ((0, 0, 0), (0, 1, 0), (0, 0, 1))
+    ValorantFactors(mean_matrix=(0, 9, 9), cov_matrix=constant)
+    refused(mean_matrix=(-1, 9, 9), cov_matrix=constant)
+
+
+@pytest.mark.parametrize(
+    ("correlation", "accepted"),
+    [(-0.99, True), (-0.9999, True), (-0.99999999, False), (-1.0, False)],
+)
+def test_acceptance_of_a_combination(correlation: float, accepted: bool) -> None:
+    # Mean zero: P(both >= 0) = 1/4 + asin(correlation) / 2 pi, exactly.
+    probability = 0.25 + math.asin(correlation) / (2 * math.pi)
+    assert (probability >= 1e-3) == accepted
+    covariance = ((1, correlation, 0), (correlation, 1, 0), (0, 0, 1))
+    if accepted:
+        ValorantFactors(mean_matrix=(0, 0, 9), cov_matrix=covariance)
+    else:
+        assert "hardly any player" in refused(mean_matrix=(0, 0, 9), cov_matrix=covariance)
+
+
+def test_warning_of_a_threshold_in_minutes() -> None:
+    assert list(ValorantFactors().remarks()) == []
+    assert [name for name, _ in ValorantFactors(wait_thresh=24).remarks()] == ["wait_thresh"]
+    trace = ValorantFactors.model_validate({"wait_thresh": 24}, context={"trace": True})
+    assert trace.horizon is None
+    assert list(trace.remarks()) == []

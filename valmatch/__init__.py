@@ -1,0 +1,1 @@
+"""Simulate matchmaking systems, replicate them with honest statistics, optimise their rules."""

@@ -1,0 +1,54 @@
+"""The numba decorators of the kernels: strict arithmetic, cached on disk, without the GIL."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+
+__all__ = ["announce_compilation", "inlined", "njit"]
+
+F = TypeVar("F", bound=Callable[..., object])
+
+_announced: set[object] = set()
+
+
+def njit(function: F) -> F:
+    """Compile `function` in nopython mode, cached and without the GIL; `.py_func` is its twin.
+
+    Floating-point arithmetic stays strict (no fastmath), because results must be reproducible.
+    """
+    return _compiled(function)
+
+
+def inlined(function: F) -> F:
+    """Compile a part of a kernel that is always inlined into its callers.
+
+    For small functions called per event with many arrays: each array travels as seven words, so
+    that a call costs more than the work.
+    """
+    return _compiled(function, forceinline=True)
+
+
+def _compiled(function: F, **options: bool) -> F:
+    """Apply numba's decorator, with the cache wherever there is a place for it."""
+    strict: dict[str, Any] = {"nogil": True, "error_model": "numpy", **options}
+    try:
+        return cast(F, numba.njit(cache=True, **strict)(function))
+    except RuntimeError:  # neither the package nor the user's cache folder is writable
+        return cast(F, numba.njit(**strict)(function))
+
+
+def announce_compilation(kernel: Any) -> None:  # noqa: ANN401
+    """Say once on stderr that a kernel is about to be compiled, if its cache is empty."""
+    if kernel in _announced or not hasattr(kernel, "py_func"):
+        return
+    _announced.add(kernel)
+    function = kernel.py_func
+    stem = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}-"
+    folder = Path(kernel.stats.cache_path or "")
+    if not any(folder.glob(f"{stem}*.nbi")):
+        print(f"compiling the simulator once (kept in {folder})", file=sys.stderr)

@@ -1,0 +1,139 @@
+"""Typed fields of config sections: strict numbers, ranges in words, located refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict
+from pydantic_core import PydanticCustomError
+
+__all__ = [
+    "Factors",
+    "Fraction",
+    "NonNegative",
+    "Number",
+    "Positive",
+    "Section",
+    "Whole",
+    "allowed",
+    "plain_number",
+    "refuse",
+    "schema_at",
+]
+
+Path = Sequence[str | int]
+
+
+def _positive_zero(value: float) -> float:
+    """Turn -0.0 into 0.0, which is the same number and must give the same config id."""
+    return value + 0.0
+
+
+def _integer(value: object) -> object:
+    """Accept 5.0 where 5 is meant."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+# Strict: a bool or a quoted number is not a number; an int is a float.
+_NUMBER = (Strict(), AfterValidator(_positive_zero))
+Number = Annotated[float, Field(allow_inf_nan=False), *_NUMBER]
+NonNegative = Annotated[float, Field(allow_inf_nan=False, ge=0), *_NUMBER]
+Fraction = Annotated[float, Field(allow_inf_nan=False, gt=0, lt=1), *_NUMBER]
+Positive = Annotated[float, Field(allow_inf_nan=False, gt=0), *_NUMBER]
+# A range must stand before this one: Annotated[int, Field(ge=1), Whole].
+Whole = (Strict(), BeforeValidator(_integer))
+
+
+class Section(BaseModel):
+    """A frozen config section in which every key is known."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+
+class Factors(Section):
+    """The factors of a model.
+
+    Validation gets the context ``{"trace": bool}``: whether an arrivals file is given.
+    """
+
+    def remarks(self) -> Iterator[tuple[str, str]]:
+        """Yield (factor, warning) for settings that are valid but probably not meant."""
+        yield from ()
+
+
+def refuse(message: str, *at: str) -> PydanticCustomError:
+    """Build the error of a check, to be raised by a validator.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong.
+    *at : str
+        Keys of the section that the message is about: it is shown at the first of them that is
+        written in the config. None: at the validated key itself.
+    """
+    return PydanticCustomError("refused", message, {"at": at})
+
+
+def plain_number(value: float) -> str:
+    """Write a number as people do: 200 for 200.0; reading it back gives the same value."""
+    return repr(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def schema_at(section: type[BaseModel], path: Path) -> dict[str, Any]:
+    """Return the JSON schema of the value at `path` in `section`; {} where there is none."""
+    root = section.model_json_schema()
+
+    def target(schema: dict[str, Any]) -> dict[str, Any]:
+        name = schema.get("$ref", "").removeprefix("#/$defs/")
+        return root["$defs"][name] if name else schema
+
+    schema = root
+    for part in path:
+        options = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]
+        outer = target(options[0]) if options else schema
+        if isinstance(part, int):
+            inner = outer.get("items", {})
+        else:
+            inner = outer.get("properties", {}).get(part) or outer.get("additionalProperties", {})
+        schema = target(inner)
+    return schema
+
+
+def allowed(schema: dict[str, Any]) -> str:
+    """Say in words which values a JSON schema allows, for instance "a number >= 0"."""
+    if "anyOf" in schema:
+        return " or ".join(allowed(option) for option in schema["anyOf"])
+    if "enum" in schema:
+        return " or ".join(schema["enum"])
+    kind = schema.get("type")
+    if kind == "array":
+        size = schema.get("minItems")
+        exact = f"{size} " if size == schema.get("maxItems") and size else ""
+        return f"a list of {exact}{_plural(schema['items'])}"
+    if kind in _NOUNS:
+        return f"{_NOUNS[kind]}{_range(schema)}"
+    return "a mapping"
+
+
+_NOUNS = {"number": "a number", "integer": "an integer", "string": "a string", "null": "null"}
+
+
+def _plural(schema: dict[str, Any]) -> str:
+    """Turn "a number >= 0" into "numbers >= 0"."""
+    _, _, noun = allowed(schema).partition(" ")
+    first, _, rest = noun.partition(" ")
+    return f"{first}s {rest}".rstrip()
+
+
+def _range(schema: dict[str, Any]) -> str:
+    low, high = schema.get("minimum"), schema.get("maximum")
+    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    if low is not None and high is not None:
+        return f" from {plain_number(low)} to {plain_number(high)}"
+    if above is not None and below is not None:
+        return f" between {plain_number(above)} and {plain_number(below)}"
+    limits = ((">=", low), (">", above), ("<=", high), ("<", below))
+    given = [f"{sign} {plain_number(limit)}" for sign, limit in limits if limit is not None]
+    return f" {' and '.join(given)}" if given else ""

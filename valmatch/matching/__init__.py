@@ -1,0 +1,1 @@
+"""Exact searches for teams and matches."""

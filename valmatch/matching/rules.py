@@ -1,0 +1,73 @@
+"""The rules of a matchmaking model as the kernels read them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from valmatch._numba import inlined
+
+__all__ = ["Rules", "is_prioritized", "prioritized", "tick_of", "ticks_per_hour"]
+
+
+class Rules(NamedTuple):
+    """One set of matchmaking rules.
+
+    Attributes
+    ----------
+    team_num : players on a team
+    player_diff, player_slack : largest rating range in a team, and its increase (Elo points)
+    team_diff, team_slack : largest difference of mean ratings, and its increase (Elo points)
+    wait_thresh : hours after which a player is prioritized
+    horizon : end of the day in hours; no review by `continuous` happens at or after it
+    continuous : also review when a waiting player becomes prioritized
+    pool_scope : one prioritized player anywhere relaxes every candidate
+    balanced : among splits that tie, prefer the smallest difference of means (`joint` alone)
+    ticks_per_hour : resolution at which total waits are compared, see `ticks_per_hour`
+    """
+
+    team_num: int
+    player_diff: float
+    player_slack: float
+    team_diff: float
+    team_slack: float
+    wait_thresh: float
+    horizon: float
+    continuous: bool
+    pool_scope: bool
+    balanced: bool
+    ticks_per_hour: float
+
+
+def ticks_per_hour(horizon: float, team_num: int) -> float:
+    """Return the resolution of total waits: 2**40 ticks an hour, less for very long horizons.
+
+    Total waits are compared as whole ticks so that sums are exact, whatever the order of
+    addition: equal waits tie on every platform. A tick of 2**-40 hours is 3 nanoseconds; it
+    becomes coarser where (2 team_num)**2 horizons would not fit 60 bits, which is what
+    `valmatch.matching.joint_search` needs.
+    """
+    bits = 60 - math.ceil(math.log2(max(1.0, horizon) * (2 * team_num) ** 2))
+    return 2.0 ** min(40, bits)
+
+
+@inlined
+def tick_of(time: float, rules: Rules) -> int:
+    """Return an arrival time in ticks; a greater total wait is a smaller sum of ticks."""
+    return int(time * rules.ticks_per_hour + 0.5)
+
+
+def prioritized(arrival: Any, now: Any, rules: Rules) -> Any:  # noqa: ANN401
+    """Return whether players who arrived at `arrival` count as prioritized at `now` (hours).
+
+    Strictly longer than the threshold at reviews by arrivals; with continuous reviews from the
+    very moment arrival + wait_thresh on, which is when that player's own review takes place.
+    Takes arrays as well as numbers.
+    """
+    if rules.continuous:
+        return arrival + rules.wait_thresh <= now
+    return now - arrival > rules.wait_thresh
+
+
+is_prioritized = inlined(prioritized)
+"""`prioritized` for the kernels."""

@@ -1,0 +1,63 @@
+"""The models by name; their code is imported when it is asked for."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+from valmatch.errors import InputError
+from valmatch.fields import Factors
+from valmatch.models.valorant.factors import ValorantFactors
+
+__all__ = ["MODELS", "ModelEntry", "load_model", "unknown_model"]
+
+
+@dataclass(frozen=True)
+class ModelEntry:
+    """What is known of a model without importing its code.
+
+    Attributes
+    ----------
+    factors : type, the class of its factors
+    summary : what it simulates, in one line
+    path : ``module:class`` of the model
+    traces : whether the config key ``arrivals`` applies to it
+    """
+
+    factors: type[Factors]
+    summary: str
+    path: str
+    traces: bool = False
+
+
+MODELS: dict[str, ModelEntry] = {
+    "valorant": ModelEntry(
+        ValorantFactors,
+        "players arrive, form teams of similar rating, and teams of similar mean are paired",
+        "valmatch.models.valorant.model:ValorantModel",
+        traces=True,
+    ),
+}
+
+
+def load_model(name: str) -> Any:  # noqa: ANN401 - the class of any model
+    """Import and return the class of the model called `name`.
+
+    Raises
+    ------
+    InputError
+        If there is no such model.
+    """
+    if name not in MODELS:
+        raise InputError(unknown_model(name))
+    module, _, attribute = MODELS[name].path.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def unknown_model(name: str) -> str:
+    """Say that there is no model called `name`, with what is meant or allowed."""
+    near = difflib.get_close_matches(name, MODELS, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"{name!r} is not a model (allowed: {', '.join(MODELS)}{hint})"

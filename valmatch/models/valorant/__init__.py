@@ -1,0 +1,1 @@
+"""The team-matchmaking model of the Valorant source."""

@@ -1,0 +1,212 @@
+"""Arriving players: a non-stationary Poisson process of multivariate normal skill vectors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch._numba import njit
+from valmatch.streams import Streams
+
+__all__ = ["ArrivalProcess", "Chunk", "arrival_times", "cholesky_factor", "skill_vectors"]
+
+Floats = NDArray[np.float64]
+
+GAPS, VECTORS = 0, 1
+"""Sources of randomness: unit-rate exponential gaps between arrivals; skill vectors."""
+
+CHUNK = 16_384
+"""Most players drawn at once: bounds the memory of a replication, never changes a draw."""
+
+
+class Chunk(NamedTuple):
+    """Consecutive players in order of arrival.
+
+    Attributes
+    ----------
+    times : (n,) float64, arrival times in hours, non-decreasing
+    ratings : (n,) float64, ratings in Elo points
+    vectors : (n, 3) float64, (elo, kd, wr) of each player; (0, 3) where only ratings are known
+    """
+
+    times: Floats
+    ratings: Floats
+    vectors: Floats
+
+
+@njit
+def arrival_times(
+    gaps: Floats, clock: Floats, edges: Floats, levels: Floats, rates: Floats, times: Floats
+) -> tuple[int, bool]:
+    """Turn unit-rate exponential gaps into arrivals by inverting the cumulative rate, exactly.
+
+    With Lambda(t) the expected number of arrivals up to t, the k-th arrival of a Poisson process
+    with rate Lambda' is Lambda^-1(E_1 + ... + E_k) for independent unit exponentials E. For
+    piecewise-constant rates the inverse is linear within each piece.
+
+    Parameters
+    ----------
+    gaps : (k,) unit exponentials
+    clock : (2,) in and out: the sum of the gaps so far; the current piece
+    edges : (m + 1,) borders of the pieces in hours, the last one being the horizon
+    levels : (m + 1,) Lambda at the edges
+    rates : (m,) arrivals per hour in each piece
+    times : (k,) out: arrival times in hours
+
+    Returns
+    -------
+    count : int
+        Arrivals written.
+    finished : bool
+        Whether the horizon was reached.
+    """
+    level, piece = clock[0], int(clock[1])
+    for k in range(gaps.size):
+        level += gaps[k]
+        while piece < rates.size and levels[piece + 1] <= level:
+            piece += 1
+        if piece == rates.size:
+            return k, True
+        time = edges[piece] + (level - levels[piece]) / rates[piece]
+        # Rounding may carry the last arrivals of a piece a hair over its edge.
+        times[k] = min(time, edges[piece + 1])
+        if times[k] >= edges[rates.size]:
+            return k, True
+    clock[0], clock[1] = level, piece
+    return gaps.size, False
+
+
+@njit
+def skill_vectors(
+    normals: Floats,
+    mean: Floats,
+    factor: Floats,
+    multipliers: Floats,
+    start: int,
+    vectors: Floats,
+    ratings: Floats,
+) -> int:
+    """Fill skill vectors from row `start` on, skipping every draw with a negative component.
+
+    Parameters
+    ----------
+    normals : (k, 3) standard normals, one row a draw
+    mean : (3,) means of elo, kd, wr
+    factor : (3, 3) lower triangular factor L of the covariance, L L' = cov
+    multipliers : (3,) rating = multipliers . vector
+    start : first row to fill
+    vectors, ratings : (n, 3) and (n,) out
+
+    Returns
+    -------
+    int
+        The next row to fill (start + accepted draws).
+    """
+    row = start
+    for k in range(normals.shape[0]):
+        accepted = True
+        rating = 0.0
+        for i in range(mean.size):
+            value = mean[i]
+            for j in range(i + 1):
+                value += factor[i, j] * normals[k, j]
+            if value < 0.0:
+                accepted = False
+            vectors[row, i] = value
+            rating += multipliers[i] * value
+        if accepted:
+            ratings[row] = rating
+            row += 1
+    return row
+
+
+def cholesky_factor(covariance: Sequence[Sequence[float]]) -> Floats:
+    """Return the lower triangular L with L L' = covariance, for positive semi-definite input.
+
+    A pivot within rounding of zero gives a zero column, so that singular covariances work;
+    written out rather than taken from LAPACK so that every platform draws the same players.
+    """
+    a = np.array(covariance, dtype=np.float64)
+    n = a.shape[0]
+    factor = np.zeros_like(a)
+    for j in range(n):
+        pivot = a[j, j] - factor[j, :j] @ factor[j, :j]
+        if pivot <= 1e-12 * a[j, j]:
+            continue
+        factor[j, j] = math.sqrt(pivot)
+        for i in range(j + 1, n):
+            factor[i, j] = (a[i, j] - factor[i, :j] @ factor[j, :j]) / factor[j, j]
+    return factor
+
+
+class ArrivalProcess:
+    """The random arrivals of one set of factors; no decision variable enters it.
+
+    Parameters
+    ----------
+    rates : sequence of float
+        Arrivals per hour, one for each hour from 0 on.
+    horizon : float
+        Hours; arrivals are those before it.
+    mean, covariance : sequences of float
+        Moments of (elo, kd, wr) before the draws with a negative component are refused.
+    multipliers : sequence of float
+        rating = multipliers . (elo, kd, wr).
+    """
+
+    def __init__(
+        self,
+        rates: Sequence[float],
+        horizon: float,
+        mean: Sequence[float],
+        covariance: Sequence[Sequence[float]],
+        multipliers: Sequence[float],
+    ) -> None:
+        pieces = math.ceil(horizon)
+        self.rates = np.array(rates[:pieces], dtype=np.float64)
+        self.edges = np.minimum(np.arange(pieces + 1.0), horizon)
+        self.levels = np.concatenate(([0.0], np.cumsum(self.rates * np.diff(self.edges))))
+        self.mean = np.array(mean, dtype=np.float64)
+        self.factor = cholesky_factor(covariance)
+        self.multipliers = np.array(multipliers, dtype=np.float64)
+
+    @property
+    def expected_players(self) -> float:
+        """Expected number of arrivals before the horizon."""
+        return float(self.levels[-1])
+
+    def chunks(self, streams: Streams, replication: int, size: int = CHUNK) -> Iterator[Chunk]:
+        """Yield the players of a replication in order of arrival, at most `size` at a time.
+
+        `streams` serves one replication at a time: exhaust the iterator before opening another.
+        """
+        gaps = streams.stream(replication, GAPS)
+        normals = streams.stream(replication, VECTORS)
+        # Nearly always one draw of gaps reaches the horizon: the mean and six deviations.
+        expected = self.expected_players
+        size = min(size, int(expected + 6.0 * math.sqrt(expected)) + 16)
+        clock = np.zeros(2)
+        finished = False
+        while not finished:
+            times = np.empty(size)
+            count, finished = arrival_times(
+                gaps.standard_exponential(size), clock, self.edges, self.levels, self.rates, times
+            )
+            yield self._players(times[:count], normals)
+
+    def _players(self, times: Floats, normals: np.random.Generator) -> Chunk:
+        """Give each arrival a skill vector, redrawing whole vectors until none is negative."""
+        count, width = times.size, self.mean.size
+        # One row more than players: a rejected draw is written before it is refused.
+        vectors, ratings = np.empty((count + 1, width)), np.empty(count)
+        done = 0
+        while done < count:
+            draws = normals.standard_normal((count - done, width))
+            done = skill_vectors(
+                draws, self.mean, self.factor, self.multipliers, done, vectors, ratings
+            )
+        return Chunk(times, ratings, vectors[:count])

@@ -1,0 +1,259 @@
+"""Factors of the Valorant matchmaking model."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from valmatch.fields import Factors, NonNegative, Number, Positive, Whole, plain_number, refuse
+
+__all__ = ["ValorantFactors"]
+
+Triple = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
+Triples = Annotated[tuple[Triple, ...], Field(min_length=3, max_length=3)]
+
+MIN_ACCEPTANCE = 1e-3
+"""Least probability that a player's vector has no negative component (else: redraws forever)."""
+
+MAX_PLAYERS = 1e9
+"""Most expected arrivals in one replication; more is a slip of the pen."""
+
+
+def _factor(default: object, unit: str, description: str) -> Any:  # noqa: ANN401
+    return Field(default, description=description, json_schema_extra={"unit": unit})
+
+
+class ValorantFactors(Factors):
+    """The rules of one Valorant matchmaking system.
+
+    Names, meanings and defaults are those of the model factors of "Valorant Matchmaking Model"
+    (Nolan Berry, 2023); the factors from `horizon` on are added, with defaults that mean "as in
+    that source". `horizon` is None only with an arrivals file: the time of its last arrival,
+    which is also what it becomes when an arrivals file is given and no horizon.
+    """
+
+    poisson_rate: Annotated[tuple[NonNegative, ...], Field(min_length=1)] = _factor(
+        (20, 15, 18, 20, 20, 23, 30, 25, 30) * 3,
+        "players per hour",
+        "Rate of player arrivals in each hour, the first one from 0 to 1.",
+    )
+    player_diff: NonNegative = _factor(
+        200.0, "Elo points", "Largest difference between two ratings within a team."
+    )
+    team_diff: NonNegative = _factor(
+        400.0, "Elo points", "Largest difference between the mean ratings of two paired teams."
+    )
+    team_num: Annotated[int, Field(ge=1, le=1000), *Whole] = _factor(
+        5, "players", "Number of players on a team."
+    )
+    mean_matrix: Triple = _factor(
+        (1200.0, 1.0, 50.0),
+        "Elo points, kills per death, percent",
+        "Means of elo, k/d ratio and win rate.",
+    )
+    cov_matrix: Triples = _factor(
+        ((40000.0, 28.0, 950.0), (28.0, 0.04, 0.8), (950.0, 0.8, 100.0)),
+        "",
+        "Covariance matrix of elo, k/d ratio and win rate: symmetric, no negative variance in any"
+        " direction.",
+    )
+    wait_thresh: NonNegative = _factor(
+        0.2, "hours", "A player who has waited longer than this is prioritized."
+    )
+    player_slack: NonNegative = _factor(
+        200.0, "Elo points", "Added to player_diff for a team with a prioritized player."
+    )
+    team_slack: NonNegative = _factor(
+        200.0, "Elo points", "Added to team_diff if either team has a prioritized player."
+    )
+    multiplier_matrix: Triple = _factor(
+        (1.0, 1.0, 1.0),
+        "",
+        "Rating = these multipliers times (elo, k/d ratio, win rate), summed.",
+    )
+    rate_multiplier: Positive = _factor(1.0, "", "All of poisson_rate is multiplied by this.")
+    horizon: Positive | None = _factor(
+        24.0,
+        "hours",
+        "Length of the simulated time; poisson_rate needs a rate for each hour of it. With an"
+        " arrivals file: any length, or null for the time of the last arrival.",
+    )
+    matching: Literal["team_first", "joint"] = _factor(
+        "team_first",
+        "",
+        "team_first: teams are formed, then formed teams are paired. joint: both teams of a match"
+        " are chosen at once from the whole pool.",
+    )
+    review: Literal["arrivals", "continuous"] = _factor(
+        "arrivals",
+        "",
+        "When matches are looked for. arrivals: when a player arrives. continuous: also when a"
+        " waiting player becomes prioritized.",
+    )
+    slack_scope: Literal["team", "pool"] = _factor(
+        "team",
+        "",
+        "Whom slack helps. team: teams with a prioritized player. pool: every team while anyone"
+        " in the pool is prioritized.",
+    )
+    tie_break: Literal["balanced", "enumeration"] = _factor(
+        "balanced",
+        "",
+        "Used by joint matching alone: which split of the same players wins. balanced: the"
+        " smallest difference of means. enumeration: the order of the published implementation.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _horizon_of_trace(cls, data: Any, info: ValidationInfo) -> Any:  # noqa: ANN401
+        """Leave the horizon of an arrivals file open unless it is given."""
+        if _trace(info) and isinstance(data, dict):
+            return {"horizon": None, **data}
+        return data
+
+    @field_validator("poisson_rate")
+    @classmethod
+    def _some_arrivals(cls, rates: tuple[float, ...]) -> tuple[float, ...]:
+        if not any(rates):
+            raise refuse("every rate is 0, nobody would ever arrive (at least one must be > 0)")
+        return rates
+
+    @field_validator("cov_matrix")
+    @classmethod
+    def _covariance(
+        cls, matrix: tuple[tuple[float, ...], ...], info: ValidationInfo
+    ) -> tuple[tuple[float, ...], ...]:
+        _check_covariance(matrix)
+        mean = info.data.get("mean_matrix")
+        if mean is not None and not _trace(info):
+            _check_acceptance(mean, matrix)
+        return matrix
+
+    @field_validator("horizon")
+    @classmethod
+    def _arrivals_within(cls, horizon: float | None, info: ValidationInfo) -> float | None:
+        """Check the horizon against the hourly rates that random arrivals need."""
+        rates = info.data.get("poisson_rate")
+        if _trace(info) or rates is None:
+            return horizon
+        if horizon is None:
+            raise refuse("null needs an arrivals file (allowed: a number > 0)")
+        if horizon > len(rates):
+            raise refuse(
+                f"{plain_number(horizon)} hours exceed the {len(rates)} hourly rates of"
+                " poisson_rate (give a rate for every hour)",
+                "horizon",
+                "poisson_rate",
+            )
+        hours = (min(1.0, horizon - hour) for hour in range(math.ceil(horizon)))
+        players = sum(rate * hour for rate, hour in zip(rates, hours, strict=False))
+        if players == 0:
+            raise refuse(
+                f"every rate before {plain_number(horizon)} hours is 0, nobody would ever arrive",
+                "poisson_rate",
+                "horizon",
+            )
+        players *= info.data.get("rate_multiplier", 1.0)
+        if players > MAX_PLAYERS:
+            raise refuse(
+                f"about {players:.1e} players would arrive (at most {MAX_PLAYERS:.0e})",
+                "rate_multiplier",
+                "poisson_rate",
+            )
+        return horizon
+
+    def remarks(self) -> Iterator[tuple[str, str]]:
+        """Yield (factor, warning) for settings that are valid but probably not meant."""
+        if self.horizon is not None and self.wait_thresh >= self.horizon:
+            yield (
+                "wait_thresh",
+                f"{plain_number(self.wait_thresh)} hours are not below the horizon of"
+                f" {plain_number(self.horizon)} hours, so nobody is ever prioritized"
+                " (wait_thresh is in hours; is this in minutes?)",
+            )
+
+
+def _trace(info: ValidationInfo) -> bool:
+    return bool(info.context and info.context.get("trace"))
+
+
+def _check_covariance(matrix: Sequence[Sequence[float]]) -> None:
+    """Raise unless `matrix` is a covariance matrix: symmetric, positive semi-definite."""
+    for i, j in itertools.combinations(range(len(matrix)), 2):
+        if matrix[i][j] != matrix[j][i]:
+            raise refuse(
+                f"not symmetric: row {i + 1} column {j + 1} is {plain_number(matrix[i][j])}, row"
+                f" {j + 1} column {i + 1} is {plain_number(matrix[j][i])}"
+            )
+    for i, row in enumerate(matrix):
+        if row[i] < 0:
+            raise refuse(f"the variance in row {i + 1} is {plain_number(row[i])} (must be >= 0)")
+        if row[i] == 0 and any(row):
+            raise refuse(f"row {i + 1} has variance 0 but a covariance that is not (must be 0)")
+    if not _positive_semidefinite(matrix):
+        raise refuse(
+            "not positive semi-definite: some combination of the components has a negative"
+            " variance (a covariance is at most the square root of the product of both variances)"
+        )
+
+
+def _positive_semidefinite(covariance: Sequence[Sequence[float]]) -> bool:
+    """Test by Cholesky elimination with diagonal pivots, on the scale of correlations.
+
+    Elementary operations only, so that every platform gives the same answer; the tolerance lets
+    singular matrices pass whose entries are rounded to about nine digits.
+    """
+    tolerance = 1e-9
+    scale = [math.sqrt(row[i]) or 1.0 for i, row in enumerate(covariance)]
+    n = len(scale)
+    rest = [[covariance[i][j] / scale[i] / scale[j] for j in range(n)] for i in range(n)]
+    left = set(range(n))
+    while left:
+        pivot = max(left, key=lambda i: rest[i][i])
+        if rest[pivot][pivot] <= tolerance:
+            # What remains of a semi-definite matrix is then zero throughout.
+            return all(abs(rest[i][j]) <= 2 * tolerance for i in left for j in left)
+        left.remove(pivot)
+        for i in left:
+            for j in left:
+                rest[i][j] -= rest[i][pivot] * rest[pivot][j] / rest[pivot][pivot]
+    return True
+
+
+def _check_acceptance(mean: Sequence[float], covariance: Sequence[Sequence[float]]) -> None:
+    """Raise if nearly every drawn vector would be refused for a negative component."""
+    negative = [
+        _below_zero(m, row[i]) for i, (m, row) in enumerate(zip(mean, covariance, strict=True))
+    ]
+    # P(all >= 0) lies between 1 - sum P(X_i < 0), by Bonferroni, and 1 - max P(X_i < 0).
+    probability = 1.0 - max(negative)
+    if probability >= MIN_ACCEPTANCE and 1.0 - sum(negative) < MIN_ACCEPTANCE:
+        probability = _estimated_acceptance(mean, covariance)
+    if probability < MIN_ACCEPTANCE:
+        raise refuse(
+            "hardly any player drawn with mean_matrix and cov_matrix would have elo, k/d ratio"
+            f" and win rate >= 0: probability about {probability:.1g} (at least {MIN_ACCEPTANCE})",
+            "mean_matrix",
+            "cov_matrix",
+        )
+
+
+def _below_zero(mean: float, variance: float) -> float:
+    """Return P(X < 0) for a normal X, which is a constant if the variance is 0."""
+    if variance == 0:
+        return float(mean < 0)
+    return 0.5 * math.erfc(mean / math.sqrt(2.0 * variance))
+
+
+def _estimated_acceptance(mean: Sequence[float], covariance: Sequence[Sequence[float]]) -> float:
+    """Estimate P(all components >= 0) from 200,000 draws of a fixed stream."""
+    import numpy as np
+
+    values, axes = np.linalg.eigh(np.array(covariance))
+    root = axes * np.sqrt(np.maximum(values, 0.0))
+    normals = np.random.default_rng(0).standard_normal((200_000, len(mean)))
+    return float(np.mean((normals @ root.T + np.array(mean) >= 0.0).all(axis=1)))

@@ -1,0 +1,276 @@
+"""The `valorant` model: players arrive, form teams, teams are paired."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch._numba import announce_compilation, inlined, njit
+from valmatch.matching import joint_reviews as joint, team_first
+from valmatch.matching.rules import Rules, prioritized, ticks_per_hour
+from valmatch.models.valorant.arrivals import ArrivalProcess, Chunk
+from valmatch.models.valorant.factors import ValorantFactors
+from valmatch.models.valorant.trace import Trace, read_trace
+from valmatch.simulator import Record, Response, Table
+from valmatch.streams import Streams
+
+__all__ = ["RESPONSES", "ValorantModel"]
+
+Floats = NDArray[np.float64]
+
+QUANTILES = (0.5, 0.9, 0.99)
+
+RESPONSES = (
+    Response("avg_team_diff", "Elo points", "mean over matches of |mean rating - mean rating|"),
+    Response("avg_player_diff", "Elo points", "mean over matched teams of max - min rating"),
+    Response("avg_wait_time", "minutes", "mean wait of matched players"),
+    Response("avg_wait_time_all", "minutes", "with unmatched players, up to the horizon"),
+    Response("wait_p50", "minutes", "median wait of matched players"),
+    Response("wait_p90", "minutes", "90th percentile of the wait of matched players"),
+    Response("wait_p99", "minutes", "99th percentile of the wait of matched players"),
+    Response("max_wait_time", "minutes", "longest wait of a matched player"),
+    Response("avg_queue_length", "players", "time average of the number of waiting players"),
+    Response("matched_fraction", "", "share of players who were matched"),
+    Response("prioritized_fraction", "", "share of players who became prioritized"),
+    Response("n_players", "", "players who arrived", whole=True),
+    Response("n_matches", "", "matches", whole=True),
+    Response("unmatched", "", "players still waiting at the horizon", whole=True),
+)
+
+
+class ValorantModel:
+    """The model of the Valorant source, with the factors and responses added to it.
+
+    Parameters
+    ----------
+    factors : ValorantFactors
+        The factors.
+    arrivals : Path or None
+        A trace that replaces the random arrivals; every replication is then the same.
+    """
+
+    responses: Sequence[Response] = RESPONSES
+
+    def __init__(self, factors: ValorantFactors, arrivals: Path | None = None) -> None:
+        self._matcher: Any = joint if factors.matching == "joint" else team_first
+        self._trace: Trace | None = None
+        self._process: ArrivalProcess | None = None
+        if arrivals is None:
+            assert factors.horizon is not None  # only a trace may leave it open
+            horizon = factors.horizon
+            self._process = ArrivalProcess(
+                [rate * factors.rate_multiplier for rate in factors.poisson_rate],
+                horizon,
+                factors.mean_matrix,
+                factors.cov_matrix,
+                factors.multiplier_matrix,
+            )
+            players = self._process.expected_players
+        else:
+            self._trace = read_trace(arrivals, factors.multiplier_matrix, factors.horizon)
+            horizon = self._trace.horizon
+            players = float(self._trace.players.times.size)
+        self.warnings = tuple(self._remarks(arrivals))
+        self._rules = Rules(
+            factors.team_num,
+            factors.player_diff,
+            factors.player_slack,
+            factors.team_diff,
+            factors.team_slack,
+            factors.wait_thresh,
+            horizon,
+            factors.review == "continuous",
+            factors.slack_scope == "pool",
+            factors.tie_break == "balanced",
+            ticks_per_hour(horizon, factors.team_num),
+        )
+        self._lobby = self._matcher.new_lobby(64, factors.team_num)
+        # Room for six deviations above the mean; what is never touched takes no memory.
+        self._waits = np.empty(int(players + 6.0 * players**0.5) + 16)
+        self._no_log = np.empty((0, 3 + 2 * factors.team_num))
+
+    def _remarks(self, arrivals: Path | None) -> Iterator[str]:
+        if self._trace is None:
+            return
+        yield f"{arrivals}: the arrivals are a trace, so every replication is the same"
+        if self._trace.left_out:
+            rows = "row" if self._trace.left_out == 1 else "rows"
+            yield (
+                f"{arrivals}: {self._trace.left_out} {rows} at or after the horizon of"
+                f" {self._trace.horizon:g} hours left out"
+            )
+
+    def draw(self, streams: Streams, replication: int) -> Iterable[Chunk]:
+        """Return the players of a replication in order of arrival.
+
+        Days of millions of players come as a lazy sequence of chunks, to be used once, so that
+        memory does not grow with their number.
+        """
+        if self._trace is not None:
+            return [self._trace.players]
+        assert self._process is not None
+        return self._process.chunks(streams, replication)
+
+    def run(self, inputs: Iterable[Chunk]) -> Floats:
+        """Return the responses to these arrivals; NaN where undefined."""
+        return self._responses(self._match(inputs, self._no_log))
+
+    def record(self, inputs: Iterable[Chunk]) -> Record:
+        """Return the responses with every player and every match."""
+        chunks = list(inputs)
+        players = Chunk(
+            np.concatenate([chunk.times for chunk in chunks]),
+            np.concatenate([chunk.ratings for chunk in chunks]),
+            np.concatenate([chunk.vectors for chunk in chunks]),
+        )
+        team_num = self._rules.team_num
+        log = np.empty((players.times.size // (2 * team_num), 3 + 2 * team_num))
+        count = self._match([players], log)
+        log = log[: self._lobby.state["matches"][0]]
+        return Record(
+            self._responses(count),
+            (self._players_table(players, log), self._matches_table(players, log)),
+        )
+
+    def _match(self, chunks: Iterable[Chunk], log: Floats) -> int:
+        """Let the players arrive; return their number."""
+        announce_compilation(self._matcher.run)
+        self._matcher.reset(self._lobby)
+        ahead = iter(chunks)
+        chunk = next(ahead)
+        count = 0
+        while True:
+            following = next(ahead, None)
+            count += self._feed(chunk, count, following is None, log)
+            if following is None:
+                return count
+            chunk = following
+
+    def _feed(self, chunk: Chunk, first: int, last: bool, log: Floats) -> int:
+        """Hand arrivals to the kernel, making room whenever it asks for it."""
+        run, rules, taken = self._matcher.run, self._rules, 0
+        times, ratings = chunk.times, chunk.ratings
+        while True:
+            lobby, waits = self._lobby, self._waits
+            taken += run(
+                times[taken:], ratings[taken:], first + taken, last, rules, lobby, waits, log
+            )
+            if taken == times.size:
+                return taken
+            state = lobby.state[0]
+            if state["matched"] + state["waiting"] >= waits.size:
+                self._waits = np.empty(2 * waits.size)
+                self._waits[: waits.size] = waits
+            else:
+                self._lobby = self._matcher.grown(lobby, rules.team_num)
+
+    def _responses(self, players: int) -> Floats:
+        """Return the responses of the replication that the lobby holds."""
+        state, out = self._lobby.state[0], np.empty(len(RESPONSES))
+        waits = self._waits[: state["matched"]]
+        if waits.size:
+            # In place, because a copy of the waits of millions of players would show.
+            waits.partition(_ranks(waits.size))
+        _summarize(state, waits, players, self._rules.horizon, out)
+        return out
+
+    def _players_table(self, players: Chunk, log: Floats) -> Table:
+        """Return one row for each player."""
+        n, team_num = players.times.size, self._rules.team_num
+        team: list[int | None] = [None] * n
+        match: list[int | None] = [None] * n
+        left = np.full(n, np.nan)
+        for number, row in enumerate(log):
+            for k, player in enumerate(row[3:].astype(int).tolist()):
+                team[player] = int(row[1 + k // team_num])
+                match[player], left[player] = number, row[0]
+        for order, members in self._matcher.waiting_teams(self._lobby):
+            for player in members:
+                team[player] = order
+        vectors = players.vectors.T.tolist() if players.vectors.size else [[None] * n] * 3
+        seen = np.where(np.isnan(left), self._rules.horizon, left)
+        return Table(
+            "players",
+            {
+                "player": range(n),
+                "arrival_hours": players.times.tolist(),
+                **dict(zip(("elo", "kd", "wr"), vectors, strict=True)),
+                "rating": players.ratings.tolist(),
+                "team": team,
+                "match": match,
+                "match_hours": left.tolist(),
+                "wait_minutes": (60.0 * (left - players.times)).tolist(),
+                "prioritized": prioritized(players.times, seen, self._rules).astype(int).tolist(),
+            },
+        )
+
+    def _matches_table(self, players: Chunk, log: Floats) -> Table:
+        """Return one row for each match."""
+        sides = np.split(log[:, 3:].astype(np.int64), 2, axis=1)
+        # Added one by one like the kernel adds them, so that differences agree to the last bit.
+        means = [_sums(players.ratings[side]) / self._rules.team_num for side in sides]
+        teams = [[";".join(map(str, team)) for team in side.tolist()] for side in sides]
+        return Table(
+            "matches",
+            {
+                "match": range(log.shape[0]),
+                "time_hours": log[:, 0].tolist(),
+                "team_a": teams[0],
+                "team_b": teams[1],
+                "mean_a": means[0].tolist(),
+                "mean_b": means[1].tolist(),
+                "team_diff": np.abs(means[0] - means[1]).tolist(),
+            },
+        )
+
+
+@njit
+def _summarize(sums: Any, waits: Floats, players: int, horizon: float, out: Floats) -> None:  # noqa: ANN401
+    """Turn the sums of a replication into its responses, in the order of `RESPONSES`."""
+    matches, matched = sums["matches"], sums["matched"]
+    all_waits = sums["wait"] + sums["unmatched_wait"]
+    out[0] = _ratio(sums["team_diff"], matches)
+    out[1] = _ratio(sums["player_diff"], 2 * matches)
+    out[2] = _ratio(sums["wait"], matched)
+    out[3] = _ratio(all_waits, players)
+    out[4:8] = np.nan
+    if matched > 0:
+        _quantiles(waits, out[4:7])
+        out[7] = sums["longest_wait"]
+    out[8] = all_waits / (60.0 * horizon)
+    out[9] = _ratio(matched, players)
+    out[10] = _ratio(sums["prioritized"], players)
+    out[11], out[12], out[13] = players, matches, players - matched
+
+
+@inlined
+def _ratio(total: float, count: int) -> float:
+    return total / count if count else np.nan
+
+
+def _ranks(size: int) -> list[int]:
+    """Return the order statistics that the quantiles of `size` values lie between."""
+    low = [int(q * (size - 1)) for q in QUANTILES]
+    return low + [min(rank + 1, size - 1) for rank in low]
+
+
+@inlined
+def _quantiles(ordered: Floats, out: Floats) -> None:
+    """Write `QUANTILES`, interpolated linearly between order statistics in their places."""
+    last = ordered.size - 1
+    for k, q in enumerate(QUANTILES):
+        low = int(q * last)
+        high = min(low + 1, last)
+        out[k] = ordered[low] + (ordered[high] - ordered[low]) * (q * last - low)
+
+
+def _sums(ratings: Floats) -> Floats:
+    """Return the sum of each row, added from left to right."""
+    total = np.zeros(ratings.shape[0])
+    for column in ratings.T:
+        total += column
+    return total

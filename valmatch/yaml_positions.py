@@ -1,0 +1,284 @@
+"""YAML 1.2 values that remember where they were written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+import yaml
+from yaml import MappingNode, Node, ScalarNode, SequenceNode
+
+from valmatch.errors import InputError
+
+__all__ = [
+    "COMMAND_LINE",
+    "assign",
+    "find",
+    "from_command_line",
+    "kind",
+    "parse",
+    "place",
+    "show",
+    "to_value",
+    "written_key",
+]
+
+Path = Sequence[str | int]
+
+COMMAND_LINE = "--set "
+"""What the names of overrides start with, in the place of a file."""
+
+_TAG = "tag:yaml.org,2002:"
+
+
+class _Loader(yaml.SafeLoader):
+    """Resolves plain scalars by the core schema of YAML 1.2, and merge keys (from 1.1)."""
+
+    yaml_implicit_resolvers = {}  # noqa: RUF012 - replaces the YAML 1.1 rules of the base class
+
+
+_CORE_SCHEMA = (
+    ("null", r"null|Null|NULL|~|", ["n", "N", "~", ""]),
+    ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", list("-+0123456789")),
+    (
+        "float",
+        r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"
+        r"|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
+        list("-+.0123456789"),
+    ),
+    ("merge", r"<<", ["<"]),
+)
+for _name, _pattern, _first in _CORE_SCHEMA:
+    _Loader.add_implicit_resolver(_TAG + _name, re.compile(rf"^(?:{_pattern})$"), _first)
+
+
+def _int(text: str) -> int:
+    return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
+
+
+def _float(text: str) -> float:
+    return float(re.sub(r"\.(?=inf|nan)", "", text.lower()))
+
+
+def _bool(text: str) -> bool:
+    return {"true": True, "false": False}[text.lower()]
+
+
+_SCALARS: dict[str, Callable[[str], object]] = {
+    _TAG + "null": lambda _: None,
+    _TAG + "bool": _bool,
+    _TAG + "int": _int,
+    _TAG + "float": _float,
+    _TAG + "str": str,
+}
+
+
+def parse(text: str | bytes, name: str) -> Node | None:
+    """Parse one YAML document.
+
+    Parameters
+    ----------
+    text : str or bytes
+        The document; bytes must be UTF-8.
+    name : str
+        What its marks are called: the file shown in errors.
+
+    Returns
+    -------
+    Node or None
+        Its root, checked so that `to_value` succeeds, with merge keys carried out; None for an
+        empty document.
+
+    Raises
+    ------
+    InputError
+        With one line for each thing that is wrong.
+    """
+    if isinstance(text, bytes):
+        try:
+            text = text.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            where = _position(name, error.object[: error.start].decode("utf-8-sig"))
+            raise InputError(f"{where}: not a text file in UTF-8") from None
+    try:
+        loader = _Loader(text)
+        loader.name = name
+        root: Node | None = loader.get_single_node()
+        problems = [] if root is None else list(_prepare(root, set(), set()))
+    except yaml.reader.ReaderError as error:
+        where = _position(name, text[: error.position])
+        raise InputError(f"{where}: the character U+{error.character:04X} is not allowed") from None
+    except yaml.MarkedYAMLError as error:
+        raise InputError(_syntax(error, name)) from None
+    except RecursionError:
+        raise InputError(f"{name}: nested too deeply") from None
+    if problems:
+        raise InputError("\n".join(f"{place(node)}: {what}" for node, what in problems))
+    return root
+
+
+def _position(name: str, before: str) -> str:
+    """Return the place of the character that follows `before`."""
+    return _place(name, before.count("\n"), len(before) - before.rfind("\n") - 1)
+
+
+def _place(name: str, line: int, column: int) -> str:
+    return name if name.startswith(COMMAND_LINE) else f"{name}:{line + 1}:{column + 1}"
+
+
+def _syntax(error: yaml.MarkedYAMLError, name: str) -> str:
+    """Say in one line what the YAML parser did not like."""
+    mark = error.problem_mark or error.context_mark
+    where = _place(name, mark.line, mark.column) if mark else name
+    problem = error.problem or error.context or "not understood"
+    if "another document" in problem:
+        return f"{where}: a second document starts here (a config is one document)"
+    if r"'\t'" in problem:
+        return f"{where}: a tab cannot stand here (YAML is indented with spaces)"
+    return f"{where}: not valid YAML: {' '.join(problem.split())}"
+
+
+def _prepare(node: Node, done: set[int], open_: set[int]) -> Iterator[tuple[Node, str]]:
+    """Carry out the merge keys below `node`, yielding what cannot become a value."""
+    if id(node) in open_:
+        yield node, "an alias stands inside what it refers to"
+        return
+    if id(node) in done:
+        return
+    open_.add(id(node))
+    if isinstance(node, MappingNode):
+        yield from _prepare_mapping(node, done, open_)
+    elif isinstance(node, SequenceNode):
+        for item in node.value:
+            yield from _prepare(item, done, open_)
+    elif node.tag not in _SCALARS:
+        yield node, f"the tag {node.tag!r} is not known"
+    else:
+        try:
+            _SCALARS[node.tag](node.value)
+        except (ValueError, KeyError):
+            yield node, f"{_shorten(node.value)!r} cannot be read as {kind(node)}"
+    open_.remove(id(node))
+    done.add(id(node))
+
+
+def _prepare_mapping(
+    node: MappingNode, done: set[int], open_: set[int]
+) -> Iterator[tuple[Node, str]]:
+    own: dict[str, tuple[Node, Node]] = {}
+    merged: list[Node] = []
+    for key, value in node.value:
+        yield from _prepare(value, done, open_)
+        if key.tag == _TAG + "merge":
+            merged += value.value if isinstance(value, SequenceNode) else [value]
+        elif not isinstance(key, ScalarNode) or key.tag != _TAG + "str":
+            yield key, f"{show(key)} cannot be a key (allowed: a string)"
+        elif key.value in own:
+            line = own[key.value][0].start_mark.line + 1
+            yield key, f"{key.value}: given twice (first in line {line})"
+        else:
+            own[key.value] = key, value
+    for other in merged:
+        if not isinstance(other, MappingNode):
+            yield other, f"<<: {show(other)} cannot be merged (allowed: a mapping)"
+        elif id(other) not in open_:
+            for key, value in other.value:
+                own.setdefault(key.value, (key, value))
+    node.value = list(own.values())
+
+
+def to_value(node: Node) -> object:
+    """Return the plain value of a node from `parse`."""
+    if isinstance(node, MappingNode):
+        return {key.value: to_value(value) for key, value in node.value}
+    if isinstance(node, SequenceNode):
+        return [to_value(item) for item in node.value]
+    return _SCALARS[node.tag](node.value)
+
+
+def find(node: Node, path: Path) -> Node | None:
+    """Return the node at `path` (keys, list indices) below `node`, if there is one."""
+    for part in path:
+        inner: Node | None = None
+        if isinstance(node, MappingNode):
+            inner = next((value for key, value in node.value if key.value == part), None)
+        elif isinstance(node, SequenceNode) and isinstance(part, int) and part < len(node.value):
+            inner = node.value[part]
+        if inner is None:
+            return None
+        node = inner
+    return node
+
+
+def written_key(node: Node, path: Path) -> Node | None:
+    """Return the node of the key that the last part of `path` is, if it is written."""
+    section = find(node, path[:-1])
+    if path and isinstance(section, MappingNode):
+        return next((key for key, _ in section.value if key.value == path[-1]), None)
+    return None
+
+
+def assign(node: Node, path: Sequence[str], new: Node) -> Node:
+    """Return `node` with `new` at `path`; nodes along the path are copied, missing ones made.
+
+    Raises
+    ------
+    InputError
+        If the path goes through a scalar, or to no element of a list; without a location.
+    """
+    if not path:
+        return new
+    head, rest = path[0], path[1:]
+    if isinstance(node, MappingNode):
+        pairs = list(node.value)
+        at = next((k for k, (key, _) in enumerate(pairs) if key.value == head), len(pairs))
+        if at == len(pairs):
+            empty = MappingNode(_TAG + "map", [], new.start_mark, new.end_mark)
+            key = ScalarNode(_TAG + "str", head, new.start_mark, new.end_mark)
+            pairs.append((key, empty))
+        key, value = pairs[at]
+        pairs[at] = key, assign(value, rest, new)
+        return MappingNode(node.tag, pairs, node.start_mark, node.end_mark)
+    if isinstance(node, SequenceNode):
+        items = list(node.value)
+        if not re.fullmatch("[0-9]+", head) or int(head) >= len(items):
+            last = len(items) - 1
+            raise InputError(f"{head!r} is no element of a list of {len(items)} (0 to {last})")
+        items[int(head)] = assign(items[int(head)], rest, new)
+        return SequenceNode(node.tag, items, node.start_mark, node.end_mark)
+    if node.tag == _TAG + "null":
+        return assign(MappingNode(_TAG + "map", [], node.start_mark, node.end_mark), path, new)
+    raise InputError(f"{show(node)} has no {head!r}")
+
+
+def from_command_line(node: Node) -> bool:
+    """Tell whether a node is from an override instead of a file."""
+    return node.start_mark.name.startswith(COMMAND_LINE)
+
+
+def place(node: Node) -> str:
+    """Return ``file:line:column`` of a node; of one from the command line, just the override."""
+    mark = node.start_mark
+    return _place(mark.name, mark.line, mark.column)
+
+
+def kind(node: Node) -> str:
+    """Return the kind of a value: null, bool, int, float, str, map or seq."""
+    return str(node.tag).removeprefix(_TAG)
+
+
+def show(node: Node) -> str:
+    """Show a value as it was written, collections by their size."""
+    if isinstance(node, MappingNode):
+        return f"a mapping of {len(node.value)}"
+    if isinstance(node, SequenceNode):
+        return f"a list of {len(node.value)}"
+    if kind(node) == "null":
+        return "null"
+    text = _shorten(node.value)
+    return repr(text) if kind(node) == "str" else text
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:37]}..."
