@@ -1,0 +1,38 @@
+"""Running the command line inside the test process."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+from dataclasses import dataclass
+from unittest import mock
+
+from valmatch.cli import main
+
+__all__ = ["Outcome", "valmatch"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Exit code, standard output and standard error of a command."""
+
+    code: int
+    out: str
+    err: str
+
+
+def valmatch(*arguments: object) -> Outcome:
+    """Run ``valmatch ARGUMENTS...``."""
+    out, err = io.StringIO(), io.StringIO()
+    argv = ["valmatch", *map(str, arguments)]
+    with (
+        mock.patch.object(sys, "argv", argv),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        try:
+            main()
+        except SystemExit as exit_:
+            code = int(exit_.code or 0)
+    return Outcome(code, out.getvalue(), err.getvalue())

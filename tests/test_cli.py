@@ -1,0 +1,275 @@
+"""The commands as a user meets them: output, files, exit codes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import chain, repeat
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import pytest
+
+from tests.command import valmatch
+from valmatch.config import load
+from valmatch.template import template
+
+RESPONSES = ["avg_team_diff", "avg_wait_time", "matched_fraction", "n_players"]
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_simulate_prints_and_writes_the_same_numbers(tmp_path: Path) -> None:
+    done = valmatch("simulate", "valorant", "--replication", 2, "--out", tmp_path / "o", "--json")
+    assert (done.code, done.err) == (0, "")
+    document = json.loads(done.out)
+    assert document == json.loads((tmp_path / "o" / "responses.json").read_text())
+    assert document["responses"]["n_players"] == len(rows(tmp_path / "o" / "players.csv"))
+    assert document["responses"]["n_matches"] == len(rows(tmp_path / "o" / "matches.csv"))
+    table = valmatch("simulate", "valorant", "--replication", 2).out
+    shown = dict(line.split()[:2] for line in table.splitlines()[2:])
+    assert float(shown["avg_wait_time"]) == pytest.approx(
+        document["responses"]["avg_wait_time"], abs=1e-4
+    )
+
+
+def test_files_of_simulate_have_the_documented_columns(tmp_path: Path) -> None:
+    valmatch("simulate", "valorant", "--out", tmp_path)
+    players, matches = rows(tmp_path / "players.csv"), rows(tmp_path / "matches.csv")
+    assert ",".join(players[0]) == (
+        "player,arrival_hours,elo,kd,wr,rating,team,match,match_hours,wait_minutes,prioritized"
+    )
+    assert ",".join(matches[0]) == "match,time_hours,team_a,team_b,mean_a,mean_b,team_diff"
+    alone = [player for player in players if not player["match"]]
+    assert alone
+    assert {player["wait_minutes"] for player in alone} == {""}
+    first = [players[int(k)] for k in matches[0]["team_a"].split(";")]
+    mean = sum(float(player["rating"]) for player in first) / 5
+    assert float(matches[0]["mean_a"]) == mean
+    assert {player["match"] for player in first} == {"0"}
+
+
+def test_replicate_writes_rows_summary_and_manifest(tmp_path: Path) -> None:
+    out = tmp_path / "o"
+    done = valmatch("replicate", "valorant", "-n", 12, "--seed", 5, "--out", out, "--json")
+    assert (done.code, done.err) == (0, "")
+    summary = json.loads((out / "summary.json").read_text())
+    assert json.loads(done.out) == summary
+    table = rows(out / "replications.csv")
+    assert list(table[0])[:3] == ["config_id", "seed", "replication"]
+    assert [row["replication"] for row in table] == [str(k) for k in range(12)]
+    assert {(row["config_id"], row["seed"]) for row in table} == {(summary["config_id"], "5")}
+    waits = [float(row["avg_wait_time"]) for row in table]
+    one = summary["responses"]["avg_wait_time"]
+    assert one["mean"] == pytest.approx(np.mean(waits), rel=1e-14)
+    assert one["std_error"] == pytest.approx(np.std(waits, ddof=1) / 12**0.5, rel=1e-12)
+    assert set(one) == {
+        "n", "undefined", "mean", "std", "std_error", "ci_low", "ci_high", "confidence", "min",
+        "max",
+    }  # fmt: skip
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["status"] == "complete"
+    assert manifest["config"]["factors"]["team_diff"] == 400.0
+    assert {"argv", "config_id", "versions", "platform", "seed", "wall_seconds"} <= set(manifest)
+
+
+def test_row_k_of_replicate_is_simulate_k(tmp_path: Path) -> None:
+    valmatch("replicate", "valorant", "-n", 4, "--out", tmp_path)
+    row = rows(tmp_path / "replications.csv")[3]
+    alone = json.loads(valmatch("simulate", "valorant", "--replication", 3, "--json").out)
+    assert {name: repr(value) for name, value in alone["responses"].items()} == {
+        name: row[name] for name in alone["responses"]
+    }
+
+
+def test_workers_never_change_a_byte(tmp_path: Path) -> None:
+    files = ("replications.csv", "summary.json")
+    for workers in (1, 2, 3):
+        folder = tmp_path / str(workers)
+        valmatch("replicate", "valorant", "-n", 300, "--workers", workers, "--out", folder)
+    for name in files:
+        contents = {(tmp_path / str(workers) / name).read_bytes() for workers in (1, 2, 3)}
+        assert len(contents) == 1
+
+
+def test_undefined_replications_are_counted_not_dropped(tmp_path: Path) -> None:
+    narrow = ["--set", "player_diff=0", "--set", "player_slack=0"]
+    done = valmatch("replicate", "valorant", "-n", 3, *narrow, "--out", tmp_path, "--json")
+    one = json.loads(done.out)["responses"]["avg_wait_time"]
+    assert (one["n"], one["undefined"], one["mean"], one["ci_low"]) == (0, 3, None, None)
+    assert "avg_wait_time is undefined in 3 of 3 replications" in done.err
+    assert {row["avg_wait_time"] for row in rows(tmp_path / "replications.csv")} == {""}
+    assert "nan" not in (tmp_path / "replications.csv").read_text().lower()
+
+
+def test_options_may_stand_in_the_config(tmp_path: Path) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text("model: valorant\nreplicate: {n: 3, seed: 9, confidence: 0.5}\n")
+    document = json.loads(valmatch("replicate", config, "--json").out)
+    assert (document["replications"], document["seed"]) == (3, 9)
+    assert document["responses"]["n_players"]["confidence"] == 0.5
+    assert json.loads(valmatch("replicate", config, "--seed", 2, "--json").out)["seed"] == 2
+    assert json.loads(valmatch("simulate", config, "--json").out)["seed"] == 9
+
+
+def test_factors_prints_a_valid_config_with_the_defaults(tmp_path: Path) -> None:
+    done = valmatch("factors", "valorant")
+    assert done.out == template("valorant")
+    path = tmp_path / "c.yaml"
+    path.write_text(done.out)
+    assert load(str(path)).factors == load("valorant").factors
+
+
+def test_config_from_standard_input() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "valmatch", "replicate", "-", "-n", "2", "--json"],
+        input="model: valorant\n",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout)["replications"] == 2
+    assert done.stderr == ""
+
+
+def test_smoke_config_fails_when_its_numbers_are_off() -> None:
+    assert valmatch("replicate", "smoke").code == 0
+    off = valmatch("replicate", "smoke", "--set", "replicate.expect.avg_wait_time.mean=1")
+    assert off.code == 1
+    assert "avg_wait_time: mean 19.1" in off.err
+    assert "(expected 1.0 ± " in off.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["replicate", "nowhere.yaml"], "nowhere.yaml: no such file"),
+        (["replicate", "valorant", "-n", "0"], "'-n' / '--n': '0' (allowed: a whole number >= 1)"),
+        (["replicate", "valorant", "-n", "two"], "'two' (allowed: a whole"),
+        (["replicate", "valorant", "--confidence", "1"], "'--confidence': '1' (allowed:"),
+        (["replicate", "valorant", "--confidence", "nan"], "'--confidence': 'nan' (allowed:"),
+        (["replicate", "valorant", "--seed", "-1"], "'-1' (allowed: a whole number >= 0)"),
+        (["replicate", "valorant", "--workers", "0"], "'--workers': '0' (allowed:"),
+        (["replicate", "valorant", "--sed", "1"], "--seed"),
+        (["replicate"], "CONFIG"),
+        (["replicat", "valorant"], "replicate"),
+        (["simulate", "valorant", "--set", "team_dif=3"], "did you mean team_diff?"),
+        (["simulate", "valorant", "--set", "team_diff=-3"], "factors.team_diff"),
+        (["factors", "valrant"], "did you mean valorant?"),
+        (["simulate", "valorant", "--set", "arrivals=none.csv"], "none.csv"),
+        (
+            ["replicate", "valorant", "--set", "replicate.expect={avg_wait: {mean: 1}}"],
+            "replicate.expect.avg_wait: valorant has no such response (did you mean avg_wait_time",
+        ),
+    ],
+)
+def test_bad_usage_is_one_line_and_exit_2(
+    arguments: list[str], message: str, tmp_path: Path
+) -> None:
+    out = [] if arguments[0] == "factors" else ["--out", tmp_path / "o"]
+    done = valmatch(*arguments, *out)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert done.err.count("\n") == 1
+    assert not (tmp_path / "o").exists()
+
+
+def test_results_of_another_run_are_never_touched(tmp_path: Path) -> None:
+    first = ["replicate", "valorant", "-n", 2, "--out", tmp_path]
+    assert valmatch(*first).code == 0
+    before = (tmp_path / "replications.csv").read_bytes()
+    for other in (
+        ["replicate", "valorant", "-n", 2, "--set", "team_diff=1", "--out", tmp_path],
+        ["replicate", "valorant", "-n", 2, "--seed", 2, "--out", tmp_path],
+        ["simulate", "valorant", "--out", tmp_path],
+    ):
+        refused = valmatch(*other)
+        assert refused.code == 2
+        assert "holds the results of another run" in refused.err
+    assert (tmp_path / "replications.csv").read_bytes() == before
+    assert valmatch(*first).code == 0
+
+
+def test_out_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    for out in (file, file / "below", Path("/proc/nowhere")):
+        done = valmatch("replicate", "valorant", "-n", 1, "--out", out)
+        assert done.code == 2
+        assert done.err.startswith(f"--out {out}: ")
+        assert done.err.count("\n") == 1
+
+
+def test_full_disk_is_a_failed_run_that_keeps_what_it_has(tmp_path: Path) -> None:
+    # Manifest, header and the first chunk fit; the second chunk does not; the manifest does.
+    effects = chain([None] * 3, [OSError(28, "No space left on device")], repeat(None))
+    with mock.patch("os.fsync", side_effect=effects):
+        done = valmatch("replicate", "valorant", "-n", 500, "--out", tmp_path)
+    assert done.code == 1
+    assert (
+        done.err == f"{tmp_path / 'replications.csv'}: cannot be written: No space left on device\n"
+    )
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert manifest["status"] == "failed"
+    assert manifest["replications"] == 1
+    assert not (tmp_path / "summary.json").exists()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_interrupt_keeps_what_is_finished(tmp_path: Path, workers: int) -> None:
+    command = ["replicate", "valorant", "-n", "1000000", "--out", str(tmp_path)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "valmatch", *command, "--workers", str(workers)],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    path = tmp_path / "replications.csv"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (
+        path.exists() and path.read_bytes().count(b"\n") > 9
+    ):
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    table = rows(path)
+    assert f"interrupted after {len(table)} of 1000000 replications" in err
+    assert "Traceback" not in err
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert (manifest["status"], manifest["replications"]) == ("interrupted", len(table))
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary["responses"]["n_players"]["n"] == len(table)
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; sys.argv = ['valmatch', '--help']\n"
+        "from valmatch.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'numpy', 'scipy', 'numba', 'pydantic'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("[]\n")
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m valmatch factors | head -n 1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""

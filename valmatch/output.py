@@ -1,0 +1,101 @@
+"""Files that are never half-written: JSON, CSV, the manifest of a run."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TextIO, cast
+
+from valmatch.errors import RunError
+
+__all__ = ["cell", "csv_line", "environment", "to_json", "write_atomically", "write_csv"]
+
+
+def cell(value: object, whole: bool = False) -> str:
+    """Return a CSV cell: shortest text that reads back exactly, empty where undefined."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, float):
+        return str(int(value)) if whole else repr(value)
+    return str(value)
+
+
+def csv_line(values: Iterable[object]) -> str:
+    """Return one line of CSV."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow([cell(value) for value in values])
+    return line.getvalue()
+
+
+def to_json(value: object) -> str:
+    """Return indented JSON; NaN becomes null at any depth."""
+    return json.dumps(_plain(value), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+@contextmanager
+def write_atomically(path: Path) -> Iterator[TextIO]:
+    """Open a file that replaces `path` when the block ends well, and leaves no trace otherwise.
+
+    Raises
+    ------
+    RunError
+        If the file cannot be written, for instance because the disk is full.
+    """
+    temporary = ""
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", dir=path.parent, prefix=f".{path.name}.", delete=False, encoding="utf-8"
+        ) as file:
+            temporary = file.name
+            yield cast(TextIO, file)
+            file.flush()
+            os.fsync(file.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(temporary).chmod(0o666 & ~umask)
+        Path(temporary).replace(path)
+        temporary = ""
+    except OSError as error:
+        raise RunError(f"{path}: cannot be written: {error.strerror}") from None
+    finally:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def write_csv(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
+    """Write equally long columns as CSV, atomically."""
+    with write_atomically(path) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        for row in zip(*columns.values(), strict=True):
+            writer.writerow([cell(value) for value in row])
+
+
+def environment() -> dict[str, Any]:
+    """Return the versions and the platform that a run depends on."""
+    packages = ("valmatch", "numpy", "numba", "scipy")
+    return {
+        "python": platform.python_version(),
+        "versions": {name: version(name) for name in packages},
+        "platform": platform.platform(),
+        "machine": platform.machine(),
+        "argv": sys.argv,
+    }
