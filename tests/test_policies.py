@@ -1,0 +1,392 @@
+"""Every policy equals a direct evaluation of its formula, alone or along whole sample paths."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.oracles import knowledge_gradient as oracle_kg
+from valmatch.policies import knowledge_gradient as kg
+from valmatch.policies.draw_chance import draw_chance
+from valmatch.policies.knowledge_gradient import (
+    best_opponent,
+    best_opponent_plain,
+    expected_best_quality,
+    knowledge_gradient,
+    knowledge_gradient_finite,
+    score,
+    workspace,
+)
+from valmatch.policies.point_estimate import point_estimate
+from valmatch.policies.sample_path import BELIEFS, MEASURES, Policy, choose_opponent, play_path
+from valmatch.policies.yardsticks import oracle, random_opponent
+from valmatch.ratings.trueskill import (
+    draw_quality,
+    draw_quality_normalised,
+    true_draw_probability,
+    update,
+)
+
+VECTORS = json.loads((Path(__file__).parent / "fixtures" / "opponent_vectors.json").read_text())
+FORMS = ("corrected", "as_printed")
+NOISE = 2.5
+FloatArray = NDArray[np.float64]
+
+
+def paper_prior(seed: int, n_players: int = 50) -> tuple[FloatArray, FloatArray]:
+    """Means and variances drawn as in section 4 of the paper."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(0, 2, n_players), rng.uniform(2, 3, n_players)
+
+
+def ranked(means: FloatArray, rank: int) -> int:
+    """Index of the player of this rank by prior mean, 1 the highest."""
+    return int(np.argsort(-means)[rank - 1])
+
+
+def play(
+    policy: Policy,
+    player: int,
+    means: FloatArray,
+    variances: FloatArray,
+    truths: FloatArray,
+    noise: FloatArray,
+    as_printed: bool = False,
+    gamma: float = 0.99,
+    kernel: Callable[..., None] = play_path,
+) -> tuple[NDArray[np.int64], FloatArray, FloatArray]:
+    """Opponents, beliefs and measures of one sample path."""
+    n_games, n_players = len(noise), len(means)
+    opponents = np.empty(n_games, dtype=np.int64)
+    beliefs = np.empty((len(BELIEFS), n_games))
+    measures = np.empty((len(MEASURES), n_games))
+    uniforms = np.random.default_rng(0).random(n_games)
+    kernel(
+        int(policy),
+        player,
+        means,
+        variances,
+        truths,
+        NOISE,
+        gamma,
+        as_printed,
+        noise,
+        uniforms,
+        np.empty(n_players),
+        np.empty(n_players),
+        workspace(n_players),
+        opponents,
+        beliefs,
+        measures,
+    )
+    return opponents, beliefs, measures
+
+
+def wild_states(n: int, seed: int) -> list[tuple[FloatArray, FloatArray, int, float, float]]:
+    """States over many scales, with ties: means, variances, player, noise, multiplier."""
+    rng = np.random.default_rng(seed)
+    states = []
+    for _ in range(n):
+        n_players = int(rng.integers(2, 52))
+        means = rng.normal(0, 10 ** rng.uniform(-2, 1.5), n_players)
+        variances = 10 ** rng.uniform(-3, 1.5) * rng.uniform(0.2, 3, n_players)
+        if rng.random() < 0.3:
+            means = np.round(means)
+        if rng.random() < 0.3:
+            variances = np.full(n_players, variances[0])
+        if rng.random() < 0.3:
+            variances[0] *= 10 ** rng.uniform(-4, 0)
+        noise = 10 ** rng.uniform(-1.5, 1.5)
+        multiplier = 10 ** rng.uniform(-1, 3)
+        states.append((means, variances, int(rng.integers(n_players)), noise, multiplier))
+    return states
+
+
+@pytest.mark.parametrize("vector", VECTORS["decisions"])
+def test_decision_vectors(vector: dict[str, Any]) -> None:
+    means, variances = np.array(vector["mu"]), np.array(vector["var"])
+    noise = vector["noise_var"]
+    assert point_estimate(means, 0) == vector["PE"]
+    assert draw_chance(means, variances, 0, noise) == vector["DC"]
+    games_left = vector["N"] - vector["n"]
+    weights = {"eq12": float(games_left), "eq13": vector["gamma"] / (1 - vector["gamma"])}
+    for form in FORMS:
+        want, printed = vector[form], form == "as_printed"
+        for j in range(1, len(means)):
+            future = expected_best_quality(j, means, variances, 0, noise, printed)
+            assert future == pytest.approx(float(want["F"][j - 1]), rel=1e-12)
+            for rule, weight in weights.items():
+                value = score(j, means, variances, 0, noise, weight, printed)
+                assert value == pytest.approx(float(want[f"{rule}_score"][j - 1]), rel=1e-12)
+        chosen = knowledge_gradient_finite(means, variances, 0, noise, games_left, printed)
+        assert chosen == want["eq12"]
+        discounted = knowledge_gradient(means, variances, 0, noise, vector["gamma"], printed)
+        assert discounted == want["eq13"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_expected_best_quality_equals_the_formula(form: str) -> None:
+    rng = np.random.default_rng(10)
+    printed = form == "as_printed"
+    decided = 0
+    for _ in range(1000):
+        n_players = int(rng.integers(2, 52)) if rng.random() < 0.2 else int(rng.integers(2, 8))
+        means, variances = rng.normal(0, 2, n_players), rng.uniform(0.02, 3, n_players)
+        player, games_left = int(rng.integers(n_players)), int(rng.integers(1, 500))
+        mean, var = means.tolist(), variances.tolist()
+        futures, qualities = np.full((2, n_players), -np.inf)
+        for j in range(n_players):
+            if j != player:
+                future = oracle_kg.expected_best_quality(j, player, mean, var, NOISE, form)
+                got = expected_best_quality(j, means, variances, player, NOISE, printed)
+                assert got == pytest.approx(future, rel=1e-11)
+                futures[j] = future
+                qualities[j] = oracle_kg.quality(mean[player], var[player], mean[j], var[j], NOISE)
+        for weight, chosen in (
+            (99.0, knowledge_gradient(means, variances, player, NOISE, 0.99, printed)),
+            (
+                games_left,
+                knowledge_gradient_finite(means, variances, player, NOISE, games_left, printed),
+            ),
+        ):
+            scores = np.sort(qualities + weight * futures)
+            if n_players == 2 or scores[-1] - scores[-2] > 1e-10 * scores[-1]:
+                decided += 1
+                assert chosen == int(np.argmax(qualities + weight * futures))
+    assert decided > 1900
+
+
+@pytest.mark.parametrize("printed", [False, True])
+def test_pruned_choice_is_the_plain_choice_in_wild_states(printed: bool) -> None:
+    for means, variances, player, noise, multiplier in wild_states(3000, seed=11):
+        arguments = (means, variances, player, noise, multiplier, printed)
+        plain = best_opponent_plain(*arguments)
+        assert best_opponent(*arguments, workspace(means.size)) == plain
+
+
+@pytest.mark.parametrize("printed", [False, True])
+def test_approximate_scores_stay_well_within_their_bound(printed: bool) -> None:
+    for means, variances, player, noise, multiplier in wild_states(1000, seed=12):
+        work = workspace(means.size)
+        best_opponent(means, variances, player, noise, multiplier, printed, work)
+        limit = kg.error_bound(variances, player, noise, printed) * (1 + multiplier)
+        for j in range(means.size):
+            if j != player:
+                exact = score(j, means, variances, player, noise, multiplier, printed)
+                assert abs(work.scores[j] - exact * math.sqrt(2 * math.pi)) <= 0.25 * limit
+
+
+@pytest.mark.parametrize("printed", [False, True])
+@pytest.mark.parametrize("policy", [Policy.KNOWLEDGE_GRADIENT, Policy.KNOWLEDGE_GRADIENT_FINITE])
+@pytest.mark.parametrize("prior", ["top", "middle", "bottom", "equal", "tied", "two groups"])
+def test_pruned_choice_is_the_plain_choice_along_paths(
+    prior: str, policy: Policy, printed: bool
+) -> None:
+    means, variances = paper_prior(seed=20)
+    player = ranked(means, {"top": 1, "bottom": 50}.get(prior, 25))
+    rng = np.random.default_rng(21)
+    truths = rng.normal(means, np.sqrt(variances))
+    n_games = 250
+    if prior == "equal":
+        means = np.zeros(50)
+    if prior == "tied":
+        means, variances = np.zeros(50), np.full(50, 2.5)
+    if prior == "two groups":
+        means, variances = np.repeat([0.0, 1.0], 25), np.full(50, 2.5)
+    opponents, beliefs, _ = play(
+        policy, player, means, variances, truths, rng.normal(size=(n_games, 2)), printed
+    )
+    now_means, now_variances = means.copy(), variances.copy()
+    for game, j in enumerate(opponents):
+        left = policy == Policy.KNOWLEDGE_GRADIENT_FINITE
+        multiplier = float(n_games - game) if left else 0.99 / (1.0 - 0.99)
+        plain = best_opponent_plain(now_means, now_variances, player, NOISE, multiplier, printed)
+        assert plain == j, game
+        now_means[player], now_variances[player], now_means[j], now_variances[j] = beliefs[:, game]
+
+
+def test_ties_go_to_the_lowest_index() -> None:
+    for player, lowest in ((0, 1), (3, 0)):
+        means, variances = np.zeros(8), np.full(8, 2.0)
+        assert point_estimate(means, player) == lowest
+        assert oracle(means, player) == lowest
+        assert draw_chance(means, variances, player, NOISE) == lowest
+        for printed in (False, True):
+            assert knowledge_gradient(means, variances, player, NOISE, 0.99, printed) == lowest
+            assert knowledge_gradient_finite(means, variances, player, NOISE, 9, printed) == lowest
+    mirrored = np.array([0.0, 3.0, -1.0, 1.0])  # equally far on both sides
+    assert point_estimate(mirrored, 0) == 2
+    assert draw_chance(mirrored, np.ones(4), 0, NOISE) == 2
+
+
+def test_a_single_opponent_is_always_chosen() -> None:
+    for player in (0, 1):
+        means, variances = np.array([3.0, -40.0]), np.array([0.1, 4.0])
+        other = 1 - player
+        assert point_estimate(means, player) == other
+        assert draw_chance(means, variances, player, NOISE) == other
+        assert knowledge_gradient(means, variances, player, NOISE) == other
+        assert knowledge_gradient_finite(means, variances, player, NOISE, 1) == other
+        assert random_opponent(2, player, 0.999) == other
+
+
+def test_myopic_policies_take_the_best_of_their_criterion() -> None:
+    for means, variances, player, noise, _ in wild_states(1000, seed=13):
+        others = [j for j in range(means.size) if j != player]
+        nearest = min(others, key=lambda j: (abs(means[player] - means[j]), j))
+        assert point_estimate(means, player) == nearest
+        qualities = [
+            draw_quality_normalised(means[player], variances[player], means[j], variances[j], noise)
+            for j in others
+        ]
+        assert draw_chance(means, variances, player, noise) == others[int(np.argmax(qualities))]
+        draws = [true_draw_probability(means[player], means[j], noise) for j in others]
+        assert draws[others.index(oracle(means, player))] == max(draws)
+
+
+def test_random_opponent_divides_the_unit_interval_evenly() -> None:
+    for player in range(5):
+        uniforms = (np.arange(400) + 0.5) / 400
+        chosen = [random_opponent(5, player, float(u)) for u in uniforms]
+        counts = np.bincount(chosen, minlength=5)
+        assert counts.tolist() == [0 if j == player else 100 for j in range(5)]
+        assert random_opponent(5, player, math.nextafter(1.0, 0.0)) == (3 if player == 4 else 4)
+
+
+def decide(
+    policy: Policy,
+    player: int,
+    means: FloatArray,
+    variances: FloatArray,
+    truths: FloatArray,
+    printed: bool,
+    games_left: int,
+) -> int:
+    """Return the decision of a policy called on its own."""
+    if policy == Policy.POINT_ESTIMATE:
+        return point_estimate(means, player)
+    if policy == Policy.DRAW_CHANCE:
+        return draw_chance(means, variances, player, NOISE)
+    if policy == Policy.KNOWLEDGE_GRADIENT:
+        return knowledge_gradient(means, variances, player, NOISE, 0.99, printed)
+    if policy == Policy.KNOWLEDGE_GRADIENT_FINITE:
+        return knowledge_gradient_finite(means, variances, player, NOISE, games_left, printed)
+    return oracle(truths, player)
+
+
+@pytest.mark.parametrize("printed", [False, True])
+@pytest.mark.parametrize("policy", list(Policy))
+def test_a_path_obeys_the_model(policy: Policy, printed: bool) -> None:
+    """Every output is recomputed in plain Python from the outcome rule and the belief update."""
+    n_games = 120
+    means, variances = paper_prior(seed=30, n_players=12)
+    player = ranked(means, 4)
+    rng = np.random.default_rng(31)
+    truths = rng.normal(means, np.sqrt(variances))
+    noise = rng.normal(size=(n_games, 2))
+    uniforms = np.random.default_rng(0).random(n_games)
+    opponents, beliefs, measures = play(policy, player, means, variances, truths, noise, printed)
+    now_means, now_variances = means.copy(), variances.copy()
+    for game in range(n_games):
+        j = int(opponents[game])
+        alone = decide(policy, player, now_means, now_variances, truths, printed, n_games - game)
+        if policy == Policy.RANDOM:
+            alone = random_opponent(12, player, float(uniforms[game]))
+        assert j == alone
+        quality = draw_quality(
+            now_means[player], now_variances[player], now_means[j], now_variances[j], NOISE
+        )
+        advantage = truths[player] - truths[j]
+        won = advantage + math.sqrt(NOISE) * (noise[game, 0] - noise[game, 1]) > 0
+        winner, loser = (player, j) if won else (j, player)
+        new = update(
+            now_means[winner],
+            now_variances[winner],
+            now_means[loser],
+            now_variances[loser],
+            NOISE,
+            printed,
+        )
+        now_means[winner], now_variances[winner], now_means[loser], now_variances[loser] = new
+        assert beliefs[:, game].tolist() == [
+            now_means[player],
+            now_variances[player],
+            now_means[j],
+            now_variances[j],
+        ]
+        expected = {
+            "true_draw_probability": true_draw_probability(truths[player], truths[j], NOISE),
+            "squared_error": (now_means[player] - truths[player]) ** 2,
+            "skill_difference": advantage,
+            "win_fraction": float(won),
+            "expected_quality": quality,
+        }
+        assert dict(zip(MEASURES, measures[:, game], strict=True)) == pytest.approx(
+            expected, rel=1e-15
+        )
+
+
+def test_the_prior_and_the_draws_are_left_alone() -> None:
+    means, variances = paper_prior(seed=40)
+    truths, noise = means + 0.5, np.random.default_rng(41).normal(size=(20, 2))
+    before = [array.copy() for array in (means, variances, truths, noise)]
+    for policy in Policy:
+        play(policy, 7, means, variances, truths, noise)
+    for array, copy in zip((means, variances, truths, noise), before, strict=True):
+        assert np.array_equal(array, copy)
+
+
+def interpreted(kernel: Callable[..., object]) -> Callable[..., Any]:
+    """Return the Python function that a kernel was compiled from."""
+    return cast(Callable[..., Any], vars(kernel)["py_func"])
+
+
+@pytest.mark.parametrize("printed", [False, True])
+@pytest.mark.parametrize("policy", list(Policy))
+def test_kernels_agree_with_their_interpreted_twins(policy: Policy, printed: bool) -> None:
+    means, variances = paper_prior(seed=50, n_players=15)
+    rng = np.random.default_rng(51)
+    noise = rng.normal(size=(30, 2))
+    truths = rng.normal(means, np.sqrt(variances))
+    arguments = (policy, 3, means, variances, truths, noise, printed)
+    twins = play(*arguments), play(*arguments, kernel=interpreted(play_path))
+    for a, b in zip(*twins, strict=True):
+        assert np.array_equal(a, b)
+    state = (int(policy), 4, 30, 3, means, variances, truths, NOISE, 0.99, printed, 0.4)
+    chosen = choose_opponent(*state, workspace(15))
+    assert chosen == interpreted(choose_opponent)(*state, workspace(15))
+
+
+def test_myopic_kernels_agree_with_their_interpreted_twins() -> None:
+    for means, variances, player, noise, _ in wild_states(200, seed=53):
+        assert point_estimate(means, player) == interpreted(point_estimate)(means, player)
+        assert oracle(means, player) == interpreted(oracle)(means, player)
+        state = (means, variances, player, noise)
+        assert draw_chance(*state) == interpreted(draw_chance)(*state)
+        assert random_opponent(9, 3, 0.3) == interpreted(random_opponent)(9, 3, 0.3)
+
+
+@pytest.mark.parametrize("printed", [False, True])
+def test_knowledge_gradient_agrees_with_its_interpreted_twin(
+    printed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All inner kernels run interpreted too."""
+    states = [(*state, printed) for state in wild_states(60, seed=52)]
+    compiled = []
+    for state in states:
+        chosen = kg.best_opponent(*state, workspace(state[0].size))
+        compiled.append((chosen, kg.score(chosen, *state)))
+    for name, kernel in list(vars(kg).items()):
+        if hasattr(kernel, "py_func"):
+            monkeypatch.setattr(kg, name, kernel.py_func)
+    for state, (chosen, value) in zip(states, compiled, strict=True):
+        assert kg.best_opponent(*state, workspace(state[0].size)) == chosen
+        assert kg.best_opponent_plain(*state) == chosen
+        assert kg.score(chosen, *state) == value

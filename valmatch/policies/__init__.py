@@ -1,0 +1,1 @@
+"""Opponent-selection policies as pure functions of the knowledge state."""

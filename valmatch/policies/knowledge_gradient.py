@@ -1,0 +1,542 @@
+"""Knowledge-gradient policy of equations (12) or (13), evaluated plainly or by pruning."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch._numba import njit
+from valmatch.ratings.trueskill import INV_SQRT_2PI, draw_quality, update, win_probability
+
+FloatArray: TypeAlias = NDArray[np.float64]
+
+# Bound on the error of an approximate quality relative to the largest possible quality, for
+# beliefs no wider than the noise: `_bell` and `_excess` contribute 1.5e-10 and 2.2e-9.
+_ERROR = 1e-8
+
+
+class Workspace(NamedTuple):
+    """Scratch arrays of one decision, one entry per player; nothing in them outlives the call.
+
+    Attributes
+    ----------
+    inverse
+        1 / c^2 against each player.
+    quality
+        sqrt(2 pi) q of (5) against each player; -1 for player 0.
+    p_win
+        Believed probability that player 0 beats each player.
+    mean_win, variance_win, mean_loss, variance_loss
+        Player 0's belief after beating, or losing to, each player.
+    best_win, best_loss
+        2 pi q^2 after either outcome, first against the same player, then against the best.
+    scores
+        Ceilings of the quality while looking ahead; in the end sqrt(2 pi) times the score.
+    """
+
+    inverse: FloatArray
+    quality: FloatArray
+    p_win: FloatArray
+    mean_win: FloatArray
+    variance_win: FloatArray
+    best_win: FloatArray
+    mean_loss: FloatArray
+    variance_loss: FloatArray
+    best_loss: FloatArray
+    scores: FloatArray
+
+
+def workspace(n_players: int) -> Workspace:
+    """Return scratch arrays for decisions among `n_players` players, player 0 included."""
+    return Workspace(*[np.empty(n_players) for _ in Workspace._fields])
+
+
+@njit
+def best_quality(
+    mean_0: float,
+    variance_0: float,
+    mean_j: float,
+    variance_j: float,
+    j: int,
+    means: FloatArray,
+    variances: FloatArray,
+    player: int,
+    noise_variance: float,
+) -> float:
+    """Return the largest q of player 0 when only player 0's and j's beliefs have changed."""
+    best = draw_quality(mean_0, variance_0, mean_j, variance_j, noise_variance)
+    for k in range(means.size):
+        if k not in (j, player):
+            quality = draw_quality(mean_0, variance_0, means[k], variances[k], noise_variance)
+            best = max(best, quality)
+    return best
+
+
+@njit
+def expected_best_quality(
+    j: int,
+    means: FloatArray,
+    variances: FloatArray,
+    player: int,
+    noise_variance: float,
+    as_printed: bool = False,
+) -> float:
+    """Return F_j, the expected largest q after a game of player 0 against j.
+
+    Parameters
+    ----------
+    j
+        Index of the opponent.
+    means, variances
+        Beliefs about all M + 1 players.
+    player
+        Index of player 0.
+    noise_variance
+        Variance of one performance around the skill.
+    as_printed
+        Use (1), (2), (10) as the paper prints them.
+    """
+    mean_0, variance_0, mean_j, variance_j = (
+        means[player],
+        variances[player],
+        means[j],
+        variances[j],
+    )
+    p_win = win_probability(mean_0, variance_0, mean_j, variance_j, noise_variance, as_printed)
+    p_loss = win_probability(mean_j, variance_j, mean_0, variance_0, noise_variance, as_printed)
+    won = update(mean_0, variance_0, mean_j, variance_j, noise_variance, as_printed)
+    lost = update(mean_j, variance_j, mean_0, variance_0, noise_variance, as_printed)
+    best_win = best_quality(
+        won[0], won[1], won[2], won[3], j, means, variances, player, noise_variance
+    )
+    best_loss = best_quality(
+        lost[2], lost[3], lost[0], lost[1], j, means, variances, player, noise_variance
+    )
+    return p_win * best_win + p_loss * best_loss
+
+
+@njit
+def score(
+    j: int,
+    means: FloatArray,
+    variances: FloatArray,
+    player: int,
+    noise_variance: float,
+    multiplier: float,
+    as_printed: bool,
+) -> float:
+    """Return q_0j + multiplier F_j, what (12) and (13) maximise."""
+    quality = draw_quality(means[player], variances[player], means[j], variances[j], noise_variance)
+    future = expected_best_quality(j, means, variances, player, noise_variance, as_printed)
+    return quality + multiplier * future
+
+
+@njit
+def best_opponent_plain(
+    means: FloatArray,
+    variances: FloatArray,
+    player: int,
+    noise_variance: float,
+    multiplier: float,
+    as_printed: bool,
+) -> int:
+    """Return the opponent of largest score, ties to the lowest index: `best_opponent`'s twin."""
+    chosen = -1
+    best = -math.inf
+    for j in range(means.size):
+        if j != player:
+            value = score(j, means, variances, player, noise_variance, multiplier, as_printed)
+            if value > best:
+                best = value
+                chosen = j
+    return chosen
+
+
+@njit
+def error_bound(
+    variances: FloatArray, player: int, noise_variance: float, as_printed: bool
+) -> float:
+    """Bound the error of sqrt(2 pi) times an approximate quality, now or after one game.
+
+    The largest quality is 1 / sqrt(2 sigma_eps^2). Beliefs wider than the noise magnify an error,
+    as does the printed step over a c below 1.
+    """
+    noise = 2.0 * noise_variance
+    bound: float = (
+        _ERROR * (variances[player] + variances.max() + noise) / (noise * math.sqrt(noise))
+    )
+    return bound * max(1.0, 1.0 / math.sqrt(noise)) if as_printed else bound
+
+
+@njit
+def _bell(x: float) -> float:
+    """Return exp(-x) for x >= 0 to an absolute error of 1.5e-10, in a form that vectorises.
+
+    It is the 32nd power of the Taylor polynomial of exp(-x / 32). Here, as in `_excess`, products
+    of pairs of terms give short chains of dependent operations, which is what bounds the speed.
+    """
+    u = min(x, 32.0) * (-1.0 / 32.0)
+    u2 = u * u
+    low = (1.0 + u) + u2 * (1.0 / 2.0 + u * (1.0 / 6.0))
+    high = (1.0 / 24.0 + u * (1.0 / 120.0)) + u2 * (1.0 / 720.0)
+    f = low + (u2 * u2) * high
+    f *= f
+    f *= f
+    f *= f
+    f *= f
+    return f * f
+
+
+@njit
+def _excess(y: float) -> float:
+    """Approximate `hazard_excess` so that the error times (1 - Phi(y)) (y + 2) is below 2.2e-9.
+
+    The weight is the probability of an upset times its effect; beyond y = 6 nothing is left of it.
+    """
+    y = min(y, 6.0)
+    y2 = y * y
+    y4 = y2 * y2
+    low = (0.79788456189 - 0.36338014214 * y) + y2 * (0.1090047837 - 0.019114348651 * y)
+    middle = (-0.00023145152549 + 0.0013588613548 * y) + y2 * (
+        -0.00046450843752 + 8.6055209701e-05 * y
+    )
+    high = -8.939753008e-06 + 4.0750781979e-07 * y
+    return low + y4 * (middle + y4 * high)
+
+
+@njit
+def _squared_quality(mean_0: float, variance_0: float, mean_k: float, variance_k: float) -> float:
+    """Approximate 2 pi q^2 of (5), which saves a root; `variance_k` carries the noise of both."""
+    inverse = 1.0 / (variance_0 + variance_k)
+    difference = mean_0 - mean_k
+    bell = _bell(0.5 * difference * difference * inverse)
+    return bell * bell * inverse
+
+
+@njit
+def _outcomes(
+    mean_0: float,
+    variance_0: float,
+    noise: float,
+    means: FloatArray,
+    variances: FloatArray,
+    as_printed: bool,
+    work: Workspace,
+) -> None:
+    """Approximate both outcomes of a game against every player; `noise` is 2 sigma_eps^2."""
+    for j in range(means.size):
+        mean, variance = means[j], variances[j]
+        inverse = 1.0 / (variance_0 + variance + noise)
+        root = math.sqrt(inverse)
+        difference = mean_0 - mean
+        bell = _bell(0.5 * difference * difference * inverse)
+        work.inverse[j] = inverse
+        work.quality[j] = bell * root
+        scale = inverse if as_printed else root
+        x = difference * scale
+        density = INV_SQRT_2PI * (_bell(0.5 * x * x) if as_printed else bell)
+        # One reciprocal serves the tail 1 - Phi(y) = density / upset_v and v(y) = density / Phi(y).
+        y = abs(x)
+        excess = _excess(y)
+        upset_v = y + excess
+        share = density / (upset_v * (upset_v - density))
+        tail = share * (upset_v - density)
+        expected_v = share * (upset_v * upset_v)
+        upset_w = min(upset_v * excess, 1.0)  # the approximation has no limit beyond y = 6
+        expected_w = expected_v * (expected_v + y)
+        ahead = x > 0.0
+        work.p_win[j] = 1.0 - tail if ahead else tail
+        v_win = scale * (expected_v if ahead else upset_v)
+        v_loss = scale * (upset_v if ahead else expected_v)
+        w_win = inverse * (expected_w if ahead else upset_w)
+        w_loss = inverse * (upset_w if ahead else expected_w)
+        mean_win = mean_0 + variance_0 * v_win
+        mean_loss = mean_0 - variance_0 * v_loss
+        variance_win = variance_0 * (1.0 - variance_0 * w_win)
+        variance_loss = variance_0 * (1.0 - variance_0 * w_loss)
+        work.mean_win[j] = mean_win
+        work.mean_loss[j] = mean_loss
+        work.variance_win[j] = variance_win
+        work.variance_loss[j] = variance_loss
+        wide = variance + noise
+        work.best_win[j] = _squared_quality(
+            mean_win, variance_win, mean - variance * v_win, wide - variance * variance * w_win
+        )
+        work.best_loss[j] = _squared_quality(
+            mean_loss, variance_loss, mean + variance * v_loss, wide - variance * variance * w_loss
+        )
+
+
+@njit
+def _two_best(quality: FloatArray) -> tuple[int, int]:
+    """Return the indices of the largest and the second largest entry."""
+    first, second = 0, 1
+    if quality[1] > quality[0]:
+        first, second = 1, 0
+    for k in range(2, quality.size):
+        if quality[k] > quality[second]:
+            second = k
+            if quality[k] > quality[first]:
+                first, second = k, first
+    return first, second
+
+
+@njit
+def _ceilings(
+    mean_0: float,
+    low: float,
+    high: float,
+    growth: float,
+    means: FloatArray,
+    inverse: FloatArray,
+    quality: FloatArray,
+    ceiling: FloatArray,
+) -> None:
+    """Bound every player's quality over all beliefs about player 0 with a mean in [low, high].
+
+    From now to then the quality grows by exp(z) and by the narrower belief, at most `growth`;
+    exp(z) <= (1 + z / 4 + z^2 / 16)^4 for z <= 7 costs no exponential.
+    """
+    for k in range(means.size):
+        difference = mean_0 - means[k]
+        near = max(low - means[k], means[k] - high, 0.0)
+        z = 0.5 * (difference * difference - near * near) * inverse[k]
+        f = 1.0 + z * (0.25 + z * 0.0625)
+        f *= f
+        ceiling[k] = quality[k] * growth * (f * f) if z < 7.0 else math.inf
+
+
+@njit
+def _raise_to_rival(
+    mean_k: float, wide: float, mean_0: FloatArray, variance_0: FloatArray, best: FloatArray
+) -> None:
+    """Raise the best quality after each player's game to that of the rival N(mean_k, wide)."""
+    for j in range(best.size):
+        quality = _squared_quality(mean_0[j], variance_0[j], mean_k, wide)
+        # A sum, because a maximum would compile to a masked store, which is slow.
+        best[j] += max(quality - best[j], 0.0)
+
+
+@njit
+def _look_ahead(
+    player: int,
+    first: int,
+    second: int,
+    noise: float,
+    slack: float,
+    means: FloatArray,
+    variances: FloatArray,
+    mean_0: FloatArray,
+    variance_0: FloatArray,
+    best: FloatArray,
+    work: Workspace,
+) -> None:
+    """Raise `best`, the own quality after one outcome of each game, to the best of all opponents.
+
+    Every belief about player 0 after that outcome lies in [low, high] x [narrow, now]. A player
+    is a rival unless its ceiling there is below what both `first` and `second` keep: a candidate,
+    whose own belief changes, may be one of the two, but not both.
+    """
+    low, high, narrow = mean_0[0], mean_0[0], variance_0[0]
+    for j in range(mean_0.size):
+        low = mean_0[j] if mean_0[j] < low else low
+        high = mean_0[j] if mean_0[j] > high else high
+        narrow = variance_0[j] if variance_0[j] < narrow else narrow
+    threshold = math.inf
+    for k in (first, second):
+        far = max(abs(low - means[k]), abs(high - means[k]))
+        exponent = 0.5 * far * far / (narrow + variances[k] + noise)
+        threshold = min(threshold, _bell(exponent) * math.sqrt(work.inverse[k]))
+    growth = math.sqrt((variances[player] + noise) / (narrow + noise))
+    ceiling = work.scores
+    _ceilings(means[player], low, high, growth, means, work.inverse, work.quality, ceiling)
+    ceiling[player] = -1.0
+    for k in range(means.size):
+        if ceiling[k] >= threshold - slack:
+            own = best[k]
+            _raise_to_rival(means[k], variances[k] + noise, mean_0, variance_0, best)
+            best[k] = own
+
+
+@njit
+def _combine(
+    multiplier: float,
+    quality: FloatArray,
+    p_win: FloatArray,
+    best_win: FloatArray,
+    best_loss: FloatArray,
+    scores: FloatArray,
+) -> None:
+    """Fill `scores` with q_0j + multiplier F_j."""
+    for j in range(scores.size):
+        win, loss = math.sqrt(best_win[j]), math.sqrt(best_loss[j])
+        future = p_win[j] * win + (1.0 - p_win[j]) * loss
+        scores[j] = quality[j] + multiplier * future
+
+
+@njit
+def _largest_plain(
+    least: float,
+    means: FloatArray,
+    variances: FloatArray,
+    player: int,
+    noise_variance: float,
+    multiplier: float,
+    as_printed: bool,
+    scores: FloatArray,
+) -> int:
+    """Return the player of largest plain score of those with `scores` of at least `least`."""
+    chosen = -1
+    best = -math.inf
+    for j in range(means.size):
+        if scores[j] < least:
+            continue
+        # Equal beliefs have equal scores, so that ties need no evaluation.
+        if chosen >= 0 and means[j] == means[chosen] and variances[j] == variances[chosen]:
+            continue
+        value = score(j, means, variances, player, noise_variance, multiplier, as_printed)
+        if value > best:
+            best = value
+            chosen = j
+    return chosen
+
+
+@njit
+def best_opponent(
+    means: FloatArray,
+    variances: FloatArray,
+    player: int,
+    noise_variance: float,
+    multiplier: float,
+    as_printed: bool,
+    work: Workspace,
+) -> int:
+    """Return the opponent of largest q_0j + multiplier F_j, ties to the lowest index.
+
+    Parameters
+    ----------
+    means, variances
+        Beliefs about all M + 1 players.
+    player
+        Index of player 0.
+    noise_variance
+        Variance of one performance around the skill.
+    multiplier
+        Weight of F_j: N - n in (12), gamma / (1 - gamma) in (13).
+    as_printed
+        Use (1), (2), (10) as the paper prints them.
+    work
+        Scratch arrays from `workspace(M + 1)`.
+
+    Notes
+    -----
+    The plain evaluation of one decision costs 2 M^2 draw qualities. Here scores are approximate:
+    one density serves all that a candidate needs, and each outcome is compared with the few rivals
+    that can be anyone's best next opponent. Candidates whose approximate scores lie within the
+    error of the best are compared by the plain score, so that the choice is always that of
+    `best_opponent_plain`.
+    """
+    noise = 2.0 * noise_variance
+    slack = error_bound(variances, player, noise_variance, as_printed)
+    _outcomes(means[player], variances[player], noise, means, variances, as_printed, work)
+    work.quality[player] = -1.0
+    first, second = _two_best(work.quality)
+    if second != player:  # a single opponent has no rival
+        _look_ahead(
+            player,
+            first,
+            second,
+            noise,
+            slack,
+            means,
+            variances,
+            work.mean_win,
+            work.variance_win,
+            work.best_win,
+            work,
+        )
+        _look_ahead(
+            player,
+            first,
+            second,
+            noise,
+            slack,
+            means,
+            variances,
+            work.mean_loss,
+            work.variance_loss,
+            work.best_loss,
+            work,
+        )
+    scores = work.scores
+    _combine(multiplier, work.quality, work.p_win, work.best_win, work.best_loss, scores)
+    scores[player] = -math.inf
+    chosen = int(scores.argmax())
+    least = scores[chosen] - 2.0 * slack * (1.0 + multiplier)
+    n_close = 0
+    for j in range(scores.size):
+        n_close += scores[j] >= least
+    if n_close == 1:
+        return chosen
+    return _largest_plain(
+        least, means, variances, player, noise_variance, multiplier, as_printed, scores
+    )
+
+
+def knowledge_gradient(
+    means: FloatArray,
+    variances: FloatArray,
+    player: int,
+    noise_variance: float,
+    gamma: float = 0.99,
+    as_printed: bool = False,
+) -> int:
+    """Return the opponent that the discounted knowledge gradient (13) chooses.
+
+    Parameters
+    ----------
+    means, variances
+        Beliefs about all M + 1 players.
+    player
+        Index of player 0.
+    noise_variance
+        Variance of one performance around the skill.
+    gamma
+        Discount factor in (0, 1).
+    as_printed
+        Use (1), (2), (10) as the paper prints them.
+    """
+    multiplier = gamma / (1.0 - gamma)
+    work = workspace(means.size)
+    return best_opponent(means, variances, player, noise_variance, multiplier, as_printed, work)
+
+
+def knowledge_gradient_finite(
+    means: FloatArray,
+    variances: FloatArray,
+    player: int,
+    noise_variance: float,
+    games_left: int,
+    as_printed: bool = False,
+) -> int:
+    """Return the opponent that the finite-horizon knowledge gradient (12) chooses.
+
+    Parameters
+    ----------
+    means, variances
+        Beliefs about all M + 1 players.
+    player
+        Index of player 0.
+    noise_variance
+        Variance of one performance around the skill.
+    games_left
+        N - n, with n games played: the game to be decided counts.
+    as_printed
+        Use (1), (2), (10) as the paper prints them.
+    """
+    multiplier = float(games_left)
+    work = workspace(means.size)
+    return best_opponent(means, variances, player, noise_variance, multiplier, as_printed, work)
