@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from valmatch.statistics import estimate, t_quantile
+from valmatch.statistics import CurveSums, estimate, t_quantile
 
 
 def test_hand_worked_estimate() -> None:
@@ -52,3 +52,34 @@ def test_coverage_is_the_confidence(confidence: float) -> None:
 def test_order_of_the_values_does_not_matter() -> None:
     values = np.random.default_rng(2).lognormal(0, 5, 1000)
     assert estimate(values) == estimate(values[::-1].copy())
+
+
+def test_curve_sums_are_means_and_standard_errors() -> None:
+    rows = np.random.default_rng(3).normal(1.0, 2.0, (50, 2, 3))
+    sums = CurveSums.zeros((2, 3))
+    for row in rows:
+        sums.add(row)
+    np.testing.assert_allclose(sums.mean, rows.mean(axis=0), atol=1e-9)
+    errors = rows.std(axis=0, ddof=1) / math.sqrt(50)
+    np.testing.assert_allclose(sums.std_error, errors, atol=1e-8)
+
+
+def test_curve_sums_do_not_depend_on_chunks_or_order() -> None:
+    rows = np.random.default_rng(4).normal(0.0, 1.0, (60, 4))
+    whole, parts = CurveSums.zeros((4,)), [CurveSums.zeros((4,)) for _ in range(3)]
+    for k, row in enumerate(rows):
+        whole.add(row)
+        parts[k % 3].add(row)
+    merged = CurveSums.zeros((4,))
+    for part in reversed(parts):
+        merged.merge(part)
+    assert merged.mean.tolist() == whole.mean.tolist()
+    assert merged.std_error.tolist() == whole.std_error.tolist()
+
+
+def test_curve_sums_over_too_little_are_undefined() -> None:
+    sums = CurveSums.zeros((2,))
+    assert np.isnan(sums.mean).all()
+    sums.add(np.array([1.0, 2.0]))
+    assert sums.mean.tolist() == [1.0, 2.0]
+    assert np.isnan(sums.std_error).all()

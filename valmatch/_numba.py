@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -34,12 +37,37 @@ def inlined(function: F) -> F:
 
 
 def _compiled(function: F, **options: bool) -> F:
-    """Apply numba's decorator, with the cache wherever there is a place for it."""
+    """Apply numba's decorator, with a cache wherever there is a place for it."""
     strict: dict[str, Any] = {"nogil": True, "error_model": "numpy", **options}
+    given = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    numba.config.CACHE_DIR = _cache_folder(given)  # type: ignore[attr-defined]
     try:
         return cast(F, numba.njit(cache=True, **strict)(function))
-    except RuntimeError:  # neither the package nor the user's cache folder is writable
+    except (RuntimeError, OSError):  # nowhere to write
         return cast(F, numba.njit(**strict)(function))
+    finally:
+        numba.config.CACHE_DIR = given  # type: ignore[attr-defined]
+
+
+@cache
+def _cache_folder(given: str) -> str:
+    """Return a cache folder that belongs to this very state of all kernels.
+
+    Numba's own cache looks at the file of a kernel alone, and would go on using a kernel when a
+    kernel that it calls from another file has changed.
+    """
+    package = Path(__file__).parent
+    stamp = hashlib.sha256()
+    for path in sorted([Path(__file__), *package.glob("*/**/*.py")]):
+        facts = path.stat()
+        stamp.update(f"{path} {facts.st_mtime_ns} {facts.st_size}\n".encode())
+    name = f"valmatch-{stamp.hexdigest()[:12]}"
+    if given:
+        return str(Path(given) / name)
+    if os.access(package, os.W_OK):
+        return str(package / "__pycache__" / name)
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return str(home / "valmatch" / name)
 
 
 def announce_compilation(kernel: Any) -> None:  # noqa: ANN401
@@ -51,4 +79,4 @@ def announce_compilation(kernel: Any) -> None:  # noqa: ANN401
     stem = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}-"
     folder = Path(kernel.stats.cache_path or "")
     if not any(folder.glob(f"{stem}*.nbi")):
-        print(f"compiling the simulator once (kept in {folder})", file=sys.stderr)
+        print(f"compiling the kernels once (kept in {folder})", file=sys.stderr)

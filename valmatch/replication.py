@@ -8,6 +8,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -17,10 +18,10 @@ from numpy.typing import NDArray
 from valmatch.config import Config, config_id
 from valmatch.errors import InputError, RunError
 from valmatch.interruption import stop_on_signal
-from valmatch.output import cell, to_json, write_atomically
+from valmatch.output import cell, to_json, write_atomically, write_csv
 from valmatch.run_folder import RunFolder
-from valmatch.simulator import Response, build
-from valmatch.statistics import Estimate, estimate
+from valmatch.simulator import Axes, Response, build
+from valmatch.statistics import CurveSums, Estimate, estimate
 from valmatch.workers import run_chunks
 
 __all__ = ["Replications", "replicate"]
@@ -40,6 +41,7 @@ class Replications:
     responses : what each replication gives
     values : (n, len(responses)) float64, one row a replication; NaN where undefined
     confidence : level of the intervals
+    axes, curves : what the curves of the model are, and their sums; None where it has none
     """
 
     config: Config
@@ -48,6 +50,8 @@ class Replications:
     responses: Sequence[Response]
     values: Floats
     confidence: float
+    axes: Axes | None = None
+    curves: CurveSums | None = None
 
     @property
     def complete(self) -> bool:
@@ -130,16 +134,19 @@ def replicate(
         warn(remark)
     folder = RunFolder(out, "replicate", config, {"seed": seed}) if out else None
     rows: list[Floats] = []
+    curves = CurveSums.zeros(model.axes.shape) if model.axes else None
     try:
         with (
             _RowWriter(folder, config, seed, model.responses) as writer,
             closing(run_chunks(model, config, seed, range(n), workers)) as chunks,
             stop_on_signal() as stop,
         ):
-            for chunk in chunks:
-                writer.append(chunk)
-                rows.append(chunk)
-                progress(len(chunk))
+            for batch in chunks:
+                writer.append(batch.responses)
+                rows.append(batch.responses)
+                if curves is not None and batch.curves is not None:
+                    curves.merge(batch.curves)
+                progress(len(batch.responses))
                 if stop():
                     break
     except RunError:
@@ -148,13 +155,28 @@ def replicate(
                 folder.close("failed", replications=sum(map(len, rows)))
         raise
     values = np.concatenate(rows) if rows else np.empty((0, len(model.responses)))
-    result = Replications(config, seed, n, model.responses, values, confidence)
+    result = Replications(config, seed, n, model.responses, values, confidence, model.axes, curves)
     if folder:
+        if result.axes and result.curves:
+            write_csv(folder.path / "curves.csv", _curve_columns(result.axes, result.curves))
         with write_atomically(folder.path / "summary.json") as file:
             file.write(to_json(result.summary()))
         status = "complete" if result.complete else "interrupted"
         folder.close(status, replications=len(values), requested=n, confidence=confidence)
     return result
+
+
+def _curve_columns(axes: Axes, curves: CurveSums) -> dict[str, Sequence[Any]]:
+    """Return the columns of ``curves.csv``: a row for each policy, measure and game."""
+    keys = list(product(axes.policies, axes.measures, range(1, axes.games + 1)))
+    return {
+        "policy": [policy for policy, _, _ in keys],
+        "game": [game for _, _, game in keys],
+        "measure": [measure for _, measure, _ in keys],
+        "n": [curves.n] * len(keys),
+        "mean": curves.mean.ravel().tolist(),
+        "std_error": curves.std_error.ravel().tolist(),
+    }
 
 
 def _check_expected_names(config: Config, responses: Sequence[Response]) -> None:

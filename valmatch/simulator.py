@@ -9,16 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.config import Config
+from valmatch.fields import Factors
 from valmatch.models.registry import load_model
+from valmatch.statistics import CurveSums
 from valmatch.streams import Streams
 
-__all__ = ["Model", "Record", "Response", "Table", "build", "record", "run"]
+__all__ = [
+    "Axes",
+    "Batch",
+    "Model",
+    "Outcome",
+    "Record",
+    "Response",
+    "Table",
+    "build",
+    "record",
+    "run",
+]
 
 Floats = NDArray[np.float64]
 
@@ -69,35 +82,88 @@ class Record:
     tables: Sequence[Table]
 
 
+@dataclass(frozen=True)
+class Axes:
+    """The curves that a model gives besides its responses: a measure per policy and game.
+
+    Attributes
+    ----------
+    policies, measures : names
+    games : games 1..games
+    """
+
+    policies: Sequence[str]
+    measures: Sequence[str]
+    games: int
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Shape of the array of curves: policies, measures, games."""
+        return len(self.policies), len(self.measures), self.games
+
+
+class Outcome(NamedTuple):
+    """One replication in numbers.
+
+    Attributes
+    ----------
+    responses : (len(model.responses),) float64; NaN where undefined
+    curves : float64 of the shape of the model's axes; None where it has none
+    """
+
+    responses: Floats
+    curves: Floats | None = None
+
+
+class Batch(NamedTuple):
+    """Consecutive replications in numbers.
+
+    Attributes
+    ----------
+    responses : (n, len(model.responses)) float64, one row a replication; NaN where undefined
+    curves : sums of the curves over the replications; None where the model has none
+    """
+
+    responses: Floats
+    curves: CurveSums | None
+
+
 class Model(Protocol):
     """A matchmaking system with its factors.
 
     Attributes
     ----------
     responses : what a replication gives
+    axes : the curves that it gives besides, if any
+    drawn_by : the factors that the random inputs depend on; no rule may be among them
     warnings : remarks on the model's input, one line each
     """
 
     responses: Sequence[Response]
+    axes: Axes | None
+    drawn_by: frozenset[str]
     warnings: Sequence[str]
 
     def draw(self, streams: Streams, replication: int) -> Any:  # noqa: ANN401
-        """Return the random inputs of a replication; no decision variable may enter them."""
+        """Return the random inputs of a replication, to be used once."""
 
-    def run(self, inputs: Any) -> Floats:  # noqa: ANN401
-        """Return the responses to these inputs; NaN where a response is undefined."""
+    def keep(self, inputs: Any) -> Any:  # noqa: ANN401
+        """Return the same inputs in a form that can be used any number of times."""
+
+    def run(self, inputs: Any) -> Outcome:  # noqa: ANN401
+        """Return what comes of these inputs."""
 
     def record(self, inputs: Any) -> Record:  # noqa: ANN401
         """Return the same responses with everything that happened."""
 
 
-def build(config: Config) -> Model:
-    """Return the model of a config, ready to run."""
-    model: Model = load_model(config.model)(config.factors, config.arrivals)
+def build(config: Config, factors: Factors | None = None) -> Model:
+    """Return the model of a config, ready to run; `factors` replace those of the config."""
+    model: Model = load_model(config.model)(factors or config.factors, config.arrivals)
     return model
 
 
-def run(model: Model, seed: int, replications: Iterable[int]) -> Floats:
+def run(model: Model, seed: int, replications: Iterable[int]) -> Batch:
     """Run replications of a model.
 
     Parameters
@@ -111,12 +177,19 @@ def run(model: Model, seed: int, replications: Iterable[int]) -> Floats:
 
     Returns
     -------
-    (n, len(model.responses)) float64
-        One row a replication, in the order given; NaN where a response is undefined.
+    Batch
+        One row of responses a replication, in the order given; the curves summed.
     """
     streams = Streams(seed)
-    rows = [model.run(model.draw(streams, k)) for k in replications]
-    return np.array(rows, dtype=np.float64).reshape(len(rows), len(model.responses))
+    curves = CurveSums.zeros(model.axes.shape) if model.axes else None
+    rows = []
+    for replication in replications:
+        outcome = model.run(model.draw(streams, replication))
+        rows.append(outcome.responses)
+        if curves is not None and outcome.curves is not None:
+            curves.add(outcome.curves)
+    responses = np.array(rows, dtype=np.float64).reshape(len(rows), len(model.responses))
+    return Batch(responses, curves)
 
 
 def record(model: Model, seed: int, replication: int) -> Record:

@@ -12,17 +12,12 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from multiprocessing.context import BaseContext
 
-import numpy as np
-from numpy.typing import NDArray
-
 from valmatch.config import Config
 from valmatch.errors import RunError
 from valmatch.interruption import SIGNALS
-from valmatch.simulator import Model, build, run
+from valmatch.simulator import Batch, Model, build, run
 
 __all__ = ["run_chunks"]
-
-Floats = NDArray[np.float64]
 
 TARGET = 0.2
 """Seconds of work in a chunk: long against the cost of sending it, short against patience."""
@@ -33,8 +28,8 @@ _model: Model
 
 def run_chunks(
     model: Model, config: Config, seed: int, todo: range, workers: int
-) -> Generator[Floats]:
-    """Run replications and yield their responses in order, chunk by chunk.
+) -> Generator[Batch]:
+    """Run replications and yield what comes of them in order, chunk by chunk.
 
     The size of the chunks follows the measured speed and never enters the results.
 
@@ -61,7 +56,7 @@ def _next_size(size: int, seconds: float) -> int:
     return max(1, min(4 * size, int(size * TARGET / max(seconds, 1e-9))))
 
 
-def _serial(model: Model, seed: int, todo: range) -> Generator[Floats]:
+def _serial(model: Model, seed: int, todo: range) -> Generator[Batch]:
     size = 1
     while todo:
         started = time.perf_counter()
@@ -69,9 +64,9 @@ def _serial(model: Model, seed: int, todo: range) -> Generator[Floats]:
         todo, size = todo[size:], _next_size(size, time.perf_counter() - started)
 
 
-def _parallel(config: Config, seed: int, todo: range, workers: int) -> Generator[Floats]:
+def _parallel(config: Config, seed: int, todo: range, workers: int) -> Generator[Batch]:
     pool = ProcessPoolExecutor(workers, _context(), _start_worker, (config,))
-    pending: deque[Future[tuple[Floats, float]]] = deque()
+    pending: deque[Future[tuple[Batch, float]]] = deque()
     size = 1
     try:
         while todo or pending:
@@ -79,9 +74,9 @@ def _parallel(config: Config, seed: int, todo: range, workers: int) -> Generator
             while todo and len(pending) < 2 * workers:
                 pending.append(pool.submit(_work, seed, todo[:size]))
                 todo = todo[size:]
-            rows, seconds = pending.popleft().result()
-            size = _next_size(len(rows), seconds)
-            yield rows
+            batch, seconds = pending.popleft().result()
+            size = _next_size(len(batch.responses), seconds)
+            yield batch
     except BrokenProcessPool:
         raise RunError("a worker process died (out of memory, or killed from outside)") from None
     finally:
@@ -108,8 +103,8 @@ def _start_worker(config: Config) -> None:
     _model = build(config)
 
 
-def _work(seed: int, replications: range) -> tuple[Floats, float]:
-    """Run a chunk in a worker process; return the responses and the seconds it took."""
+def _work(seed: int, replications: range) -> tuple[Batch, float]:
+    """Run a chunk in a worker process; return what came of it and the seconds it took."""
     started = time.perf_counter()
-    rows = run(_model, seed, replications)
-    return rows, time.perf_counter() - started
+    batch = run(_model, seed, replications)
+    return batch, time.perf_counter() - started

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch._numba import announce_compilation, inlined, njit
-from valmatch.matching import joint_reviews as joint, team_first
+from valmatch.matching import joint_reviews as joint
+from valmatch.matching import team_first
 from valmatch.matching.rules import Rules, prioritized, ticks_per_hour
 from valmatch.models.valorant.arrivals import ArrivalProcess, Chunk
 from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.models.valorant.trace import Trace, read_trace
-from valmatch.simulator import Record, Response, Table
+from valmatch.simulator import Outcome, Record, Response, Table
 from valmatch.streams import Streams
 
 __all__ = ["RESPONSES", "ValorantModel"]
@@ -54,6 +55,17 @@ class ValorantModel:
     """
 
     responses: Sequence[Response] = RESPONSES
+    axes = None
+    drawn_by = frozenset(
+        (
+            "poisson_rate",
+            "rate_multiplier",
+            "horizon",
+            "mean_matrix",
+            "cov_matrix",
+            "multiplier_matrix",
+        )
+    )
 
     def __init__(self, factors: ValorantFactors, arrivals: Path | None = None) -> None:
         self._matcher: Any = joint if factors.matching == "joint" else team_first
@@ -115,9 +127,13 @@ class ValorantModel:
         assert self._process is not None
         return self._process.chunks(streams, replication)
 
-    def run(self, inputs: Iterable[Chunk]) -> Floats:
-        """Return the responses to these arrivals; NaN where undefined."""
-        return self._responses(self._match(inputs, self._no_log))
+    def keep(self, inputs: Iterable[Chunk]) -> list[Chunk]:
+        """Return the players in a list."""
+        return list(inputs)
+
+    def run(self, inputs: Iterable[Chunk]) -> Outcome:
+        """Return the responses to these arrivals."""
+        return Outcome(self._responses(self._match(inputs, self._no_log)))
 
     def record(self, inputs: Iterable[Chunk]) -> Record:
         """Return the responses with every player and every match."""
