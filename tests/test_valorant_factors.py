@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from valmatch.config import load
+from valmatch.errors import InputError
 from valmatch.models.valorant.factors import ValorantFactors
 
 
@@ -193,3 +195,15 @@ def test_warning_of_a_threshold_in_minutes() -> None:
     trace = ValorantFactors.model_validate({"wait_thresh": 24}, context={"trace": True})
     assert trace.horizon is None
     assert list(trace.remarks()) == []
+
+
+def test_joint_matching_is_for_teams_of_reasonable_size() -> None:
+    with pytest.raises(InputError, match="17 players on a team are too many for joint matching"):
+        load("valorant", ["matching=joint", "team_num=17"])
+    assert load("valorant", ["team_num=17"]).factors
+
+
+def test_joint_matching_without_tolerance_is_remarked() -> None:
+    rules = ["matching=joint", "team_diff=0", "team_slack=0"]
+    assert any("has to prove" in line for line in load("valorant", rules).warnings)
+    assert not load("valorant", rules[1:]).warnings

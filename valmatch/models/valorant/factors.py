@@ -19,6 +19,12 @@ Triples = Annotated[tuple[Triple, ...], Field(min_length=3, max_length=3)]
 MIN_ACCEPTANCE = 1e-3
 """Least probability that a player's vector has no negative component (else: redraws forever)."""
 
+MIN_JOINT_TEAM_DIFF = 0.01
+"""Elo points below which joint matching is warned to be slow."""
+
+MAX_JOINT_TEAM = 16
+"""Largest team_num with joint matching: the search is exponential in it."""
+
 MAX_PLAYERS = 1e9
 """Most expected arrivals in one replication; more is a slip of the pen."""
 
@@ -166,6 +172,18 @@ class ValorantFactors(Factors):
             )
         return horizon
 
+    @model_validator(mode="after")
+    def _joint_search_is_feasible(self) -> ValorantFactors:
+        """Refuse teams that the joint search, exponential in their size, cannot handle."""
+        if self.matching == "joint" and self.team_num > MAX_JOINT_TEAM:
+            raise refuse(
+                f"{self.team_num} players on a team are too many for joint matching (at most"
+                f" {MAX_JOINT_TEAM}; team_first takes any number)",
+                "team_num",
+                "matching",
+            )
+        return self
+
     def remarks(self) -> Iterator[tuple[str, str]]:
         """Yield (factor, warning) for settings that are valid but probably not meant."""
         if self.horizon is not None and self.wait_thresh >= self.horizon:
@@ -174,6 +192,13 @@ class ValorantFactors(Factors):
                 f"{plain_number(self.wait_thresh)} hours are not below the horizon of"
                 f" {plain_number(self.horizon)} hours, so nobody is ever prioritized"
                 " (wait_thresh is in hours; is this in minutes?)",
+            )
+        if self.matching == "joint" and self.team_diff + self.team_slack < MIN_JOINT_TEAM_DIFF:
+            yield (
+                "team_diff",
+                f"joint matching with a team_diff of {plain_number(self.team_diff)} has to prove"
+                " that hardly any two teams are equal, which can take very long unless ratings"
+                " are on a lattice",
             )
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch._numba import announce_compilation, inlined, njit
-from valmatch.matching import joint_reviews as joint
-from valmatch.matching import team_first
+from valmatch.matching import joint, team_first
 from valmatch.matching.rules import Rules, prioritized, ticks_per_hour
 from valmatch.models.valorant.arrivals import ArrivalProcess, Chunk
 from valmatch.models.valorant.factors import ValorantFactors

@@ -1,0 +1,88 @@
+"""The event loop of joint matching against a plain one that enumerates all pairs of teams."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from tests.days import random_day, random_rules
+from tests.interpreted import interpreted
+from tests.oracles.joint import best_match
+from valmatch.matching import joint
+from valmatch.matching.rules import Rules
+
+SIDES = 2
+
+
+def plain_day(
+    times: list[float], ratings: list[float], rules: Rules
+) -> list[tuple[float, list[int], list[int]]]:
+    """Return (hour, team a, team b) of each match, straight from the rules."""
+    events = [(time, 1, player) for player, time in enumerate(times)]
+    if rules.continuous:
+        moments = ((time + rules.wait_thresh, 0, player) for player, time in enumerate(times))
+        events += [event for event in moments if event[0] < rules.horizon]
+    pool: list[int] = []
+    matches = []
+    for now, arrives, player in sorted(events):
+        if arrives:
+            pool.append(player)
+        elif player not in pool:
+            continue
+        if rules.continuous:
+            prioritized = [k for k in pool if times[k] + rules.wait_thresh <= now]
+        else:
+            prioritized = [k for k in pool if now - times[k] > rules.wait_thresh]
+        assert prioritized == pool[: len(prioritized)]
+        ticks = [int(Fraction(times[k]) * 2**40) for k in pool]
+        found = best_match(ticks, [ratings[k] for k in pool], len(prioritized), rules)
+        if found:
+            teams = [[pool[k] for k in team] for team in found]
+            matches.append((now, *teams))
+            pool = [k for k in pool if k not in teams[0] + teams[1]]
+    return matches  # type: ignore[return-value]
+
+
+def kernel_day(
+    times: list[float], ratings: list[float], rules: Rules
+) -> list[tuple[float, list[int], list[int]]]:
+    """Return the same of the kernel, in a lobby that has to grow."""
+    p = rules.team_num
+    lobby = joint.new_lobby(2 * p, p)
+    waits, log = np.empty(len(times) + 1), np.empty((len(times) // (2 * p), 3 + 2 * p))
+    t, r = np.array(times), np.array(ratings)
+    taken = 0
+    while True:
+        taken += joint.run(t[taken:], r[taken:], taken, True, rules, lobby, waits, log)
+        if taken == len(times):
+            break
+        lobby = joint.grown(lobby, p)
+    rows = log[: lobby.state["matches"][0]]
+    teams = rows[:, 3:].astype(int).reshape(-1, SIDES, p).tolist()
+    return [(row[0], a, b) for row, (a, b) in zip(rows.tolist(), teams, strict=True)]
+
+
+def played(days: int) -> list[Any]:
+    """Return the matches of some random days."""
+    rng = np.random.default_rng(7)
+    return [kernel_day(*random_day(rng, 10), random_rules(rng, 3)) for _ in range(days)]
+
+
+def test_equals_the_plain_loop() -> None:
+    rng = np.random.default_rng(1)
+    matched = 0
+    for _ in range(600):
+        rules = random_rules(rng, 3)
+        times, ratings = random_day(rng, 10)
+        matches = kernel_day(times, ratings, rules)
+        assert matches == plain_day(times, ratings, rules), (times, ratings, rules)
+        matched += len(matches)
+    assert matched > 300
+
+
+def test_compiled_kernel_equals_its_python_source() -> None:
+    days = played(100)
+    assert sum(map(len, days)) > 50
+    assert interpreted("tests.test_joint", "played", 100) == repr(days)

@@ -1,0 +1,254 @@
+"""The joint search against enumeration of every pair of teams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from tests.oracles.joint import Team, best_match
+from valmatch.matching import joint_search as joint
+from valmatch.matching.joint_search import Work, find_match, new_work
+from valmatch.matching.rules import Rules
+
+Match = tuple[Team, Team] | None
+UNLIMITED = 1e9
+
+
+class Case(NamedTuple):
+    ticks: list[int]
+    ratings: list[float]
+    n_prioritized: int
+    rules: Rules
+
+
+def rules_with(team_num: int = 5, **changes: Any) -> Rules:  # noqa: ANN401
+    rules = Rules(team_num, 200.0, 200.0, 400.0, 200.0, 0.2, 24.0, False, False, True, 2.0**40)
+    return rules._replace(**changes)
+
+
+def search(
+    case: Case,
+    before: tuple[int, int] = (0, 0),
+    work: Work | None = None,
+    kernel: Any = find_match,  # noqa: ANN401
+) -> Match:
+    """Call the kernel on a case; work is made to measure, so that overruns would show."""
+    n, p = len(case.ticks), case.rules.team_num
+    team_a, team_b = np.full(p, -1), np.full(p, -1)
+    found = kernel(
+        np.array(case.ticks, dtype=np.int64),
+        np.array(case.ratings, dtype=np.float64),
+        n,
+        case.n_prioritized,
+        *before,
+        case.rules,
+        work or new_work(n, p),
+        team_a,
+        team_b,
+    )
+    if not found:
+        assert (team_a == -1).all()
+        assert (team_b == -1).all()
+        return None
+    return tuple(team_a.tolist()), tuple(team_b.tolist())
+
+
+def random_case(rng: np.random.Generator, team_num: int, n: int) -> Case:
+    """Draw a case in which ties and rules that bind are common."""
+
+    def pick(*values: float) -> float:
+        return float(rng.choice(values))
+
+    step = pick(1, 25, 50, 100)
+    ratings = np.round(rng.normal(1250, pick(60, 120, 205), n) / step) * step
+    if rng.random() < 0.2:
+        ratings += rng.integers(-64, 64, n) / 64  # dyadic: sums stay exact
+    ticks = np.sort(rng.integers(0, int(pick(1, 3, 10, 10**6, 2**44)), n))
+    rules = rules_with(
+        team_num,
+        player_diff=pick(0, 50, 100, 150, 200, 400, UNLIMITED),
+        player_slack=pick(0, 50, 100, 200),
+        team_diff=pick(0, 2, 5, 20, 50, 100, 200, 400),
+        team_slack=pick(0, 0, 5, 50, 100, 200),
+        pool_scope=bool(rng.random() < 0.4),
+        balanced=bool(rng.random() < 0.5),
+    )
+    n_prioritized = int(rng.integers(0, n + 1)) if rng.random() < 0.8 else 0
+    return Case(ticks.tolist(), ratings.tolist(), n_prioritized, rules)
+
+
+@pytest.mark.parametrize(
+    ("team_num", "sizes", "cases"),
+    [
+        (1, range(1, 11), 500),
+        (2, range(3, 10), 900),
+        (2, range(10, 13), 40),
+        (3, range(5, 9), 900),
+        (3, range(9, 11), 40),
+        (4, range(8, 10), 100),
+        (5, range(10, 11), 60),
+    ],
+)
+def test_equals_enumeration(team_num: int, sizes: range, cases: int) -> None:
+    rng = np.random.default_rng((team_num, cases))
+    found = 0
+    for _ in range(cases):
+        case = random_case(rng, team_num, int(rng.choice(sizes)))
+        expected = best_match(*case)
+        found += expected is not None
+        assert search(case) == expected, case
+    assert 0.2 * cases < found < 0.95 * cases  # both answers are exercised
+
+
+@pytest.mark.parametrize(("team_num", "n"), [(2, 14), (3, 12)])
+@pytest.mark.parametrize("balanced", [False, True])
+@pytest.mark.parametrize("ticks", ["equal", "distinct"])
+def test_equals_enumeration_in_larger_pools(
+    team_num: int, n: int, balanced: bool, ticks: str
+) -> None:
+    rng = np.random.default_rng((team_num, n))
+    case = random_case(rng, team_num, n)
+    case = case._replace(
+        ticks=[0] * n if ticks == "equal" else list(range(n)),
+        ratings=np.round(rng.normal(1250, 120, n)).tolist(),
+        n_prioritized=2,
+        rules=rules_with(team_num, player_diff=150.0, team_diff=1.0, team_slack=1.0),
+    )
+    case = case._replace(rules=case.rules._replace(balanced=balanced))
+    expected = best_match(*case)
+    assert expected is not None
+    assert search(case) == expected
+
+
+def test_python_twin_agrees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the kernel and all of its parts as plain Python."""
+    rng = np.random.default_rng(7)
+    cases = [
+        random_case(rng, p, int(rng.integers(2 * p, 2 * p + 4)))
+        for p in (1, 2, 3)
+        for _ in range(40)
+    ]
+    compiled = [search(case) for case in cases]
+    for name, part in vars(joint).copy().items():
+        if hasattr(part, "py_func"):
+            monkeypatch.setattr(joint, name, part.py_func)
+    assert [search(case, kernel=joint.find_match) for case in cases] == compiled
+    assert any(compiled)
+    assert not all(compiled)
+
+
+def extended(rng: np.random.Generator, case: Case) -> Case:
+    """Return a later pool: players were appended, and some became prioritized."""
+    new = int(rng.integers(0, 3))
+    ticks = case.ticks + [case.ticks[-1] + k for k in range(new)]
+    ratings = case.ratings + [float(rng.choice(case.ratings)) for _ in range(new)]
+    n_prioritized = int(rng.integers(case.n_prioritized, len(ticks) + 1))
+    return Case(ticks, ratings, n_prioritized, case.rules)
+
+
+@pytest.mark.parametrize("team_num", [1, 2, 3, 5])
+def test_restricted_search_equals_full_search(team_num: int) -> None:
+    """Follow pools from one review without a match to the next, with the same memory."""
+    rng = np.random.default_rng(team_num)
+    compared = found = 0
+    for _ in range(1500):
+        case = random_case(rng, team_num, int(rng.integers(1, 3 * team_num + 2)))
+        case = case._replace(n_prioritized=case.n_prioritized // 3)
+        work = new_work(100, team_num)
+        before = (0, 0)
+        for _ in range(8):
+            match = search(case)
+            assert search(case, before, work) == match, (case, before)
+            compared += before != (0, 0)
+            found += before != (0, 0) and match is not None
+            if match is not None:
+                break
+            before = (len(case.ticks), case.n_prioritized)
+            case = extended(rng, case)
+    assert compared > 1000
+    assert found > 100
+
+
+def test_restricted_search_looks_at_changed_players_only() -> None:
+    """A promise that does not hold hides a match, so the restriction is in effect."""
+    case = Case([0, 1, 2], [1000.0, 1000.0, 2000.0], 0, rules_with(1, team_diff=5.0))
+    assert search(case) == ((1,), (0,))
+    assert search(case, (2, 0)) is None
+
+
+def test_empty_and_small_pools() -> None:
+    for n in range(10):
+        assert search(Case(list(range(n)), [1200.0] * n, 0, rules_with())) is None
+
+
+def test_everything_unlimited_takes_the_longest_waiting() -> None:
+    rules = rules_with(3, player_diff=UNLIMITED, team_diff=UNLIMITED, balanced=False)
+    case = Case(list(range(40)), [100.0 * (k * k % 17) for k in range(40)], 0, rules)
+    assert search(case) == ((3, 4, 5), (0, 1, 2))
+
+
+def test_prioritized_players_come_before_total_wait() -> None:
+    """Two recently prioritized players beat an old pair with one prioritized player fewer."""
+    rules = rules_with(1, team_diff=10.0, team_slack=0.0)
+    case = Case([0, 90, 91, 92], [1000.0, 2000.0, 2000.0, 1000.0], 3, rules)
+    assert search(case) == ((2,), (1,))
+
+
+def test_slack_belongs_to_the_team_or_to_the_pool() -> None:
+    """The outlier is prioritized; the others need slack that only the pool's scope gives them."""
+    rules = rules_with(2, player_diff=50.0, player_slack=100.0, team_diff=10.0, team_slack=0.0)
+    case = Case([0, 1, 2, 3, 4], [5000.0, 1000.0, 1100.0, 1000.0, 1100.0], 1, rules)
+    assert search(case) is None
+    pool = case._replace(rules=rules._replace(pool_scope=True))
+    assert search(pool) == ((3, 4), (1, 2))
+
+
+@pytest.mark.parametrize("ratings", [(1050, 1100, 1075, 1075), (1075, 1075, 1050, 1100)])
+def test_slack_is_not_for_teams_that_merely_could_hold_a_prioritized_player(
+    ratings: tuple[float, ...],
+) -> None:
+    """The one wide team that balances the narrow one has nobody prioritized."""
+    rules = rules_with(2, player_diff=0.0, player_slack=100.0, team_diff=5.0, team_slack=0.0)
+    case = Case([0, 1, 2, 3, 4], [1000.0, *ratings], 1, rules)
+    assert best_match(*case) is None
+    assert search(case) is None
+
+
+def test_tie_breaks_differ() -> None:
+    rules = rules_with(2, player_diff=UNLIMITED, team_diff=UNLIMITED)
+    case = Case([0, 0, 0, 0], [1000.0, 1010.0, 1500.0, 1510.0], 0, rules)
+    assert search(case) == ((1, 2), (0, 3))
+    enumerated = case._replace(rules=rules._replace(balanced=False))
+    assert search(enumerated) == ((2, 3), (0, 1))
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+@pytest.mark.parametrize("n", [30, 60])
+def test_large_pools_have_the_key_of_an_exhaustive_argument(n: int, balanced: bool) -> None:
+    """Identical ratings leave the oldest players; the team_diff of 0 cannot bind."""
+    rules = rules_with(5, player_diff=0.0, team_diff=0.0, balanced=balanced)
+    case = Case([k // 4 for k in range(n)], [1250.0] * n, 0, rules)
+    assert search(case) == ((5, 6, 7, 8, 9), (0, 1, 2, 3, 4))
+
+
+def test_shifting_and_mirroring_ratings_changes_nothing() -> None:
+    rng = np.random.default_rng(3)
+    transforms: list[Callable[[float], float]] = [lambda r: r + 512.0, lambda r: -r]
+    matches = 0
+    for _ in range(60):
+        case = random_case(rng, 5, 25)
+        match = search(case)
+        matches += match is not None
+        for transform in transforms:
+            other = case._replace(ratings=[transform(rating) for rating in case.ratings])
+            assert search(other) == match
+    assert matches > 20
+
+
+def test_arrivals_too_far_apart_are_refused() -> None:
+    case = Case([0, 2**59], [1000.0, 1000.0], 0, rules_with(1))
+    with pytest.raises(OverflowError, match="too far apart"):
+        search(case)
