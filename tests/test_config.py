@@ -7,6 +7,7 @@ import io
 import json
 import pickle
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -152,7 +153,7 @@ def test_byte_order_mark_is_skipped() -> None:
 
 
 def test_files_that_cannot_be_read() -> None:
-    names = "shipped configs: valorant, valorant-published, valorant-start"
+    names = f"shipped configs: {', '.join(shipped_configs())}"
     Path("folder").mkdir()
     for source, line in [
         ("x/y.yaml", f"x/y.yaml: no such file ({names})"),
@@ -311,7 +312,7 @@ def test_everything_wrong_is_reported_in_file_order() -> None:
         ),
         (
             MINIMAL + "zzz: 3\n",
-            "c.yaml:2:1: zzz: unknown key (allowed: model, factors, arrivals, replicate)",
+            "c.yaml:2:1: zzz: unknown key (allowed: model, factors, arrivals, replicate, optimize)",
         ),
         (
             MINIMAL + "Replicates: {}\n",
@@ -644,8 +645,11 @@ def test_template_is_a_config_of_the_defaults() -> None:
 
 def test_commented_options_of_the_template_are_valid() -> None:
     text = template("valorant")
-    options = text[text.index("# replicate:") :].replace("\n#", "\n").removeprefix("# ")
-    assert loaded(text + options.replace("\n ", "\n")).replicate == {}
+    start = text.index("# Options of")
+    options = re.sub(r"^# (?!Options)", "", text[start:], flags=re.MULTILINE)
+    config = loaded(text[:start] + options)
+    assert (config.replicate, config.optimize) == ({}, {})
+    assert {"replicate.expect", "optimize.constraints"} <= set(config.places)
 
 
 def test_unknown_models() -> None:

@@ -6,12 +6,12 @@ import difflib
 import hashlib
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 from yaml import MappingNode, Node
 
@@ -21,9 +21,11 @@ from valmatch.fields import (
     Fraction,
     NonNegative,
     Number,
+    Positive,
     Section,
     Whole,
     allowed,
+    refuse,
     schema_at,
 )
 from valmatch.models.registry import MODELS, ModelEntry, unknown_model
@@ -76,7 +78,76 @@ class ReplicateOptions(Section):
     )
 
 
-SECTIONS: dict[str, type[Section]] = {"replicate": ReplicateOptions}
+class VariableOptions(Section):
+    """A decision variable: a numeric factor."""
+
+    low: Number = Field(description="Lower bound.")
+    high: Number = Field(description="Upper bound.")
+    start: Number | None = Field(None, description="Starting solution; null: the factor's value.")
+    scale: Positive | None = Field(
+        None, description="Searched linearly below, logarithmically above; null: linearly."
+    )
+    mean: Number | None = Field(None, description="Mean of random solutions; null: the start.")
+    std: Positive | None = Field(
+        None, description="Standard deviation of random solutions; null: uniform."
+    )
+
+
+class TermOptions(Section):
+    """One term of the objective."""
+
+    response: str = Field(description="Response of the model.")
+    weight: Number = Field(1.0, description="Its mean is multiplied by this; the sum minimised.")
+
+
+class ConstraintOptions(Section):
+    """A bound on the mean of a response; one of `at_most`, `at_least`."""
+
+    response: str = Field(description="Response of the model.")
+    at_most: Number | None = Field(None, description="Upper bound of its mean.")
+    at_least: Number | None = Field(None, description="Lower bound of its mean.")
+
+    @model_validator(mode="after")
+    def _one_bound(self) -> ConstraintOptions:
+        if (self.at_most is None) == (self.at_least is None):
+            raise refuse("needs one bound (allowed: at_most or at_least)")
+        return self
+
+
+class OptimizeOptions(Section):
+    """The problem and the options of ``valmatch optimize`` that a config can give."""
+
+    variables: dict[str, VariableOptions] | None = Field(
+        None, description="Decision variables by factor."
+    )
+    objective: dict[str, TermOptions] | None = Field(
+        None, description="Terms of the objective, which is minimised, by name."
+    )
+    constraints: dict[str, ConstraintOptions] | None = Field(
+        None, description="Bounds on means, by name."
+    )
+    best_known: Number | None = Field(
+        None, description="Best known objective, for solver experiments."
+    )
+    solver: str | None = Field(None, description="Solver, or several separated by commas.")
+    budget: Annotated[int, Field(ge=1), *Whole] | None = Field(
+        None, description="Replications that a run may take."
+    )
+    macroreps: Annotated[int, Field(ge=1), *Whole] | None = Field(
+        None, description="Independent runs of each solver."
+    )
+    seed: Annotated[int, Field(ge=0), *Whole] | None = Field(
+        None, description="Seed of all random numbers."
+    )
+    workers: Annotated[int, Field(ge=1), *Whole] | None = Field(
+        None, description="Number of worker processes."
+    )
+    confidence: Fraction | None = Field(
+        None, description="Probability with which a point called feasible is so."
+    )
+
+
+SECTIONS: dict[str, type[Section]] = {"replicate": ReplicateOptions, "optimize": OptimizeOptions}
 """The sections that hold the long options of a command; each is a field of `Config`."""
 
 TOP_LEVEL = ("model", "factors", "arrivals", *SECTIONS)
@@ -97,6 +168,7 @@ class Config:
     optimize : likewise for ``optimize``
     source : the file, as errors show it
     warnings : settings that are valid but probably not meant, one located line each
+    places : ``file:line:column`` of what is written, by dotted path
     """
 
     model: str
@@ -108,6 +180,14 @@ class Config:
     optimize: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
     warnings: tuple[str, ...] = ()
+    places: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    def at(self, path: str) -> str:
+        """Return ``file:line:column: path``, with the place of the nearest thing written."""
+        nearest = path
+        while nearest and nearest not in self.places:
+            nearest = nearest.rpartition(".")[0]
+        return f"{self.places.get(nearest, self.source)}: {path}"
 
 
 def load(source: str, overrides: Sequence[str] = ()) -> Config:
@@ -273,6 +353,7 @@ class _Check:
                 f"{place(self._nearest_node(('factors', name)))}: factors.{name}: {text}"
                 for name, text in factors.remarks()
             ),
+            places=dict(_places(self.root)),
         )
 
     def _raise(self) -> NoReturn:
@@ -376,6 +457,15 @@ class _Check:
                     node if length == len(path) else written_key(self.root, path[:length]) or node
                 )
         return self.root
+
+
+def _places(node: Node, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield (dotted path, place) of everything below a node: of keys, so of what they name."""
+    if isinstance(node, MappingNode):
+        for key, value in node.value:
+            inner = f"{path}.{key.value}" if path else str(key.value)
+            yield inner, place(key)
+            yield from _places(value, inner)
 
 
 _WRONG = {

@@ -22,6 +22,7 @@ from valmatch.output import cell, to_json, write_atomically, write_csv
 from valmatch.run_folder import RunFolder
 from valmatch.simulator import Axes, Response, build
 from valmatch.statistics import CurveSums, Estimate, estimate
+from valmatch.windows import compare_windows
 from valmatch.workers import run_chunks
 
 __all__ = ["Replications", "replicate"]
@@ -73,6 +74,7 @@ class Replications:
             "replications": len(self.values),
             "requested": self.requested,
             "responses": {name: value.as_dict() for name, value in self.estimates.items()},
+            **compare_windows(self.responses, self.values, self.confidence),
         }
 
     def missed_expectations(self) -> list[str]:
@@ -169,13 +171,14 @@ def replicate(
 def _curve_columns(axes: Axes, curves: CurveSums) -> dict[str, Sequence[Any]]:
     """Return the columns of ``curves.csv``: a row for each policy, measure and game."""
     keys = list(product(axes.policies, axes.measures, range(1, axes.games + 1)))
+    scales = np.array(axes.scales)[:, np.newaxis]
     return {
         "policy": [policy for policy, _, _ in keys],
         "game": [game for _, _, game in keys],
         "measure": [measure for _, measure, _ in keys],
         "n": [curves.n] * len(keys),
-        "mean": curves.mean.ravel().tolist(),
-        "std_error": curves.std_error.ravel().tolist(),
+        "mean": (scales * curves.mean).ravel().tolist(),
+        "std_error": (scales * curves.std_error).ravel().tolist(),
     }
 
 
@@ -185,10 +188,8 @@ def _check_expected_names(config: Config, responses: Sequence[Response]) -> None
         if name not in names:
             near = get_close_matches(name, names, n=1)
             hint = f"did you mean {near[0]}?" if near else f"allowed: {', '.join(names)}"
-            raise InputError(
-                f"{config.source}: replicate.expect.{name}: {config.model} has no such response"
-                f" ({hint})"
-            )
+            place = config.at(f"replicate.expect.{name}")
+            raise InputError(f"{place}: {config.model} has no such response ({hint})")
 
 
 class _RowWriter:
