@@ -26,6 +26,7 @@ from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.template import template
 
 MINIMAL = "model: valorant\n"
+NAMES = ", ".join(registry.MODELS)
 
 
 @pytest.fixture(autouse=True)
@@ -299,16 +300,16 @@ def test_everything_wrong_is_reported_in_file_order() -> None:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("factors: {}\n", "c.yaml:1:1: model: missing (allowed: valorant)"),
+        ("factors: {}\n", f"c.yaml:1:1: model: missing (allowed: {NAMES})"),
         (
             "model: Valorent\n",
             "c.yaml:1:8: model: 'Valorent' is not a model"
-            " (allowed: valorant; did you mean valorant?)",
+            f" (allowed: {NAMES}; did you mean valorant?)",
         ),
-        ("model: 3\n", "c.yaml:1:8: model: 3 is not allowed (allowed: valorant)"),
+        ("model: 3\n", f"c.yaml:1:8: model: 3 is not allowed (allowed: {NAMES})"),
         (
             "model: [valorant]\n",
-            "c.yaml:1:8: model: a list of 1 is not allowed (allowed: valorant)",
+            f"c.yaml:1:8: model: a list of 1 is not allowed (allowed: {NAMES})",
         ),
         (
             MINIMAL + "zzz: 3\n",
@@ -463,7 +464,7 @@ def test_overrides_outside_the_factors() -> None:
         ("factors=5", "factors: 5 is not allowed (allowed: a mapping)"),
         (
             "model=valorat",
-            "model: 'valorat' is not a model (allowed: valorant; did you mean valorant?)",
+            f"model: 'valorat' is not a model (allowed: {NAMES}; did you mean valorant?)",
         ),
     ],
 )
@@ -653,7 +654,7 @@ def test_commented_options_of_the_template_are_valid() -> None:
 
 
 def test_unknown_models() -> None:
-    line = "'valorent' is not a model (allowed: valorant; did you mean valorant?)"
+    line = f"'valorent' is not a model (allowed: {NAMES}; did you mean valorant?)"
     for ask in (template, registry.load_model):
         with pytest.raises(InputError) as info:
             ask("valorent")

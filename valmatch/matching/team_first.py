@@ -65,6 +65,7 @@ STATE = np.dtype(
 PLAYER = np.dtype(
     [
         ("arrival", "f8"),  # hours
+        ("ticks", "i8"),  # the same in ticks
         ("rating", "f8"),
         ("player", "i8"),  # index in order of arrival
         ("team", "i8"),  # slot of the team
@@ -192,6 +193,7 @@ def run(
             if state["matched"] + state["waiting"] >= waits.size:
                 return taken
             slot = _join(now, ratings[taken], first + taken, state, players, pool)
+            players[slot]["ticks"] = tick_of(now, rules)
             state["newcomer"] = marks[CHANGED, 0] = slot
             state["changed"] = 1
             taken += 1
@@ -321,16 +323,20 @@ def _find_team(
     wide = rules.player_diff + (rules.player_slack if slack or relaxed else 0.0)
     if state["pool"] <= SMALL and not _some_window(wide, rules.team_num, state["pool"], pool):
         return
+    # A small pool is scanned as a whole, which offers no window twice.
+    whole = everything or state["pool"] <= SMALL
     # A team with a prioritized player leads all others, so widened scans come first. The last
     # step is the scan that grants its width to every team.
-    widened = state["changed"] if slack else 0
+    widened = 0
+    if slack:
+        widened = 1 if whole else state["changed"]
     for c in range(widened + 1):
         every = c == widened
         if every and state["best_prioritized"] > 0:
             return
-        slot = state["newcomer"] if every else marks[CHANGED, c]
         low, high = -np.inf, np.inf
-        if not (everything and every):
+        if not whole:
+            slot = state["newcomer"] if every else marks[CHANGED, c]
             if slot == NOBODY or players[slot]["team"] != NOBODY:
                 continue
             low = high = players[slot]["rating"]
@@ -399,25 +405,26 @@ def _offer(
     team_num = rules.team_num
     size = 0
     for k in range(start, end + 1):
-        slot, index = pool[k]["slot"], pool[k]["player"]
+        index = pool[k]["player"]
         if size == team_num:
-            if index > players[marks[CANDIDATE, size - 1]]["player"]:
+            if index > pool[marks[CANDIDATE, size - 1]]["player"]:
                 continue
             size -= 1
         i = size
-        while i > 0 and players[marks[CANDIDATE, i - 1]]["player"] > index:
+        while i > 0 and pool[marks[CANDIDATE, i - 1]]["player"] > index:
             marks[CANDIDATE, i] = marks[CANDIDATE, i - 1]
             i -= 1
-        marks[CANDIDATE, i] = slot
+        marks[CANDIDATE, i] = k
         size += 1
     boundary = _boundary(state, players)
+    if widened and pool[marks[CANDIDATE, 0]]["player"] >= boundary:
+        return
     count, ticks = 0, 0
     for k in range(team_num):
-        player = players[marks[CANDIDATE, k]]
-        count += int(player["player"] < boundary)
-        ticks += tick_of(player["arrival"], rules)
-    if widened and count == 0:
-        return
+        place = pool[marks[CANDIDATE, k]]
+        marks[CANDIDATE, k] = place["slot"]
+        count += int(place["player"] < boundary)
+        ticks += players[place["slot"]]["ticks"]
     if _better(count, ticks, team_num, state, players, marks):
         state["best_prioritized"], state["best_ticks"] = count, ticks
         for k in range(team_num):

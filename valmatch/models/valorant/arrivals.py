@@ -107,19 +107,13 @@ def skill_vectors(
         The next row to fill (start + accepted draws).
     """
     row = start
-    for k in range(normals.shape[0]):
-        accepted = True
-        rating = 0.0
-        for i in range(mean.size):
-            value = mean[i]
-            for j in range(i + 1):
-                value += factor[i, j] * normals[k, j]
-            if value < 0.0:
-                accepted = False
-            vectors[row, i] = value
-            rating += multipliers[i] * value
-        if accepted:
-            ratings[row] = rating
+    for a, b, c in normals:
+        elo = mean[0] + factor[0, 0] * a
+        kd = mean[1] + factor[1, 0] * a + factor[1, 1] * b
+        wr = mean[2] + factor[2, 0] * a + factor[2, 1] * b + factor[2, 2] * c
+        if elo >= 0.0 and kd >= 0.0 and wr >= 0.0:
+            vectors[row, 0], vectors[row, 1], vectors[row, 2] = elo, kd, wr
+            ratings[row] = multipliers[0] * elo + multipliers[1] * kd + multipliers[2] * wr
             row += 1
     return row
 
@@ -179,6 +173,11 @@ class ArrivalProcess:
         """Expected number of arrivals before the horizon."""
         return float(self.levels[-1])
 
+    @property
+    def busy_hours(self) -> float:
+        """Hours before the horizon in which players arrive."""
+        return float(np.diff(self.edges)[self.rates > 0].sum())
+
     def chunks(self, streams: Streams, replication: int, size: int = CHUNK) -> Iterator[Chunk]:
         """Yield the players of a replication in order of arrival, at most `size` at a time.
 
@@ -201,12 +200,11 @@ class ArrivalProcess:
     def _players(self, times: Floats, normals: np.random.Generator) -> Chunk:
         """Give each arrival a skill vector, redrawing whole vectors until none is negative."""
         count, width = times.size, self.mean.size
-        # One row more than players: a rejected draw is written before it is refused.
-        vectors, ratings = np.empty((count + 1, width)), np.empty(count)
+        vectors, ratings = np.empty((count, width)), np.empty(count)
         done = 0
         while done < count:
             draws = normals.standard_normal((count - done, width))
             done = skill_vectors(
                 draws, self.mean, self.factor, self.multipliers, done, vectors, ratings
             )
-        return Chunk(times, ratings, vectors[:count])
+        return Chunk(times, ratings, vectors)
