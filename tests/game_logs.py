@@ -1,0 +1,40 @@
+"""Small random game logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+__all__ = ["LONG", "RESULTS", "random_rows", "write"]
+
+LONG = "game,player,team,score,minutes"
+RESULTS = "winner,loser"
+Rows = list[list[str]]
+
+
+def random_rows(
+    seed: int, games: int = 60, players: int = 15, sides: tuple[int, ...] = (2,)
+) -> list[Rows]:
+    """Return the rows of each game in long format: 1v1 to 3v3, or as many sides as given."""
+    rng = np.random.default_rng(seed)
+    skill = rng.normal(0, 3, players)
+    result = []
+    for game in range(games):
+        n_sides = int(rng.choice(sides))
+        size = int(rng.integers(1, 4))
+        chosen = rng.choice(players, n_sides * size, replace=False)
+        rows = []
+        for k, player in enumerate(chosen.tolist()):
+            score = max(0, round(float(rng.normal(6 + skill[player], 3))))
+            minutes = float(rng.choice([20.0, 20.0, 7.5, 31.25]))
+            rows.append([f"g{game}", f"p{player}", f"t{k % n_sides}", f"{score}", f"{minutes}"])
+        result.append(rows)
+    return result
+
+
+def write(path: Path, games: list[Rows], header: str = LONG) -> Path:
+    """Write games as CSV."""
+    lines = [header, *(",".join(row) for game in games for row in game)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path

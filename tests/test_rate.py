@@ -1,0 +1,343 @@
+"""Rating a log agrees with dictionaries and loops, however the log is cut, ordered or resumed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from tests.game_logs import LONG, random_rows, write
+from tests.oracles.rate import (
+    EloOracle,
+    Oracle,
+    TrueSkillOracle,
+    ZoneStatsOracle,
+    read_long,
+)
+from valmatch.errors import InputError
+from valmatch.rate import SYSTEMS, Rated, rate
+from valmatch.rate import log as log_module
+
+FILES = ("ratings.csv", "history.csv", "summary.json")
+ORACLES = {"zonestats": ZoneStatsOracle, "elo": EloOracle, "trueskill": TrueSkillOracle}
+MANY = {"zonestats": (2, 3, 5), "elo": (2, 3, 5), "trueskill": (2,)}
+
+
+def published(system: str) -> dict[str, float]:
+    return {one.name: one.published for one in SYSTEMS[system].parameters}
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {name: (folder / name).read_text(encoding="utf-8") for name in FILES}
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def oracle_of(system: str, path: Path) -> Oracle:
+    oracle = ORACLES[system](published(system))
+    oracle.play(read_long(path))
+    return oracle
+
+
+def assert_agrees(result: Rated, out: Path, oracle: Oracle, burn_in: int) -> None:
+    """Every rating, every step and every score is the same float."""
+    assert {
+        row["player"]: (float(row["rating"]), int(row["games"])) for row in table(out / FILES[0])
+    } == {player: (oracle.shown(player), n) for player, n in oracle.games.items()}
+    assert [
+        (row["game"], row["player"], float(row["rating_before"]), float(row["rating_after"]))
+        for row in table(out / "history.csv")
+    ] == oracle.history
+    for name, least in (("all", 0), ("after_burn_in", burn_in)):
+        got = result.predictions[name].as_dict()
+        want = oracle.scores(least)
+        assert {key: got[key] for key in want} == want
+
+
+@pytest.mark.parametrize("system", ORACLES)
+@pytest.mark.parametrize("seed", range(4))
+def test_agrees_exactly_with_dictionaries_and_loops(system: str, seed: int, tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(seed, sides=MANY[system]))
+    result = rate(path, system, out=tmp_path / "out", burn_in=3)
+    assert_agrees(result, tmp_path / "out", oracle_of(system, path), 3)
+    assert 0 < result.predictions["after_burn_in"].games < result.games == 60
+
+
+@pytest.mark.parametrize("system", ORACLES)
+def test_free_for_all_without_teams_and_minutes(system: str, tmp_path: Path) -> None:
+    games = random_rows(7, sides=(2,) if system == "trueskill" else (2, 3, 4))
+    duels = [game[: 2 if system == "trueskill" else 99] for game in games]
+    rows = [[[row[0], row[1], row[3]] for row in game] for game in duels]
+    path = write(tmp_path / "log.csv", rows, "game,player,score")
+    warnings: list[str] = []
+    result = rate(path, system, out=tmp_path / "out", burn_in=2, warn=warnings.append)
+    assert_agrees(result, tmp_path / "out", oracle_of(system, path), 2)
+    assert warnings == (
+        ["no column minutes: every player counts as 20 minutes in a game"]
+        if system == "zonestats"
+        else []
+    )
+
+
+@pytest.mark.parametrize("system", ORACLES)
+def test_disabled_players_do_not_count(system: str, tmp_path: Path) -> None:
+    games = random_rows(8)
+    for k, game in enumerate(games):
+        for j, row in enumerate(game):
+            row.append("no" if (k + 3 * j) % 5 == 0 else "yes")
+    path = write(tmp_path / "log.csv", games, LONG + ",enabled")
+    warnings: list[str] = []
+    result = rate(path, system, out=tmp_path / "out", burn_in=3, warn=warnings.append)
+    assert_agrees(result, tmp_path / "out", oracle_of(system, path), 3)
+    assert result.unrated == 60 - result.games > 0
+    assert warnings == [
+        f"{result.unrated} games not rated: fewer than two sides with enabled players"
+    ]
+
+
+@pytest.mark.parametrize("system", ORACLES)
+def test_order_of_rows_within_a_game_changes_no_byte(system: str, tmp_path: Path) -> None:
+    games = random_rows(9, sides=MANY[system])
+    rate(write(tmp_path / "a.csv", games), system, out=tmp_path / "a")
+    rate(write(tmp_path / "b.csv", [game[::-1] for game in games]), system, out=tmp_path / "b")
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+
+
+@pytest.mark.parametrize("block", [1, 50, 333, 4096])
+def test_size_of_blocks_changes_no_byte(block: int, tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(10, sides=(2, 3)))
+    rate(path, out=tmp_path / "a")
+    seen: list[int] = []
+    with mock.patch.object(log_module, "BLOCK", block):
+        rate(path, out=tmp_path / "b", progress=seen.append)
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+    assert sum(seen) == path.stat().st_size
+    assert len(seen) > min(60, path.stat().st_size / block)
+
+
+@pytest.mark.parametrize("system", [*ORACLES, "openskill"])
+def test_continuing_from_ratings_is_one_long_log(system: str, tmp_path: Path) -> None:
+    if system == "openskill":
+        pytest.importorskip("openskill")
+    games = random_rows(11)
+    rate(write(tmp_path / "all.csv", games), system, out=tmp_path / "all")
+    out = tmp_path / "parts"
+    rate(write(tmp_path / "one.csv", games[:25]), system, out=out)
+    first = table(out / "history.csv")
+    second = write(tmp_path / "two.csv", games[25:])
+    rate(second, system, ratings=out / "ratings.csv", out=out)  # in place
+    assert contents(out)["ratings.csv"] == contents(tmp_path / "all")["ratings.csv"]
+    assert first + table(out / "history.csv") == table(tmp_path / "all" / "history.csv")
+
+
+def test_time_decides_the_order(tmp_path: Path) -> None:
+    games = random_rows(12)
+    rate(write(tmp_path / "a.csv", games), out=tmp_path / "a")
+    for header, stamp in (
+        ("time", "{:.1f}"),
+        ("played_at", "2024-01-01 10:{:02.0f}:00"),
+        ("played_at", "2024-01-01T11:{:02.0f}:00+01:00"),
+    ):
+        # Pairs of games share a time and stay in the order of the file.
+        timed = [[[*row, stamp.format(k // 2)] for row in game] for k, game in enumerate(games)]
+        shuffled = [timed[k + j] for k in range(58, -1, -2) for j in (0, 1)]
+        for order in (timed, shuffled):
+            path = write(tmp_path / "b.csv", order, f"{LONG},{header}")
+            rate(path, columns={"time": header}, out=tmp_path / "b")
+            assert contents(tmp_path / "a") == contents(tmp_path / "b")
+
+
+def test_results_format_is_short_for_two_players_a_game(tmp_path: Path) -> None:
+    names = [("a", "b", 0), ("c", "a", 0), ("b", "c", 1), ("a", "b", 1), ("c", "b", 0)] * 3
+    long = [
+        [[str(k + 1), one, one, str(1 - drawn), "20"], [str(k + 1), other, other, "0", "20"]]
+        for k, (one, other, drawn) in enumerate(names)
+    ]
+    rate(write(tmp_path / "long.csv", long), out=tmp_path / "long")
+    results = [
+        (
+            "winner,loser,draw",
+            [[[one, other, "yes" if drawn else "No"]] for one, other, drawn in names],
+        ),
+        (
+            "winner,loser,winner_score,loser_score",
+            [[[one, other, str(5 - drawn), "4"]] for one, other, drawn in names],
+        ),
+        (
+            "map,game,winner,loser,winner_score,loser_score,draw",
+            [
+                [["Ascent", str(k + 1), one, other, "4", "4" if drawn else "3", str(drawn)]]
+                for k, (one, other, drawn) in enumerate(names)
+            ],
+        ),
+    ]
+    for header, rows in results:
+        rate(write(tmp_path / "r.csv", rows, header), out=tmp_path / "r")
+        assert contents(tmp_path / "r") == contents(tmp_path / "long")
+
+
+def test_names_of_columns_can_be_given(tmp_path: Path) -> None:
+    games = random_rows(13)
+    rate(write(tmp_path / "a.csv", games), out=tmp_path / "a")
+    path = write(tmp_path / "b.csv", games, "id,who,side,points,length")
+    columns = {"game": "id", "player": "who", "team": "side", "score": "points"}
+    rate(path, columns={**columns, "minutes": "length"}, out=tmp_path / "b")
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+    manifest = json.loads((tmp_path / "b" / "manifest.json").read_text())
+    assert manifest["columns"] == {**columns, "minutes": "length"}
+    assert manifest["system"] == "zonestats"
+
+
+def test_standard_input_is_a_log(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", random_rows(14))
+    rate(path, out=tmp_path / "a")
+    with mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes()))):
+        rate(Path("-"), out=tmp_path / "b")
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+
+
+def test_quoted_names_survive_the_round_trip(tmp_path: Path) -> None:
+    names = ['He said "hi", twice', "Müller\nJr", "雪", " plain "]
+    path = tmp_path / "log.csv"
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_ALL)  # CRLF
+        writer.writerow(["winner", "loser"])
+        writer.writerows([(names[k % 4], names[(k + 1) % 4]) for k in range(8)])
+    for ratings in (None, tmp_path / "out" / "ratings.csv"):
+        rate(path, ratings=ratings, out=tmp_path / "out")
+        for file_name in FILES[:2]:
+            assert {row["player"] for row in table(tmp_path / "out" / file_name)} == set(names)
+
+
+def test_compiled_and_interpreted_write_the_same_bytes(tmp_path: Path) -> None:
+    games = random_rows(15, games=25, sides=(2, 3))
+    path = write(tmp_path / "log.csv", games)
+    duels = write(tmp_path / "duels.csv", random_rows(17, games=25))
+    program = (
+        "import sys; from pathlib import Path; from valmatch.rate import rate\n"
+        "log, duels, out = map(Path, sys.argv[1:])\n"
+        "rate(log, 'zonestats', out=out / 'zonestats')\n"
+        "rate(log, 'elo', out=out / 'elo')\n"
+        "rate(duels, 'trueskill', out=out / 'trueskill')\n"
+    )
+    subprocess.run(
+        [sys.executable, "-c", program, path, duels, tmp_path / "twin"],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        check=True,
+    )
+    for system in ORACLES:
+        rate(duels if system == "trueskill" else path, system, out=tmp_path / system)
+        assert contents(tmp_path / system) == contents(tmp_path / "twin" / system)
+
+
+def test_ranking_shares_ranks_of_equal_ratings(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", [[["b", "a"]], [["d", "c"]]], "winner,loser")
+    result = rate(path, "elo").ranking
+    assert (result.ranks, result.players) == ([1, 1, 3, 3], ["b", "d", "a", "c"])
+    assert result.ratings == [1516.0, 1516.0, 1484.0, 1484.0]
+
+
+def test_scores_by_hand(tmp_path: Path) -> None:
+    """A scale at which 32 points make odds of 5, so that the first winner leads by 5 in 6."""
+    rows = [[["a", "b", "no"]], [["b", "a", "no"]], [["a", "b", "yes"]]]
+    path = write(tmp_path / "log.csv", rows, "winner,loser,draw")
+    result = rate(path, "elo", parameters={"scale": 32.0 / math.log10(5.0)}, burn_in=1)
+    second = 5 / 6  # of a, who then loses K * 5/6 = 26.67 of the 16 points that were won
+    third = 1 / (1 + 5 ** ((2 * 32 * second - 32) / 32))  # of a again, who leads no more
+    all_, later = result.predictions["all"], result.predictions["after_burn_in"]
+    assert (all_.games, all_.decided, later.games, later.decided) == (3, 2, 2, 1)
+    assert (all_.accuracy, later.accuracy) == (0.25, 0.0)  # without a favourite it is half right
+    briers = [0.25, second**2, (third - 0.5) ** 2]
+    losses = [math.log(2), math.log(6), -0.5 * math.log(third * (1 - third))]
+    assert all_.brier_score == pytest.approx(sum(briers) / 3, rel=1e-12)
+    assert all_.log_loss == pytest.approx(sum(losses) / 3, rel=1e-12)
+    assert later.log_loss == pytest.approx(sum(losses[1:]) / 2, rel=1e-12)
+    assert all_.log_loss_std_error == pytest.approx(
+        statistics.stdev(losses) / math.sqrt(3), rel=1e-9
+    )
+    # The favourite's side of each prediction, in bins of 0.05.
+    assert [one.low for one in all_.calibration] == [0.5, 0.7, 0.8]
+    assert [one.predicted for one in all_.calibration] == pytest.approx([0.5, 1 - third, second])
+    assert [one.observed for one in all_.calibration] == [0.5, 0.5, 0.0]
+
+
+def test_log_of_a_predictable_ladder_is_predicted(tmp_path: Path) -> None:
+    order = [[[f"p{i}", f"p{j}"]] for _ in range(20) for i in range(6) for j in range(i + 1, 6)]
+    path = write(tmp_path / "log.csv", order, "winner,loser")
+    for system in ORACLES:
+        result = rate(path, system)
+        assert result.ranking.players == [f"p{k}" for k in range(6)]
+        scores = result.predictions["after_burn_in"]
+        assert scores.accuracy == 1.0
+        assert scores.log_loss is not None
+        assert scores.log_loss < 0.4
+
+
+def test_openskill_is_the_library(tmp_path: Path) -> None:
+    models = pytest.importorskip("openskill.models")
+    path = write(tmp_path / "log.csv", random_rows(18, sides=(2, 3)))
+    result = rate(path, "openskill")
+    model = models.PlackettLuce()
+    known: dict[str, object] = {}
+    for game in read_long(path):
+        teams = [[known.get(r.player) or model.rating() for r in side] for side in game.sides]
+        new = model.rate(teams, ranks=[-points for points in game.points()])
+        for side, ratings in zip(game.sides, new, strict=True):
+            known.update(zip([row.player for row in side], ratings, strict=True))
+    got = dict(zip(result.ranking.players, result.ranking.state["mu"], strict=True))
+    assert got == {player: one.mu for player, one in known.items()}  # type: ignore[attr-defined]
+
+
+def test_trueskill_hands_games_of_many_sides_to_openskill(tmp_path: Path) -> None:
+    games = random_rows(19, sides=(2, 3))
+    path = write(tmp_path / "log.csv", games)
+    with (
+        mock.patch.dict(sys.modules, {"openskill": None}),
+        pytest.raises(InputError, match=r"3 sides needs the openskill package \(pip install"),
+    ):
+        rate(path, "trueskill", out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_trueskill_of_many_sides_is_thurstone_mosteller(tmp_path: Path) -> None:
+    models = pytest.importorskip("openskill.models")
+    games = random_rows(19, sides=(2, 3))
+    crowd = next(game for game in games if len({row[2] for row in game}) == 3)
+    duels = [game for game in games if len({row[2] for row in game}) == 2]
+    before = oracle_of("trueskill", write(tmp_path / "before.csv", duels[:20]))
+    path = write(tmp_path / "log.csv", [*duels[:20], crowd, *duels[20:]])
+    result = rate(path, "trueskill", out=tmp_path / "out")
+    assert result.games == len(duels) + 1
+    history = table(tmp_path / "out" / "history.csv")
+    mine = [row for row in history if row["game"] == crowd[0][0]]
+    model = models.ThurstoneMostellerFull()
+    sides = read_long(write(tmp_path / "crowd.csv", [crowd]))[0]
+    newcomer = before.newcomer()
+    beliefs = [[before.beliefs.get(r.player, newcomer) for r in side] for side in sides.sides]
+    teams = [[model.create_rating(list(belief)) for belief in side] for side in beliefs]
+    new = model.rate(teams, ranks=[-points for points in sides.points()])
+    want = [(one.mu - 3 * one.sigma) for side in new for one in side]
+    assert [float(row["rating_after"]) for row in mine] == want
+
+
+def test_interruption_leaves_nothing(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(20))
+
+    def interrupt(done: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        rate(path, out=tmp_path / "new" / "out", progress=interrupt)
+    assert not (tmp_path / "new").exists()

@@ -1,0 +1,268 @@
+"""Logs are read as the csv module reads them, and bad ones refused by line and column."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from tests.game_logs import LONG, random_rows, write
+from valmatch.errors import InputError
+from valmatch.rate import rate
+from valmatch.rate.cells import Cells, read_flags, read_numbers, split
+from valmatch.rate.columns import parse_columns
+from valmatch.rate.names import Names
+
+GOOD = "g0,a,x,3,20\ng0,b,y,1,20\n"
+
+
+def cells_of(text: str, width: int, final: bool = True) -> tuple[list[list[str]], Cells]:
+    buffer = np.frombuffer(text.encode(), np.uint8).copy()
+    cells = split(buffer, np.arange(width), final)
+    rows = [
+        [buffer[a:b].tobytes().decode() for a, b in zip(starts[:n], ends[:n], strict=True)]
+        for starts, ends, n in zip(cells.starts, cells.ends, cells.widths, strict=True)
+    ]
+    return rows, cells
+
+
+@given(st.lists(st.lists(st.text('ab ,"\n\r\té', max_size=5), min_size=2, max_size=4), max_size=6))
+@settings(max_examples=300, deadline=None)
+def test_cells_are_those_of_the_csv_module(rows: list[list[str]]) -> None:
+    rows = [[cell.strip(" \t\r") for cell in row] for row in rows]
+    for everything, end in ((False, "\n"), (True, "\r\n")):
+        file = io.StringIO()
+        if everything:
+            writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator=end)
+        else:
+            writer = csv.writer(file, lineterminator=end)
+        writer.writerows(rows)
+        got, cells = cells_of(file.getvalue(), 4)
+        assert got == [row[:4] for row in rows]
+        assert cells.rows[-1] == len(file.getvalue().encode())
+        assert not cells.open_quote
+
+
+@given(st.text('a,"\n 1', max_size=12))
+@example('"a"b,1')
+@example('a"b"\n"""",""')
+@settings(max_examples=500, deadline=None)
+def test_any_text_splits_like_the_csv_module(text: str) -> None:
+    got, cells = cells_of(text, 12)
+    if cells.open_quote:
+        return
+    # Blanks around cells do not count, which the csv module only knows of leading ones.
+    reader = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
+    want = [[cell.rstrip(" ") for cell in row] for row in reader]
+    quoted_blank = '" ' in text or ' "' in text
+    if not quoted_blank:
+        assert got == [row for row in want if row not in ([], [""])]
+
+
+def test_incomplete_rows_wait_for_more_text() -> None:
+    text = 'a,b\nc,"d ""e'
+    for n in range(4, len(text) + 1):
+        rows, cells = cells_of(text[:n], 2, final=False)
+        assert rows == [["a", "b"]]
+        assert int(cells.rows[-1]) == 4
+    assert cells_of(text, 2)[1].open_quote
+
+
+@given(
+    st.one_of(
+        st.floats(allow_nan=False, allow_infinity=False).map(repr),
+        st.from_regex(r"\A[+-]?\d{1,18}(\.\d{0,12})?\Z"),
+        st.from_regex(r"\A[-+.\d e_xn]{0,6}\Z"),
+        st.sampled_from(["nan", "inf", "-Infinity", "1_0", "", ".", "-", "1e400", "٣"]),
+    )
+)
+@settings(max_examples=500, deadline=None)
+def test_numbers_are_those_of_float(text: str) -> None:
+    buffer = np.frombuffer(text.encode(), np.uint8)
+    value = float(read_numbers(buffer, np.array([0]), np.array([len(buffer)]))[0])
+    try:
+        want = float("x" if "_" in text or not text.isascii() else text)
+    except ValueError:
+        want = float("nan")
+    if not np.isfinite(want):
+        assert np.isnan(value)
+    else:
+        assert (value, np.signbit(value)) == (want, np.signbit(want))
+
+
+def test_flags_in_any_case() -> None:
+    words = ["yes", "TRUE", "t", "1", "Y", "no", "False", "F", "0", "n", "maybe", "yess", ""]
+    text = np.frombuffer("".join(words).encode(), np.uint8)
+    ends = np.cumsum([len(word) for word in words])
+    starts = ends - [len(word) for word in words]
+    assert read_flags(text, starts, ends).tolist() == [1] * 5 + [0] * 5 + [-1] * 3
+
+
+def test_names_are_numbered_as_they_come() -> None:
+    rng = np.random.default_rng(1)
+    names, known = Names(), dict[str, int]()
+    for _ in range(30):
+        batch = [f"n{k}" for k in rng.integers(0, 20000, 1000).tolist()] + ["", "é"]
+        text = np.frombuffer("".join(batch).encode(), np.uint8)
+        ends = np.cumsum([len(name.encode()) for name in batch])
+        starts = ends - [len(name.encode()) for name in batch]
+        numbers, fresh = names.numbers(text, starts, ends)
+        for name, number, new in zip(batch, numbers.tolist(), fresh.tolist(), strict=True):
+            assert new == (name not in known)
+            assert number == known.setdefault(name, len(known))
+    assert names.count == len(known)
+    assert names.texts(range(names.count)) == list(known)
+    assert names.number("é") == known["é"]
+
+
+BAD = {
+    "one side only": ("g1,a,x,1,20\ng1,b,x,1,20\n", "4:1: game: game 'g1' has one side only"),
+    "one player only": ("g1,a,x,1,20\n", "4:1: game: game 'g1' has one side only"),
+    "no minutes": ("g1,a,x,1,0\ng1,b,y,1,20\n", "4:10: minutes: '0' (allowed: a number of minutes"),
+    "negative minutes": ("g1,b,y,1,20\ng1,a,x,1,-2.5\n", "5:10: minutes: '-2.5' (allowed"),
+    "twice": ("g1,a,x,1,20\ng1,b,y,1,20\ng1,a,y,2,20\n", "6:4: player: 'a' is in this game twice"),
+    "missing cell": ("g1,a,x,1,20\ng1,b,,1,20\n", "5:6: team: the cell is empty"),
+    "blank cell": ('g1,a,x,1,20\ng1," ",y,1,20\ng1,"",z,1,1\n', "6:5: player: the cell is empty"),
+    "short row": ("g1,a,x,1,20\ng1,b,y,1\n", "5:1: the row has 4 cells (allowed: 5)"),
+    "long row": ("g1,a,x,1,20,7\ng1,b,y,1,20\n", "4:1: the row has 6 cells (allowed: 5)"),
+    "score": ("g1,é,x,1,20\ng1,ü,y,won,20\n", "5:8: score: 'won' (allowed: a finite number)"),
+    "no score": ("g1,a,x,nan,20\ng1,b,y,1,20\n", "4:8: score: 'nan' (allowed: a finite number)"),
+    "split apart": (
+        "g1,a,x,1,20\ng1,b,y,1,20\ng2,a,x,1,20\ng2,b,y,1,20\ng1,c,x,1,20\n",
+        "8:1: game: game 'g1' has been there before",
+    ),
+}
+REASONS = {
+    "one side only": "one side only",
+    "one player only": "one side only",
+    "no minutes": "minutes not positive",
+    "negative minutes": "minutes not positive",
+    "twice": "player twice in a game",
+    "missing cell": "missing cell",
+    "blank cell": "missing cell",
+    "short row": "wrong number of cells",
+    "long row": "wrong number of cells",
+    "score": "not a number",
+    "no score": "not a number",
+    "split apart": "split apart in the file",
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_games_are_named_by_line_and_column(kind: str, tmp_path: Path) -> None:
+    text, message = BAD[kind]
+    path = tmp_path / "log.csv"
+    path.write_text(f"{LONG}\n{GOOD}{text}", encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        rate(path, out=tmp_path / "new" / "out")
+    assert str(error.value).startswith(f"{path}:{message}")
+    assert str(error.value).endswith("; --skip-bad-games rates the other games")
+    assert sorted(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_games_can_be_left_out(kind: str, tmp_path: Path) -> None:
+    text, _ = BAD[kind]
+    path = tmp_path / "log.csv"
+    path.write_text(f"{LONG}\n{GOOD}{text}g9,c,x,1,5\ng9,a,y,2,5\n", encoding="utf-8")
+    warnings: list[str] = []
+    result = rate(path, skip_bad_games=True, warn=warnings.append)
+    left = 2 if kind == "split apart" else 1  # both pieces of the game
+    assert result.skipped == {REASONS[kind]: left}
+    assert result.games == (3 if kind == "split apart" else 2)
+    games = "1 bad game" if left == 1 else "2 bad games"
+    assert warnings == [f"{games} left out ({left} {REASONS[kind]})"]
+    good = "".join(line + "\n" for line in text.splitlines() if line.startswith("g2"))
+    clean = tmp_path / "clean.csv"
+    clean.write_text(f"{LONG}\n{GOOD}{good}g9,c,x,1,5\ng9,a,y,2,5\n", encoding="utf-8")
+    assert result.ranking == rate(clean).ranking
+
+
+RESULT_ERRORS = [
+    ("winner,loser", "a,a\n", "2:3: loser: 'a' is in this game twice"),
+    ("winner,loser,draw", "a,b,perhaps\n", "2:5: draw: 'perhaps' (allowed: yes, no, true, false"),
+    ("winner,loser,winner_score,loser_score", "a,b,1,2\n", "2:5: winner_score: '1' contradicts"),
+    ("winner,loser,winner_score,loser_score,draw", "a,b,3,2,yes\n", "2:5: winner_score: '3' contr"),
+    ("game,winner,loser", "g,a,b\nh,a,b\ng,a,b\n", "4:1: game: game 'g' has been there before"),
+    ("winner,loser,time", "a,b,soon\n", "2:5: time: 'soon' (allowed: a number or an ISO 8601"),
+    ("winner,loser,time", "a,b,1\na,b,2024-01-01\n", "3:5: time: '2024-01-01' (allowed"),
+    ("winner,loser", 'a,"b\n', "2:1: a quoted cell of this row has no closing quote"),
+    ("winner,loser,minutes", '"a\nb",c,0\n', "3:6: minutes: '0' (allowed"),
+]
+
+
+@pytest.mark.parametrize(("header", "text", "message"), RESULT_ERRORS)
+def test_bad_results_are_named_too(header: str, text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(f"{header}\n{text}", encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        rate(path)
+    assert str(error.value).startswith(f"{path}:{message}")
+
+
+HEADER_ERRORS = [
+    (
+        "game,player,team,score,minuts",
+        "1: unknown column 'minuts' (did you mean minutes? --columns",
+    ),
+    ("game,payer,score", "1: no column 'player' (did you mean payer?"),
+    ("who,what", "1: no column 'game' (allowed: what, who; a log has the columns game, player"),
+    ("winner,loser,loser", "1: there are 2 columns 'loser'"),
+    ("winner,loser,winner_score", "1: column 'winner_score' needs a column 'loser_score'"),
+]
+
+
+@pytest.mark.parametrize(("header", "message"), HEADER_ERRORS)
+def test_bad_headers(header: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(f"{header}\n", encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        rate(path)
+    assert str(error.value).startswith(f"{path}:{message}")
+
+
+def test_bad_columns_option(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(1))
+    for columns, message in (
+        ({"gane": "game"}, "--columns: gane: no such meaning (did you mean game?)"),
+        ({"game": "gaming"}, f"{path}:1: --columns: no column 'gaming' (did you mean game?)"),
+        ({"winner": "team"}, "--columns: winner: has no meaning in a log in long format"),
+    ):
+        with pytest.raises(InputError) as error:
+            rate(path, columns=columns)
+        assert str(error.value).startswith(message)
+    assert parse_columns("game=id, winner=winning team") == {"game": "id", "winner": "winning team"}
+    for text in ("game", "game=", "=id", "game=a,game=b"):
+        with pytest.raises(InputError, match="--columns: "):
+            parse_columns(text)
+
+
+def test_files_that_are_no_log(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    for content, message in (
+        (b"", "is empty"),
+        (b"winner,loser\n", "holds no game that can be rated"),
+        (b"winner,loser\na,b\na,\xff\n", "3:3: is not UTF-8"),
+        (b"\xff\xfew\x00", "is no CSV file in UTF-8"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=message):
+            rate(path, out=tmp_path / "out")
+        assert not (tmp_path / "out").exists()
+    for missing in (tmp_path, tmp_path / "none.csv"):
+        with pytest.raises(InputError, match="cannot be read"):
+            rate(missing)
+
+
+def test_only_ten_bad_games_are_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", [[[f"g{k}", "a", "x", "1", "1"]] for k in range(30)])
+    with pytest.raises(InputError) as error:
+        rate(path)
+    lines = str(error.value).splitlines()
+    assert len(lines) == 11
+    assert lines[10].startswith("... and at least 19 more;")

@@ -1,0 +1,205 @@
+"""The ZoneStats rule: its equations by hand, its invariants on any game."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from valmatch.ratings import zonestats
+from valmatch.ratings.zonestats import (
+    adjust,
+    cap_scale,
+    pairwise_result,
+    predicted_outcome,
+    rating_offsets,
+    score_per_hour,
+    time_scaled,
+)
+
+
+class Party(NamedTuple):
+    """One game: ratings, scores, minutes, sides."""
+
+    ratings: Sequence[float]
+    scores: Sequence[float]
+    minutes: Sequence[float]
+    sides: Sequence[int]
+
+
+def adjustments(
+    party: Party, t: float = 120.0, mult: float = 2.0, longest: float = 20.0
+) -> list[float]:
+    rates = [score_per_hour(s, m) for s, m in zip(party.scores, party.minutes, strict=True)]
+    result = np.empty(len(rates))
+    columns = (np.array(party.ratings, float), np.array(rates), np.array(party.minutes, float))
+    adjust(*columns, np.array(party.sides), t, mult, longest, result)
+    return [float(value) for value in result]
+
+
+def offsets(party: Party) -> list[float]:
+    rates = [score_per_hour(s, m) for s, m in zip(party.scores, party.minutes, strict=True)]
+    result = np.empty(len(rates))
+    columns = (np.array(party.ratings, float), np.array(rates), np.array(party.minutes, float))
+    rating_offsets(*columns, np.array(party.sides), 120.0, 2.0, 20.0, result)
+    return [float(value) for value in result]
+
+
+def test_constants_are_those_of_the_source() -> None:
+    constants = (zonestats.T, zonestats.GAME_MULT, zonestats.MAX_GAME_LENGTH)
+    assert (*constants, zonestats.INITIAL_RATING) == (120.0, 2.0, 20.0, 500.0)
+
+
+def test_step_1_score_per_hour() -> None:
+    assert score_per_hour(10.0, 20.0) == 30.0  # 10 points in a third of an hour
+    assert score_per_hour(7.0, 42.0) == score_per_hour(1.0, 6.0)  # equal rates are equal floats
+
+
+def test_equation_1_predicted_outcome() -> None:
+    assert predicted_outcome(500.0, 500.0, 120.0) == 0.5
+    # 120 points ahead: 1 / (1 + e^-1) = 0.7310585786
+    assert predicted_outcome(620.0, 500.0, 120.0) == pytest.approx(0.7310585786300049, rel=1e-15)
+    assert predicted_outcome(500.0, 620.0, 120.0) == pytest.approx(0.2689414213699951, rel=1e-15)
+    # T ln 3 = 131.83 points ahead: three wins in four
+    lead = 120.0 * math.log(3.0)
+    assert predicted_outcome(500.0 + lead, 500.0, 120.0) == pytest.approx(0.75, rel=1e-14)
+    assert predicted_outcome(0.0, 1e6, 120.0) == 0.0  # no overflow
+    assert predicted_outcome(1e6, 0.0, 120.0) == 1.0
+
+
+def test_equation_2_pairwise_result() -> None:
+    assert pairwise_result(30.0, 20.0, 0.75) == 0.25
+    assert pairwise_result(20.0, 30.0, 0.75) == -0.75
+    assert pairwise_result(30.0, 30.0, 0.75) == -0.25
+
+
+def test_equation_3_time_scaled() -> None:
+    assert time_scaled(0.25, 30.0, 40.0, 2.0, 20.0) == 0.25 * 2 * 20  # both longer than the limit
+    assert time_scaled(0.25, 12.0, 40.0, 2.0, 20.0) == 0.25 * 2 * 12  # the shorter time counts
+    assert time_scaled(-0.75, 30.0, 5.0, 2.0, 20.0) == -0.75 * 2 * 5
+
+
+def test_equation_4_sums_over_all_opponents() -> None:
+    # Equal ratings, 10 minutes: each win is worth .5 * 2 * 10 = 10. The first beats both others,
+    # who tie with each other.
+    free = Party([500] * 3, [9, 4, 4], [10] * 3, [0, 1, 2])
+    assert offsets(free) == [20.0, -10.0, -10.0]
+    # As teams the second and third do not meet.
+    teams = Party([500] * 4, [9, 1, 4, 5], [10] * 4, [0, 0, 1, 1])
+    assert offsets(teams) == [20.0, -20.0, 0.0, 0.0]
+
+
+def test_equations_5_and_6_cap_a_game() -> None:
+    # Ten opponents, all beaten in 10 minutes: 10 * 10 = 100 points, of which 2 * 10 are allowed.
+    party = Party([500] * 11, [9] + [4] * 10, [10] * 11, list(range(11)))
+    assert offsets(party) == [100.0] + [-10.0] * 10
+    assert adjustments(party) == pytest.approx([20.0] + [-2.0] * 10, rel=1e-15)
+    # Never scaled up.
+    assert cap_scale(np.array([1.0, -1.0]), np.array([10.0, 10.0]), 2.0) == 1.0
+    assert cap_scale(np.zeros(2), np.array([10.0, 10.0]), 2.0) == 1.0
+
+
+def test_cap_takes_the_whole_time_of_the_farthest_player() -> None:
+    # 40 minutes in the game allow 80 points, although contests count 20 minutes at most.
+    assert cap_scale(np.array([160.0, -80.0, -80.0]), np.array([40.0, 1.0, 1.0]), 2.0) == 0.5
+
+
+def test_cap_of_equally_far_players_takes_the_shortest_time() -> None:
+    assert cap_scale(np.array([40.0, -40.0]), np.array([30.0, 10.0]), 2.0) == 0.5
+    assert cap_scale(np.array([-40.0, 40.0]), np.array([10.0, 30.0]), 2.0) == 0.5
+    # Equal but for rounding is equal.
+    just_less = np.nextafter(40.0, 0.0)
+    assert cap_scale(np.array([40.0, -just_less]), np.array([30.0, 10.0]), 2.0) == 0.5
+    assert cap_scale(np.array([40.0, -39.9]), np.array([30.0, 10.0]), 2.0) == 1.0
+
+
+def test_whole_game_by_hand() -> None:
+    # A (620, 20 min, SPH 30) and B (500, 10 min, SPH 60) against C (500, 30 min, SPH 40).
+    # A loses to C: -.7310585786 * 2 * 20 = -29.2423431; B beats C: .5 * 2 * 10 = 10;
+    # C: 19.2423431. The farthest, A, may lose 2 * 20 = 40: no scaling.
+    party = Party([620, 500, 500], [10, 10, 20], [20, 10, 30], [0, 0, 1])
+    expected = [-29.242343145200195, 10.0, 19.242343145200195]
+    assert adjustments(party) == pytest.approx(expected, rel=1e-14)
+
+
+def test_tie_of_equals_changes_nothing_and_tie_of_unequals_favours_the_weaker() -> None:
+    assert adjustments(Party([500, 500], [3, 3], [20, 20], [0, 1])) == [0.0, 0.0]
+    strong, weak = adjustments(Party([620, 500], [3, 3], [20, 20], [0, 1]))
+    assert strong == pytest.approx(-0.2310585786300049 * 40, rel=1e-14)
+    assert weak == -strong
+
+
+@st.composite
+def parties(draw: st.DrawFn) -> Party:
+    n = draw(st.integers(2, 12))
+    finite = {"allow_nan": False, "allow_infinity": False}
+    ratings = st.floats(-3000, 5000, **finite)  # type: ignore[arg-type]
+    scores = st.integers(-5, 30).map(float)
+    minutes = st.sampled_from([0.5, 1.0, 7.0, 20.0, 45.0])
+    teams = draw(st.booleans())
+    sides = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)) if teams else list(range(n))
+    columns = [draw(st.lists(s, min_size=n, max_size=n)) for s in (ratings, scores, minutes)]
+    return Party(columns[0], columns[1], columns[2], sides)
+
+
+@given(parties())
+@settings(max_examples=300, deadline=None)
+def test_every_game_sums_to_zero(party: Party) -> None:
+    result = adjustments(party)
+    assert abs(math.fsum(result)) <= 1e-12 * max(1.0, sum(map(abs, result)))
+
+
+@given(parties())
+@settings(max_examples=300, deadline=None)
+def test_nobody_moves_more_than_two_points_a_minute_of_the_farthest(party: Party) -> None:
+    before, after = offsets(party), adjustments(party)
+    highest = max(map(abs, before))
+    allowed = [2.0 * m for o, m in zip(before, party.minutes, strict=True) if abs(o) == highest]
+    assert max(map(abs, after)) <= min(allowed) * (1 + 1e-12)
+    # All shrink alike, and none grows.
+    scale = max(map(abs, after)) / highest if highest else 1.0
+    assert scale <= 1.0
+    assert after == pytest.approx([scale * offset for offset in before], rel=1e-12, abs=1e-12)
+
+
+@given(parties())
+@settings(max_examples=100, deadline=None)
+def test_two_player_games_stay_within_the_cap_by_themselves(party: Party) -> None:
+    pair = Party(party.ratings[:2], party.scores[:2], party.minutes[:2], [0, 1])
+    assert adjustments(pair) == offsets(pair)
+    assert max(map(abs, adjustments(pair))) <= 2.0 * min(*pair.minutes, 20.0)
+
+
+@given(parties())
+@settings(max_examples=100, deadline=None)
+def test_unit_of_ratings_is_free(party: Party) -> None:
+    """Ratings, T and GAME_MULT times 4 are the same game, exactly, 4 being a power of 2."""
+    scaled = party._replace(ratings=[4.0 * rating for rating in party.ratings])
+    larger = adjustments(scaled, t=480.0, mult=8.0)
+    assert larger == [4.0 * value for value in adjustments(party)]
+
+
+def test_kernels_agree_with_their_interpreted_twins() -> None:
+    rng = np.random.default_rng(1)
+    kernels: list[tuple[Callable[..., object], list[tuple[float, ...]]]] = [
+        (score_per_hour, [(float(s), float(m)) for s, m in rng.integers(1, 60, (50, 2))]),
+        (predicted_outcome, [(*pair, 120.0) for pair in rng.normal(500, 400, (50, 2)).tolist()]),
+        (pairwise_result, [(3.0, 2.0, 0.3), (2.0, 3.0, 0.3), (2.0, 2.0, 0.3)]),
+        (time_scaled, [(0.3, a, b, 2.0, 20.0) for a, b in rng.uniform(1, 40, (50, 2)).tolist()]),
+    ]
+    for kernel, arguments in kernels:
+        for values in arguments:
+            assert kernel(*values) == vars(kernel)["py_func"](*values)
+    for _ in range(20):
+        n = int(rng.integers(2, 9))
+        ratings, rates = rng.normal(500, 200, n), rng.integers(0, 9, n).astype(float)
+        minutes, sides = rng.integers(1, 40, n).astype(float), rng.integers(0, 3, n)
+        compiled, plain = np.empty(n), np.empty(n)
+        adjust(ratings, rates, minutes, sides, 120.0, 2.0, 20.0, compiled)
+        vars(adjust)["py_func"](ratings, rates, minutes, sides, 120.0, 2.0, 20.0, plain)
+        assert compiled.tolist() == plain.tolist()

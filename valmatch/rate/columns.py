@@ -1,0 +1,159 @@
+"""Which column of a game log is which."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from valmatch.errors import InputError
+
+__all__ = ["FORMATS", "Columns", "Format", "find_columns", "parse_columns"]
+
+# A column that is so like an unknown one that a misspelling is the likely explanation.
+_ALIKE = 0.8
+
+
+@dataclass(frozen=True)
+class Format:
+    """A shape of game logs.
+
+    Attributes
+    ----------
+    name : what it is called
+    required, optional : meanings of its columns
+    together : optional columns of which all or none must be there
+    """
+
+    name: str
+    required: tuple[str, ...]
+    optional: tuple[str, ...]
+    together: tuple[str, ...] = ()
+
+
+LONG = Format("long", ("game", "player", "score"), ("team", "minutes", "enabled", "time"))
+RESULTS = Format(
+    "results",
+    ("winner", "loser"),
+    ("game", "winner_score", "loser_score", "draw", "minutes", "time"),
+    together=("winner_score", "loser_score"),
+)
+FORMATS = (LONG, RESULTS)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a log that are used.
+
+    Attributes
+    ----------
+    format : the shape of the log
+    places : index in the header by meaning
+    names : all names in the header
+    """
+
+    format: Format
+    places: Mapping[str, int]
+    names: Sequence[str]
+
+
+def parse_columns(text: str) -> dict[str, str]:
+    """Return the names that ``game=match_id,winner=winning_team`` gives to columns, by meaning.
+
+    Raises
+    ------
+    InputError
+        If it is no such list, or names an unknown or the same meaning twice.
+    """
+    names: dict[str, str] = {}
+    for item in next(csv.reader([text], skipinitialspace=True), []):
+        meaning, equals, name = (piece.strip() for piece in item.partition("="))
+        if not (equals and meaning and name):
+            raise InputError(f"--columns: {item!r} (allowed: MEANING=NAME, such as game=match_id)")
+        if meaning in names:
+            raise InputError(f"--columns: {meaning} is given twice")
+        names[meaning] = name
+    return names
+
+
+def find_columns(where: str, header: Sequence[str], given: Mapping[str, str]) -> Columns:
+    """Find the columns of a log by its header.
+
+    Columns without a meaning are left alone, unless their name looks like a misspelt one.
+
+    Parameters
+    ----------
+    where : str
+        Address of the header, for messages.
+    header : sequence of str
+        Names of the columns.
+    given : mapping
+        Names that the user gives, by meaning; other columns have their meaning as name.
+
+    Raises
+    ------
+    InputError
+        If a required column is missing, a given one does not exist, or a name is ambiguous.
+    """
+    meanings = {meaning for f in FORMATS for meaning in (*f.required, *f.optional)}
+    for meaning, name in given.items():
+        if meaning not in meanings:
+            raise InputError(f"--columns: {meaning}: no such meaning ({_near(meaning, meanings)})")
+        if name not in header:
+            raise InputError(f"{where}: --columns: no column {name!r} ({_near(name, header)})")
+    names = {meaning: meaning for meaning in meanings} | dict(given)
+    format_ = _format(where, header, names)
+    wrong = [m for m in given if m not in (*format_.required, *format_.optional)]
+    if wrong:
+        allowed = ", ".join((*format_.required, *format_.optional))
+        raise InputError(
+            f"--columns: {wrong[0]}: has no meaning in a log in {format_.name} format"
+            f" (allowed: {allowed})"
+        )
+    return Columns(format_, _places(where, header, format_, names), header)
+
+
+def _format(where: str, header: Sequence[str], names: Mapping[str, str]) -> Format:
+    """Return the format whose required columns are there."""
+    missing = {f: [m for m in f.required if names[m] not in header] for f in FORMATS}
+    best = min(FORMATS, key=lambda f: (len(missing[f]) / len(f.required), FORMATS.index(f)))
+    if missing[best]:
+        name = names[missing[best][0]]
+        needs = " or ".join(", ".join(f.required) for f in FORMATS)
+        raise InputError(
+            f"{where}: no column {name!r} ({_near(name, header)}; a log has the columns {needs};"
+            " --columns gives them the names of the file)"
+        )
+    return best
+
+
+def _places(
+    where: str, header: Sequence[str], format_: Format, names: Mapping[str, str]
+) -> dict[str, int]:
+    """Return the index of each column that is there."""
+    places = {}
+    unused = [name for name in header if name not in names.values()]
+    for meaning in (*format_.required, *format_.optional):
+        name = names[meaning]
+        if header.count(name) > 1:
+            raise InputError(f"{where}: there are {header.count(name)} columns {name!r}")
+        if name in header:
+            places[meaning] = header.index(name)
+            continue
+        for near in get_close_matches(name, unused, n=1, cutoff=_ALIKE):
+            raise InputError(
+                f"{where}: unknown column {near!r} (did you mean {name}? --columns"
+                f" {meaning}={near} says so)"
+            )
+    there = [meaning for meaning in format_.together if meaning in places]
+    if there and len(there) < len(format_.together):
+        absent = next(m for m in format_.together if m not in places)
+        raise InputError(f"{where}: column {names[there[0]]!r} needs a column {names[absent]!r}")
+    return places
+
+
+def _near(name: str, names: Iterable[str]) -> str:
+    """Say which of some names is meant."""
+    near = get_close_matches(name, list(names), n=1)
+    return f"did you mean {near[0]}?" if near else f"allowed: {', '.join(sorted(names))}"

@@ -1,0 +1,211 @@
+"""The files of a rating: earlier ratings in; ratings, history and summary out."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from valmatch.errors import InputError
+from valmatch.output import csv_line, environment, to_json, write_atomically
+from valmatch.rate.games import Games
+from valmatch.rate.log import GameLog
+from valmatch.rate.roster import Known
+from valmatch.rate.systems import Played, System
+
+__all__ = ["History", "manifest", "output_folder", "read_ratings", "write_json"]
+
+_SPECIAL = re.compile(r'[,"\r\n]')
+HISTORY = ("game", "player", "side", "expected", "score", "rating_before", "rating_after")
+
+
+def read_ratings(path: Path, system: System) -> list[Known]:
+    """Read a ``ratings.csv``; its ranks do not count, nor do ratings that follow from the state.
+
+    Parameters
+    ----------
+    path : Path
+        The file. A manifest beside it says by which system it was made, if it is there.
+    system : System
+        The system that goes on from it.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be used, or comes from another system.
+    """
+    earlier = _manifest_beside(path).get("system", system.name)
+    if earlier != system.name:
+        raise InputError(f"{path}: holds ratings by {earlier} (allowed: by {system.name})")
+    known: dict[str, Known] = {}
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = csv.DictReader(file, restkey="")
+            missing = {"player", *system.columns} - set(rows.fieldnames or ())
+            if missing:
+                raise InputError(
+                    f"{path}:1: no column {min(missing)!r} (ratings by {system.name} have player,"
+                    f" {', '.join(system.columns)} and may have games)"
+                )
+            for row in rows:
+                one = _known(f"{path}:{rows.line_num}", row, system)
+                if one.player in known:
+                    raise InputError(
+                        f"{path}:{rows.line_num}: player: {one.player!r} is here twice"
+                    )
+                known[one.player] = one
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path}: is no CSV file in UTF-8: {error}") from None
+    return list(known.values())
+
+
+def _known(where: str, row: Mapping[str, str | None], system: System) -> Known:
+    """Read one row of a ``ratings.csv``."""
+    player = row["player"] or ""
+    if not player:
+        raise InputError(f"{where}: player: the cell is empty")
+    state = [_number(where, row, column) for column in system.columns]
+    games = _number(where, row, "games") if "games" in row else 0.0
+    if games < 0 or games != int(games):
+        raise InputError(f"{where}: games: {row['games']!r} (allowed: a whole number >= 0)")
+    return Known(player, state, int(games))
+
+
+def _number(where: str, row: Mapping[str, str | None], column: str) -> float:
+    least = 0.0 if column == "sigma" else -math.inf
+    try:
+        value = float(row[column] or "")
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value > least):
+        allowed = "a number > 0" if column == "sigma" else "a finite number"
+        raise InputError(f"{where}: {column}: {row[column] or ''!r} (allowed: {allowed})")
+    return value
+
+
+def _manifest_beside(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads((path.parent / "manifest.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    ours = isinstance(content, dict) and content.get("command") == "rate"
+    return content if ours and path.name == "ratings.csv" else {}
+
+
+@contextmanager
+def output_folder(path: Path) -> Iterator[None]:
+    """Make a folder for results; if the block fails, take it away unless it was there before.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be used, or holds the results of another command.
+    """
+    if path.exists() and not path.is_dir():
+        raise InputError(f"--out {path}: is a file (allowed: a folder)")
+    with suppress(OSError, ValueError):
+        command = json.loads((path / "manifest.json").read_text(encoding="utf-8"))["command"]
+        if command != "rate":
+            raise InputError(
+                f"--out {path}: holds the results of another command ({command}); choose another"
+                " folder"
+            )
+    new = [folder for folder in (path, *path.parents) if not folder.exists()]
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"--out {path}: cannot be used: {error.strerror}") from None
+    try:
+        yield
+    except BaseException:
+        for folder in new:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+
+
+class History:
+    """Writes ``history.csv``: a row for each player of each game, in play order.
+
+    Columns: game, player, side (from 1), expected and score (the mean over the opposing sides of
+    the predicted and of the actual score: 1, 0.5, 0), rating_before, rating_after.
+
+    Parameters
+    ----------
+    file : text file
+        Written to.
+    log : GameLog
+        Where the names of games and players come from.
+    """
+
+    def __init__(self, file: TextIO, log: GameLog) -> None:
+        self._file = file
+        self._log = log
+        self._names: list[str] = []  # by number of the player
+        self._shown: list[str] = []  # ratings after the last game, by number
+        file.write(csv_line(HISTORY))
+
+    def append(self, games: Games, played: Played) -> None:
+        """Write some games."""
+        names, shown, count = self._names, self._shown, self._log.players.count
+        names += map(_quoted, self._log.players.texts(range(len(names), count)))
+        shown += [""] * (count - len(shown))
+        titles = map(_quoted, self._log.game_names(games.names))
+        opponents = np.diff(games.game_starts) - 1
+        others = np.repeat(opponents, opponents + 1)
+        sides = zip(
+            (games.sides[games.side_starts[:-1]] + 1).tolist(),
+            (played.expected / others).tolist(),
+            (played.scored / others).tolist(),
+            np.diff(games.side_starts).tolist(),
+            strict=True,
+        )
+        columns = (games.players.tolist(), played.before.tolist(), played.after.tolist())
+        rows = zip(*columns, strict=True)
+        lines = []
+        for title, n in zip(titles, (opponents + 1).tolist(), strict=True):
+            for side, expected, score, size in islice(sides, n):
+                middle = f"{side},{expected!r},{score!r}"
+                for player, before, after in islice(rows, size):
+                    text = repr(after)
+                    # Writing a float costs the most; this one was written after the last game.
+                    old = shown[player] or repr(before)
+                    lines.append(f"{title},{names[player]},{middle},{old},{text}\n")
+                    shown[player] = text
+        self._file.writelines(lines)
+
+
+def _quoted(name: str) -> str:
+    """Return a name as a CSV cell."""
+    return csv_line([name])[:-1] if _SPECIAL.search(name) else name
+
+
+def manifest(
+    source: str, system: System, values: Mapping[str, float], columns: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return what ``manifest.json`` holds."""
+    return {
+        "command": "rate",
+        "status": "complete",
+        "system": system.name,
+        "parameters": dict(values),
+        "source": source,
+        "columns": dict(columns),
+        **environment(),
+    }
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write JSON, atomically."""
+    with write_atomically(path) as file:
+        file.write(to_json(content))
