@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from valmatch.config import load
+from valmatch.models.registry import MODELS
 from valmatch.simulator import build, run
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _compiled_kernels() -> None:
-    for matching in ("team_first", "joint"):
-        run(build(load("valorant", [f"matching={matching}"])), 1, [0])
+    run(build(load("valorant", ["matching=joint"])), 1, [0])
+    for model in MODELS:
+        run(build(load(model if model != "opponent" else "kg-fig1-top")), 1, [0])

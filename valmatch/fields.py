@@ -121,7 +121,9 @@ _NOUNS = {"number": "a number", "integer": "an integer", "string": "a string", "
 
 
 def _plural(schema: dict[str, Any]) -> str:
-    """Turn "a number >= 0" into "numbers >= 0"."""
+    """Turn "a number >= 0" into "numbers >= 0"; names stay as they are."""
+    if "enum" in schema:
+        return allowed(schema)
     _, _, noun = allowed(schema).partition(" ")
     first, _, rest = noun.partition(" ")
     return f"{first}s {rest}".rstrip()

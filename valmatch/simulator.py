@@ -28,12 +28,27 @@ __all__ = [
     "Record",
     "Response",
     "Table",
+    "Window",
     "build",
     "record",
     "run",
 ]
 
 Floats = NDArray[np.float64]
+
+
+class Window(NamedTuple):
+    """A stretch of the curve of one measure under one policy.
+
+    Attributes
+    ----------
+    policy, measure : names
+    games : the first and the last game, such as "1-100", or "total" for the sum over all
+    """
+
+    policy: str
+    measure: str
+    games: str
 
 
 @dataclass(frozen=True)
@@ -46,12 +61,14 @@ class Response:
     unit : unit, "" where it is a count or a share
     meaning : what it is, in one line
     whole : whether it is a whole number
+    window : the stretch of a curve that it is taken over; None where it is not of a curve
     """
 
     name: str
     unit: str
     meaning: str
     whole: bool = False
+    window: Window | None = None
 
 
 @dataclass(frozen=True)
@@ -90,11 +107,14 @@ class Axes:
     ----------
     policies, measures : names
     games : games 1..games
+    scales : powers of two, one a measure, of about the size of its values: curves are in these
+        units, in which the fixed point of their sums is fine and wide enough
     """
 
     policies: Sequence[str]
     measures: Sequence[str]
     games: int
+    scales: Sequence[float]
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -108,7 +128,8 @@ class Outcome(NamedTuple):
     Attributes
     ----------
     responses : (len(model.responses),) float64; NaN where undefined
-    curves : float64 of the shape of the model's axes; None where it has none
+    curves : float64 of the shape of the model's axes, in units of their scales; None where it
+        has none
     """
 
     responses: Floats
@@ -137,12 +158,14 @@ class Model(Protocol):
     axes : the curves that it gives besides, if any
     drawn_by : the factors that the random inputs depend on; no rule may be among them
     warnings : remarks on the model's input, one line each
+    floors : what theory knows of the least mean of a response: (value, under which condition)
     """
 
     responses: Sequence[Response]
     axes: Axes | None
     drawn_by: frozenset[str]
     warnings: Sequence[str]
+    floors: Mapping[str, tuple[float, str]]
 
     def draw(self, streams: Streams, replication: int) -> Any:  # noqa: ANN401
         """Return the random inputs of a replication, to be used once."""

@@ -57,6 +57,8 @@ def _documented(section: type[Section], name: str, prefix: str, default: str = "
 
 def _flow(value: object) -> str:
     """Write a default as YAML on one line."""
+    if value is None:
+        return "null"
     if isinstance(value, tuple):
         return f"[{', '.join(_flow(item) for item in value)}]"
     return plain_number(value) if isinstance(value, int | float) else str(value)

@@ -15,9 +15,10 @@ from multiprocessing.context import BaseContext
 from valmatch.config import Config
 from valmatch.errors import RunError
 from valmatch.interruption import SIGNALS
+from valmatch.models.registry import MODELS
 from valmatch.simulator import Batch, Model, build, run
 
-__all__ = ["run_chunks"]
+__all__ = ["process_context", "run_chunks", "stand_by"]
 
 TARGET = 0.2
 """Seconds of work in a chunk: long against the cost of sending it, short against patience."""
@@ -65,7 +66,7 @@ def _serial(model: Model, seed: int, todo: range) -> Generator[Batch]:
 
 
 def _parallel(config: Config, seed: int, todo: range, workers: int) -> Generator[Batch]:
-    pool = ProcessPoolExecutor(workers, _context(), _start_worker, (config,))
+    pool = ProcessPoolExecutor(workers, process_context(), _start_worker, (config,))
     pending: deque[Future[tuple[Batch, float]]] = deque()
     size = 1
     try:
@@ -83,7 +84,7 @@ def _parallel(config: Config, seed: int, todo: range, workers: int) -> Generator
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _context() -> BaseContext:
+def process_context() -> BaseContext:
     """Return how processes start: from a server that has imported everything, where there is one.
 
     Forking this process instead would copy its threads' locks.
@@ -91,15 +92,20 @@ def _context() -> BaseContext:
     if sys.platform == "win32":
         return get_context("spawn")
     context = get_context("forkserver")
-    context.set_forkserver_preload(["valmatch.simulator", "valmatch.models.valorant.model"])
+    context.set_forkserver_preload([model.path.partition(":")[0] for model in MODELS.values()])
     return context
 
 
-def _start_worker(config: Config) -> None:
-    """Build the model of a worker process; signals to stop are the parent's business."""
-    global _model
+def stand_by() -> None:
+    """Prepare a worker process: signals to stop are its parent's business."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
+
+
+def _start_worker(config: Config) -> None:
+    """Prepare a worker process and build its model."""
+    global _model
+    stand_by()
     _model = build(config)
 
 

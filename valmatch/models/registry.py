@@ -9,6 +9,7 @@ from typing import Any
 
 from valmatch.errors import InputError
 from valmatch.fields import Factors
+from valmatch.models.opponent.factors import OpponentFactors
 from valmatch.models.valorant.factors import ValorantFactors
 
 __all__ = ["MODELS", "ModelEntry", "load_model", "unknown_model"]
@@ -38,6 +39,11 @@ MODELS: dict[str, ModelEntry] = {
         "players arrive, form teams of similar rating, and teams of similar mean are paired",
         "valmatch.models.valorant.model:ValorantModel",
         traces=True,
+    ),
+    "opponent": ModelEntry(
+        OpponentFactors,
+        "one player meets opponents of unknown skill, chosen by policies that learn",
+        "valmatch.models.opponent.model:OpponentModel",
     ),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,7 @@ class ValorantModel:
 
     responses: Sequence[Response] = RESPONSES
     axes = None
+    floors: dict[str, tuple[float, str]]
     drawn_by = frozenset(
         (
             "poisson_rate",
@@ -86,6 +88,11 @@ class ValorantModel:
             horizon = self._trace.horizon
             players = float(self._trace.players.times.size)
         self.warnings = tuple(self._remarks(arrivals))
+        self.floors = {}
+        if self._process is not None:
+            # 2p players make a match, and on average (2p - 1) / 2 of them are still to come.
+            wait = 60.0 * (2 * factors.team_num - 1) / 2 * self._process.busy_hours / players
+            self.floors["avg_wait_time"] = (wait, "while everybody is matched")
         self._rules = Rules(
             factors.team_num,
             factors.player_diff,
@@ -185,8 +192,8 @@ class ValorantModel:
 
     def _responses(self, players: int) -> Floats:
         """Return the responses of the replication that the lobby holds."""
-        state, out = self._lobby.state[0], np.empty(len(RESPONSES))
-        waits = self._waits[: state["matched"]]
+        state, out = self._lobby.state, np.empty(len(RESPONSES))
+        waits = self._waits[: state["matched"][0]]
         if waits.size:
             # In place, because a copy of the waits of millions of players would show.
             waits.partition(_ranks(waits.size))
@@ -244,8 +251,11 @@ class ValorantModel:
 
 
 @njit
-def _summarize(sums: Any, waits: Floats, players: int, horizon: float, out: Floats) -> None:  # noqa: ANN401
+def _summarize(
+    state: NDArray[np.void], waits: Floats, players: int, horizon: float, out: Floats
+) -> None:
     """Turn the sums of a replication into its responses, in the order of `RESPONSES`."""
+    sums = state[0]
     matches, matched = sums["matches"], sums["matched"]
     all_waits = sums["wait"] + sums["unmatched_wait"]
     out[0] = _ratio(sums["team_diff"], matches)
@@ -267,10 +277,11 @@ def _ratio(total: float, count: int) -> float:
     return total / count if count else np.nan
 
 
-def _ranks(size: int) -> list[int]:
+@lru_cache(maxsize=4096)
+def _ranks(size: int) -> NDArray[np.int64]:
     """Return the order statistics that the quantiles of `size` values lie between."""
     low = [int(q * (size - 1)) for q in QUANTILES]
-    return low + [min(rank + 1, size - 1) for rank in low]
+    return np.array(low + [min(rank + 1, size - 1) for rank in low])
 
 
 @inlined

@@ -1,0 +1,272 @@
+"""Make the tables and pictures of this folder.
+
+    python results/kg-study/make.py SCRATCH
+
+SCRATCH takes the runs, some 100 MB; those that are finished there are not made again.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from valmatch.config import load
+from valmatch.output import write_csv
+from valmatch.plots import plot
+from valmatch.replication import replicate
+
+HERE = Path(__file__).parent
+
+UPDATES = ("corrected", "as_printed")
+PRIORS = ("informative", "equal")
+RANKS = ("top", "12", "25", "37", "bottom")
+EXTREMES, MIDDLE = ("top", "bottom"), ("12", "25", "37")
+SEEDS = (1, 2, 3, 4, 5)
+CASES = tuple(product(UPDATES, PRIORS, RANKS, SEEDS))
+N_CLAIMS, N_FIGURES = 2000, 10_000
+
+KG, RIVALS = "knowledge_gradient", ("point_estimate", "draw_chance")
+MEASURES = ("true_draw_probability", "squared_error", "skill_difference", "win_fraction")
+WINDOWS = ("1-100", "101-200", "201-500")
+
+FIGURES = {
+    ("fig1", "corrected"): ("kg-fig1-top", "kg-fig1-bottom"),
+    ("fig2", "corrected"): ("kg-fig2-12", "kg-fig2-25", "kg-fig2-37"),
+    ("fig3", "corrected"): ("kg-fig3-12", "kg-fig3-25", "kg-fig3-37"),
+    ("fig4", "corrected"): ("kg-fig4",),
+    ("fig1", "as_printed"): ("kg-fig1-top", "kg-fig1-bottom"),
+    ("fig3", "as_printed"): ("kg-fig3-12", "kg-fig3-25", "kg-fig3-37"),
+}
+SURE = 2.0
+"""Standard errors from which a difference counts."""
+
+Row = dict[str, Any]
+
+
+class Job(NamedTuple):
+    """A run: where it goes, and the arguments of ``valmatch replicate``."""
+
+    folder: Path
+    config: str
+    overrides: list[str]
+    n: int
+    seed: int
+
+
+def claim_folder(scratch: Path, update: str, prior: str, rank: str, seed: int) -> Path:
+    """Return where the run for the claims is."""
+    return scratch / "claims" / f"{update}-{prior}-{rank}-{seed}"
+
+
+def jobs(scratch: Path) -> Iterator[Job]:
+    """Yield all runs."""
+    for update, prior, rank, seed in CASES:
+        folder = claim_folder(scratch, update, prior, rank, seed)
+        overrides = [f"update={update}", f"prior={prior}", f"rank={rank}"]
+        yield Job(folder, "kg-fig1-top", overrides, N_CLAIMS, seed)
+    for (figure, update), configs in FIGURES.items():
+        for place, config in enumerate(configs):
+            folder = scratch / f"{figure}-{update}" / f"{place}-{config}"
+            yield Job(folder, config, [f"update={update}"], N_FIGURES, 1)
+
+
+def run(job: Job) -> None:
+    """Make a run, unless that is done."""
+    manifest = job.folder / "manifest.json"
+    if manifest.is_file() and json.loads(manifest.read_text())["status"] == "complete":
+        return
+    print(job.folder, file=sys.stderr)
+    config = load(job.config, job.overrides)
+    if not replicate(config, job.n, job.seed, out=job.folder).complete:
+        sys.exit("interrupted")
+
+
+def draw_figures(scratch: Path) -> None:
+    """Draw the paper's figures, the configs of a figure side by side."""
+    for figure, update in FIGURES:
+        picture, _ = plot(scratch / f"{figure}-{update}")
+        shutil.copy(picture, HERE / f"{figure}-{update}.png")
+
+
+def rounded(row: Row) -> Row:
+    """Return a row with its numbers in five digits."""
+    return {k: float(f"{v:.5g}") if isinstance(v, float) else v for k, v in row.items()}
+
+
+def window_rows(scratch: Path) -> Iterator[Row]:
+    """Yield the means of each policy and the paired differences of every run."""
+    for update, prior, rank, seed in CASES:
+        folder = claim_folder(scratch, update, prior, rank, seed)
+        summary = json.loads((folder / "summary.json").read_text())
+        cells = [*product(MEASURES, WINDOWS), ("expected_quality", "total")]
+        for measure, games in cells:
+            row: Row = {"update": update, "prior": prior, "rank": rank, "seed": seed}
+            row |= {"measure": measure, "games": games}
+            for policy in (*RIVALS, KG):
+                facts = summary["windows"][policy][measure][games]
+                row |= {policy: facts["mean"], f"{policy}_se": facts["std_error"]}
+            for rival in RIVALS:
+                facts = summary["paired"][KG][rival][measure][games]
+                row |= {f"kg_minus_{rival}": facts["mean"]}
+                row |= {f"kg_minus_{rival}_se": facts["std_error"]}
+            yield rounded(row)
+
+
+def passing_rows(scratch: Path) -> Iterator[Row]:
+    """Yield the game from which on the knowledge gradient has the highest true draw probability."""
+    for update, prior, rank, seed in CASES:
+        curves: dict[str, list[float]] = {}
+        path = claim_folder(scratch, update, prior, rank, seed) / "curves.csv"
+        with path.open(newline="") as file:
+            for row in csv.DictReader(file):
+                if row["measure"] == "true_draw_probability":
+                    curves.setdefault(row["policy"], []).append(float(row["mean"]))
+        games = zip(*(curves[policy] for policy in (KG, *RIVALS)), strict=True)
+        ahead = [kg > max(rivals) for kg, *rivals in games]
+        behind = max((game for game, is_ahead in enumerate(ahead, 1) if not is_ahead), default=0)
+        yield {
+            "update": update,
+            "prior": prior,
+            "rank": rank,
+            "seed": seed,
+            "ahead_from_game": behind + 1 if behind < len(ahead) else None,
+        }
+
+
+def difference(row: Row, rival: str) -> tuple[float, float]:
+    """Return the knowledge gradient minus a rival, and the standard error."""
+    return row[f"kg_minus_{rival}"], row[f"kg_minus_{rival}_se"]
+
+
+def nearer(row: Row, rival: str) -> tuple[float, float]:
+    """Return how much nearer to its ideal the mean is than the rival's, and the standard error."""
+    ideal = 0.5 if row["measure"] == "win_fraction" else 0.0
+    kg, other = row[KG] - ideal, row[rival] - ideal
+    gain = abs(other) - abs(kg)
+    if kg * other >= 0:
+        return gain, row[f"kg_minus_{rival}_se"]
+    # On different sides of the ideal the gain is a sum, not a difference.
+    both = 2 * (row[f"{KG}_se"] ** 2 + row[f"{rival}_se"] ** 2)
+    return gain, math.sqrt(max(both - row[f"kg_minus_{rival}_se"] ** 2, 0.0))
+
+
+class Claim(NamedTuple):
+    """Something the paper says; `sign` is that of a difference that confirms it."""
+
+    name: str
+    measure: str
+    games: str
+    ranks: tuple[str, ...]
+    compare: Callable[[Row, str], tuple[float, float]]
+    sign: int
+
+
+CLAIMS = (
+    Claim("1a lower draw probability at first", MEASURES[0], "1-100", EXTREMES, difference, -1),
+    Claim("1b larger skill difference at first", MEASURES[2], "1-100", EXTREMES, nearer, -1),
+    Claim("2 smaller error early", MEASURES[1], "1-100", EXTREMES, difference, -1),
+    Claim("2 smaller error late", MEASURES[1], "201-500", EXTREMES, difference, -1),
+    Claim("3 higher draw probability soon", MEASURES[0], "101-200", EXTREMES, difference, 1),
+    Claim("3 higher draw probability late", MEASURES[0], "201-500", EXTREMES, difference, 1),
+    Claim("4a win ratio nearer 0.5 late", MEASURES[3], "201-500", EXTREMES, nearer, 1),
+    Claim("4b skill difference nearer 0 late", MEASURES[2], "201-500", EXTREMES, nearer, 1),
+    Claim(
+        "5 middle: lower draw probability at first", MEASURES[0], "1-100", MIDDLE, difference, -1
+    ),
+    Claim("5 middle: higher draw probability late", MEASURES[0], "201-500", MIDDLE, difference, 1),
+    Claim("5 middle: win ratio nearer 0.5 late", MEASURES[3], "201-500", MIDDLE, nearer, 1),
+    Claim("5 middle: skill difference nearer 0 late", MEASURES[2], "201-500", MIDDLE, nearer, 1),
+    Claim("6 ranks 12, 37: win ratio nearer 0.5", MEASURES[3], "201-500", ("12", "37"), nearer, 1),
+    Claim(
+        "6 ranks 12, 37: skill difference nearer 0", MEASURES[2], "201-500", ("12", "37"), nearer, 1
+    ),
+    Claim("6 rank 25: win ratio nearer 0.5", MEASURES[3], "201-500", ("25",), nearer, 1),
+    Claim("6 rank 25: skill difference nearer 0", MEASURES[2], "201-500", ("25",), nearer, 1),
+    Claim("objective (7), extremes", "expected_quality", "total", EXTREMES, difference, 1),
+    Claim("objective (7), middle", "expected_quality", "total", MIDDLE, difference, 1),
+)
+
+
+def claim_rows(rows: list[Row]) -> Iterator[Row]:
+    """Yield, for each claim, how many comparisons confirm it, refute it or leave it open."""
+    for prior, update, claim in product(PRIORS, UPDATES, CLAIMS):
+        at = {"update": update, "prior": prior, "measure": claim.measure, "games": claim.games}
+        mine = [row for row in rows if row["rank"] in claim.ranks and at.items() <= row.items()]
+        gains = [claim.compare(row, rival) for row in mine for rival in RIVALS]
+        scores = [claim.sign * gain / error for gain, error in gains]
+        yield rounded(
+            {
+                "prior": prior,
+                "update": update,
+                "claim": claim.name,
+                "games": claim.games,
+                "comparisons": len(scores),
+                "confirm": sum(score > SURE for score in scores),
+                "refute": sum(score < -SURE for score in scores),
+                "open": sum(abs(score) <= SURE for score in scores),
+                "mean_difference": sum(gain for gain, _ in gains) / len(gains),
+                "least": min(gain for gain, _ in gains),
+                "largest": max(gain for gain, _ in gains),
+                "typical_se": math.sqrt(sum(error * error for _, error in gains) / len(gains)),
+            }
+        )
+
+
+def table(claims: list[Row], prior: str, part: str) -> str:
+    """Return the claims about some ranks as a table of the page."""
+    extremes = part == "extremes"
+    names = [claim.name for claim in CLAIMS if (claim.ranks == EXTREMES) == extremes]
+    head = [f"{update.replace('_', ' ')}: + / - / o | difference | se" for update in UPDATES]
+    lines = [f"| claim | games | {' | '.join(head)} |", f"|---|---|{'---|' * 3 * len(UPDATES)}"]
+    for name in names:
+        mine = [row for row in claims if (row["prior"], row["claim"]) == (prior, name)]
+        cells = [
+            f"{row['confirm']} / {row['refute']} / {row['open']} | {row['mean_difference']:+.4f}"
+            f" | {row['typical_se']:.4f}"
+            for row in mine
+        ]
+        lines.append(f"| {name} | {mine[0]['games']} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def fill_page(claims: list[Row]) -> None:
+    """Put the tables into the page, each below its mark and up to the next empty line."""
+    page = HERE / "README.md"
+
+    def filled(mark: re.Match[str]) -> str:
+        return mark[1] + table(claims, mark[2], mark[3])
+
+    pattern = r"(<!-- claims: (\w+), (\w+) -->\n)(?:\|.*\n)*"
+    page.write_text(re.sub(pattern, filled, page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def write(name: str, rows: list[Row]) -> None:
+    """Write rows as a CSV file of this folder."""
+    write_csv(HERE / name, {key: [row[key] for row in rows] for key in rows[0]})
+
+
+def main() -> None:
+    """Make everything."""
+    scratch = Path(sys.argv[1])
+    with ProcessPoolExecutor(2) as pool:
+        list(pool.map(run, jobs(scratch)))
+    windows = list(window_rows(scratch))
+    write("windows.csv", windows)
+    write("passing.csv", list(passing_rows(scratch)))
+    claims = list(claim_rows(windows))
+    write("claims.csv", claims)
+    fill_page(claims)
+    draw_figures(scratch)
+
+
+if __name__ == "__main__":
+    main()

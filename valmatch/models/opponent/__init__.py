@@ -1,0 +1,1 @@
+"""The opponent-selection study of Ryzhov, Tariq and Powell."""

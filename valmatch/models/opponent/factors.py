@@ -1,0 +1,174 @@
+"""Factors of the opponent-selection model."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    Field,
+    PlainValidator,
+    Strict,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+)
+
+from valmatch.fields import Factors, Fraction, Whole, plain_number, refuse
+
+__all__ = ["OpponentFactors"]
+
+# The bounds lie far outside any use; within them no kernel overflows.
+Variance = Annotated[float, Field(ge=1e-9, le=1e9, allow_inf_nan=False), Strict()]
+Mean = Annotated[
+    float,
+    Field(ge=-1e6, le=1e6, allow_inf_nan=False),
+    Strict(),
+    AfterValidator(lambda mean: mean + 0.0),  # -0.0 is the same number
+]
+VarianceRange = Annotated[tuple[Variance, ...], Field(min_length=2, max_length=2)]
+Policies = Annotated[
+    tuple[
+        Literal[
+            "point_estimate",
+            "draw_chance",
+            "knowledge_gradient",
+            "knowledge_gradient_finite",
+            "random",
+            "oracle",
+        ],
+        ...,
+    ],
+    Field(min_length=1),
+]
+
+ENDS = ("top", "bottom")
+
+
+def _rank(value: object) -> int | str:
+    """Accept an end of the ranking or a whole number from 1 on."""
+    if isinstance(value, str) and value in ENDS:
+        return value
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
+        return value
+    near = difflib.get_close_matches(value, ENDS, n=1) if isinstance(value, str) else []
+    hint = f"; did you mean {near[0]}?" if near else ""
+    raise refuse(f"{value!r} is not a rank (allowed: top, bottom or an integer >= 1{hint})")
+
+
+Rank = Annotated[
+    int | str,
+    PlainValidator(_rank),
+    WithJsonSchema({"anyOf": [{"enum": list(ENDS)}, {"type": "integer", "minimum": 1}]}),
+]
+
+
+def _factor(default: object, unit: str, description: str) -> Any:  # noqa: ANN401
+    return Field(default, description=description, json_schema_extra={"unit": unit})
+
+
+class OpponentFactors(Factors):
+    """One simulation study of opponent selection for player 0.
+
+    Meanings and defaults are those of section 4 of "May the best man win: simulation optimization
+    for match-making in e-sports" (Ryzhov, Tariq, Powell), whose equation numbers are quoted.
+    """
+
+    n_opponents: Annotated[int, Field(ge=1, le=10_000), *Whole] = _factor(
+        49, "players", "Number of opponents that player 0 can meet."
+    )
+    n_games: Annotated[int, Field(ge=1, le=1_000_000), *Whole] = _factor(
+        500, "games", "Number of games that player 0 plays."
+    )
+    noise_variance: Variance = _factor(
+        2.5, "skill squared", "Variance of one performance around the skill of the player."
+    )
+    prior: Literal["informative", "equal"] = _factor(
+        "informative",
+        "",
+        "What is believed of the players' means before the first game. informative: what their"
+        " skills are drawn from. equal: 0 for everyone.",
+    )
+    prior_mean_variance: Variance = _factor(
+        4.0,
+        "skill squared",
+        "Variance of the normal distribution around 0 that the prior means are drawn from.",
+    )
+    prior_variance_range: VarianceRange = _factor(
+        (2.0, 3.0),
+        "skill squared",
+        "Least and largest prior variance, which is drawn uniformly in between.",
+    )
+    prior_means: tuple[Mean, ...] | None = _factor(
+        None, "skill", "Prior means of all n_opponents + 1 players; null: drawn once per seed."
+    )
+    prior_variances: tuple[Variance, ...] | None = _factor(
+        None,
+        "skill squared",
+        "Prior variances of all n_opponents + 1 players; null: drawn once per seed.",
+    )
+    rank: Rank = _factor(
+        "top",
+        "",
+        "Who is player 0: the rank by prior mean (as skills are drawn from it, whatever is"
+        " believed), 1 or top being the highest, n_opponents + 1 or bottom the lowest.",
+    )
+    policies: Policies = _factor(
+        ("point_estimate", "draw_chance", "knowledge_gradient"),
+        "",
+        "How opponents are chosen, each policy for itself on the same skills and performances:"
+        " point_estimate (8), draw_chance (9), knowledge_gradient (13), knowledge_gradient_finite"
+        " (12), random, oracle (knows the skills).",
+    )
+    gamma: Fraction = _factor(
+        0.99, "", "Discount factor of knowledge_gradient (13); larger values explore more."
+    )
+    update: Literal["corrected", "as_printed"] = _factor(
+        "corrected",
+        "",
+        "Beliefs after a game. corrected: (1), (2) and (10) with the standard deviation c that"
+        " the theory needs. as_printed: with c squared, as the paper prints them.",
+    )
+
+    @field_validator("prior_variance_range")
+    @classmethod
+    def _ordered(cls, limits: tuple[float, ...]) -> tuple[float, ...]:
+        if limits[0] > limits[1]:
+            low, high = map(plain_number, limits)
+            raise refuse(f"the least variance {low} is above the largest, {high}")
+        return limits
+
+    @field_validator("prior_means", "prior_variances")
+    @classmethod
+    def _one_per_player(
+        cls, values: tuple[float, ...] | None, info: ValidationInfo
+    ) -> tuple[float, ...] | None:
+        opponents = info.data.get("n_opponents")
+        if values is not None and opponents is not None and len(values) != opponents + 1:
+            raise refuse(
+                f"{len(values)} values for {opponents + 1} players (n_opponents {opponents} and"
+                " player 0)"
+            )
+        return values
+
+    @field_validator("rank")
+    @classmethod
+    def _within_pool(cls, rank: int | str, info: ValidationInfo) -> int | str:
+        opponents = info.data.get("n_opponents")
+        if isinstance(rank, int) and opponents is not None and rank > opponents + 1:
+            raise refuse(
+                f"{rank} is outside the pool of {opponents + 1} players (allowed: top, bottom or"
+                f" an integer from 1 to {opponents + 1})"
+            )
+        return rank
+
+    @field_validator("policies")
+    @classmethod
+    def _distinct(cls, policies: tuple[str, ...]) -> tuple[str, ...]:
+        for k, policy in enumerate(policies):
+            if policy in policies[:k]:
+                raise refuse(f"{policy} is named twice (each policy once)")
+        return policies

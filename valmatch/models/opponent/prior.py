@@ -1,0 +1,68 @@
+"""What skills are drawn from before the first game, the same for all sample paths."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.models.opponent.factors import OpponentFactors
+from valmatch.streams import Streams
+
+__all__ = ["Prior", "draw_prior", "player_of_rank", "spread"]
+
+Floats = NDArray[np.float64]
+
+MEANS, VARIANCES = 0, 1
+"""Sources of randomness, drawn once per seed; the sources of a sample path follow them."""
+
+
+class Prior(NamedTuple):
+    """The normal distributions that skills are drawn from.
+
+    Attributes
+    ----------
+    means, variances : (M + 1,) float64, over all players in order of index
+    """
+
+    means: Floats
+    variances: Floats
+
+
+def draw_prior(factors: OpponentFactors, streams: Streams) -> Prior:
+    """Return the prior of a seed, section 4 of the paper, or what the config gives instead."""
+    n_players = factors.n_opponents + 1
+    if factors.prior_means is None:
+        normals = streams.stream(None, MEANS).standard_normal(n_players)
+        means = math.sqrt(factors.prior_mean_variance) * normals
+    else:
+        means = np.array(factors.prior_means, dtype=np.float64)
+    if factors.prior_variances is None:
+        low, high = factors.prior_variance_range
+        variances = streams.stream(None, VARIANCES).uniform(low, high, n_players)
+    else:
+        variances = np.array(factors.prior_variances, dtype=np.float64)
+    return Prior(means, variances)
+
+
+def player_of_rank(means: Floats, rank: int | str) -> int:
+    """Return the index of the player of this rank by mean; equal means rank by index.
+
+    Parameters
+    ----------
+    means : (M + 1,) float64
+        Means that skills are drawn from.
+    rank : int or str
+        1 or "top" for the highest mean, M + 1 or "bottom" for the lowest.
+    """
+    place = {"top": 1, "bottom": means.size}.get(rank, rank) if isinstance(rank, str) else rank
+    return int(np.argsort(-means, kind="stable")[int(place) - 1])
+
+
+def spread(factors: OpponentFactors) -> float:
+    """Return a standard deviation typical of the skills, whatever the seed."""
+    means, variances = factors.prior_means, factors.prior_variances
+    square = factors.prior_mean_variance if means is None else max(mean * mean for mean in means)
+    return math.sqrt(square + max(variances or factors.prior_variance_range))
