@@ -403,6 +403,17 @@ def _offer(
 ) -> None:
     """Let the longest waiting players of pool positions start..end compete for best team."""
     team_num = rules.team_num
+    boundary = _boundary(state, players)
+    if end - start + 1 == team_num:
+        # No choice to be made: see whether this team can win before putting it in order.
+        count, ticks = 0, 0
+        for k in range(start, end + 1):
+            count += int(pool[k]["player"] < boundary)
+            ticks += players[pool[k]["slot"]]["ticks"]
+        if count < state["best_prioritized"] or (
+            count == state["best_prioritized"] and ticks > state["best_ticks"]
+        ):
+            return
     size = 0
     for k in range(start, end + 1):
         index = pool[k]["player"]
@@ -416,7 +427,6 @@ def _offer(
             i -= 1
         marks[CANDIDATE, i] = k
         size += 1
-    boundary = _boundary(state, players)
     if widened and pool[marks[CANDIDATE, 0]]["player"] >= boundary:
         return
     count, ticks = 0, 0
