@@ -273,3 +273,24 @@ def test_a_reader_that_leaves_is_no_error() -> None:
         check=True,
     )
     assert done.stderr == ""
+
+
+def test_rate_prints_and_writes(tmp_path: Path) -> None:
+    # Ann beats Bob, both at 500, over 20 minutes: 0.5 * 2 * 20 = 20 points.
+    log = tmp_path / "log.csv"
+    log.write_text("game,player,score,minutes\n1,ann,30,20\n1,bob,20,20\n")
+    done = valmatch("rate", log, "--out", tmp_path / "o")
+    assert done.code == 0
+    assert [line.split()[:3] for line in done.out.splitlines()[-2:]] == [
+        ["1", "ann", "520.00"],
+        ["2", "bob", "480.00"],
+    ]
+    assert [row["rating"] for row in rows(tmp_path / "o" / "ratings.csv")] == ["520.0", "480.0"]
+    document = json.loads(valmatch("rate", log, "--json").out)
+    assert document["predictions"]["all"]["games"] == 1
+    assert valmatch("rate", log, "--system", "ello").code == 2
+    log.write_text("game,player,score,minutes\n1,ann,30,0\n1,bob,20,20\n")
+    bad = valmatch("rate", log, "--out", tmp_path / "bad")
+    assert (bad.code, bad.err.count("\n")) == (2, 1)
+    assert bad.err.startswith(f"{log}:2:")
+    assert not (tmp_path / "bad").exists()

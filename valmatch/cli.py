@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,6 +20,7 @@ __all__ = ["app", "main"]
 
 DEFAULT_SEED = 1
 DEFAULT_N = 1000
+DEFAULT_BUDGET = 1000
 
 app = typer.Typer(
     name="valmatch",
@@ -65,6 +66,16 @@ Overrides = Annotated[
 Seed = Annotated[
     int | None,
     typer.Option(parser=_whole(0), metavar="N", help="Seed of all random numbers.  [default: 1]"),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(parser=_whole(1), metavar="W", help="Worker processes.  [default: 1]"),
+]
+Confidence = Annotated[
+    float | None,
+    typer.Option(
+        parser=_level, metavar="P", help="Confidence level of the intervals.  [default: 0.95]"
+    ),
 ]
 Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Write the results to this folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
@@ -136,16 +147,8 @@ def replicate(
         ),
     ] = None,
     seed: Seed = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(parser=_whole(1), metavar="W", help="Worker processes.  [default: 1]"),
-    ] = None,
-    confidence: Annotated[
-        float | None,
-        typer.Option(
-            parser=_level, metavar="P", help="Confidence level of the intervals.  [default: 0.95]"
-        ),
-    ] = None,
+    workers: Workers = None,
+    confidence: Confidence = None,
     overrides: Overrides = [],  # noqa: B006
     out: Out = None,
     json: Json = False,
@@ -192,6 +195,198 @@ def replicate(
     missed = result.missed_expectations()
     if missed:
         raise RunError("\n".join(missed))
+
+
+@app.command()
+def optimize(
+    config: ConfigArgument,
+    solver: Annotated[
+        str | None,
+        typer.Option(metavar="NAME[,NAME]", help="Solvers, by commas.  [default: auto]"),
+    ] = None,
+    budget: Annotated[
+        int | None,
+        typer.Option(parser=_whole(1), metavar="N", help="Replications of a run.  [default: 1000]"),
+    ] = None,
+    macroreps: Annotated[
+        int | None,
+        typer.Option(parser=_whole(1), metavar="M", help="Runs of each solver.  [default: 1]"),
+    ] = None,
+    seed: Seed = None,
+    workers: Workers = None,
+    confidence: Confidence = None,
+    sweep: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME=FIRST:LAST:STEP",
+            help="Solve for each value of a bound or weight: the frontier.",
+        ),
+    ] = None,
+    overrides: Overrides = [],  # noqa: B006
+    out: Out = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with an interrupted run in --out.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Find the rules that minimise the objective of the `optimize` section of the config.
+
+    The budget covers search and certification: the recommended point is chosen and tested on
+    replications that the search did not use. Exit code 3: no point was certified as feasible.
+    """
+    from valmatch.optimization.frontier import parse_sweep, trace_frontier
+    from valmatch.optimization.study import optimize as solve
+    from valmatch.output import to_json
+    from valmatch.report import progress_bar, show_frontier, show_study
+
+    settings = _load(config, overrides)
+    given = settings.optimize
+    names = [name.strip() for name in (solver or given.get("solver") or "auto").split(",")]
+    budget = _first(budget, given.get("budget"), DEFAULT_BUDGET)
+    macroreps = _first(macroreps, given.get("macroreps"), 1)
+    seed = _first(seed, given.get("seed"), DEFAULT_SEED)
+    options: dict[str, Any] = {
+        "workers": _first(workers, given.get("workers"), 1),
+        "confidence": float(_first(confidence, given.get("confidence"), 0.95)),
+        "out": out,
+        "resume": resume,
+        "warn": _warn,
+    }
+    if sweep is not None:
+        values = parse_sweep(settings, sweep)
+        with progress_bar("replications", budget * len(values.points)) as progress:
+            frontier = trace_frontier(
+                settings, values, names[0], budget, seed, progress=progress, **options
+            )
+        shown, missed = frontier.summary(), not any(frontier.feasible)
+    else:
+        with progress_bar("replications", budget * macroreps * len(names)) as progress:
+            study = solve(
+                settings, names, budget, seed, macroreps=macroreps, progress=progress, **options
+            )
+        shown, missed = study.summary(), not (study.verdict and study.verdict.feasible)
+    if json:
+        sys.stdout.write(to_json(shown))
+    else:
+        title = f"{_title(settings)}, seed {seed}, budget {budget:,}"
+        if sweep is not None:
+            show_frontier(title, frontier)
+        else:
+            show_study(title, study)
+        _say_where(out)
+    if not (frontier.complete if sweep is not None else study.complete):
+        _warn("interrupted; --resume goes on")
+        raise typer.Exit(130)
+    if missed:
+        raise typer.Exit(3)
+
+
+@app.command()
+def rate(
+    games: Annotated[
+        Path,
+        typer.Argument(metavar="GAMES.csv", help="A CSV file with a header, or - for stdin."),
+    ],
+    system: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="zonestats, elo, trueskill or openskill."),
+    ] = "zonestats",
+    ratings: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Go on from an earlier ratings.csv."),
+    ] = None,
+    columns: Annotated[
+        str,
+        typer.Option(
+            metavar="MEANING=NAME,...",
+            help="Names that the file has for columns, such as game=match_id,winner=winning_team.",
+        ),
+    ] = "",
+    overrides: Annotated[
+        list[str],
+        typer.Option("--set", metavar="NAME=NUMBER", help="Set a parameter; may be repeated."),
+    ] = [],  # noqa: B006
+    tune: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME[,NAME]",
+            help="Fit these parameters to the log loss of the first part of the log.",
+        ),
+    ] = "",
+    train: Annotated[
+        float | None,
+        typer.Option(
+            parser=_level, metavar="P", help="Share of the games in that part.  [default: 0.5]"
+        ),
+    ] = None,
+    burn_in: Annotated[
+        int | None,
+        typer.Option(
+            parser=_whole(0),
+            metavar="N",
+            help="Games that all players of a game must have behind them for its prediction to"
+            " count as one after the burn-in.  [default: 10]",
+        ),
+    ] = None,
+    skip_bad_games: Annotated[
+        bool, typer.Option("--skip-bad-games", help="Leave bad games out and count them.")
+    ] = False,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Rate the players of a game log, predicting each game before it is rated.
+
+    Long format, a row for each player of a game: game, player, score, optional team, minutes,
+    enabled, time. Results format, a row for each game: winner, loser, optional game,
+    winner_score, loser_score, draw, minutes, time.
+    """
+    from valmatch.rate import BURN_IN, parse_columns, parse_parameters
+    from valmatch.rate import rate as rate_games
+    from valmatch.report import progress_bar, show_rating
+
+    size = games.stat().st_size if games.is_file() else 0
+    with progress_bar("bytes", size) as progress:
+        result = rate_games(
+            games,
+            system,
+            parameters=parse_parameters(overrides),
+            ratings=ratings,
+            out=out,
+            columns=parse_columns(columns),
+            tune=[name.strip() for name in tune.split(",")] if tune else [],
+            train=0.5 if train is None else train,
+            burn_in=BURN_IN if burn_in is None else burn_in,
+            skip_bad_games=skip_bad_games,
+            progress=progress,
+            warn=_warn,
+        )
+    if json:
+        from valmatch.output import to_json
+
+        sys.stdout.write(to_json(result.summary()))
+        return
+    show_rating(f"{result.system}, {result.games:,} games, {result.rows:,} rows", result)
+    _say_where(out)
+
+
+# ---- to here ----
+
+
+@app.command()
+def plot(
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="DIR", help="The folder of a run, or of runs to draw side by side."),
+    ],
+) -> None:
+    """Draw the results in a folder, as PNG and SVG files in it.
+
+    Needs matplotlib, which the extra `plot` brings.
+    """
+    from valmatch import plots
+
+    for file in plots.plot(folder):
+        print(file)
 
 
 @app.command()

@@ -47,6 +47,7 @@ __all__ = [
     "ReplicateOptions",
     "config_id",
     "load",
+    "problem_id",
     "resolved",
     "shipped_configs",
 ]
@@ -242,6 +243,13 @@ def config_id(config: Config) -> str:
     """
     content = {**resolved(config), "arrivals": config.arrivals_sha256}
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def problem_id(config: Config) -> str:
+    """Return 12 hex digits that identify the problem of the `optimize` section."""
+    parts = {key: config.optimize.get(key) for key in ("variables", "objective", "constraints")}
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 

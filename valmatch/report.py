@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-import sys
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import (
@@ -20,15 +21,48 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from valmatch.replication import Replications
 from valmatch.simulator import Response
+from valmatch.statistics import Estimate
 
-__all__ = ["progress_bar", "show_replications", "show_responses", "warn"]
+if TYPE_CHECKING:
+    from valmatch.optimization.experiment import Experiment
+    from valmatch.optimization.frontier import Frontier
+    from valmatch.optimization.study import Study
+    from valmatch.rate import Rated
+    from valmatch.rate.scores import Scores
+    from valmatch.replication import Replications
+
+__all__ = [
+    "progress_bar",
+    "show_experiment",
+    "show_frontier",
+    "show_rating",
+    "show_replications",
+    "show_responses",
+    "show_study",
+]
 
 
-def warn(text: str) -> None:
-    """Print a warning on stderr."""
-    print(f"warning: {text}", file=sys.stderr)
+ANSWERS = {True: "yes", False: "no", None: "undecided"}
+
+WIDTH = 80
+"""Columns that running text is wrapped at."""
+
+BEST = 10
+"""Players that are printed."""
+
+LEFT = (
+    "response",
+    "unit",
+    "variable",
+    "mean of",
+    "bound",
+    "solver",
+    "certified",
+    "player",
+    "predictions",
+)
+"""Columns of text."""
 
 
 class _Rate(ProgressColumn):
@@ -71,12 +105,7 @@ def show_responses(header: str, responses: Sequence[Response], values: Sequence[
 def show_replications(header: str, result: Replications) -> None:
     """Print mean, half-width and count of each response."""
     estimates = list(result.estimates.values())
-    means, halves = [], []
-    for one in estimates:
-        half = one.half_width
-        digits = 4 if not half else max(0, min(6, 1 - math.floor(math.log10(half))))
-        means.append("undefined" if one.mean is None else f"{one.mean:.{digits}f}")
-        halves.append("" if half is None else f"{half:.{digits}f}")
+    means, halves = zip(*map(_mean_and_half, estimates), strict=True)
     table = _table("response", "mean", f"± {result.confidence:.0%}", "n", "unit")
     columns = (_aligned(means), _aligned(halves), [f"{one.n}" for one in estimates])
     for response, *cells in zip(result.responses, *columns, strict=True):
@@ -84,15 +113,127 @@ def show_replications(header: str, result: Replications) -> None:
     _print(header, table)
 
 
+def show_study(header: str, study: Study) -> None:
+    """Print the recommended point, what it is worth, and whether it is feasible."""
+    found = study.verdict
+    if found is None:
+        _print(header, _table())
+        return
+    table = _table("variable", "recommended", "start")
+    starts = {variable.name: variable.start for variable in study.problem.variables}
+    values = _aligned([f"{value:.4g}" for value in found.point.values()])
+    for name, shown in zip(found.point, values, strict=True):
+        table.add_row(name, shown, f"{starts[name]:.4g}")
+    _print(header, table)
+    confidence = found.objective.confidence
+    table = _table("mean of", "value", f"± {confidence:.0%}", "n", "bound")
+    rows = [("objective", found.objective, "")]
+    for one, mean in found.constraints:
+        rows.append((one.response, mean, f"{'<=' if one.sign > 0 else '>='} {one.bound:g}"))
+    for name, one_mean, bound in rows:
+        mean_text, half = _mean_and_half(one_mean)
+        table.add_row(name, mean_text, half, str(one_mean.n), bound)
+    _print("", table)
+    print()
+    print(textwrap.fill(f"feasible: {ANSWERS[found.feasible]}; {found.why}", WIDTH))
+    if study.experiment:
+        print()
+        show_experiment(study.experiment)
+
+
+def show_experiment(experiment: Experiment) -> None:
+    """Print one line for each solver."""
+    table = _table("solver", "runs", "median objective", "area", "<= 5 %", "<= 10 %", "wrong")
+    for name, line in experiment.solvers.items():
+        median = line["median_objective"]["value"]
+        cells = [
+            f"{line[key]['value']:.3f}"
+            if key == "area_under_curve"
+            else f"{line[key]['value']:.0%}"
+            for key in (
+                "area_under_curve",
+                "within_5_percent",
+                "within_10_percent",
+                "wrongly_called_feasible",
+            )
+        ]
+        shown = "none" if median is None else f"{median:.1f}"
+        table.add_row(name, str(line["runs"]), shown, *cells)
+    known = "none" if experiment.best_known is None else f"{experiment.best_known:g}"
+    _print(f"Solvers, judged by fresh replications; best known objective {known}", table)
+
+
+def show_frontier(header: str, frontier: Frontier) -> None:
+    """Print the certified point of each value of a sweep."""
+    names = list(frontier.verdicts[0].point) if frontier.verdicts else []
+    table = _table(frontier.sweep.name, "objective", "± 95%", "certified", *names)
+    for value, found in zip(frontier.sweep.points, frontier.verdicts, strict=False):
+        mean, half = _mean_and_half(found.objective)
+        point = [f"{x:.4g}" for x in found.point.values()]
+        table.add_row(f"{value:g}", mean, half, ANSWERS[found.feasible], *point)
+    _print(header, table)
+
+
+def show_rating(header: str, result: Rated) -> None:
+    """Print how well games were predicted, and the best players."""
+    table = _table("predictions", "games", "accuracy", "log loss", "±", "Brier score")
+    later = f"after {result.burn_in} games of every player"
+    for name, label in (("all", "all games"), ("after_burn_in", later)):
+        table.add_row(label, *_predictions(result.predictions[name]))
+    if result.tuning:
+        trials = (("published", result.tuning.published), ("tuned", result.tuning.tuned))
+        share = f"{result.tuning.train:.0%}"
+        for label, trial in trials:
+            table.add_row(f"first {share}, {label}", *_predictions(trial.first))
+        for label, trial in trials:
+            table.add_row(f"rest, {label}", *_predictions(trial.rest))
+    _print(header, table)
+    if result.tuning:
+        gain, error = result.tuning.difference, result.tuning.difference_std_error
+        spread = "" if error is None else f" ± {error:.4f}"
+        values = ", ".join(
+            f"{name} = {result.parameters[name]:.6g}" for name in result.tuning.fitted
+        )
+        print(f"\ntuned {values}: log loss of the rest {gain:+.4f}{spread} (standard error)")
+    ranking = result.ranking
+    best = _table("rank", "player", "rating", "games", *ranking.state)
+    numbers = (ranking.ratings, *ranking.state.values())
+    columns = [_aligned([f"{x:.2f}" for x in column[:BEST]]) for column in numbers]
+    for k, name in enumerate(ranking.players[:BEST]):
+        ratings, *state = (column[k] for column in columns)
+        best.add_row(f"{ranking.ranks[k]}", Text(name), ratings, f"{ranking.games[k]}", *state)
+    _print(f"\nbest of {len(ranking.players):,} players", best)
+
+
+def _predictions(scores: Scores) -> list[str]:
+    """Return the cells of a row of scores."""
+    numbers = (scores.accuracy, scores.log_loss, scores.log_loss_std_error, scores.brier_score)
+    return [f"{scores.games}", *("" if x is None else f"{x:.4f}" for x in numbers)]
+
+
+# ---- to here ----
+
+
+def _mean_and_half(one: Estimate) -> tuple[str, str]:
+    """Return a mean and its half-width with two digits of the half-width."""
+    half = one.half_width
+    digits = 4 if not half else max(0, min(6, 1 - math.floor(math.log10(half))))
+    mean = "undefined" if one.mean is None else f"{one.mean:.{digits}f}"
+    return mean, "" if half is None else f"{half:.{digits}f}"
+
+
 def _table(*names: str) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in names:
-        table.add_column(name, justify="left" if name in ("response", "unit") else "right")
+        table.add_column(name, justify="left" if name in LEFT else "right")
     return table
 
 
 def _print(header: str, table: Table) -> None:
     console = Console(highlight=False)
+    # A line longer than the terminal is better than a name cut short.
+    unlimited = console.options.update(width=10_000)
+    console.width = max(console.width, console.measure(table, options=unlimited).maximum)
     console.print(header, markup=False, soft_wrap=True)
     console.print(table)
 

@@ -1,0 +1,250 @@
+"""`valmatch optimize`: problems, runs, files, interruption, frontier, bad input."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.command import valmatch
+from valmatch.config import load, shipped_configs
+from valmatch.optimization.evaluation import BudgetSpent, Evaluator
+from valmatch.optimization.problem import Problem
+from valmatch.optimization.setup import problem_of
+from valmatch.simulator import build, run
+
+SMALL = ["--budget", "120", "--solver", "random"]
+
+
+def posed(source: str = "valorant-20min") -> Problem:
+    config = load(source)
+    return problem_of(config, build(config))
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_problem_is_that_of_the_source() -> None:
+    problem = posed("valorant-1")
+    names = ["player_diff", "team_diff", "wait_thresh", "player_slack", "team_slack"]
+    assert [v.name for v in problem.variables] == names
+    assert [(v.low, v.high) for v in problem.variables] == [
+        (0, 10 if v.name == "wait_thresh" else 2400) for v in problem.variables
+    ]
+    assert problem.point(problem.start) == dict(zip(names, [150, 200, 0.15, 100, 100], strict=True))
+    assert [v.mean for v in problem.variables] == [200, 400, 0.2, 200, 200]
+    variances = [v.std**2 for v in problem.variables]
+    assert variances == pytest.approx([10, 20, 0.05, 10, 10], rel=1e-12)
+    assert [(t.response, t.weight) for t in problem.terms] == [
+        ("avg_team_diff", 1),
+        ("avg_player_diff", 1),
+    ]
+    assert [(c.response, c.sign, c.bound) for c in problem.constraints] == [
+        ("avg_wait_time", 1, 10)
+    ]
+
+
+def test_all_shipped_problems_are_well_posed() -> None:
+    shipped = [name for name in shipped_configs() if load(name).optimize]
+    assert len(shipped) >= 7
+    for name in shipped:
+        assert posed(name).variables
+
+
+def test_unit_cube_and_box_correspond() -> None:
+    for variable in posed().variables:
+        for value in np.linspace(variable.low, variable.high, 7).tolist():
+            assert variable.from_unit(variable.to_unit(value)) == pytest.approx(value, abs=1e-9)
+        assert (variable.from_unit(-1), variable.from_unit(2)) == (variable.low, variable.high)
+
+
+def test_evaluations_are_those_of_the_simulator_and_made_once() -> None:
+    config = load("valorant-20min")
+    problem = posed()
+    evaluator = Evaluator(config, problem, 5, 100, budget=12)
+    outcomes = evaluator.evaluate(problem.start, 6)
+    assert evaluator.spent == 6
+    model = build(load("valorant-start"))
+    names = [response.name for response in model.responses]
+    table = run(model, 5, range(100, 106)).responses
+    column = {name: table[:, k] for k, name in enumerate(names)}
+    expected = column["avg_team_diff"] + column["avg_player_diff"]
+    np.testing.assert_allclose(outcomes[:, 0], expected, rtol=1e-9)
+    np.testing.assert_allclose(outcomes[:, 1], column["avg_wait_time"] - 20.0, rtol=1e-9)
+    evaluator.evaluate(problem.start, 4)
+    assert evaluator.spent == 6
+    evaluator.evaluate(problem.start, 10)
+    assert evaluator.spent == 10
+    with pytest.raises(BudgetSpent):
+        evaluator.evaluate(np.full(5, 0.5), 3)
+    assert evaluator.spent == 10
+
+
+def test_factors_that_enter_the_draws_may_be_varied() -> None:
+    sweepable = "optimize.variables={rate_multiplier: {low: 1, high: 3, start: 2}}"
+    config = load("valorant-20min", [sweepable])
+    problem = problem_of(config, build(config))
+    evaluator = Evaluator(config, problem, 1, 0, budget=10)
+    fast = build(load("valorant", ["rate_multiplier=3"]))
+    wait = run(fast, 1, [0]).responses[0, 2]
+    assert evaluator.evaluate(np.array([1.0]), 1)[0, 1] == pytest.approx(wait - 20.0)
+
+
+def test_infeasible_problem_is_said_to_be_so(tmp_path: Path) -> None:
+    done = valmatch("optimize", "valorant-1", "--budget", 300, "--out", tmp_path, "--json")
+    assert done.code == 3
+    document = json.loads(done.out)
+    assert document == json.loads((tmp_path / "summary.json").read_text())
+    assert document["feasible"] is False
+    wait = document["recommended"]["constraints"]["upper_time"]
+    assert wait["ci_low"] > 10
+    assert "by theory it cannot fall below 12.51 while everybody is matched" in document["why"]
+
+
+def test_feasible_problem_is_certified_on_fresh_replications(tmp_path: Path) -> None:
+    done = valmatch("optimize", "valorant-30min", "--budget", 400, "--out", tmp_path, "--json")
+    document = json.loads(done.out)
+    assert (done.code, document["feasible"]) == (0, True)
+    assert document["spent"] <= 400
+    assert len(rows(tmp_path / "evaluations.csv")) == document["spent"]
+    recommended = document["recommended"]
+    last = rows(tmp_path / "trajectory.csv")[-1]
+    assert {name: float(last[name]) for name in recommended["point"]} == recommended["point"]
+    certified = [row for row in rows(tmp_path / "candidates.csv") if row["stage"] == "certified"]
+    assert float(certified[0]["objective"]) == pytest.approx(recommended["objective"]["mean"])
+    settings = [f"--set={name}={value!r}" for name, value in recommended["point"].items()]
+    again = valmatch("replicate", "valorant", "-n", 400, "--seed", 77, *settings, "--json")
+    means = json.loads(again.out)["responses"]
+    assert means["avg_wait_time"]["mean"] <= 30
+
+
+def test_nothing_depends_on_workers(tmp_path: Path) -> None:
+    for workers in (1, 2):
+        folder = tmp_path / str(workers)
+        options = [*SMALL, "--macroreps", 3, "--workers", workers, "--out", folder]
+        assert valmatch("optimize", "valorant-30min", *options).code in (0, 3)
+    for name in ("summary.json", "trajectory.csv", "candidates.csv", "progress.csv"):
+        contents = {(tmp_path / str(workers) / name).read_bytes() for workers in (1, 2)}
+        assert len(contents) == 1, name
+
+
+@pytest.mark.parametrize("torn", [False, True])
+def test_resumed_run_gives_the_same_answer(tmp_path: Path, torn: bool) -> None:
+    whole, part = tmp_path / "whole", tmp_path / "part"
+    valmatch("optimize", "valorant-30min", *SMALL, "--out", whole)
+    valmatch("optimize", "valorant-30min", *SMALL, "--out", part)
+    path = part / "evaluations.csv"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:50]) + (lines[50][:9] if torn else ""))
+    (part / "summary.json").unlink()
+    valmatch("optimize", "valorant-30min", *SMALL, "--out", part, "--resume")
+    for name in ("summary.json", "evaluations.csv", "trajectory.csv"):
+        assert (part / name).read_bytes() == (whole / name).read_bytes()
+
+
+def test_journal_is_used_and_not_made_again(tmp_path: Path) -> None:
+    valmatch("optimize", "valorant-30min", *SMALL, "--out", tmp_path)
+    path = tmp_path / "evaluations.csv"
+    header, first, *others = path.read_text().splitlines(keepends=True)
+    # A falsified wait shows in the results only if the journal was believed.
+    path.write_text(header + first.rsplit(",", 1)[0] + ",99999.0\n" + "".join(others))
+    valmatch("optimize", "valorant-30min", *SMALL, "--out", tmp_path, "--resume")
+    start = rows(tmp_path / "candidates.csv")[0]
+    assert float(start["upper_time"]) > 1000
+
+
+def test_experiment_compares_solvers(tmp_path: Path) -> None:
+    options = ["--solver", "random,cobyqa", "--macroreps", 2, "--budget", 120]
+    done = valmatch("optimize", "valorant-30min", *options, "--out", tmp_path, "--json")
+    solvers = json.loads(done.out)["solvers"]
+    assert {"random", "cobyqa"} < set(solvers)
+    line = solvers["cobyqa"]
+    assert line["runs"] == 2
+    assert 0 <= line["within_5_percent"]["value"] <= 1
+    progress = rows(tmp_path / "progress.csv")
+    assert len(progress) == 2 * 2 * 20
+    assert {row["solver"] for row in progress} == {"random", "cobyqa"}
+    assert progress[19]["replications"] == "120"
+
+
+def test_frontier_has_a_point_for_each_bound(tmp_path: Path) -> None:
+    options = ["--sweep", "upper_time=30:60:15", *SMALL, "--out", tmp_path]
+    done = valmatch("optimize", "valorant-30min", *options, "--json")
+    assert done.code == 0
+    frontier = json.loads(done.out)["frontier"]
+    assert [one["upper_time"] for one in frontier] == [30, 45, 60]
+    table = rows(tmp_path / "frontier.csv")
+    assert [float(row["sweep.upper_time"]) for row in table] == [30, 45, 60]
+    bounds = [one["recommended"]["constraints"]["upper_time"]["bound"] for one in frontier]
+    assert bounds == [30, 45, 60]
+
+
+def test_points_without_matches_are_infeasible(tmp_path: Path) -> None:
+    narrow = "optimize.variables={player_diff: {low: 0, high: 0.001, start: 0}}"
+    options = ["--set", narrow, "--set", "player_slack=0", *SMALL, "--json"]
+    done = valmatch("optimize", "valorant-30min", *options)
+    document = json.loads(done.out)
+    assert (done.code, document["feasible"]) == (3, False)
+    assert "undefined (no matches) in" in document["why"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["valorant"], "optimize.variables: missing"),
+        (["valorant-1", "--budget", "99"], "--budget: 99 replications are too few"),
+        (["valorant-1", "--solver", "cobyka"], "did you mean cobyqa?"),
+        (["valorant-1", "--sweep", "upper=1:2:1"], "did you mean upper_time?"),
+        (["valorant-1", "--sweep", "upper_time=1:2"], "not of the form NAME=FIRST:LAST:STEP"),
+        (["valorant-1", "--sweep", "upper_time=2:1:1"], "not of the form"),
+        (["valorant-1", "--macroreps", "0"], "'0' (allowed: a whole number >= 1)"),
+        (
+            ["valorant-1", "--set", "optimize.variables.team_dif={low: 0, high: 1}"],
+            "optimize.variables.team_dif: is no factor (did you mean team_diff?)",
+        ),
+        (
+            ["valorant-1", "--set", "optimize.variables.matching={low: 0, high: 1}"],
+            "optimize.variables.matching: is not a number",
+        ),
+        (
+            ["valorant-1", "--set", "optimize.variables.team_diff.low=2400"],
+            "optimize.variables.team_diff.low: 2400 is not below high, 2400",
+        ),
+        (
+            ["valorant-1", "--set", "optimize.variables.team_diff.low=-1"],
+            "low: -1 is outside the range of the factor (allowed: a number >= 0)",
+        ),
+        (
+            ["valorant-1", "--set", "optimize.variables.team_diff.start=3000"],
+            "start: 3000 is outside the bounds (allowed: from 0 to 2400)",
+        ),
+        (
+            ["valorant-1", "--set", "optimize.objective.w_team.response=avg_team_dif"],
+            "valorant has no response 'avg_team_dif' (did you mean avg_team_diff?)",
+        ),
+        (
+            ["valorant-1", "--set", "optimize.constraints.upper_time.at_least=1"],
+            "optimize.constraints.upper_time: needs one bound (allowed: at_most or at_least)",
+        ),
+    ],
+)
+def test_bad_problems_are_one_line_and_exit_2(
+    arguments: list[str], message: str, tmp_path: Path
+) -> None:
+    done = valmatch("optimize", *arguments, "--out", tmp_path / "o")
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert done.err.count("\n") == 1
+    assert not (tmp_path / "o").exists()
+
+
+def test_another_problem_never_overwrites_results(tmp_path: Path) -> None:
+    valmatch("optimize", "valorant-30min", *SMALL, "--out", tmp_path)
+    done = valmatch("optimize", "valorant-20min", *SMALL, "--out", tmp_path)
+    assert done.code == 2
+    assert "holds the results of another run (problem_id" in done.err

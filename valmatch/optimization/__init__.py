@@ -1,0 +1,1 @@
+"""Simulation optimisation of the rules of a model."""

@@ -1,0 +1,119 @@
+"""Evaluation of points by replications with common random numbers, each made once."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.config import Config
+from valmatch.optimization.problem import Problem
+from valmatch.optimization.setup import with_factors
+from valmatch.simulator import Model, build
+from valmatch.streams import Streams
+
+__all__ = ["BudgetSpent", "Evaluator", "Journal"]
+
+Floats = NDArray[np.float64]
+
+Journal = MutableMapping[tuple[float, ...], tuple[float, ...]]
+"""(values of the variables, index of the replication) -> the responses that the problem names."""
+
+
+class BudgetSpent(Exception):  # noqa: N818 - it is an event, not an error
+    """Raised when an evaluation would take more replications than are left."""
+
+
+class Evaluator:
+    """Runs replications of points; all points meet the same replications.
+
+    Parameters
+    ----------
+    config : Config
+        The config whose factors the points replace.
+    problem : Problem
+        What is optimised.
+    seed : int
+        Seed of all random numbers.
+    first : int
+        Index of the first replication: a point's k-th replication has the index first + k.
+    budget : int
+        Replications that may be run.
+    journal : Journal or None
+        Replications made by an earlier run, to which new ones are added.
+
+    Attributes
+    ----------
+    budget : as given
+    spent : replications of points so far
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        problem: Problem,
+        seed: int,
+        first: int,
+        budget: int,
+        journal: Journal | None = None,
+    ) -> None:
+        self.budget = budget
+        self.spent = 0
+        self._config, self._problem, self._journal = config, problem, journal
+        self._streams, self._first = Streams(seed), first
+        model = build(config)
+        position = {response.name: k for k, response in enumerate(model.responses)}
+        self._names = problem.responses
+        self._columns = [position[name] for name in self._names]
+        self._redraw = any(v.name in model.drawn_by for v in problem.variables)
+        self._inputs: dict[int, object] = {}
+        self._known: dict[tuple[float, ...], Floats] = {}
+
+    def evaluate(self, unit: Floats, n: int) -> Floats:
+        """Return the outcomes of the first `n` replications of a point of the unit cube.
+
+        Replications of the point that were made before cost nothing.
+
+        Returns
+        -------
+        (n, 1 + constraints) float64
+            See `Problem.outcomes`.
+
+        Raises
+        ------
+        BudgetSpent
+            If the budget does not allow them; nothing is run then.
+        """
+        values = self._problem.point(unit)
+        point = tuple(values.values())
+        known = self._known.get(point, np.empty((0, len(self._names))))
+        missing = n - len(known)
+        if missing > self.budget - self.spent:
+            raise BudgetSpent
+        if missing > 0:
+            model = build(self._config, with_factors(self._config, values))
+            rows = [self._replication(model, point, k) for k in range(len(known), n)]
+            known = np.concatenate([known, np.array(rows)])
+            self._known[point] = known
+            self.spent += missing
+        return self._problem.outcomes(dict(zip(self._names, known[:n].T, strict=True)))
+
+    def _replication(self, model: Model, point: tuple[float, ...], k: int) -> tuple[float, ...]:
+        """Return the responses of a point's k-th replication: from the journal, or made."""
+        address = (*point, self._first + k)
+        if self._journal is not None and address in self._journal:
+            return self._journal[address]
+        responses = model.run(self._draw(model, k)).responses
+        row = tuple(responses[self._columns].tolist())
+        if self._journal is not None:
+            self._journal[address] = row
+        return row
+
+    def _draw(self, model: Model, k: int) -> object:
+        """Return the inputs of a point's k-th replication, kept unless the point enters them."""
+        if self._redraw:
+            return model.draw(self._streams, self._first + k)
+        if k not in self._inputs:
+            self._inputs[k] = model.keep(model.draw(self._streams, self._first + k))
+        return self._inputs[k]

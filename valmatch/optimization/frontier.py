@@ -1,0 +1,205 @@
+"""The trade-off between the objective and a bound or weight: one solution for each value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from valmatch.config import Config, config_id, problem_id
+from valmatch.errors import InputError
+from valmatch.interruption import stop_on_signal
+from valmatch.optimization.journal import FileJournal
+from valmatch.optimization.problem import Problem
+from valmatch.optimization.run import Settings, Task, check_budget, run_solver
+from valmatch.optimization.setup import problem_of
+from valmatch.optimization.solvers.registry import check
+from valmatch.optimization.verdict import Verdict, verdict
+from valmatch.output import to_json, write_atomically, write_csv
+from valmatch.run_folder import RunFolder
+from valmatch.simulator import build
+
+__all__ = ["Frontier", "Sweep", "parse_sweep", "trace_frontier"]
+
+MOST_POINTS = 10_000
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The values of one bound or weight.
+
+    Attributes
+    ----------
+    text : as it was given
+    name : the constraint or the term of the objective
+    points : the values in order
+    """
+
+    text: str
+    name: str
+    points: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """The best certified point for each value.
+
+    Attributes
+    ----------
+    config, sweep, solver, settings : what was asked for
+    verdicts : one for each value; fewer if the sweep was interrupted
+    """
+
+    config: Config
+    sweep: Sweep
+    solver: str
+    settings: Settings
+    verdicts: Sequence[Verdict]
+
+    @property
+    def complete(self) -> bool:
+        """Whether all values were solved for."""
+        return len(self.verdicts) == len(self.sweep.points)
+
+    @property
+    def feasible(self) -> list[bool]:
+        """Whether each point is certified."""
+        return [one.feasible is True for one in self.verdicts]
+
+    def summary(self) -> dict[str, Any]:
+        """Return what ``summary.json`` holds."""
+        values = zip(self.sweep.points, self.verdicts, strict=False)
+        return {
+            "model": self.config.model,
+            "config_id": config_id(self.config),
+            "problem_id": problem_id(self.config),
+            "seed": self.settings.seed,
+            "solver": self.solver,
+            "budget": self.settings.budget,
+            "sweep": self.sweep.name,
+            "frontier": [{self.sweep.name: value, **one.as_dict()} for value, one in values],
+        }
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the columns of ``frontier.csv``: a row for each value."""
+        rows = []
+        for value, one in zip(self.sweep.points, self.verdicts, strict=False):
+            found = one.objective
+            row = {
+                f"sweep.{self.sweep.name}": value,
+                "feasible": one.as_dict()["feasible"],
+                **one.point,
+                "objective": found.mean,
+                "objective_low": found.ci_low,
+                "objective_high": found.ci_high,
+            }
+            for constraint, mean in one.constraints:
+                row[constraint.response] = mean.mean
+                row[f"{constraint.response}_low"] = mean.ci_low
+                row[f"{constraint.response}_high"] = mean.ci_high
+            rows.append({**row, "n": found.n})
+        return {name: [row[name] for row in rows] for name in (rows[0] if rows else [])}
+
+
+def parse_sweep(config: Config, text: str) -> Sweep:
+    """Parse ``NAME=FIRST:LAST:STEP``; LAST belongs to the values if a step ends there.
+
+    Raises
+    ------
+    InputError
+        If it is not of that form, or NAME is neither a constraint nor a term of the objective.
+    """
+    name, _, span = text.partition("=")
+    names = [*(config.optimize.get("constraints") or {}), *(config.optimize.get("objective") or {})]
+    if name not in names:
+        near = get_close_matches(name, names, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"allowed: {', '.join(names)}"
+        raise InputError(f"--sweep {text}: {name!r} is no constraint and no term ({hint})")
+    try:
+        first, last, step = map(float, span.split(":"))
+        count = (last - first) / step
+    except (ValueError, ZeroDivisionError):
+        count = np.nan
+    if not 0 <= count <= MOST_POINTS:
+        raise InputError(f"--sweep {text}: not of the form NAME=FIRST:LAST:STEP (as in 10:60:5)")
+    points = [first + k * step for k in range(int(count + 1e-9) + 1)]
+    return Sweep(text, name, points)
+
+
+def trace_frontier(
+    config: Config,
+    sweep: Sweep,
+    solver: str,
+    budget: int,
+    seed: int,
+    *,
+    workers: int = 1,
+    confidence: float = 0.95,
+    out: Path | None = None,
+    resume: bool = False,
+    progress: Callable[[int], None] = lambda done: None,
+    warn: Callable[[str], None] = lambda text: None,
+) -> Frontier:
+    """Solve a problem for each value of a sweep, each search starting from the last solution.
+
+    Parameters are those of `valmatch.optimization.study.optimize`; the searches follow one another,
+    so that `workers` are of no use here.
+    """
+    model = build(config)
+    for remark in model.warnings:
+        warn(remark)
+    if workers > 1:
+        warn("--workers has no effect on a sweep: each search starts from the last solution")
+    problem = problem_of(config, model)
+    check(solver)
+    check_budget(budget)
+    settings = Settings(budget, seed, 1.0 - confidence)
+    identity = {
+        "problem_id": problem_id(config),
+        "seed": seed,
+        "solver": solver,
+        "budget": budget,
+        "sweep": sweep.text,
+    }
+    folder = RunFolder(out, "optimize", config, identity) if out else None
+    journal = (
+        FileJournal(
+            folder.path / "evaluations.csv",
+            [variable.name for variable in problem.variables],
+            problem.responses,
+            resume,
+        )
+        if folder
+        else None
+    )
+    verdicts: list[Verdict] = []
+    start = None
+    with closing(journal) if journal is not None else nullcontext(), stop_on_signal() as stop:
+        for value in sweep.points:
+            posed = _posed(problem, sweep.name, value)
+            run = run_solver(config, posed, Task(solver, 0, start), settings, journal, progress)
+            found = verdict(model, posed, [run], confidence)
+            assert found is not None
+            verdicts.append(found)
+            start = run.certificate.unit
+            if stop():
+                break
+    frontier = Frontier(config, sweep, solver, settings, verdicts)
+    if folder:
+        write_csv(folder.path / "frontier.csv", frontier.columns())
+        with write_atomically(folder.path / "summary.json") as file:
+            file.write(to_json(frontier.summary()))
+        folder.close("complete" if frontier.complete else "interrupted", points=len(verdicts))
+    return frontier
+
+
+def _posed(problem: Problem, name: str, value: float) -> Problem:
+    """Return the problem with another bound or weight."""
+    terms = [replace(t, weight=value) if t.name == name else t for t in problem.terms]
+    constraints = [replace(c, bound=value) if c.name == name else c for c in problem.constraints]
+    return replace(problem, terms=terms, constraints=constraints)

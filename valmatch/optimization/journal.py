@@ -1,0 +1,84 @@
+"""The file of all replications of an optimisation, from which an interrupted run goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from valmatch.errors import RunError
+from valmatch.output import cell
+
+__all__ = ["FileJournal"]
+
+Address = tuple[float, ...]
+Row = tuple[float, ...]
+
+
+class FileJournal(MutableMapping[Address, Row]):
+    """A journal that appends every new replication to a CSV file.
+
+    Parameters
+    ----------
+    path : Path
+        The file; made anew unless `resume`.
+    variables, responses : sequences of str
+        Columns: the values of the variables, the index of the replication, the responses.
+    resume : bool
+        Read what an earlier run left. A torn last line, which a kill leaves, is dropped.
+    """
+
+    def __init__(
+        self, path: Path, variables: Sequence[str], responses: Sequence[str], resume: bool
+    ) -> None:
+        self._path = path
+        self._width = len(variables)
+        self._rows: dict[Address, Row] = {}
+        header = ",".join([*variables, "replication", *responses]) + "\n"
+        kept = self._read(header) if resume and path.exists() else ""
+        try:
+            self._file: TextIO = path.open("w", encoding="utf-8")
+        except OSError as error:
+            raise RunError(f"{path}: cannot be written: {error.strerror}") from None
+        self._write(kept or header)
+
+    def _read(self, header: str) -> str:
+        """Take in the complete lines of the file; return them."""
+        text = self._path.read_text(encoding="utf-8")
+        lines = text[: text.rfind("\n") + 1].splitlines(keepends=True)
+        if not lines or lines[0] != header:
+            return ""
+        for line in lines[1:]:
+            cells = line.rstrip("\n").split(",")
+            values = [float(value) if value else float("nan") for value in cells]
+            self._rows[tuple(values[: self._width + 1])] = tuple(values[self._width + 1 :])
+        return "".join(lines)
+
+    def _write(self, text: str) -> None:
+        try:
+            self._file.write(text)
+            self._file.flush()
+        except OSError as error:
+            raise RunError(f"{self._path}: cannot be written: {error.strerror}") from None
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __getitem__(self, address: Address) -> Row:
+        return self._rows[address]
+
+    def __setitem__(self, address: Address, row: Row) -> None:
+        self._rows[address] = row
+        *values, index = address
+        cells = [*map(cell, values), str(int(index)), *map(cell, row)]
+        self._write(",".join(cells) + "\n")
+
+    def __delitem__(self, address: Address) -> None:
+        raise TypeError("a journal only grows")
+
+    def __iter__(self) -> Iterator[Address]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)

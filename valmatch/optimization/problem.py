@@ -1,0 +1,145 @@
+"""An optimisation problem over the factors of a model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Constraint", "Problem", "Term", "Variable"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A decision variable: a numeric factor of the model.
+
+    Attributes
+    ----------
+    name : the factor
+    low, high : bounds, in the unit of the factor
+    scale : values far above `scale` are spaced logarithmically, values far below it linearly;
+        inf for linear spacing throughout
+    start : value in the starting solution
+    mean, std : random solutions draw the variable from this normal distribution, then clip it;
+        with an infinite std they draw it uniformly on the search scale
+    whole : whether it takes whole numbers only
+    """
+
+    name: str
+    low: float
+    high: float
+    scale: float
+    start: float
+    mean: float
+    std: float
+    whole: bool = False
+
+    def to_unit(self, value: float) -> float:
+        """Map [low, high] to [0, 1]."""
+        if math.isinf(self.scale):
+            return (value - self.low) / (self.high - self.low)
+        span = math.log1p((self.high - self.low) / self.scale)
+        return math.log1p((value - self.low) / self.scale) / span
+
+    def from_unit(self, unit: float) -> float:
+        """Map [0, 1] to [low, high]; the inverse of `to_unit`, whole where the factor is."""
+        unit = min(1.0, max(0.0, unit))
+        if math.isinf(self.scale):
+            value = self.low + unit * (self.high - self.low)
+        else:
+            span = math.log1p((self.high - self.low) / self.scale)
+            value = self.low + self.scale * math.expm1(unit * span)
+        # Twelve digits, so that 200 comes back as 200.
+        value = min(self.high, max(self.low, float(f"{value:.12g}")))
+        return float(round(value)) if self.whole else value
+
+
+@dataclass(frozen=True)
+class Term:
+    """One weighted response of the objective."""
+
+    name: str
+    response: str
+    weight: float
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A bound on the mean of a response.
+
+    Attributes
+    ----------
+    name : as messages and ``--sweep`` name it
+    response : the response
+    sign : +1 for response <= bound, -1 for response >= bound
+    bound : in the unit of the response
+    """
+
+    name: str
+    response: str
+    sign: int
+    bound: float
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Minimise a weighted sum of mean responses subject to bounds on mean responses.
+
+    Attributes
+    ----------
+    variables : the decision variables; a point is a vector of their values
+    terms : the objective; minimised
+    constraints : all must hold
+    """
+
+    variables: Sequence[Variable]
+    terms: Sequence[Term]
+    constraints: Sequence[Constraint]
+
+    @property
+    def start(self) -> Floats:
+        """The starting solution in the unit cube."""
+        return np.array([v.to_unit(v.start) for v in self.variables])
+
+    @property
+    def responses(self) -> list[str]:
+        """The responses that the problem names, each once."""
+        names = [term.response for term in self.terms]
+        names += [constraint.response for constraint in self.constraints]
+        return list(dict.fromkeys(names))
+
+    def random_solution(self, rng: np.random.Generator) -> Floats:
+        """Draw a random solution of the source: normal, clipped to the bounds; in the unit cube."""
+        unit = np.empty(len(self.variables))
+        for k, v in enumerate(self.variables):
+            if math.isinf(v.std):
+                unit[k] = rng.random()
+            else:
+                unit[k] = v.to_unit(min(v.high, max(v.low, rng.normal(v.mean, v.std))))
+        return unit
+
+    def point(self, unit: Floats) -> dict[str, float]:
+        """Return the factors at a point of the unit cube."""
+        return {v.name: v.from_unit(u) for v, u in zip(self.variables, unit.tolist(), strict=True)}
+
+    def shown(self, mean: Floats) -> list[float]:
+        """Turn mean outcomes back into the objective and the means of the constrained responses."""
+        excesses = zip(self.constraints, mean[1:].tolist(), strict=True)
+        return [float(mean[0]), *(c.bound + c.sign * excess for c, excess in excesses)]
+
+    def outcomes(self, responses: Mapping[str, Floats]) -> Floats:
+        """Return (n, 1 + constraints): objective and excess over each bound, per replication.
+
+        A constraint holds where the mean of its excess is <= 0. NaN marks a replication in which
+        a response is undefined.
+        """
+        objective = sum(
+            (term.weight * responses[term.response] for term in self.terms), np.float64(0.0)
+        )
+        excesses = [c.sign * (responses[c.response] - c.bound) for c in self.constraints]
+        return np.column_stack([objective, *excesses])

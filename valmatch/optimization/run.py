@@ -1,0 +1,171 @@
+"""One run of one solver: search, then certification, within a budget of replications."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.config import Config
+from valmatch.errors import InputError
+from valmatch.optimization.evaluation import BudgetSpent, Evaluator, Journal
+from valmatch.optimization.problem import Problem
+from valmatch.optimization.selection import Certificate, certify
+from valmatch.optimization.solvers.registry import make, search_budget
+from valmatch.streams import Streams
+
+__all__ = ["RUN", "Evaluation", "Run", "Settings", "Task", "check_budget", "run_solver"]
+
+Floats = NDArray[np.float64]
+
+LEAST_BUDGET = 100
+"""Smallest budget of a run: what search and certification together need to mean anything."""
+
+FINALISTS = 8
+
+SOLVER_SOURCE = 1_000_000
+"""Source of a solver's own random numbers, beyond those of any model."""
+
+RUN, STAGE = 1 << 40, 1 << 38
+"""Replications of a run, and of each of its stages, start at multiples of these."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run to be made.
+
+    Attributes
+    ----------
+    solver : its name
+    macrorep : index of the run among those of this solver; runs of the same index meet the same
+        replications, whatever the solver
+    start : starting solution in the unit cube, or None for the problem's
+    """
+
+    solver: str
+    macrorep: int
+    start: Floats | None = None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all runs have in common.
+
+    Attributes
+    ----------
+    budget : replications of a run, search and certification, at least `LEAST_BUDGET`
+    seed : seed of all random numbers
+    alpha : probability of calling an infeasible point feasible, at most
+    """
+
+    budget: int
+    seed: int
+    alpha: float
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One request of the search.
+
+    Attributes
+    ----------
+    unit : the point in the unit cube
+    n : replications it has now
+    mean : (1 + constraints,) mean outcomes; NaN where a replication is undefined
+    spent : replications that the search has taken so far
+    incumbent : what the solver would recommend now
+    """
+
+    unit: Floats
+    n: int
+    mean: Floats
+    spent: int
+    incumbent: Floats
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run.
+
+    Attributes
+    ----------
+    task : what was run
+    evaluations : the requests of the search in order
+    certificate : the recommended point and its test
+    spent : replications in all
+    """
+
+    task: Task
+    evaluations: list[Evaluation]
+    certificate: Certificate
+    spent: int
+
+
+def check_budget(budget: int) -> None:
+    """Refuse a budget that is too small for search and certification."""
+    if budget < LEAST_BUDGET:
+        raise InputError(
+            f"--budget: {budget} replications are too few to search and certify (allowed: at"
+            f" least {LEAST_BUDGET})"
+        )
+
+
+def run_solver(
+    config: Config,
+    problem: Problem,
+    task: Task,
+    settings: Settings,
+    journal: Journal | None = None,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Run:
+    """Search with one solver and certify what it found.
+
+    Parameters
+    ----------
+    config, problem : Config, Problem
+        What is optimised.
+    task : Task
+        The solver and the index of the run.
+    settings : Settings
+        What all runs have in common.
+    journal : Journal or None
+        Replications made before; new ones are added.
+    progress : callable
+        Called with the number of further replications done.
+    """
+    budget, seed = settings.budget, settings.seed
+    base = task.macrorep * RUN
+
+    def evaluator(stage: int, limit: int) -> Evaluator:
+        return Evaluator(config, problem, seed, base + stage * STAGE, limit, journal=journal)
+
+    search = evaluator(0, search_budget(budget))
+    start = problem.start if task.start is None else task.start
+    rng = Streams(seed).stream(task.macrorep, SOLVER_SOURCE)
+    solver = make(task.solver, problem, search.budget, rng, start)
+    evaluations: list[Evaluation] = []
+    while (request := solver.ask()) is not None:
+        before = search.spent
+        try:
+            outcomes = search.evaluate(request.unit, request.n)
+        except BudgetSpent:
+            break
+        solver.tell(request, outcomes)
+        incumbent = solver.finalists(1)[0]
+        mean = outcomes.mean(axis=0)
+        evaluations.append(Evaluation(request.unit, request.n, mean, search.spent, incumbent))
+        progress(search.spent - before)
+    # Where the solver stops early, what it leaves goes to certification.
+    left = budget - search.spent
+    stages = evaluator(1, left), evaluator(2, left)
+    certificate = certify(
+        problem,
+        solver.finalists(FINALISTS) or [start],
+        (stages[0].evaluate, stages[1].evaluate),
+        left,
+        settings.alpha,
+    )
+    progress(certificate.spent)
+    return Run(task, evaluations, certificate, search.spent + certificate.spent)

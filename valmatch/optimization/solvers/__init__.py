@@ -1,0 +1,1 @@
+"""Solvers that ask for evaluations and are told their outcome."""

@@ -1,0 +1,193 @@
+"""Bayesian optimisation with Gaussian processes of the objective and of every constraint."""
+
+from __future__ import annotations
+
+import math
+from itertools import cycle
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.optimization.solvers.gaussian_process import fit, posterior
+from valmatch.optimization.solvers.penalty import first_looks
+from valmatch.optimization.solvers.search import (
+    Estimates,
+    Floats,
+    Request,
+    Steps,
+    Task,
+    spread,
+)
+
+__all__ = ["bayes"]
+
+# Stages that look for improvement: up to which share of the budget, and with how many times the
+# replications of a first look. What is left sharpens the picture of the best points.
+STAGES = (0.4, 1), (0.7, 3)
+# More points than this make the processes slow; larger budgets give each more replications.
+POINTS = 250
+# The processes average over noise, so that first looks can be this much shorter than usual.
+SHORTER = 2
+# Points of the final phase get this many times the replications of a first look.
+SHARPER = 6
+# Standard errors by which the constraints hold at the points of the final phase, in turn.
+MARGINS = (1.0, 0.0, 2.0, 0.5)
+# Candidates per choice: half over the whole cube, half around this many of the best points.
+CANDIDATES = 400
+CENTRES = 5
+# Hyperparameters: their first values, gradient steps, growth of the data that calls for more.
+FIRST_THETA = math.log(0.5), math.log(0.01)
+FIRST_STEPS = 30
+STEPS = 10
+GROWTH = 1.15
+
+
+def bayes(task: Task) -> Steps:
+    """Look where feasible improvement is expected, then sharpen the best points.
+
+    The acquisition is the expected improvement times the probability of feasibility (Gardner et
+    al. 2014, "Bayesian optimization with inequality constraints", equation 6), over the best mean
+    of the processes at an evaluated point, since outcomes are noisy.
+    """
+    n = max(1, task.replications() // SHORTER, math.ceil(task.budget / POINTS))
+    yield from first_looks(task, n)
+    model = _Model(task)
+    for share, longer in STAGES:
+        while task.spent + longer * n <= share * task.budget:
+            unit = model.improving()
+            if unit is None:
+                break
+            yield Request(unit, longer * n)
+    for margin in cycle(MARGINS):
+        if task.left == 0:
+            return
+        unit = model.best(margin)
+        known = len(task.archive.outcomes(unit))
+        wanted = max(SHARPER * n, 2 * known)
+        yield Request(unit, min(wanted, known + task.left))
+
+
+class _Model:
+    """What the evaluated points say of all others.
+
+    Objective and excesses are in units of their spread; excesses are compressed far from 0.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        theta = np.append(np.full(task.dimensions, FIRST_THETA[0]), FIRST_THETA[1])
+        self._theta = [theta] * (1 + len(task.problem.constraints))
+        self._fitted = 0
+
+    def _learn(self) -> None:
+        """Condition the processes on all that is known."""
+        known = self._task.archive.estimates()
+        values, scale = _smooth(known)
+        noise = known.counts.min() / known.counts
+        if len(noise) >= GROWTH * self._fitted:
+            steps = STEPS if self._fitted else FIRST_STEPS
+            self._theta = [
+                fit(known.units, y, noise, theta, steps)
+                for y, theta in zip(values.T, self._theta, strict=True)
+            ]
+            self._fitted = len(noise)
+        self._processes = [
+            posterior(known.units, y, noise, theta)
+            for y, theta in zip(values.T, self._theta, strict=True)
+        ]
+        # All points met the same replications: the error that they share shows in none of them.
+        self._shared = known.errors[known.defined].min(axis=0, initial=np.inf) / scale
+        self._shared[np.isinf(self._shared)] = 0.0
+        self._known = known
+        self._at_known = np.array([process.fitted for process in self._processes])
+        self._order = _ranking(self._at_known)
+
+    def _predict(self, units: Floats) -> tuple[Floats, Floats]:
+        """Return means and deviations, both (1 + constraints, points)."""
+        both = np.array([process.predict(units) for process in self._processes])
+        return both[:, 0], both[:, 1]
+
+    def _candidates(self) -> Floats:
+        """Return points all over the cube, then points around the best ones."""
+        rng = self._task.rng
+        shape = CANDIDATES // 2, self._task.dimensions
+        centres = self._known.units[self._order[:CENTRES]]
+        around = centres[rng.integers(len(centres), size=shape[0])]
+        # Of each point some coordinates move, by widths of many sizes.
+        moves = rng.random(shape) < rng.uniform(0.4, 1.0, (shape[0], 1))
+        widths = 10.0 ** rng.uniform(-2.2, -0.6, (shape[0], 1))
+        near = np.clip(around + moves * widths * rng.standard_normal(shape), 0.0, 1.0)
+        candidates = np.vstack([rng.random(shape), near])
+        for j, variable in enumerate(self._task.problem.variables):
+            if variable.whole:
+                column = candidates[:, j].tolist()
+                candidates[:, j] = [variable.to_unit(variable.from_unit(u)) for u in column]
+        return candidates
+
+    def improving(self) -> Floats | None:
+        """Return the new candidate of greatest expected feasible improvement; None without one."""
+        self._learn()
+        candidates = self._candidates()
+        mean, deviation = self._predict(candidates)
+        score = _log_cdf(-mean[1:] / deviation[1:]).sum(axis=0)
+        feasible = (self._at_known[1:] <= 0.0).all(axis=0) & self._known.defined
+        if feasible.any():
+            best = self._at_known[0, feasible].min()
+            score += _log_improvement((best - mean[0]) / deviation[0]) + np.log(deviation[0])
+        ordered = candidates[np.argsort(-score)]
+        archive = self._task.archive
+        return next((unit for unit in ordered if len(archive.outcomes(unit)) == 0), None)
+
+    def best(self, margin: float) -> Floats:
+        """Return the point of the best mean outcomes, by `margin` errors on the constraints."""
+        self._learn()
+        known = self._known.units[self._order[: 2 * CENTRES]]
+        candidates = np.vstack([self._candidates(), known])
+        mean, deviation = self._predict(candidates)
+        mean[1:] += margin * np.hypot(deviation[1:], self._shared[1:, None])
+        chosen: Floats = candidates[_ranking(mean)[0]]
+        return chosen
+
+
+def _ranking(mean: Floats) -> NDArray[np.intp]:
+    """Order points by violation, then by objective; `mean` is (1 + constraints, points)."""
+    return np.lexsort((mean[0], np.maximum(0.0, mean[1:]).sum(axis=0)))
+
+
+def _smooth(known: Estimates) -> tuple[Floats, Floats]:
+    """Return values that a Gaussian process can follow, with their units.
+
+    Undefined points are one unit worse than the worst. Large excesses are compressed, since a
+    process that follows them is blind near the bound.
+    """
+    values = known.means.copy()
+    defined = known.defined
+    if not defined.any():
+        return np.ones_like(values), np.ones(values.shape[1])
+    scale = spread(values[defined])
+    middle = np.median(np.abs(values[defined, 1:]), axis=0)
+    scale[1:] = np.where(middle > 0.0, middle, scale[1:])
+    values[~defined] = values[defined].max(axis=0) + scale
+    values /= scale
+    values[:, 1:] = np.arcsinh(values[:, 1:])
+    return values, scale
+
+
+# scipy's takes a quarter of a second to import.
+_ERFC = np.frompyfunc(math.erfc, 1, 1)
+
+
+def _log_cdf(z: Floats) -> Floats:
+    """Return log Phi(z), held at its value at -35 below."""
+    z = np.maximum(z, -35.0)
+    tail = 0.5 * np.asarray(_ERFC(-z / math.sqrt(2.0)), dtype=np.float64)
+    logarithm: Floats = np.log(tail)
+    return logarithm
+
+
+def _log_improvement(z: Floats) -> Floats:
+    """Return log(z Phi(z) + phi(z)), held at its value at -10 below."""
+    z = np.maximum(z, -10.0)
+    density = np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+    logarithm: Floats = np.log(z * np.exp(_log_cdf(z)) + density)
+    return logarithm

@@ -1,0 +1,18 @@
+"""Random search over the random solutions of the problem."""
+
+from __future__ import annotations
+
+from valmatch.optimization.solvers.search import Request, Steps, Task
+
+__all__ = ["random_search"]
+
+
+def random_search(task: Task) -> Steps:
+    """Evaluate the start, then random solutions.
+
+    An infeasible point never beats a feasible one: the choice is left to `Estimates.ranking`.
+    """
+    n = task.replications()
+    yield Request(task.start, n)
+    while True:
+        yield Request(task.problem.random_solution(task.rng), n)

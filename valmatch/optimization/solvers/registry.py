@@ -1,0 +1,72 @@
+"""The solvers by name."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Callable
+
+import numpy as np
+
+from valmatch.errors import InputError
+from valmatch.optimization.problem import Problem
+from valmatch.optimization.solvers.search import Archive, Floats, Search, Solver, Steps, Task
+
+__all__ = ["CERTIFICATION_SHARE", "SOLVERS", "check", "make", "search_budget"]
+
+# Share of a whole budget that is kept for simulating the finalists on fresh replications.
+CERTIFICATION_SHARE = 0.3
+
+SOLVERS = {
+    "auto": "bayes:bayes",
+    "random": "random_search:random_search",
+    "nelder-mead": "nelder_mead:nelder_mead",
+    "cobyqa": "cobyqa:cobyqa",
+    "spsa": "spsa:spsa",
+    "cma-es": "cma_es:cma_es",
+    "bayes": "bayes:bayes",
+}
+
+
+def search_budget(total: int) -> int:
+    """Return how much of a budget the search may spend; certification needs the rest."""
+    return max(1, round((1.0 - CERTIFICATION_SHARE) * total))
+
+
+def check(name: str) -> None:
+    """Raise InputError if there is no solver called `name`."""
+    if name not in SOLVERS:
+        near = difflib.get_close_matches(name, SOLVERS, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise InputError(f"{name!r} is not a solver (allowed: {', '.join(SOLVERS)}{hint})")
+
+
+def make(
+    name: str, problem: Problem, budget: int, rng: np.random.Generator, start: Floats
+) -> Solver:
+    """Return the solver called `name`, ready to be asked.
+
+    Parameters
+    ----------
+    name : str
+        One of `SOLVERS`.
+    problem : Problem
+        What is optimised.
+    budget : int
+        Replications that the search may spend, >= 1; certification is not its business.
+    rng : numpy.random.Generator
+        The source of all its random numbers.
+    start : (variables,) float64
+        First point, in the unit cube.
+
+    Raises
+    ------
+    InputError
+        If there is no such solver.
+    """
+    check(name)
+    module, _, function = SOLVERS[name].partition(":")
+    steps: Callable[[Task], Steps] = getattr(
+        importlib.import_module(f"{__package__}.{module}"), function
+    )
+    return Search(Task(problem, budget, rng, start, Archive(problem)), steps)

@@ -1,0 +1,41 @@
+"""Rounds of a local search, each finer and more precise than the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from valmatch.optimization.solvers.inversion import Evaluate, inverted
+from valmatch.optimization.solvers.penalty import Scales, first_looks
+from valmatch.optimization.solvers.search import Floats, Request, Steps, Task
+
+__all__ = ["Local", "rounds"]
+
+RADIUS = 0.2
+FINEST = 0.02
+
+# Minimises from a point within a radius; asks for the outcomes of points.
+Local: TypeAlias = Callable[[Callable[[Floats], Floats], Floats, float, Scales], None]
+
+
+def rounds(task: Task, local: Local) -> Steps:
+    """Search around the best of the first points, again with more replications, until the end."""
+    n = task.replications()
+    yield from first_looks(task, n)
+    scales = Scales.of(task.archive)
+
+    def minimise(evaluate: Evaluate) -> None:
+        count, radius = n, RADIUS
+        while True:
+            estimates = task.archive.estimates()
+            start = estimates.units[estimates.ranking()[0]]
+            local(_outcomes(evaluate, count), start, radius, scales)
+            count, radius = 2 * count, max(FINEST, radius / 2)
+
+    yield from inverted(minimise)
+
+
+def _outcomes(evaluate: Evaluate, n: int) -> Callable[[Floats], Floats]:
+    return lambda unit: evaluate(Request(np.clip(unit, 0.0, 1.0), n))

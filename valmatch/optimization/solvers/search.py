@@ -1,0 +1,260 @@
+"""The common frame of all solvers: asking for evaluations, keeping them, choosing finalists."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.optimization.problem import Problem
+
+__all__ = ["Archive", "Estimates", "Request", "Search", "Solver", "Steps", "Task"]
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+# A search that asks for this many known results in a row has nothing left to learn.
+REPEATS = 1000
+# Finalists hold every constraint with these many standard errors to spare, in this order.
+MARGINS = (1.0, 0.0, 2.0, 0.5, 3.0, 1.5, 4.0)
+# A finalist at a margin has at least this share of the replications of the point with the most.
+SEEN = 0.25
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a solver wants to know.
+
+    Attributes
+    ----------
+    unit : point of the unit cube
+    n : its first `n` replications are wanted
+    """
+
+    unit: Floats
+    n: int
+
+
+class Solver(Protocol):
+    """A search for the best point, which knows nothing of what evaluates the points."""
+
+    def ask(self) -> Request | None:
+        """Return the next request, the same until it is told; None when the search is done."""
+
+    def tell(self, request: Request, outcomes: Floats) -> None:
+        """Take the outcomes, (n, 1 + constraints), of the request that was asked last."""
+
+    def finalists(self, k: int) -> list[Floats]:
+        """Return up to `k` distinct points worth certifying on fresh replications, best first."""
+
+
+Steps: TypeAlias = Generator[Request, Floats, None]
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """What is known of the evaluated points, in the order in which they were first evaluated.
+
+    Attributes
+    ----------
+    units : (points, variables), in the unit cube
+    counts : (points,) replications made
+    means : (points, 1 + constraints) mean outcomes, as if every point had met the same
+        replications; 0 where undefined
+    errors : (points, 1 + constraints) standard errors; 0 where undefined
+    defined : (points,) whether all replications of the point gave all outcomes
+    """
+
+    units: Floats
+    counts: NDArray[np.int64]
+    means: Floats
+    errors: Floats
+    defined: Bools
+
+    def violation(self, margin: float = 0.0) -> Floats:
+        """Return the sum of the violations, each in units of that constraint's spread.
+
+        Parameters
+        ----------
+        margin : float
+            Standard errors that a constraint must hold with.
+
+        Returns
+        -------
+        (points,) float64
+            0 for feasible points, inf for undefined ones.
+        """
+        excess = np.maximum(0.0, self.means[:, 1:] + margin * self.errors[:, 1:])
+        total: Floats = (excess / spread(self.means[self.defined, 1:])).sum(axis=1)
+        return np.where(self.defined, total, np.inf)
+
+    def ranking(self, margin: float = 0.0) -> NDArray[np.intp]:
+        """Return the points from best to worst: least violation first, then least objective."""
+        return np.lexsort((self.means[:, 0], self.violation(margin)))
+
+
+def spread(values: Floats) -> Floats:
+    """Return the standard deviation of each column, 1 for a column that does not vary."""
+    if len(values) == 0:
+        return np.ones(values.shape[1])
+    deviation: Floats = values.std(axis=0)
+    return np.where(deviation > 1e-12 * np.abs(values).max(axis=0), deviation, 1.0)
+
+
+@dataclass
+class Archive:
+    """All outcomes told so far, by point.
+
+    Attributes
+    ----------
+    problem : what is optimised; says which points of the unit cube are the same
+    """
+
+    problem: Problem
+    _units: list[Floats] = field(default_factory=list)
+    _outcomes: list[Floats] = field(default_factory=list)
+    _means: list[Floats] = field(default_factory=list)
+    _deviations: list[Floats] = field(default_factory=list)
+    _places: dict[tuple[float, ...], int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self._units)
+
+    def outcomes(self, unit: Floats) -> Floats:
+        """Return the outcomes known of a point, (n, 1 + constraints); n is 0 for a new one."""
+        place = self._places.get(self._key(unit))
+        if place is None:
+            return np.empty((0, 1 + len(self.problem.constraints)))
+        return self._outcomes[place]
+
+    def record(self, unit: Floats, outcomes: Floats) -> None:
+        """Keep the outcomes of the first replications of a point."""
+        place = self._places.setdefault(self._key(unit), len(self._units))
+        if place == len(self._units):
+            self._units.append(unit.copy())
+            for kept in (self._outcomes, self._means, self._deviations):
+                kept.append(outcomes[0])
+        self._outcomes[place] = outcomes
+        self._means[place] = outcomes.mean(axis=0)
+        self._deviations[place] = outcomes.std(axis=0, ddof=min(1, len(outcomes) - 1))
+
+    def _key(self, unit: Floats) -> tuple[float, ...]:
+        return tuple(self.problem.point(unit).values())
+
+    def estimates(self) -> Estimates:
+        """Return means with their standard errors, all points on an equal footing.
+
+        Points with few replications met other random numbers than points with many. What the
+        missing replications would have added is read off the points that have the most.
+        """
+        counts = np.array([len(rows) for rows in self._outcomes])
+        means = np.array(self._means)
+        deviations = np.array(self._deviations)
+        defined: Bools = np.logical_not(np.isnan(means).any(axis=1))
+        most = counts[defined].max(initial=0)
+        longest = [self._outcomes[i] for i in np.flatnonzero(defined & (counts == most))]
+        for n in np.unique(counts[defined & (counts < most)]):
+            missing = np.mean([a.mean(axis=0) - a[:n].mean(axis=0) for a in longest], axis=0)
+            means[defined & (counts == n)] += missing
+        means[~defined] = 0.0
+        several = deviations[defined & (counts > 1)]
+        deviation = np.median(several, axis=0) if len(several) else np.zeros(means.shape[1])
+        errors = np.where(defined[:, None], deviation / np.sqrt(counts)[:, None], 0.0)
+        return Estimates(np.array(self._units), counts, means, errors, defined)
+
+
+@dataclass
+class Task:
+    """What a search is given.
+
+    Attributes
+    ----------
+    problem : what is optimised
+    budget : replications that the search may spend
+    rng : the source of all its random numbers
+    start : first point, in the unit cube
+    archive : all that was evaluated
+    spent : replications spent
+    """
+
+    problem: Problem
+    budget: int
+    rng: np.random.Generator
+    start: Floats
+    archive: Archive
+    spent: int = 0
+
+    @property
+    def dimensions(self) -> int:
+        """Number of decision variables."""
+        return len(self.problem.variables)
+
+    @property
+    def left(self) -> int:
+        """Replications left to spend."""
+        return self.budget - self.spent
+
+    def replications(self) -> int:
+        """Return the replications of a first look at a point.
+
+        They grow with the square root of the budget, as does the number of points: errors of
+        search and errors of estimation then shrink together.
+        """
+        return max(1, min(self.budget, round(math.sqrt(self.budget / (4 * self.dimensions)))))
+
+
+class Search:
+    """A solver made of the steps of a search: a generator of requests that is sent outcomes.
+
+    Results that are known already are sent without asking; the steps end with the budget.
+    """
+
+    def __init__(self, task: Task, steps: Callable[[Task], Steps]) -> None:
+        self._task = task
+        self._steps = steps(task)
+        self._next = next(self._steps, None)
+
+    def ask(self) -> Request | None:
+        """Return the next request; None when the search is done."""
+        for _ in range(REPEATS):
+            if self._next is None:
+                return None
+            known = self._task.archive.outcomes(self._next.unit)
+            if len(known) < self._next.n:
+                if self._next.n - len(known) <= self._task.left:
+                    return self._next
+                break
+            self._advance(known[: self._next.n])
+        self._steps.close()
+        self._next = None
+        return None
+
+    def tell(self, request: Request, outcomes: Floats) -> None:
+        """Take the outcomes of the request that was asked last."""
+        archive = self._task.archive
+        self._task.spent += request.n - len(archive.outcomes(request.unit))
+        archive.record(request.unit, outcomes)
+        self._advance(outcomes)
+
+    def _advance(self, outcomes: Floats) -> None:
+        try:
+            self._next = self._steps.send(outcomes)
+        except StopIteration:
+            self._next = None
+
+    def finalists(self, k: int) -> list[Floats]:
+        """Return up to `k` distinct points: the best at several margins, then the next best."""
+        if len(self._task.archive) == 0:
+            return []
+        estimates = self._task.archive.estimates()
+        # Among many points seen briefly the best is mostly the luckiest.
+        seen = estimates.counts >= SEEN * estimates.counts[estimates.defined].max(initial=0)
+        rankings = [estimates.ranking(margin) for margin in MARGINS]
+        best = [ranking[seen[ranking]][0] for ranking in rankings]
+        rest = rankings[0][np.argsort(~seen[rankings[0]], kind="stable")]
+        order = dict.fromkeys(int(i) for i in (*best, *rest))
+        return [estimates.units[i] for i in list(order)[:k]]

@@ -1,0 +1,128 @@
+"""What an optimisation has found, in numbers and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from valmatch.fields import plain_number
+from valmatch.optimization.problem import Constraint, Problem
+from valmatch.optimization.run import Run
+from valmatch.optimization.selection import Certificate
+from valmatch.simulator import Model
+from valmatch.statistics import Estimate, estimate
+
+__all__ = ["Verdict", "verdict"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The recommended point and what fresh replications say about it.
+
+    Attributes
+    ----------
+    point : values of the decision variables
+    objective : its estimate
+    constraints : the mean of each constraint's response, with the constraint
+    feasible : True, False or None for undecided
+    why : the reason in words
+    """
+
+    point: dict[str, float]
+    objective: Estimate
+    constraints: list[tuple[Constraint, Estimate]]
+    feasible: bool | None
+    why: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the part of ``summary.json`` that holds it."""
+        return {
+            "recommended": {
+                "point": self.point,
+                "objective": self.objective.as_dict(),
+                "constraints": {
+                    one.name: {
+                        "response": one.response,
+                        "sense": "<=" if one.sign > 0 else ">=",
+                        "bound": one.bound,
+                        **found.as_dict(),
+                    }
+                    for one, found in self.constraints
+                },
+            },
+            "feasible": "undecided" if self.feasible is None else self.feasible,
+            "why": self.why,
+        }
+
+
+def verdict(
+    model: Model, problem: Problem, runs: Sequence[Run], confidence: float
+) -> Verdict | None:
+    """Return the best recommended point of some runs; None if there are none."""
+    if not runs:
+        return None
+    best = min((run.certificate for run in runs), key=_rank)
+    outcomes = best.outcomes
+    constraints = [
+        (one, estimate(one.bound + one.sign * outcomes[:, k], confidence))
+        for k, one in enumerate(problem.constraints, 1)
+    ]
+    return Verdict(
+        problem.point(best.unit),
+        estimate(outcomes[:, 0], confidence),
+        constraints,
+        best.feasible,
+        _why(model, best, constraints),
+    )
+
+
+def _rank(certificate: Certificate) -> tuple[int, float]:
+    """Sort feasible points by objective, before others by violation."""
+    if certificate.undefined:
+        return 2, float(certificate.undefined)
+    mean = certificate.outcomes.mean(axis=0)
+    if certificate.feasible:
+        return 0, float(mean[0])
+    return 1, float(mean[1:].max(initial=0.0))
+
+
+def _why(
+    model: Model, best: Certificate, constraints: Sequence[tuple[Constraint, Estimate]]
+) -> str:
+    """Say why a point is called feasible, infeasible or neither."""
+    n = len(best.outcomes)
+    if best.undefined:
+        return (
+            f"a response is undefined (no matches) in {best.undefined} of {n} fresh replications"
+            " of the least violating point found"
+        )
+    if best.feasible:
+        if not constraints:
+            return "there are no constraints"
+        return (
+            f"every constraint holds by its one-sided bound on {n} fresh replications; an"
+            f" infeasible point would pass with probability at most {best.alpha:.3g}"
+        )
+    excess = np.nanmean(best.outcomes[:, 1:], axis=0)
+    worst, found = constraints[int(excess.argmax())]
+    extreme = "least" if worst.sign > 0 else "largest"
+    interval = f"[{found.ci_low:.4g}, {found.ci_high:.4g}]"
+    seen = (
+        f"the {extreme} {worst.response} found is {found.mean:.4g} {interval}"
+        f" ({found.confidence:.0%} interval, {n} fresh replications), the bound is"
+        f" {plain_number(worst.bound)}"
+    )
+    if best.feasible is None:
+        return f"{seen}: too close to call, try a larger budget"
+    return f"no feasible point was found, {seen}{_floor(model, worst)}"
+
+
+def _floor(model: Model, constraint: Constraint) -> str:
+    """Say what theory knows of the least value of a response."""
+    if constraint.sign < 0 or constraint.response not in model.floors:
+        return ""
+    value, reason = model.floors[constraint.response]
+    return f"; by theory it cannot fall below {value:.4g} {reason}"
