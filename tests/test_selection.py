@@ -98,8 +98,8 @@ def test_without_constraints_every_point_is_feasible() -> None:
     rng = np.random.default_rng(6)
 
     def evaluate(unit: Floats, n: int) -> Floats:
-        noise: Floats = rng.normal(0, 0.1, (n, 1))
-        return unit[0] + noise
+        outcomes: Floats = unit[0] + rng.normal(0, 0.1, (n, 1))
+        return outcomes
 
     found = certify(free, [np.array([0.8]), np.array([0.2])], (evaluate, evaluate), 100, ALPHA)
     assert (found.feasible, found.unit[0]) == (True, 0.2)

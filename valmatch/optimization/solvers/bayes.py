@@ -24,8 +24,8 @@ __all__ = ["bayes"]
 # Stages that look for improvement: up to which share of the budget, and with how many times the
 # replications of a first look. What is left sharpens the picture of the best points.
 STAGES = (0.4, 1), (0.7, 3)
-# More points than this make the processes slow; larger budgets give each more replications.
-POINTS = 250
+# First looks that a whole budget could buy, at most: with more points the processes are slow.
+POINTS = 500
 # The processes average over noise, so that first looks can be this much shorter than usual.
 SHORTER = 2
 # Points of the final phase get this many times the replications of a first look.
