@@ -89,7 +89,13 @@ def run(
     first: int,
     last: bool,
     rules: Rules,
-    lobby: Lobby,
+    state_: Records,
+    arrival: Floats,
+    rating: Floats,
+    ticks: Ints,
+    player: Ints,
+    teams: Ints,
+    work: Work,
     waits: Floats,
     log: Floats,
 ) -> int:
@@ -100,8 +106,7 @@ def run(
     Parameters and result are those of `valmatch.matching.team_first.run`; the teams of match m
     are numbered 2m and 2m + 1.
     """
-    state = lobby.state[0]
-    arrival, rating, ticks, player = lobby.arrival, lobby.rating, lobby.ticks, lobby.player
+    state = state_[0]
     taken = 0
     while True:
         due = np.inf
@@ -123,9 +128,9 @@ def run(
             state["expired"] += 1
         else:
             break
-        if _review(now, rules, state, arrival, rating, ticks, lobby.teams, lobby.work):
-            _match(now, rules, state, arrival, rating, player, lobby.teams, waits, log)
-            _close_gaps(rules.team_num, state, arrival, rating, ticks, player, lobby.teams)
+        if _review(now, rules, state, arrival, rating, ticks, teams, work):
+            _match(now, rules, state, arrival, rating, player, teams, waits, log)
+            _close_gaps(rules.team_num, state, arrival, rating, ticks, player, teams)
     if last:
         for k in range(state["waiting"]):
             waited = rules.horizon - arrival[k]

@@ -152,7 +152,12 @@ def run(
     first: int,
     last: bool,
     rules: Rules,
-    lobby: Lobby,
+    state_: Records,
+    players: Records,
+    teams: Records,
+    pool: Records,
+    lineup: Records,
+    marks: Ints,
     waits: Floats,
     log: Floats,
 ) -> int:
@@ -167,7 +172,8 @@ def run(
     first : index of the first of these players
     last : whether these are the last: hold all reviews up to the horizon, count who is left
     rules : the rules
-    lobby : in and out
+    state_, players, teams, pool, lineup, marks : the arrays of a `Lobby`, in and out; one by one,
+        because a tuple of them costs more to hand over than to work on
     waits : out: minutes of each matched player in order of matching
     log : (matches, 3 + 2 * team_num) out, where a log is wanted: hour of the match, formation
         numbers of both teams, player indices (older team first, each ascending)
@@ -177,8 +183,7 @@ def run(
     int
         Players taken; fewer than n where lobby or waits have no room for the next one.
     """
-    players, teams, pool = lobby.players, lobby.teams, lobby.pool
-    lineup, marks, state = lobby.lineup, lobby.marks, lobby.state[0]
+    state = state_[0]
     taken = 0
     while True:
         due = np.inf

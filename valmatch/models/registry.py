@@ -11,6 +11,7 @@ from valmatch.errors import InputError
 from valmatch.fields import Factors
 from valmatch.models.opponent.factors import OpponentFactors
 from valmatch.models.valorant.factors import ValorantFactors
+from valmatch.models.zonestats.factors import ZoneStatsFactors
 
 __all__ = ["MODELS", "ModelEntry", "load_model", "unknown_model"]
 
@@ -44,6 +45,11 @@ MODELS: dict[str, ModelEntry] = {
         OpponentFactors,
         "one player meets opponents of unknown skill, chosen by policies that learn",
         "valmatch.models.opponent.model:OpponentModel",
+    ),
+    "zonestats": ModelEntry(
+        ZoneStatsFactors,
+        "a population with latent skills plays games that ZoneStats rates",
+        "valmatch.models.zonestats.model:ZoneStatsModel",
     ),
 }
 

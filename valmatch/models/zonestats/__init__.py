@@ -1,0 +1,1 @@
+"""A population of players that is rated by ZoneStats."""

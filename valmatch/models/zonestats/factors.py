@@ -1,0 +1,130 @@
+"""Factors of the ZoneStats model."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, Field, Strict, model_validator
+
+from valmatch.fields import Factors, Whole, plain_number, refuse
+
+__all__ = ["ZoneStatsFactors"]
+
+# The bounds lie far outside any use; within them no kernel overflows.
+Points = Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), Strict()]
+Rate = Annotated[float, Field(ge=1e-6, le=1e6, allow_inf_nan=False), Strict()]
+Minutes = Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), Strict()]
+Rating = Annotated[
+    float,
+    Field(ge=-1e6, le=1e6, allow_inf_nan=False),
+    Strict(),
+    AfterValidator(lambda rating: rating + 0.0),  # -0.0 is the same number
+]
+Share = Annotated[
+    float,
+    Field(ge=0, le=1, allow_inf_nan=False),
+    Strict(),
+    AfterValidator(lambda share: share + 0.0),
+]
+
+MAX_SEATS = 50_000_000
+"""Most players times games in one replication: its random numbers take 32 bytes each."""
+
+MAX_SKILL_STD = 50
+"""Largest skill_std in units of true_spread; far beyond, scores leave the range of numbers."""
+
+
+def _factor(default: object, unit: str, description: str) -> Any:  # noqa: ANN401
+    return Field(default, description=description, json_schema_extra={"unit": unit})
+
+
+class ZoneStatsFactors(Factors):
+    """A population with latent skills on the rating scale whose games are rated by ZoneStats.
+
+    `T`, `GAME_MULT`, `MAX_GAME_LENGTH` and `initial_rating` have names and defaults of "Player
+    Rating: Quick View of the Algorithm", whose equation numbers are quoted.
+    """
+
+    T: Points = _factor(
+        120.0, "points", "Spread of the ratings: predictions are logistic in the lead over T (1)."
+    )
+    GAME_MULT: Rate = _factor(
+        2.0, "points per minute", "Multiplier of all adjustments (3), also their cap (5)."
+    )
+    MAX_GAME_LENGTH: Minutes = _factor(
+        20.0, "minutes", "Time in the game beyond which a contest counts no more (3)."
+    )
+    initial_rating: Rating = _factor(
+        500.0, "points", "Rating of everybody before the first game, mean of the latent skills."
+    )
+    compare: Literal["score_per_hour", "score"] = _factor(
+        "score_per_hour",
+        "",
+        "What decides a contest. score_per_hour: as in the source (step 1). score: the raw score,"
+        " which favours whoever was in the game longer.",
+    )
+    n_players: Annotated[int, Field(ge=2, le=1_000_000), *Whole] = _factor(
+        100, "players", "Number of players."
+    )
+    games_per_player: Annotated[int, Field(ge=1, le=1_000_000), *Whole] = _factor(
+        200, "games", "Number of games that a player plays on average."
+    )
+    n_teams: Annotated[int, Field(ge=2, le=1000), *Whole] = _factor(
+        2, "teams", "Number of teams in a game."
+    )
+    team_size: Annotated[int, Field(ge=1, le=1000), *Whole] = _factor(
+        1, "players", "Number of players on a team; 1 with more than 2 teams: free for all."
+    )
+    skill_std: Points = _factor(
+        150.0, "points", "Standard deviation of the normal distribution of the latent skills."
+    )
+    true_spread: Points = _factor(
+        120.0,
+        "points",
+        "Spread of the outcomes: of two players the better one has the higher score per hour with"
+        " a probability that is logistic in the difference of their skills over true_spread.",
+    )
+    tie_chance: Share = _factor(
+        0.0, "", "Probability that nobody scores in a game, so that all its contests are ties."
+    )
+    game_minutes: Minutes = _factor(20.0, "minutes", "Length of a game.")
+    late_chance: Share = _factor(0.2, "", "Probability that a player joins a game late.")
+    latest_join: Share = _factor(
+        1.0, "", "Late players join uniformly within this share of the game."
+    )
+    early_chance: Share = _factor(0.2, "", "Probability that a player leaves a game early.")
+    earliest_leave: Share = _factor(
+        0.0,
+        "",
+        "Early leavers stay for a share of the rest of the game that is uniform from this to 1.",
+    )
+    error_bound: Points = _factor(
+        60.0, "points", "Rating error within which the ratings count as converged."
+    )
+
+    @model_validator(mode="after")
+    def _playable(self) -> Self:
+        seats = self.n_teams * self.team_size
+        if seats > self.n_players:
+            raise refuse(
+                f"{self.n_teams} teams of {self.team_size} need {seats} players, more than"
+                f" n_players {self.n_players}",
+                "team_size",
+                "n_teams",
+                "n_players",
+            )
+        if self.n_players * self.games_per_player > MAX_SEATS:
+            raise refuse(
+                f"{self.n_players} players with {self.games_per_player} games each are too many"
+                f" for one replication (allowed: a product of at most {MAX_SEATS})",
+                "games_per_player",
+                "n_players",
+            )
+        if self.skill_std > MAX_SKILL_STD * self.true_spread:
+            raise refuse(
+                f"skill_std {plain_number(self.skill_std)} is more than {MAX_SKILL_STD} times"
+                f" true_spread {plain_number(self.true_spread)}",
+                "skill_std",
+                "true_spread",
+            )
+        return self

@@ -1,0 +1,205 @@
+"""The `zonestats` model: whether the ratings of a population approach its latent skills."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch._numba import announce_compilation
+from valmatch.models.zonestats.factors import ZoneStatsFactors
+from valmatch.models.zonestats.population import LOG, ROUND, Luck, Rules, new_seats, play
+from valmatch.simulator import Axes, Outcome, Record, Response, Table
+from valmatch.streams import Streams
+
+__all__ = ["ZoneStatsModel", "rank_correlation"]
+
+Floats = NDArray[np.float64]
+
+SKILLS, PICKS, NOISE, JOINS, LEAVES, TIES = range(6)
+"""Sources of randomness."""
+
+MEASURES = ("rating_error", "log_loss")
+
+RESPONSES = (
+    Response("rating_error", "points", "root mean square of rating minus latent skill at the end"),
+    Response("mean_rating_error", "points", "rating error, mean over the game numbers"),
+    Response(
+        "games_to_converge",
+        "games",
+        "games per player until the rating error is within error_bound and stays; undefined if it"
+        " is outside at the end",
+    ),
+    Response("rank_correlation", "", "Spearman's correlation of ratings and skills at the end"),
+    Response(
+        "rating_slope", "", "points of rating per point of skill, by least squares at the end"
+    ),
+    Response("log_loss", "", "logarithmic loss of the predictions before each game, per contest"),
+    Response("log_loss.late", "", "the same over the second half of the game numbers"),
+    Response(
+        "skill_log_loss.late",
+        "",
+        "the same if skills and true_spread were known, as good as it gets",
+    ),
+    Response("accuracy", "", "share of the contests won by the favourite; even ones count half"),
+    Response("accuracy.late", "", "the same over the second half of the game numbers"),
+)
+
+
+def rank_correlation(a: Floats, b: Floats) -> float:
+    """Return Spearman's rank correlation, equal values sharing their mean rank.
+
+    NaN if all values of `a` or of `b` are equal.
+    """
+    ranks = [_ranks(a), _ranks(b)]
+    x, y = (rank - rank.mean() for rank in ranks)
+    scale = math.sqrt(float(x @ x) * float(y @ y))
+    return float(x @ y) / scale if scale > 0 else math.nan
+
+
+def _ranks(values: Floats) -> Floats:
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return np.asarray((last - (counts - 1) / 2)[inverse])
+
+
+def _axes(factors: ZoneStatsFactors) -> Axes:
+    """Return the curves with scales that follow the factors, so that any unit will do."""
+    points = max(factors.skill_std, factors.GAME_MULT * factors.game_minutes)
+    sizes = (points, max(1.0, points / factors.T))
+    scales = [2.0 ** math.ceil(math.log2(size)) for size in sizes]
+    return Axes(("zonestats",), MEASURES, factors.games_per_player, scales)
+
+
+class ZoneStatsModel:
+    """A population with latent skills that plays games between teams drawn at random.
+
+    Parameters
+    ----------
+    factors : ZoneStatsFactors
+        The factors.
+    arrivals : None
+        This model takes no arrivals.
+    """
+
+    drawn_by = frozenset(("n_players", "games_per_player", "n_teams", "team_size"))
+    responses: Sequence[Response] = RESPONSES
+    warnings: Sequence[str] = ()
+    floors: Mapping[str, tuple[float, str]] = MappingProxyType({})
+
+    def __init__(self, factors: ZoneStatsFactors, arrivals: Path | None = None) -> None:
+        assert arrivals is None
+        self._factors = factors
+        self._rules = Rules(
+            factors.T,
+            factors.GAME_MULT,
+            factors.MAX_GAME_LENGTH,
+            factors.initial_rating,
+            factors.compare == "score_per_hour",
+            factors.true_spread,
+            factors.tie_chance,
+            factors.game_minutes,
+            factors.late_chance,
+            factors.latest_join,
+            factors.early_chance,
+            factors.earliest_leave,
+            factors.error_bound,
+        )
+        self._n_seats = factors.n_teams * factors.team_size
+        self._n_games = -(-factors.n_players * factors.games_per_player // self._n_seats)
+        self.axes: Axes | None = _axes(factors)
+        self._scales = np.array(self.axes.scales)[:, np.newaxis]
+        self._seats = new_seats(factors.n_players, factors.n_teams, factors.team_size)
+        self._errors, self._ratings = np.empty(factors.n_players), np.empty(factors.n_players)
+        self._rounds = np.empty((factors.games_per_player, len(ROUND)))
+
+    def draw(self, streams: Streams, replication: int) -> Luck:
+        """Return the random numbers; neither ratings nor outcomes enter."""
+        shape = self._n_games, self._n_seats
+        return Luck(
+            streams.stream(replication, SKILLS).standard_normal(self._factors.n_players),
+            streams.stream(replication, PICKS).random(shape),
+            streams.stream(replication, NOISE).standard_exponential(shape),
+            streams.stream(replication, JOINS).random(shape),
+            streams.stream(replication, LEAVES).random(shape),
+            streams.stream(replication, TIES).random(self._n_games),
+        )
+
+    def keep(self, inputs: Luck) -> Luck:
+        """Return the inputs themselves: no run changes them."""
+        return inputs
+
+    def run(self, inputs: Luck) -> Outcome:
+        """Return the responses with the curves over the games of a player."""
+        responses = self._play(inputs, self._log(0))
+        contests, loss, _, _, error = self._rounds.T
+        curves = np.array([[error, loss / contests]]) / self._scales
+        return Outcome(responses, curves)
+
+    def record(self, inputs: Luck) -> Record:
+        """Return the responses with every player and every game."""
+        log = self._log(self._n_games)
+        responses = self._play(inputs, log)
+        return Record(responses, (self._players_table(inputs, log), self._games_table(log)))
+
+    def _log(self, n_games: int) -> Floats:
+        return np.empty((n_games, self._n_seats, len(LOG)))
+
+    def _skills(self, luck: Luck) -> Floats:
+        """Return the latent skills in points."""
+        return self._factors.initial_rating + self._factors.skill_std * luck.skills
+
+    def _play(self, luck: Luck, log: Floats) -> Floats:
+        """Play all games; return the responses."""
+        announce_compilation(play)
+        skills = self._skills(luck)
+        settled = play(
+            self._rules, luck, skills, self._seats, self._errors, self._ratings, self._rounds, log
+        )
+        skill, rating = skills - skills.mean(), self._ratings - self._ratings.mean()
+        sums, late = (
+            self._rounds.sum(axis=0),
+            self._rounds[self._rounds.shape[0] // 2 :].sum(axis=0),
+        )
+        contests, loss, _, hits, _ = sums.tolist()
+        late_contests, late_loss, late_skill_loss, late_hits, _ = late.tolist()
+        converged = settled * self._n_seats / self._factors.n_players
+        return np.array(
+            [
+                math.sqrt(float(np.mean((rating - skill) ** 2))),
+                float(self._rounds[:, -1].mean()),
+                converged if settled <= self._n_games else math.nan,
+                rank_correlation(self._ratings, skills),
+                float(rating @ skill) / float(skill @ skill),
+                loss / contests,
+                late_loss / late_contests,
+                late_skill_loss / late_contests,
+                hits / contests,
+                late_hits / late_contests,
+            ]
+        )
+
+    def _players_table(self, luck: Luck, log: Floats) -> Table:
+        """Return one row for each player."""
+        players = log[:, :, LOG.index("player")].astype(np.int64).ravel()
+        return Table(
+            "players",
+            {
+                "player": range(self._factors.n_players),
+                "skill": self._skills(luck).tolist(),
+                "rating": self._ratings.tolist(),
+                "games": np.bincount(players, minlength=self._factors.n_players).tolist(),
+            },
+        )
+
+    def _games_table(self, log: Floats) -> Table:
+        """Return one row for each player in each game, in the long format of game logs."""
+        columns = dict(zip(LOG, log.reshape(-1, len(LOG)).T, strict=True))
+        whole = {name: columns.pop(name).astype(np.int64).tolist() for name in ("player", "team")}
+        games = np.repeat(np.arange(self._n_games), self._n_seats).tolist()
+        rest = {name: column.tolist() for name, column in columns.items()}
+        return Table("games", {"game": games, **whole, **rest})

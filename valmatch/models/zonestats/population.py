@@ -1,0 +1,271 @@
+"""The games of a population with latent skills, rated one after the other by ZoneStats."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch._numba import inlined, njit
+from valmatch.ratings.zonestats import adjust, score_per_hour
+
+__all__ = ["LOG", "ROUND", "Luck", "Rules", "Seats", "new_seats", "play", "seat_players"]
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+ROUND = ("contests", "log_loss", "skill_log_loss", "hits", "rating_error")
+"""Columns of a round: sums over its contests, then the rating error at its end."""
+
+LOG = ("player", "team", "score", "minutes", "rating", "adjustment")
+"""Columns of the log: one row a player in a game, with the rating before it."""
+
+CONTESTS, LOG_LOSS, SKILL_LOG_LOSS, HITS, RATING_ERROR = range(len(ROUND))
+
+
+class Rules(NamedTuple):
+    """The factors that the kernel needs, by their names; `per_hour`: whether SPH is compared."""
+
+    t: float
+    game_mult: float
+    max_game_length: float
+    initial_rating: float
+    per_hour: bool
+    true_spread: float
+    tie_chance: float
+    game_minutes: float
+    late_chance: float
+    latest_join: float
+    early_chance: float
+    earliest_leave: float
+    error_bound: float
+
+
+class Luck(NamedTuple):
+    """The random numbers of a replication with G games of m players.
+
+    Attributes
+    ----------
+    skills : (n_players,) float64, standard normals
+    picks : (G, m) float64 in [0, 1), who plays
+    noise : (G, m) float64, standard exponentials by which score rates are divided
+    joins, leaves : (G, m) float64 in [0, 1), when a player joins and leaves
+    ties : (G,) float64 in [0, 1), which games are ties
+    """
+
+    skills: Floats
+    picks: Floats
+    noise: Floats
+    joins: Floats
+    leaves: Floats
+    ties: Floats
+
+
+class Seats(NamedTuple):
+    """Room for the m players of a game.
+
+    Attributes
+    ----------
+    order : (n_players,) int64, all players; the first m of them play
+    teams : (m,) int64
+    ratings, scores, rates, minutes, adjustments : (m,) float64
+    """
+
+    order: Whole
+    teams: Whole
+    ratings: Floats
+    scores: Floats
+    rates: Floats
+    minutes: Floats
+    adjustments: Floats
+
+
+def new_seats(n_players: int, n_teams: int, team_size: int) -> Seats:
+    """Return room for the games of a population."""
+    seats = n_teams * team_size
+    return Seats(
+        np.arange(n_players),
+        np.arange(seats) // team_size,
+        np.empty(seats),
+        np.empty(seats),
+        np.empty(seats),
+        np.empty(seats),
+        np.empty(seats),
+    )
+
+
+@inlined
+def _log_loss(lead: float, outcome: float) -> float:
+    """Return the loss of the logistic prediction of a lead in units of the spread.
+
+    It is -outcome ln p - (1 - outcome) ln(1 - p) with p = 1 / (1 + exp(-lead)), finite however
+    wrong the prediction.
+    """
+    return max(lead, 0.0) + math.log1p(math.exp(-abs(lead))) - outcome * lead
+
+
+@inlined
+def _minutes(rules: Rules, join: float, leave: float) -> float:
+    """Return the minutes in the game of a player, > 0.
+
+    A uniform number below a probability is, divided by it, uniform again.
+    """
+    rest = 1.0
+    if join < rules.late_chance:
+        rest = 1.0 - rules.latest_join * (join / rules.late_chance)
+    if leave < rules.early_chance:
+        share = leave / rules.early_chance
+        rest *= 1.0 - (1.0 - rules.earliest_leave) * share
+    # Rounding can make a share of the largest number below 1 a whole.
+    return rules.game_minutes * max(rest, 1e-12)
+
+
+@njit
+def seat_players(picks: Floats, order: Whole) -> None:
+    """Put m players, every set and order equally likely, in front (Fisher and Yates).
+
+    Parameters
+    ----------
+    picks : (m,) float64 in [0, 1)
+    order : (n_players,) int64, a permutation of the players; changed
+    """
+    for k in range(picks.size):
+        other = k + int(picks[k] * (order.size - k))
+        player = order[other]
+        order[other] = order[k]
+        order[k] = player
+
+
+@njit
+def _score(rules: Rules, luck: Luck, game: int, skills: Floats, seats: Seats) -> None:
+    """Let the seated players play.
+
+    The score per hour is exp(skill / true_spread) over a standard exponential, so that its
+    logarithm has Gumbel noise: of any two players, each is ahead with the logistic probability.
+    """
+    tie = luck.ties[game] < rules.tie_chance
+    for k in range(seats.teams.size):
+        minutes = _minutes(rules, luck.joins[game, k], luck.leaves[game, k])
+        lead = (skills[seats.order[k]] - rules.initial_rating) / rules.true_spread
+        score = 0.0 if tie else math.exp(lead) / luck.noise[game, k] * minutes
+        seats.minutes[k] = minutes
+        seats.scores[k] = score
+        seats.rates[k] = score_per_hour(score, minutes) if rules.per_hour else score
+
+
+@njit
+def _judge(rules: Rules, skills: Floats, seats: Seats, sums: Floats) -> None:
+    """Add the predictions of a game from the ratings before it, contest by contest, to `sums`."""
+    for i in range(seats.teams.size):
+        skill = skills[seats.order[i]]
+        for j in range(i + 1, seats.teams.size):
+            if seats.teams[i] == seats.teams[j]:
+                continue
+            ahead = seats.rates[i] - seats.rates[j]
+            outcome = 1.0 if ahead > 0.0 else 0.0 if ahead < 0.0 else 0.5
+            lead = (seats.ratings[i] - seats.ratings[j]) / rules.t
+            true_lead = (skill - skills[seats.order[j]]) / rules.true_spread
+            sums[CONTESTS] += 1.0
+            sums[LOG_LOSS] += _log_loss(lead, outcome)
+            sums[SKILL_LOG_LOSS] += _log_loss(true_lead, outcome)
+            if lead == 0.0:
+                sums[HITS] += 0.5
+            else:
+                sums[HITS] += outcome if lead > 0.0 else 1.0 - outcome
+
+
+@njit
+def _apply(seats: Seats, errors: Floats, ratings: Floats) -> float:
+    """Add the adjustments of a game to ratings and errors; return what the squares gain."""
+    gain = 0.0
+    for k in range(seats.teams.size):
+        player, change = seats.order[k], seats.adjustments[k]
+        gain += change * (2.0 * errors[player] + change)
+        errors[player] += change
+        ratings[player] += change
+    return gain
+
+
+@njit
+def play(
+    rules: Rules,
+    luck: Luck,
+    skills: Floats,
+    seats: Seats,
+    errors: Floats,
+    ratings: Floats,
+    rounds: Floats,
+    log: Floats,
+) -> int:
+    """Play and rate all games of a replication.
+
+    Parameters
+    ----------
+    rules, luck : Rules, Luck
+        What is played.
+    skills : (n_players,) float64
+        Latent skills in points.
+    seats : Seats
+        Workspace.
+    errors : (n_players,) float64
+        Workspace.
+    ratings : (n_players,) float64
+        Result: the ratings after the last game.
+    rounds : (games_per_player, len(ROUND)) float64
+        Result; a round is as many games as give every player one on average.
+    log : (G, m, len(LOG)) float64, or (0, m, len(LOG)) for none
+        Result: who did what.
+
+    Returns
+    -------
+    int
+        Least number of games after which the rating error is within the bound and stays; G + 1
+        if it is outside at the end.
+    """
+    n_games, n_seats, n_players = luck.ties.size, seats.teams.size, skills.size
+    for player in range(n_players):
+        seats.order[player] = player
+        ratings[player] = rules.initial_rating
+    errors[:] = ratings - skills
+    errors -= errors.mean()  # the games sum to zero, so that the means stay aligned
+    rounds[:] = 0.0
+    squares, limit = np.sum(errors * errors), n_players * rules.error_bound**2
+    settled = 0 if squares <= limit else 1
+    for game in range(n_games):
+        seat_players(luck.picks[game], seats.order)
+        _score(rules, luck, game, skills, seats)
+        for k in range(n_seats):
+            seats.ratings[k] = ratings[seats.order[k]]
+        current = rounds[game * n_seats // n_players]
+        _judge(rules, skills, seats, current)
+        adjust(
+            seats.ratings,
+            seats.rates,
+            seats.minutes,
+            seats.teams,
+            rules.t,
+            rules.game_mult,
+            rules.max_game_length,
+            seats.adjustments,
+        )
+        if log.shape[0] > 0:
+            _note(seats, log[game])
+        squares += _apply(seats, errors, ratings)
+        current[RATING_ERROR] = math.sqrt(max(squares, 0.0) / n_players)
+        if squares > limit:
+            settled = game + 2
+    return settled
+
+
+@njit
+def _note(seats: Seats, rows: Floats) -> None:
+    """Write the players of a game to the log."""
+    for k in range(seats.teams.size):
+        rows[k, 0] = seats.order[k]
+        rows[k, 1] = seats.teams[k]
+        rows[k, 2] = seats.scores[k]
+        rows[k, 3] = seats.minutes[k]
+        rows[k, 4] = seats.ratings[k]
+        rows[k, 5] = seats.adjustments[k]
