@@ -16,6 +16,9 @@ __all__ = ["announce_compilation", "inlined", "njit"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
+KERNELS = ("matching", "models", "policies", "rate", "ratings")
+"""The folders of the package that hold kernels."""
+
 _announced: set[object] = set()
 
 
@@ -58,7 +61,8 @@ def _cache_folder(given: str) -> str:
     """
     package = Path(__file__).parent
     stamp = hashlib.sha256()
-    for path in sorted([Path(__file__), *package.glob("*/**/*.py")]):
+    kernels = [path for folder in KERNELS for path in package.glob(f"{folder}/**/*.py")]
+    for path in sorted([Path(__file__), *kernels]):
         facts = path.stat()
         stamp.update(f"{path} {facts.st_mtime_ns} {facts.st_size}\n".encode())
     name = f"valmatch-{stamp.hexdigest()[:12]}"
