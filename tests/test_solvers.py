@@ -1,0 +1,271 @@
+"""Tests of the solvers on problems with known optima and known noise."""
+
+from __future__ import annotations
+
+import gc
+import math
+import threading
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+
+from tests.oracles.noisy_problems import PROBLEMS, Case, Laboratory, search
+from valmatch.errors import InputError
+from valmatch.optimization.solvers.gaussian_process import _density, fit, posterior
+from valmatch.optimization.solvers.inversion import Evaluate, inverted
+from valmatch.optimization.solvers.registry import SOLVERS, make, search_budget
+from valmatch.optimization.solvers.search import Archive, Request, Search, Solver, Steps, Task
+
+Floats = NDArray[np.float64]
+
+BUDGET = 400
+SEARCHES = [name for name in SOLVERS if name != "auto"]
+# The best finalist that is truly feasible may miss the optimum by this share of the objective's
+# range over the box (128 in the bowl, 30 in five variables, 10 in one, 98 without constraint).
+RANGE = {
+    "bowl": 128.0,
+    "infeasible start": 128.0,
+    "five variables": 30.0,
+    "undefined region": 128.0,
+    "one variable": 10.0,
+    "no constraint": 98.0,
+    "whole numbers": 128.0,
+}
+TOLERANCE = dict.fromkeys(SEARCHES, 0.1) | {
+    "random": 0.15,
+    "spsa": 0.15,
+    "bayes": 0.05,
+}
+
+
+def solver_for(name: str, case: Case, budget: int = BUDGET, seed: int = 0) -> Solver:
+    problem = case.problem
+    return make(name, problem, budget, np.random.default_rng(seed), problem.start)
+
+
+def truths(case: Case, units: list[Floats]) -> Floats:
+    points = [case.problem.point(unit).values() for unit in units]
+    return np.array([case.truth(np.array(list(point))) for point in points])
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("title", RANGE)
+def test_finds_the_optimum(name: str, title: str) -> None:
+    case = PROBLEMS[title]
+    laboratory = Laboratory(case)
+    solver = solver_for(name, case)
+    search(solver, laboratory)
+    assert 0.5 * BUDGET < laboratory.spent <= BUDGET or title == "whole numbers"
+    outcomes = truths(case, solver.finalists(8))
+    feasible = (outcomes[:, 1:] <= 0.0).all(axis=1)
+    assert feasible.any()
+    gap = outcomes[feasible, 0].min() - case.optimum
+    assert -1e-9 <= gap <= TOLERANCE[name] * RANGE[title]
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("budget", [1, 2, 3, 7, 30, 101])
+def test_spends_no_more_than_the_budget(name: str, budget: int) -> None:
+    case = PROBLEMS["five variables"]
+    laboratory = Laboratory(case)
+    solver = solver_for(name, case, budget)
+    asked = search(solver, laboratory)
+    assert 1 <= laboratory.spent <= budget
+    assert all(request.n >= 1 for request in asked)
+    assert all(((request.unit >= 0.0) & (request.unit <= 1.0)).all() for request in asked)
+    assert solver.ask() is None
+    assert solver.finalists(3)
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("title", PROBLEMS)
+def test_starts_at_the_start_with_distinct_finalists(name: str, title: str) -> None:
+    case = PROBLEMS[title]
+    solver = solver_for(name, case, 60)
+    asked = search(solver, Laboratory(case))
+    assert_array_equal(asked[0].unit, case.problem.start)
+    points = [tuple(case.problem.point(unit).values()) for unit in solver.finalists(5)]
+    assert 1 <= len(set(points)) == len(points) <= 5
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_same_seed_gives_the_same_requests(name: str) -> None:
+    case = PROBLEMS["five variables"]
+    once, again = (search(solver_for(name, case, 200), Laboratory(case)) for _ in range(2))
+    assert len(once) == len(again)
+    for a, b in zip(once, again, strict=True):
+        assert a.n == b.n
+        assert_array_equal(a.unit, b.unit)
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_another_seed_gives_other_requests(name: str) -> None:
+    case = PROBLEMS["five variables"]
+    once, other = (search(solver_for(name, case, 60, seed), Laboratory(case)) for seed in (0, 1))
+    assert any((a.unit != b.unit).any() for a, b in zip(once, other, strict=False))
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_least_violation_where_nothing_is_feasible(name: str) -> None:
+    case = PROBLEMS["nothing feasible"]
+    solver = solver_for(name, case)
+    search(solver, Laboratory(case))
+    violations = truths(case, solver.finalists(5))[:, 1]
+    assert 3.0 <= violations.min() <= 3.0 + 0.05 * 72.0
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_larger_budgets_buy_points_and_precision(name: str) -> None:
+    case = PROBLEMS["bowl"]
+    few, many = (search(solver_for(name, case, n), Laboratory(case)) for n in (100, 2500))
+    assert len(many) > len(few)
+    assert many[-1].n > few[0].n
+
+
+def test_ask_is_the_same_until_told() -> None:
+    solver = solver_for("auto", PROBLEMS["bowl"])
+    assert solver.ask() is solver.ask()
+
+
+def test_feasible_beats_infeasible_start() -> None:
+    # The start has the best objective by far, and is infeasible.
+    case = PROBLEMS["infeasible start"]
+    solver = solver_for("random", case)
+    search(solver, Laboratory(case))
+    best = truths(case, solver.finalists(1))[0]
+    assert truths(case, [case.problem.start])[0, 0] < best[0]
+    assert best[1] <= 0.0
+
+
+def test_unknown_solver() -> None:
+    with pytest.raises(InputError, match=r"'cobyla' is not a solver .*did you mean cobyqa"):
+        solver_for("cobyla", PROBLEMS["bowl"])
+
+
+def test_auto_is_the_best_in_the_experiments() -> None:
+    assert SOLVERS["auto"] == SOLVERS["bayes"]
+
+
+def test_search_budget_leaves_room_for_certification() -> None:
+    assert search_budget(1000) == 700
+    assert search_budget(1) == 1
+
+
+def _task(title: str = "bowl") -> Task:
+    problem = PROBLEMS[title].problem
+    return Task(problem, 10**6, np.random.default_rng(0), problem.start, Archive(problem))
+
+
+def test_dropped_search_leaves_no_thread() -> None:
+    before = threading.active_count()
+    for name in ("cobyqa", "nelder-mead"):
+        case = PROBLEMS["bowl"]
+        solver = solver_for(name, case, 10**6)
+        laboratory = Laboratory(case)
+        for _ in range(30):
+            request = solver.ask()
+            assert request is not None
+            solver.tell(request, laboratory.evaluate(request.unit, request.n))
+        assert threading.active_count() == before + 1
+        del solver
+        gc.collect()
+        assert threading.active_count() == before
+
+
+def test_error_of_a_minimiser_reaches_the_caller() -> None:
+    def broken(evaluate: Evaluate) -> None:
+        evaluate(Request(np.zeros(2), 1))
+        raise ZeroDivisionError
+
+    solver = Search(_task(), lambda _: inverted(broken))
+    request = solver.ask()
+    assert request is not None
+    with pytest.raises(ZeroDivisionError):
+        solver.tell(request, np.zeros((1, 2)))
+
+
+def test_search_that_repeats_itself_ends() -> None:
+    def stuck(task: Task) -> Steps:
+        while True:
+            yield Request(task.start, 2)
+
+    solver = Search(_task(), stuck)
+    assert len(search(solver, Laboratory(PROBLEMS["bowl"]))) == 1
+
+
+def test_estimates_put_points_on_an_equal_footing() -> None:
+    archive = Archive(PROBLEMS["bowl"].problem)
+    day = np.array([[3.0, 1.0], [-1.0, 5.0], [4.0, -2.0], [0.0, 8.0]])
+    archive.record(np.array([0.1, 0.1]), day)
+    archive.record(np.array([0.2, 0.2]), day[:2] + np.array([10.0, -7.0]))
+    archive.record(np.array([0.3, 0.3]), np.array([[np.nan, 1.0], [1.0, 1.0]]))
+    estimates = archive.estimates()
+    assert_array_equal(estimates.defined, [True, True, False])
+    assert_allclose(estimates.means[1] - estimates.means[0], [10.0, -7.0])
+    assert_allclose(estimates.errors[0] * math.sqrt(4), estimates.errors[1] * math.sqrt(2))
+    assert np.isinf(estimates.violation()[2])
+    assert estimates.ranking()[-1] == 2
+
+
+def test_margin_moves_the_choice_away_from_the_bound() -> None:
+    archive = Archive(PROBLEMS["bowl"].problem)
+    wiggle = np.array([[0.0, -1.0], [0.0, 1.0]])
+    for k, excess in enumerate((0.5, -0.1, -3.0)):
+        archive.record(np.full(2, 0.1 * k), wiggle + np.array([k, excess]))
+    estimates = archive.estimates()
+    assert [int(estimates.ranking(margin)[0]) for margin in (-1.0, 0.0, 2.0)] == [0, 1, 2]
+
+
+def test_posterior_is_the_textbook_formula() -> None:
+    rng = np.random.default_rng(3)
+    units, values, noise = rng.random((12, 2)), rng.normal(size=12), rng.random(12)
+    theta = np.log([0.4, 0.9, 0.05])
+    process = posterior(units, values, noise, theta)
+
+    def kernel(a: Floats, b: Floats) -> Floats:
+        r = np.sqrt((((a[:, None] - b) / [0.4, 0.9]) ** 2).sum(axis=2))
+        correlation: Floats = (1 + math.sqrt(5) * r + 5 / 3 * r**2) * np.exp(-math.sqrt(5) * r)
+        return correlation
+
+    covariance = kernel(units, units) + np.diag(0.05 * noise + 1e-8)
+    ones = np.ones(12)
+    centre = ones @ np.linalg.solve(covariance, values) / (ones @ np.linalg.solve(covariance, ones))
+    weights = np.linalg.solve(covariance, values - centre)
+    variance = (values - centre) @ weights / 12
+    new = rng.random((5, 2))
+    cross = kernel(new, units)
+    mean, deviation = process.predict(new)
+    assert_allclose(mean, centre + cross @ weights)
+    reduction = np.diag(cross @ np.linalg.solve(covariance, cross.T))
+    assert_allclose(deviation**2, variance * (1 - reduction))
+    assert_allclose(process.fitted, centre + kernel(units, units) @ weights)
+
+
+def test_gradient_of_the_density() -> None:
+    rng = np.random.default_rng(5)
+    units, noise = rng.random((15, 3)), rng.random(15)
+    values = np.sin(5 * units[:, 0]) + 0.1 * rng.normal(size=15)
+    squares = (units.T[:, :, None] - units.T[:, None, :]) ** 2
+    theta = np.log([0.3, 0.8, 1.5, 0.05])
+    _, gradient = _density(squares, values, noise, theta)
+    for i, step in enumerate(1e-5 * np.eye(4)):
+        up, down = (_density(squares, values, noise, theta + s * step)[0] for s in (1, -1))
+        assert gradient[i] == pytest.approx((up - down) / 2e-5, rel=1e-4)
+
+
+def test_fit_finds_the_variable_that_matters() -> None:
+    rng = np.random.default_rng(7)
+    units = rng.random((40, 2))
+    values = np.sin(6 * units[:, 0]) + 0.05 * rng.normal(size=40)
+    start = np.log([0.5, 0.5, 0.01])
+    squares = (units.T[:, :, None] - units.T[:, None, :]) ** 2
+    densities = [
+        _density(squares, values, np.ones(40), fit(units, values, np.ones(40), start, steps))[0]
+        for steps in (1, 5, 40)
+    ]
+    assert all(a <= b for a, b in pairwise(densities))
+    theta = fit(units, values, np.ones(40), start, 40)
+    assert theta[1] > theta[0] + 1.0
