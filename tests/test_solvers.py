@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gc
 import math
+import os
+import subprocess
+import sys
 import threading
 from itertools import pairwise
 
@@ -14,7 +17,14 @@ from numpy.typing import NDArray
 
 from tests.oracles.noisy_problems import PROBLEMS, Case, Laboratory, search
 from valmatch.errors import InputError
-from valmatch.optimization.solvers.gaussian_process import _density, fit, posterior
+from valmatch.optimization.solvers.gaussian_process import (
+    fit,
+    log_density,
+    posterior,
+)
+from valmatch.optimization.solvers.gaussian_process import (
+    inverted as inverse_of,
+)
 from valmatch.optimization.solvers.inversion import Evaluate, inverted
 from valmatch.optimization.solvers.registry import SOLVERS, make, search_budget
 from valmatch.optimization.solvers.search import Archive, Request, Search, Solver, Steps, Task
@@ -248,11 +258,10 @@ def test_gradient_of_the_density() -> None:
     rng = np.random.default_rng(5)
     units, noise = rng.random((15, 3)), rng.random(15)
     values = np.sin(5 * units[:, 0]) + 0.1 * rng.normal(size=15)
-    squares = (units.T[:, :, None] - units.T[:, None, :]) ** 2
     theta = np.log([0.3, 0.8, 1.5, 0.05])
-    _, gradient = _density(squares, values, noise, theta)
+    _, gradient = log_density(units, values, noise, theta)
     for i, step in enumerate(1e-5 * np.eye(4)):
-        up, down = (_density(squares, values, noise, theta + s * step)[0] for s in (1, -1))
+        up, down = (log_density(units, values, noise, theta + s * step)[0] for s in (1, -1))
         assert gradient[i] == pytest.approx((up - down) / 2e-5, rel=1e-4)
 
 
@@ -261,11 +270,46 @@ def test_fit_finds_the_variable_that_matters() -> None:
     units = rng.random((40, 2))
     values = np.sin(6 * units[:, 0]) + 0.05 * rng.normal(size=40)
     start = np.log([0.5, 0.5, 0.01])
-    squares = (units.T[:, :, None] - units.T[:, None, :]) ** 2
     densities = [
-        _density(squares, values, np.ones(40), fit(units, values, np.ones(40), start, steps))[0]
+        log_density(units, values, np.ones(40), fit(units, values, np.ones(40), start, steps))[0]
         for steps in (1, 5, 40)
     ]
     assert all(a <= b for a, b in pairwise(densities))
     theta = fit(units, values, np.ones(40), start, 40)
     assert theta[1] > theta[0] + 1.0
+
+
+def test_inverse_and_determinant() -> None:
+    rng = np.random.default_rng(11)
+    root = rng.normal(size=(20, 20))
+    matrix = root @ root.T + np.eye(20)
+    inverse, half = inverse_of(matrix)
+    assert_allclose(inverse, np.linalg.inv(matrix), atol=1e-12)
+    assert half == pytest.approx(0.5 * np.linalg.slogdet(matrix)[1])
+
+
+def test_kernels_agree_with_plain_python() -> None:
+    units, values, noise, theta = (
+        "np.random.default_rng(2).random((9, 2))",
+        "np.random.default_rng(3).random(9)",
+        "np.ones(9)",
+        "np.array([-0.7, -0.3, -3.0])",
+    )
+    call = (
+        "import numpy as np\n"
+        "from valmatch.optimization.solvers.gaussian_process import likelihood_of, posterior\n"
+        f"a = ({units}, {values}, {noise}, {theta})\n"
+        "b = posterior(*a).predict(np.random.default_rng(4).random((5, 2)))\n"
+        "print(repr([x.tolist() for x in (np.append(*reversed(likelihood_of(*a))), *b)]))"
+    )
+    compiled, plain = (
+        subprocess.run(
+            [sys.executable, "-c", call],
+            env={**os.environ, "NUMBA_DISABLE_JIT": off},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for off in ("0", "1")
+    )
+    assert compiled == plain

@@ -23,15 +23,15 @@ __all__ = ["bayes"]
 
 # Stages that look for improvement: up to which share of the budget, and with how many times the
 # replications of a first look. What is left sharpens the picture of the best points.
-STAGES = (0.4, 1), (0.7, 3)
+STAGES = (0.4, 1), (0.85, 3)
 # First looks that a whole budget could buy, at most: with more points the processes are slow.
 POINTS = 500
 # The processes average over noise, so that first looks can be this much shorter than usual.
 SHORTER = 2
 # Points of the final phase get this many times the replications of a first look.
-SHARPER = 6
+SHARPER = 4
 # Standard errors by which the constraints hold at the points of the final phase, in turn.
-MARGINS = (1.0, 0.0, 2.0, 0.5)
+MARGINS = (1.5, 0.5, 2.5)
 # Candidates per choice: half over the whole cube, half around this many of the best points.
 CANDIDATES = 400
 CENTRES = 5

@@ -1,4 +1,8 @@
-"""Gaussian-process regression with a length scale for each variable."""
+"""Gaussian-process regression with a length scale for each variable.
+
+The linear algebra is written out: the matrices are small, and the result must not depend on the
+number of threads that a BLAS library starts for them.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,16 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from valmatch.optimization.solvers.search import Floats
+from valmatch._numba import njit
 
 __all__ = ["Posterior", "fit", "posterior"]
 
+Floats = NDArray[np.float64]
+
 # Prior of the hyperparameters, all logarithms: length scales (of a cube with side 1), then the
-# ratio of noise to signal variance.
+# ratio of noise to signal variance; each as mean and standard deviation, then the bounds.
 PRIOR_LENGTH = (math.log(0.7), 0.8)
 PRIOR_NOISE = (math.log(0.01), 2.0)
 BOUNDS = (math.log(0.03), math.log(20.0)), (math.log(1e-6), math.log(10.0))
@@ -25,6 +32,8 @@ SMALLEST = 1e-12
 # Signed steps of Rprop (Riedmiller & Braun 1993).
 FIRST_STEP = 0.2
 FASTER, SLOWER = 1.3, 0.5
+
+ROOT5 = math.sqrt(5.0)
 
 
 @dataclass(frozen=True)
@@ -51,27 +60,8 @@ class Posterior:
 
     def predict(self, units: Floats) -> tuple[Floats, Floats]:
         """Return means and standard deviations of the function at (k, d) points."""
-        cross = _matern(_distances(units / self.lengths, self.units / self.lengths))
-        mean = self.mean + cross @ self.weights
-        reduction = np.einsum("ij,ij->i", cross @ self.inverse, cross)
-        return mean, np.sqrt(self.variance * np.maximum(1e-12, 1.0 - reduction))
-
-
-def _distances(a: Floats, b: Floats) -> Floats:
-    """Return the squared distances between the rows of `a` and `b`."""
-    squares = (a * a).sum(1)[:, None] + (b * b).sum(1) - 2.0 * (a @ b.T)
-    distances: Floats = np.maximum(squares, 0.0)
-    return distances
-
-
-def _matern(squares: Floats) -> Floats:
-    """Return the Matern 5/2 correlation at squared scaled distances."""
-    a: Floats = np.sqrt(5.0 * squares)
-    correlation = a / 3.0 + 1.0
-    correlation *= a
-    correlation += 1.0
-    correlation *= np.exp(-a)
-    return correlation
+        mean, remaining = project(units, self.units, self.lengths, self.weights, self.inverse)
+        return self.mean + mean, np.sqrt(self.variance * np.maximum(1e-12, remaining))
 
 
 def fit(units: Floats, values: Floats, noise: Floats, theta: Floats, steps: int) -> Floats:
@@ -88,14 +78,13 @@ def fit(units: Floats, values: Floats, noise: Floats, theta: Floats, steps: int)
     steps : int
         Gradient steps.
     """
-    squares = (units.T[:, :, None] - units.T[:, None, :]) ** 2
-    low = np.append(np.full(len(squares), BOUNDS[0][0]), BOUNDS[1][0])
-    high = np.append(np.full(len(squares), BOUNDS[0][1]), BOUNDS[1][1])
-    step = np.full(len(theta), FIRST_STEP)
-    before = np.zeros(len(theta))
+    d = units.shape[1]
+    low, high = (np.append(np.full(d, BOUNDS[0][i]), BOUNDS[1][i]) for i in (0, 1))
+    step = np.full(d + 1, FIRST_STEP)
+    before = np.zeros(d + 1)
     best, best_density = theta, -math.inf
     for _ in range(steps):
-        density, gradient = _density(squares, values, noise, theta)
+        density, gradient = log_density(units, values, noise, theta)
         if density > best_density:
             best, best_density = theta, density
         agree = np.sign(gradient * before)
@@ -105,49 +94,156 @@ def fit(units: Floats, values: Floats, noise: Floats, theta: Floats, steps: int)
     return best
 
 
-def _density(squares: Floats, values: Floats, noise: Floats, theta: Floats) -> tuple[float, Floats]:
-    """Return the log posterior density of `theta`, with its gradient.
-
-    The signal variance is profiled out: Rasmussen & Williams (2006), equations 5.8 and 5.9, at
-    the variance that maximises (5.8).
-    """
-    n = len(values)
-    inverse_squares = np.exp(-2.0 * theta[:-1])
-    a = np.sqrt(5.0 * np.tensordot(inverse_squares, squares, 1))
-    decay = np.exp(-a)
-    ratio = math.exp(theta[-1])
-    covariance = (1.0 + a + a * a / 3.0) * decay + np.diag(ratio * noise + NUGGET)
-    lower = np.linalg.cholesky(covariance)
-    inverse = np.asarray(np.linalg.inv(covariance), dtype=np.float64)
-    centred = values - _centre(inverse, values)
-    weights = inverse @ centred
-    variance = max(SMALLEST, float(centred @ weights) / n)
-    inner = np.outer(weights, weights) / variance - inverse
-    slope = inner * ((5.0 / 3.0) * (1.0 + a) * decay)
-    gradient = np.empty(len(theta))
-    gradient[:-1] = 0.5 * inverse_squares * np.tensordot(squares, slope, 2)
-    gradient[-1] = 0.5 * ratio * float(np.diag(inner) @ noise)
-    location = np.append(np.full(len(squares), PRIOR_LENGTH[0]), PRIOR_NOISE[0])
-    scale = np.append(np.full(len(squares), PRIOR_LENGTH[1]), PRIOR_NOISE[1])
+def log_density(
+    units: Floats, values: Floats, noise: Floats, theta: Floats
+) -> tuple[float, Floats]:
+    """Return the log posterior density of `theta`, with its gradient."""
+    likelihood, gradient = likelihood_of(units, values, noise, theta)
+    d = units.shape[1]
+    location = np.append(np.full(d, PRIOR_LENGTH[0]), PRIOR_NOISE[0])
+    scale = np.append(np.full(d, PRIOR_LENGTH[1]), PRIOR_NOISE[1])
     z = (theta - location) / scale
-    density = -0.5 * n * math.log(variance) - float(np.log(np.diag(lower)).sum())
-    return density - 0.5 * float(z @ z), gradient - z / scale
-
-
-def _centre(inverse: Floats, values: Floats) -> float:
-    """Return the generalised least-squares mean."""
-    sums = inverse.sum(axis=0)
-    return float(sums @ values / sums.sum())
+    return likelihood - 0.5 * float((z * z).sum()), gradient - z / scale
 
 
 def posterior(units: Floats, values: Floats, noise: Floats, theta: Floats) -> Posterior:
     """Condition the process with hyperparameters `theta` on data; arguments as in `fit`."""
     lengths = np.exp(theta[:-1])
-    covariance = _matern(_distances(units / lengths, units / lengths))
     errors = math.exp(theta[-1]) * noise + NUGGET
-    covariance[np.diag_indices(len(units))] = 1.0 + errors
-    inverse = np.asarray(np.linalg.inv(covariance), dtype=np.float64)
-    mean = _centre(inverse, values)
-    weights = inverse @ (values - mean)
-    variance = max(SMALLEST, float((values - mean) @ weights) / len(values))
+    inverse, _ = inverted(covariance_of(units, lengths, errors))
+    mean, weights, variance = centred(inverse, values)
     return Posterior(units, lengths, weights, inverse, mean, variance, values - errors * weights)
+
+
+@njit
+def correlation(a: Floats, b: Floats, lengths: Floats) -> tuple[float, float]:
+    """Return the Matern 5/2 correlation of two points, with what its derivatives share."""
+    square = 0.0
+    for j in range(len(lengths)):
+        difference = (a[j] - b[j]) / lengths[j]
+        square += difference * difference
+    r = ROOT5 * math.sqrt(square)
+    decay = math.exp(-r)
+    return (1.0 + r + r * r / 3.0) * decay, 5.0 / 3.0 * (1.0 + r) * decay
+
+
+@njit
+def covariance_of(units: Floats, lengths: Floats, errors: Floats) -> Floats:
+    """Return the covariance of noisy values, in units of the signal variance."""
+    n = len(units)
+    covariance = np.empty((n, n))
+    for i in range(n):
+        covariance[i, i] = 1.0 + errors[i]
+        for k in range(i):
+            covariance[i, k] = correlation(units[i], units[k], lengths)[0]
+            covariance[k, i] = covariance[i, k]
+    return covariance
+
+
+@njit
+def inverted(matrix: Floats) -> tuple[Floats, float]:
+    """Return the inverse of a positive definite matrix and half its log determinant.
+
+    The matrix is factored as U'U with rows of U in place. All inner loops add a multiple of a row
+    to a row, which compiles to vector instructions without reordering any sum.
+    """
+    n = len(matrix)
+    upper = matrix.copy()
+    half = 0.0
+    for k in range(n):
+        pivot = math.sqrt(upper[k, k])
+        half += math.log(pivot)
+        for j in range(k, n):
+            upper[k, j] /= pivot
+        for i in range(k + 1, n):
+            factor = upper[k, i]
+            for j in range(i, n):
+                upper[i, j] -= factor * upper[k, j]
+    # The rows of the inverse of U, from the last one up.
+    rows = np.zeros((n, n))
+    for i in range(n - 1, -1, -1):
+        rows[i, i] = 1.0
+        for k in range(i + 1, n):
+            factor = upper[i, k]
+            for j in range(k, n):
+                rows[i, j] -= factor * rows[k, j]
+        for j in range(i, n):
+            rows[i, j] /= upper[i, i]
+    # The columns of that inverse, as rows, make the product add rows as well.
+    columns = rows.T.copy()
+    inverse = np.zeros((n, n))
+    for i in range(n):
+        for k in range(i, n):
+            factor = rows[i, k]
+            for j in range(k + 1):
+                inverse[i, j] += factor * columns[k, j]
+    return inverse, half
+
+
+@njit
+def centred(inverse: Floats, values: Floats) -> tuple[float, Floats, float]:
+    """Return the generalised least-squares mean, the weights and the signal variance."""
+    n = len(values)
+    weights = np.zeros(n)
+    sums = np.zeros(n)
+    for i in range(n):
+        for j in range(n):
+            weights[j] += values[i] * inverse[i, j]
+            sums[j] += inverse[i, j]
+    mean = weights.sum() / sums.sum()
+    variance = 0.0
+    for i in range(n):
+        weights[i] -= mean * sums[i]
+        variance += weights[i] * (values[i] - mean)
+    return mean, weights, max(SMALLEST, variance / n)
+
+
+@njit
+def likelihood_of(
+    units: Floats, values: Floats, noise: Floats, theta: Floats
+) -> tuple[float, Floats]:
+    """Return the log likelihood of the hyperparameters, with its gradient.
+
+    The signal variance is profiled out: Rasmussen & Williams (2006), equations 5.8 and 5.9, at
+    the variance that maximises (5.8).
+    """
+    n, d = units.shape
+    lengths = np.exp(theta[:-1])
+    ratio = math.exp(theta[-1])
+    inverse, half = inverted(covariance_of(units, lengths, ratio * noise + NUGGET))
+    _, weights, variance = centred(inverse, values)
+    gradient = np.zeros(d + 1)
+    for i in range(n):
+        inner = weights[i] * weights[i] / variance - inverse[i, i]
+        gradient[d] += 0.5 * ratio * noise[i] * inner
+        for k in range(i):
+            inner = weights[i] * weights[k] / variance - inverse[i, k]
+            slope = inner * correlation(units[i], units[k], lengths)[1]
+            for j in range(d):
+                difference = (units[i, j] - units[k, j]) / lengths[j]
+                gradient[j] += slope * difference * difference
+    return -0.5 * n * math.log(variance) - half, gradient
+
+
+@njit
+def project(
+    new: Floats, units: Floats, lengths: Floats, weights: Floats, inverse: Floats
+) -> tuple[Floats, Floats]:
+    """Return the change of the mean at new points, and the share of the variance that remains."""
+    n = len(units)
+    mean = np.zeros(len(new))
+    remaining = np.empty(len(new))
+    cross = np.empty(n)
+    product = np.empty(n)
+    for i in range(len(new)):
+        product[:] = 0.0
+        for k in range(n):
+            cross[k] = correlation(new[i], units[k], lengths)[0]
+            mean[i] += cross[k] * weights[k]
+            for j in range(n):
+                product[j] += cross[k] * inverse[k, j]
+        explained = 0.0
+        for j in range(n):
+            explained += cross[j] * product[j]
+        remaining[i] = 1.0 - explained
+    return mean, remaining

@@ -20,7 +20,9 @@ Bools = NDArray[np.bool_]
 # A search that asks for this many known results in a row has nothing left to learn.
 REPEATS = 1000
 # Finalists hold every constraint with these many standard errors to spare, in this order.
-MARGINS = (1.0, 0.0, 2.0, 0.5, 3.0, 1.5, 4.0)
+MARGINS = (1.5, 2.5, 0.5, 3.5, 0.0, 5.0)
+# What sets points apart is measured on this many of those with the most replications.
+NEAR = 20
 # A finalist at a margin has at least this share of the replications of the point with the most.
 SEEN = 0.25
 
@@ -161,10 +163,28 @@ class Archive:
             missing = np.mean([a.mean(axis=0) - a[:n].mean(axis=0) for a in longest], axis=0)
             means[defined & (counts == n)] += missing
         means[~defined] = 0.0
-        several = deviations[defined & (counts > 1)]
-        deviation = np.median(several, axis=0) if len(several) else np.zeros(means.shape[1])
-        errors = np.where(defined[:, None], deviation / np.sqrt(counts)[:, None], 0.0)
+        errors = self._errors(np.where(defined, counts, 0), deviations)
         return Estimates(np.array(self._units), counts, means, errors, defined)
+
+    def _errors(self, counts: NDArray[np.int64], deviations: Floats) -> Floats:
+        """Return standard errors; `counts` is 0 for undefined points.
+
+        All points share the error of the most replications; points with fewer add an error of
+        what sets them apart from the points that have the most.
+        """
+        errors: Floats = np.zeros_like(deviations)
+        most = counts.max(initial=0)
+        if most < 2:
+            return errors
+        longest = np.mean([self._outcomes[i] for i in np.flatnonzero(counts == most)], axis=0)
+        near = [i for i in np.argsort(-counts, kind="stable")[:NEAR] if 1 < counts[i] < most]
+        apart = [(self._outcomes[i] - longest[: counts[i]]).std(axis=0, ddof=1) for i in near]
+        own = np.median(apart, axis=0) if apart else errors[0]
+        shared = np.median(deviations[counts > 1], axis=0)
+        some = counts > 0
+        fewer = (1.0 / counts[some] - 1.0 / most)[:, None]
+        errors[some] = np.sqrt(shared**2 / most + own**2 * fewer)
+        return errors
 
 
 @dataclass
