@@ -119,7 +119,7 @@ PROBLEMS = {
     "no constraint": Case(
         _problem(_variables(2, 1.0), 0), lambda x: np.array([((x - 7.0) ** 2).sum()]), 0.0, 2.0
     ),
-    "whole numbers": Case(_problem(_variables(2, 2.0, whole=True), 1), _grid, 18.0, 2.0),
+    "whole numbers": Case(_problem(_variables(2, 2.0, whole=True), 1), _grid, 18.0, 1.0),
     "flat": Case(_problem(_variables(2, 5.0), 1), lambda x: np.array([1.0, -1.0]), 1.0, 0.0),
     "nothing defined": Case(
         _problem(_variables(2, 5.0), 1), lambda x: np.full(2, np.nan), float("nan"), 1.0

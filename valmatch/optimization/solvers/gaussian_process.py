@@ -190,7 +190,11 @@ def centred(inverse: Floats, values: Floats) -> tuple[float, Floats, float]:
         for j in range(n):
             weights[j] += values[i] * inverse[i, j]
             sums[j] += inverse[i, j]
-    mean = weights.sum() / sums.sum()
+    top, bottom = 0.0, 0.0
+    for i in range(n):
+        top += weights[i]
+        bottom += sums[i]
+    mean = top / bottom
     variance = 0.0
     for i in range(n):
         weights[i] -= mean * sums[i]
@@ -208,8 +212,8 @@ def likelihood_of(
     the variance that maximises (5.8).
     """
     n, d = units.shape
-    lengths = np.exp(theta[:-1])
-    ratio = math.exp(theta[-1])
+    lengths = np.array([math.exp(theta[j]) for j in range(d)])
+    ratio = math.exp(theta[d])
     inverse, half = inverted(covariance_of(units, lengths, ratio * noise + NUGGET))
     _, weights, variance = centred(inverse, values)
     gradient = np.zeros(d + 1)
