@@ -25,7 +25,6 @@ CONFIGS = (
     "valorant-20min",
     "valorant-30min",
     "valorant-x2",
-    "valorant-x10",
 )
 # Enough for 20,000 fresh replications of the recommended point.
 BUDGET = 350_000
