@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -55,6 +56,24 @@ def _level(text: str) -> float:
     return value
 
 
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def _duration(text: str) -> float:
+    """Parse a time: seconds, a number with a unit, or [D-]HH:MM:SS as SLURM writes it."""
+    number = re.fullmatch(r"(\d+\.?\d*|\.\d+)([smhd]?)", text)
+    clock = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)", text)
+    seconds = 0.0
+    if number:
+        seconds = float(number[1]) * _UNITS[number[2]]
+    elif clock:
+        days, *parts = (float(part or 0) for part in clock.groups())
+        seconds = 86400.0 * days + 3600.0 * parts[0] + 60.0 * parts[1] + parts[2]
+    if not seconds > 0.0:
+        raise typer.BadParameter(f"{text!r} (allowed: a time > 0, such as 90, 30m or 01:30:00)")
+    return seconds
+
+
 ConfigArgument = Annotated[
     str,
     typer.Argument(metavar="CONFIG", help="A YAML file, the name of a shipped config, or -."),
@@ -70,6 +89,32 @@ Seed = Annotated[
 Workers = Annotated[
     int | None,
     typer.Option(parser=_whole(1), metavar="W", help="Worker processes.  [default: 1]"),
+]
+Executor = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Where replications run: local (processes) or dask.  [default: local]",
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDR",
+        help="Dask scheduler, such as tcp://host:8786; without one, a cluster of W workers is"
+        " started here.",
+    ),
+]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on with what an earlier run left in --out.")
+]
+MaxTime = Annotated[
+    float | None,
+    typer.Option(
+        parser=_duration,
+        metavar="TIME",
+        help="Stop after this time with what is finished: 90, 30m, 01:30:00.",
+    ),
 ]
 Confidence = Annotated[
     float | None,
@@ -148,32 +193,54 @@ def replicate(
     ] = None,
     seed: Seed = None,
     workers: Workers = None,
+    executor: Executor = None,
+    scheduler: Scheduler = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/K",
+            help="Make every K-th replication from I on (I from 0).  [default: the place of a"
+            " SLURM array task]",
+        ),
+    ] = None,
     confidence: Confidence = None,
     overrides: Overrides = [],  # noqa: B006
     out: Out = None,
+    resume: Resume = False,
+    max_time: MaxTime = None,
     json: Json = False,
 ) -> None:
     """Run independent replications and estimate the mean of every response.
 
     Defaults of the options may stand in the `replicate` section of the config. The results
-    depend on config, seed and n alone.
+    depend on config, seed and n alone. Exit code 3: the time was up before all were made.
     """
     from valmatch import replication
     from valmatch.report import progress_bar, show_replications
+    from valmatch.shards import parse_shard, shard_of_job
 
     settings = _load(config, overrides)
     given = settings.replicate
     n = _first(n, given.get("n"), DEFAULT_N)
     seed = _first(seed, given.get("seed"), DEFAULT_SEED)
     confidence = float(_first(confidence, given.get("confidence"), 0.95))
-    with progress_bar("replications", n) as progress:
+    part = shard_of_job(os.environ) if shard is None else parse_shard(shard)
+    total = len(part.indices(n))
+    if part.count > 1:
+        _say(f"shard {part}: {total:,} of {n:,} replications")
+    with progress_bar("replications", total) as progress:
         result = replication.replicate(
             settings,
             n,
             seed,
             workers=_first(workers, given.get("workers"), 1),
+            executor=_executor(executor or given.get("executor")),
+            scheduler=scheduler or given.get("scheduler"),
+            shard=part,
             confidence=confidence,
+            max_seconds=math.inf if max_time is None else max_time,
             out=out,
+            resume=resume,
             progress=progress,
             warn=_warn,
         )
@@ -190,8 +257,9 @@ def replicate(
         if one.undefined:
             _warn(f"{name} is undefined in {one.undefined} of {len(result.values)} replications")
     if not result.complete:
-        _warn(f"interrupted after {len(result.values)} of {n} replications")
-        raise typer.Exit(130)
+        further = "; --resume goes on" if out else ""
+        _warn(f"{result.status} after {len(result.values)} of {total} replications{further}")
+        raise typer.Exit(130 if result.status == "interrupted" else 3)
     missed = result.missed_expectations()
     if missed:
         raise RunError("\n".join(missed))
@@ -224,9 +292,7 @@ def optimize(
     ] = None,
     overrides: Overrides = [],  # noqa: B006
     out: Out = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with an interrupted run in --out.")
-    ] = False,
+    resume: Resume = False,
     json: Json = False,
 ) -> None:
     """Find the rules that minimise the objective of the `optimize` section of the config.
@@ -424,9 +490,22 @@ def _warn(text: str) -> None:
     print(f"warning: {text}", file=sys.stderr)
 
 
+def _executor(name: str | None) -> str:
+    from valmatch.executors import EXECUTORS
+
+    name = name or EXECUTORS[0]
+    if name not in EXECUTORS:
+        raise InputError(f"--executor {name}: allowed are {' and '.join(EXECUTORS)}")
+    return name
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
 def _say_where(out: Path | None) -> None:
     if out:
-        print(f"results in {out}", file=sys.stderr)
+        _say(f"results in {out}")
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
@@ -71,6 +71,12 @@ class ReplicateOptions(Section):
     )
     workers: Annotated[int, Field(ge=1), *Whole] | None = Field(
         None, description="Number of worker processes."
+    )
+    executor: Literal["local", "dask"] | None = Field(
+        None, description="Where replications run: local processes or a Dask cluster."
+    )
+    scheduler: str | None = Field(
+        None, description="Address of a Dask scheduler; null starts a cluster on this machine."
     )
     confidence: Fraction | None = Field(None, description="Confidence level of the intervals.")
     expect: dict[str, Expectation] | None = Field(

@@ -1,40 +1,64 @@
-"""Stopping between two pieces of work when asked to by a signal."""
+"""Stopping between two pieces of work: when a signal asks for it, or when time is up."""
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["SIGNALS", "stop_on_signal"]
+__all__ = ["SIGNALS", "Stop", "stop_on_signal"]
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-@contextmanager
-def stop_on_signal() -> Iterator[Callable[[], bool]]:
-    """Note SIGINT (Ctrl-C) and SIGTERM instead of dying; yield a function that says if one came.
+class Stop:
+    """Whether and why to stop; work asks between two pieces and so never stops inside one.
 
-    Work asks between two pieces and so never stops inside one. A second signal raises
-    KeyboardInterrupt at once. Outside the main thread signals cannot be had, and the function
-    always says no.
+    Parameters
+    ----------
+    max_seconds : float
+        Time from now after which to stop.
+
+    Attributes
+    ----------
+    reason : "" while there is none, "interrupted", or "out of time"
     """
+
+    def __init__(self, max_seconds: float = math.inf) -> None:
+        self.reason = ""
+        self._deadline = time.monotonic() + max_seconds
+
+    def __call__(self) -> bool:
+        """Return whether to stop."""
+        if not self.reason and time.monotonic() >= self._deadline:
+            self.reason = "out of time"
+        return bool(self.reason)
+
+
+@contextmanager
+def stop_on_signal(max_seconds: float = math.inf) -> Iterator[Stop]:
+    """Note SIGINT (Ctrl-C) and SIGTERM instead of dying; yield what says whether to stop.
+
+    A second signal raises KeyboardInterrupt at once. Outside the main thread signals cannot be
+    had, and only time ends the work.
+    """
+    stop = Stop(max_seconds)
     if threading.current_thread() is not threading.main_thread():
-        yield lambda: False
+        yield stop
         return
-    came = False
 
     def note(number: int, frame: FrameType | None) -> None:
-        nonlocal came
-        if came:
+        if stop.reason == "interrupted":
             raise KeyboardInterrupt
-        came = True
+        stop.reason = "interrupted"
 
     before = {number: signal.signal(number, note) for number in SIGNALS}
     try:
-        yield lambda: came
+        yield stop
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

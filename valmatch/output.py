@@ -14,11 +14,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, BinaryIO, TextIO, cast
 
 from valmatch.errors import RunError
 
-__all__ = ["cell", "csv_line", "environment", "to_json", "write_atomically", "write_csv"]
+__all__ = [
+    "cell",
+    "csv_line",
+    "environment",
+    "to_json",
+    "write_atomically",
+    "write_bytes",
+    "write_csv",
+]
 
 
 def cell(value: object, whole: bool = False) -> str:
@@ -59,13 +67,30 @@ def write_atomically(path: Path) -> Iterator[TextIO]:
     RunError
         If the file cannot be written, for instance because the disk is full.
     """
+    with _replacing(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        try:
+            yield text
+        finally:
+            text.detach()
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Replace a file atomically by `content`; raise RunError as `write_atomically` does."""
+    with _replacing(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[BinaryIO]:
+    """Open a binary file that replaces `path` when the block ends well."""
     temporary = ""
     try:
         with tempfile.NamedTemporaryFile(
-            "w", dir=path.parent, prefix=f".{path.name}.", delete=False, encoding="utf-8"
+            "wb", dir=path.parent, prefix=f".{path.name}.", delete=False
         ) as file:
             temporary = file.name
-            yield cast(TextIO, file)
+            yield cast(BinaryIO, file)
             file.flush()
             os.fsync(file.fileno())
         umask = os.umask(0)

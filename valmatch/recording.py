@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -81,19 +82,16 @@ def simulate(
     model = build(config)
     for remark in model.warnings:
         warn(remark)
-    folder = (
-        RunFolder(out, "simulate", config, {"seed": seed, "replication": replication})
-        if out
-        else None
-    )
-    result = record(model, seed, replication)
-    recording = Recording(
-        config, seed, replication, model.responses, result.responses, result.tables
-    )
-    if folder:
-        for table in result.tables:
-            write_csv(folder.path / f"{table.name}.csv", table.columns)
-        with write_atomically(folder.path / "responses.json") as file:
-            file.write(to_json(recording.summary()))
-        folder.close("complete")
+    identity = {"seed": seed, "replication": replication}
+    with RunFolder(out, "simulate", config, identity) if out else nullcontext() as folder:
+        result = record(model, seed, replication)
+        recording = Recording(
+            config, seed, replication, model.responses, result.responses, result.tables
+        )
+        if folder:
+            for table in result.tables:
+                write_csv(folder.path / f"{table.name}.csv", table.columns)
+            with write_atomically(folder.path / "responses.json") as file:
+                file.write(to_json(recording.summary()))
+            folder.close("complete")
     return recording

@@ -2,62 +2,72 @@
 
 from __future__ import annotations
 
-import os
+import math
 from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
-from itertools import product
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.chunks import Chunks
 from valmatch.config import Config, config_id
-from valmatch.errors import InputError, RunError
-from valmatch.interruption import stop_on_signal
-from valmatch.output import cell, to_json, write_atomically, write_csv
+from valmatch.curve_file import write_curves
+from valmatch.errors import InputError
+from valmatch.executors import open_crew
+from valmatch.interruption import Stop, stop_on_signal
+from valmatch.output import to_json, write_atomically
 from valmatch.run_folder import RunFolder
+from valmatch.shards import WHOLE, Shard
 from valmatch.simulator import Axes, Response, build
 from valmatch.statistics import CurveSums, Estimate, estimate
+from valmatch.store import ROWS, Store
 from valmatch.windows import compare_windows
-from valmatch.workers import run_chunks
 
-__all__ = ["Replications", "replicate"]
+__all__ = ["Replications", "claim", "replicate", "write_results"]
 
 Floats = NDArray[np.float64]
+Warn = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Replications:
-    """The replications 0, 1, ... of a config.
+    """Replications of a config.
 
     Attributes
     ----------
     config : what was simulated
     seed : seed of all random numbers
-    requested : number of replications asked for; fewer are here if the run was interrupted
+    requested : number of replications asked for, in all shards together
     responses : what each replication gives
+    indices : the replications that are here, in order
     values : (n, len(responses)) float64, one row a replication; NaN where undefined
     confidence : level of the intervals
     axes, curves : what the curves of the model are, and their sums; None where it has none
+    shard : the part of the replications asked for that this run makes
+    status : "complete", or why it is not: "interrupted", "out of time"
     """
 
     config: Config
     seed: int
     requested: int
     responses: Sequence[Response]
+    indices: Sequence[int]
     values: Floats
     confidence: float
     axes: Axes | None = None
     curves: CurveSums | None = None
+    shard: Shard = WHOLE
+    status: str = "complete"
 
     @property
     def complete(self) -> bool:
         """Whether all replications asked for are here."""
-        return len(self.values) == self.requested
+        return self.status == "complete"
 
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
@@ -73,6 +83,7 @@ class Replications:
             "seed": self.seed,
             "replications": len(self.values),
             "requested": self.requested,
+            **({} if self.shard == WHOLE else {"shard": str(self.shard)}),
             "responses": {name: value.as_dict() for name, value in self.estimates.items()},
             **compare_windows(self.responses, self.values, self.confidence),
         }
@@ -94,30 +105,46 @@ def replicate(
     seed: int = 1,
     *,
     workers: int = 1,
+    executor: str = "local",
+    scheduler: str | None = None,
+    shard: Shard = WHOLE,
     confidence: float = 0.95,
+    max_seconds: float = math.inf,
     out: Path | None = None,
+    resume: bool = False,
     progress: Callable[[int], None] = lambda done: None,
-    warn: Callable[[str], None] = lambda text: None,
+    warn: Warn = lambda text: None,
 ) -> Replications:
-    """Run replications 0..n-1 of a config.
+    """Run replications 0..n-1 of a config, or a shard of them.
 
-    SIGINT (Ctrl-C) and SIGTERM end the run after the chunk in flight: what is finished is kept,
-    in the files and in the result.
+    SIGINT (Ctrl-C), SIGTERM and the end of the time end the run after the chunks at work: what is
+    finished is kept, in the files and in the result. No result depends on workers, executor,
+    shards or interruptions.
 
     Parameters
     ----------
     config : Config
         What to simulate.
     n : int
-        Number of replications, >= 1.
+        Number of replications, >= 1, in all shards together.
     seed : int
         Seed of all random numbers, >= 0.
     workers : int
-        Worker processes; no result depends on it.
+        Worker processes; without effect where a Dask scheduler is given.
+    executor : str
+        ``local``: processes of this machine; ``dask``: the workers of a Dask scheduler.
+    scheduler : str or None
+        Address of that scheduler; None starts one with `workers` workers on this machine.
+    shard : Shard
+        The replications to make.
     confidence : float
         Level of the intervals, in (0, 1).
+    max_seconds : float
+        Time after which to stop.
     out : Path or None
         Folder for ``replications.csv``, ``summary.json`` and ``manifest.json``.
+    resume : bool
+        Go on from what an earlier run left in `out`.
     progress : callable
         Called with the number of further replications done.
     warn : callable
@@ -134,52 +161,79 @@ def replicate(
     _check_expected_names(config, model.responses)
     for remark in model.warnings:
         warn(remark)
-    folder = RunFolder(out, "replicate", config, {"seed": seed}) if out else None
-    rows: list[Floats] = []
-    curves = CurveSums.zeros(model.axes.shape) if model.axes else None
-    try:
-        with (
-            _RowWriter(folder, config, seed, model.responses) as writer,
-            closing(run_chunks(model, config, seed, range(n), workers)) as chunks,
-            stop_on_signal() as stop,
-        ):
-            for batch in chunks:
-                writer.append(batch.responses)
-                rows.append(batch.responses)
-                if curves is not None and batch.curves is not None:
-                    curves.merge(batch.curves)
-                progress(len(batch.responses))
-                if stop():
-                    break
-    except RunError:
+    indices = shard.indices(n)
+    with ExitStack() as stack:
+        crew = stack.enter_context(open_crew(executor, workers, scheduler))
+        folder = None
+        if out:
+            folder = stack.enter_context(claim(out, config, seed, shard, n, resume=resume))
+            if resume and (changed := folder.changed_versions()):
+                warn(f"--out {out}: the run was begun with {changed}; results may differ")
+        store = stack.enter_context(
+            Store(config, seed, model, indices, out, resume=resume, warn=warn)
+        )
+        stop = stack.enter_context(stop_on_signal(max_seconds))
+        progress(store.done)
+        try:
+            _simulate(store, Chunks(crew, config, seed), len(indices), stop, progress)
+        finally:
+            if folder:
+                folder.note(replications=store.done)
+        result = Replications(
+            config,
+            seed,
+            n,
+            model.responses,
+            indices[: store.done],
+            store.values[: store.done],
+            confidence,
+            model.axes,
+            store.curves,
+            shard,
+            stop.reason if store.done < len(indices) else "complete",
+        )
         if folder:
-            with suppress(RunError):  # the disk may be full
-                folder.close("failed", replications=sum(map(len, rows)))
-        raise
-    values = np.concatenate(rows) if rows else np.empty((0, len(model.responses)))
-    result = Replications(config, seed, n, model.responses, values, confidence, model.axes, curves)
-    if folder:
-        if result.axes and result.curves:
-            write_csv(folder.path / "curves.csv", _curve_columns(result.axes, result.curves))
-        with write_atomically(folder.path / "summary.json") as file:
-            file.write(to_json(result.summary()))
-        status = "complete" if result.complete else "interrupted"
-        folder.close(status, replications=len(values), requested=n, confidence=confidence)
+            write_results(folder, result)
     return result
 
 
-def _curve_columns(axes: Axes, curves: CurveSums) -> dict[str, Sequence[Any]]:
-    """Return the columns of ``curves.csv``: a row for each policy, measure and game."""
-    keys = list(product(axes.policies, axes.measures, range(1, axes.games + 1)))
-    scales = np.array(axes.scales)[:, np.newaxis]
-    return {
-        "policy": [policy for policy, _, _ in keys],
-        "game": [game for _, _, game in keys],
-        "measure": [measure for _, measure, _ in keys],
-        "n": [curves.n] * len(keys),
-        "mean": (scales * curves.mean).ravel().tolist(),
-        "std_error": (scales * curves.std_error).ravel().tolist(),
-    }
+def claim(out: Path, config: Config, seed: int, shard: Shard, n: int, *, resume: bool) -> RunFolder:
+    """Return the folder of a run of `replicate`, claimed."""
+    identity = {"seed": seed, "shard": None if shard == WHOLE else str(shard)}
+    return RunFolder(
+        out,
+        "replicate",
+        config,
+        identity,
+        resume=resume,
+        kept_in=ROWS,
+        at_least={"requested": n},
+    )
+
+
+def _simulate(
+    store: Store, chunks: Chunks, goal: int, stop: Stop, progress: Callable[[int], None]
+) -> None:
+    """Simulate what a store lacks of its first `goal` replications."""
+    for first, todo in store.gaps(goal):
+        place = first
+        with closing(chunks.run(todo, stop)) as batches:
+            for batch in batches:
+                before = store.done
+                store.add(place, batch)
+                place += len(batch.responses)
+                progress(store.done - before)
+        if place < first + len(todo):
+            return
+
+
+def write_results(folder: RunFolder, result: Replications) -> None:
+    """Write all files but ``replications.csv`` itself, and say how the run ended."""
+    if result.axes and result.curves:
+        write_curves(folder.path, result.axes, result.curves)
+    with write_atomically(folder.path / "summary.json") as file:
+        file.write(to_json(result.summary()))
+    folder.close(result.status, replications=len(result.values), confidence=result.confidence)
 
 
 def _check_expected_names(config: Config, responses: Sequence[Response]) -> None:
@@ -190,51 +244,3 @@ def _check_expected_names(config: Config, responses: Sequence[Response]) -> None
             hint = f"did you mean {near[0]}?" if near else f"allowed: {', '.join(names)}"
             place = config.at(f"replicate.expect.{name}")
             raise InputError(f"{place}: {config.model} has no such response ({hint})")
-
-
-class _RowWriter:
-    """Appends replications to ``replications.csv``, each chunk on disk before the next."""
-
-    def __init__(
-        self, folder: RunFolder | None, config: Config, seed: int, responses: Sequence[Response]
-    ) -> None:
-        self._path = folder.path / "replications.csv" if folder else None
-        self._start = f"{config_id(config)},{seed},"
-        self._responses = responses
-        self._file: TextIO | None = None
-        self._done = 0
-
-    def __enter__(self) -> _RowWriter:
-        if self._path:
-            names = ",".join(response.name for response in self._responses)
-            try:
-                self._file = self._path.open("w", encoding="utf-8", newline="")
-            except OSError as error:
-                raise RunError(f"{self._path}: cannot be written: {error.strerror}") from None
-            self._write(f"config_id,seed,replication,{names}\n")
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        if self._file:
-            with suppress(OSError):  # everything was flushed; a full disk was reported then
-                self._file.close()
-
-    def append(self, chunk: Floats) -> None:
-        """Write the next replications."""
-        if not self._file:
-            return
-        lines = []
-        for number, row in enumerate(chunk.tolist(), self._done):
-            cells = (cell(v, r.whole) for v, r in zip(row, self._responses, strict=True))
-            lines.append(f"{self._start}{number},{','.join(cells)}\n")
-        self._done += len(chunk)
-        self._write("".join(lines))
-
-    def _write(self, text: str) -> None:
-        assert self._file is not None
-        try:
-            self._file.write(text)
-            self._file.flush()
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            raise RunError(f"{self._path}: cannot be written: {error.strerror}") from None

@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import json
+import os
+import platform
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
+
+from filelock import FileLock, Timeout
 
 from valmatch.config import Config, config_id, resolved
 from valmatch.errors import InputError, RunError
 from valmatch.output import environment, to_json, write_atomically
 
-__all__ = ["RunFolder"]
+__all__ = ["MANIFEST", "RunFolder", "read_manifest"]
 
 MANIFEST = "manifest.json"
+
+LOCK = ".lock"
+"""Locked, not just there, while a process writes: a kill releases it."""
 
 
 class RunFolder:
     """A folder claimed for the results of one run, with the manifest that says so.
 
-    The same run may be made again in the same folder; results of any other are never touched.
+    A context: leaving it by an exception marks the run as failed (or interrupted). While it is
+    open no other process can claim the folder. The same run may be made again in the same folder;
+    results of any other are never touched, nor is what an unfinished run left, unless to go on.
 
     Parameters
     ----------
@@ -33,56 +44,150 @@ class RunFolder:
         What is simulated.
     identity : mapping
         What else distinguishes this run from others of the command, such as the seed.
+    resume : bool
+        Whether this run goes on from what an earlier one left.
+    kept_in : str
+        File from which a run can be resumed, "" where none can.
+    at_least : mapping
+        Numbers of the manifest that this run must not fall short of, such as its replications.
+
+    Attributes
+    ----------
+    earlier : the manifest found in the folder, {} if there was none
 
     Raises
     ------
     InputError
-        If the folder cannot be used, or holds the results of another run.
+        If the folder cannot be used, is in use, or holds the results of another run.
     """
 
     def __init__(
-        self, path: Path, command: str, config: Config, identity: Mapping[str, object]
+        self,
+        path: Path,
+        command: str,
+        config: Config,
+        identity: Mapping[str, object],
+        *,
+        resume: bool = False,
+        kept_in: str = "",
+        at_least: Mapping[str, int] | None = None,
     ) -> None:
         self.path = path
+        self._at_least = at_least or {}
         self._started = time.perf_counter()
         self._manifest: dict[str, Any] = {
             "command": command,
             "status": "running",
             "config_id": config_id(config),
             **identity,
+            **self._at_least,
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "wall_seconds": None,
+            "pid": os.getpid(),
+            "host": platform.node(),
             "source": config.source,
             "config": resolved(config),
             **environment(),
         }
-        self._refuse_other_results(("command", "config_id", *identity))
+        self._keys = ("command", "config_id", *identity)
+        self._refuse_other_results()
+        self._lock = self._locked()
         try:
-            path.mkdir(parents=True, exist_ok=True)
+            # Once more: the results of another process that was quicker.
+            self.earlier = self._refuse_other_results()
+            if not resume and kept_in and self.earlier.get("status", "complete") != "complete":
+                self._refuse_to_start_over(kept_in)
             self._write()
-        except (OSError, RunError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise InputError(f"--out {path}: cannot be used: {reason}") from None
+        except RunError as error:
+            self._lock.release()
+            raise InputError(f"--out {path}: cannot be used: {error}") from None
+        except InputError:
+            self._lock.release()
+            raise
 
-    def _refuse_other_results(self, keys: tuple[str, ...]) -> None:
-        path = self.path / MANIFEST
+    def _refuse_other_results(self) -> dict[str, Any]:
+        """Return the manifest in the folder, {} without one."""
+        if self.path.exists() and not self.path.is_dir():
+            raise InputError(f"--out {self.path}: is a file (allowed: a folder)")
         try:
-            if self.path.exists() and not self.path.is_dir():
-                raise InputError(f"--out {self.path}: is a file (allowed: a folder)")
-            earlier = json.loads(path.read_text(encoding="utf-8"))
+            earlier = read_manifest(self.path)
         except FileNotFoundError:
-            return
+            return {}
         except OSError as error:
             raise InputError(f"--out {self.path}: cannot be used: {error.strerror}") from None
-        except ValueError as error:
-            raise InputError(f"--out {self.path}: {MANIFEST} is damaged: {error}") from None
-        for key in keys:
+        for key in self._keys:
             mine, other = self._manifest[key], earlier.get(key)
             if mine != other:
                 raise InputError(
                     f"--out {self.path}: holds the results of another run ({key} {other}, this"
                     f" run has {mine}); choose another folder"
                 )
+        for key, least in self._at_least.items():
+            if (before := earlier.get(key, 0)) > least:
+                raise InputError(
+                    f"--out {self.path}: holds a larger run ({key} {before}, this run has"
+                    f" {least}); choose another folder"
+                )
+        return earlier
+
+    def _refuse_to_start_over(self, kept_in: str) -> None:
+        path = self.path / kept_in
+        with suppress(OSError):
+            if path.stat().st_size:
+                raise InputError(
+                    f"--out {self.path}: holds an unfinished run (status"
+                    f" {self.earlier['status']}); --resume goes on with it, or choose another"
+                    " folder"
+                )
+
+    def _locked(self) -> FileLock:
+        """Make the folder and return its lock, held."""
+        lock = FileLock(self.path / LOCK, timeout=0, thread_local=False)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock.acquire()
+        except Timeout:
+            owner: dict[str, Any] = {}
+            with suppress(OSError, InputError):
+                owner = read_manifest(self.path)
+            raise InputError(
+                f"--out {self.path}: in use by process {owner.get('pid', '?')} on"
+                f" {owner.get('host', '?')}; wait for it, or choose another folder"
+            ) from None
+        except OSError as error:
+            raise InputError(
+                f"--out {self.path}: cannot be used: {error.strerror or error}"
+            ) from None
+        return lock
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind and self._manifest["status"] == "running":
+            stopped = issubclass(kind, (KeyboardInterrupt, SystemExit))
+            with suppress(RunError):  # the disk may be full
+                self.close("interrupted" if stopped else "failed")
+        self._lock.release()
+
+    def changed_versions(self) -> str:
+        """Return with what other versions the earlier results were made, "" if the same."""
+        now, before = self._manifest["versions"], self.earlier.get("versions", {})
+        changed = [
+            f"{name} {before[name]} (now {now[name]})"
+            for name in now
+            if before.get(name, now[name]) != now[name]
+        ]
+        return ", ".join(changed)
+
+    def note(self, **facts: object) -> None:
+        """Add facts that the manifest will hold once the run has ended, however it ends."""
+        self._manifest.update(facts)
 
     def close(self, status: str, **facts: object) -> None:
         """Write down how the run ended, with further facts."""
@@ -94,3 +199,23 @@ class RunFolder:
     def _write(self) -> None:
         with write_atomically(self.path / MANIFEST) as file:
             file.write(to_json(self._manifest))
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Return the manifest of a run.
+
+    Raises
+    ------
+    OSError
+        If it is not there or cannot be read.
+    InputError
+        If it is damaged.
+    """
+    path = folder / MANIFEST
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path}: damaged: {error}") from None
+    if not isinstance(content, dict):
+        raise InputError(f"{path}: not a manifest")
+    return content

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import closing, nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,14 +14,13 @@ import numpy as np
 from valmatch.config import Config, config_id, problem_id
 from valmatch.errors import InputError
 from valmatch.interruption import stop_on_signal
-from valmatch.optimization.journal import FileJournal
+from valmatch.optimization.journal import open_journal
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.run import Settings, Task, check_budget, run_solver
 from valmatch.optimization.setup import problem_of
 from valmatch.optimization.solvers.registry import check
 from valmatch.optimization.verdict import Verdict, verdict
 from valmatch.output import to_json, write_atomically, write_csv
-from valmatch.run_folder import RunFolder
 from valmatch.simulator import build
 
 __all__ = ["Frontier", "Sweep", "parse_sweep", "trace_frontier"]
@@ -166,20 +165,11 @@ def trace_frontier(
         "budget": budget,
         "sweep": sweep.text,
     }
-    folder = RunFolder(out, "optimize", config, identity) if out else None
-    journal = (
-        FileJournal(
-            folder.path / "evaluations.csv",
-            [variable.name for variable in problem.variables],
-            problem.responses,
-            resume,
-        )
-        if folder
-        else None
-    )
     verdicts: list[Verdict] = []
     start = None
-    with closing(journal) if journal is not None else nullcontext(), stop_on_signal() as stop:
+    with ExitStack() as stack:
+        folder, journal = open_journal(stack, out, config, problem, identity, resume)
+        stop = stack.enter_context(stop_on_signal())
         for value in sweep.points:
             posed = _posed(problem, sweep.name, value)
             run = run_solver(config, posed, Task(solver, 0, start), settings, journal, progress)
@@ -189,12 +179,12 @@ def trace_frontier(
             start = run.certificate.unit
             if stop():
                 break
-    frontier = Frontier(config, sweep, solver, settings, verdicts)
-    if folder:
-        write_csv(folder.path / "frontier.csv", frontier.columns())
-        with write_atomically(folder.path / "summary.json") as file:
-            file.write(to_json(frontier.summary()))
-        folder.close("complete" if frontier.complete else "interrupted", points=len(verdicts))
+        frontier = Frontier(config, sweep, solver, settings, verdicts)
+        if folder:
+            write_csv(folder.path / "frontier.csv", frontier.columns())
+            with write_atomically(folder.path / "summary.json") as file:
+                file.write(to_json(frontier.summary()))
+            folder.close("complete" if frontier.complete else "interrupted", points=len(verdicts))
     return frontier
 
 

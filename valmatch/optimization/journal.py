@@ -2,17 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TextIO
 
+from valmatch.config import Config
 from valmatch.errors import RunError
-from valmatch.output import cell
+from valmatch.optimization.problem import Problem
+from valmatch.output import cell, write_bytes
+from valmatch.run_folder import RunFolder
 
-__all__ = ["FileJournal"]
+__all__ = ["JOURNAL", "FileJournal", "open_journal"]
 
 Address = tuple[float, ...]
 Row = tuple[float, ...]
+
+
+JOURNAL = "evaluations.csv"
+
+
+def open_journal(
+    stack: ExitStack,
+    out: Path | None,
+    config: Config,
+    problem: Problem,
+    identity: Mapping[str, object],
+    resume: bool,
+) -> tuple[RunFolder | None, FileJournal | None]:
+    """Claim the folder of an optimisation and open its journal; nothing where `out` is None."""
+    if out is None:
+        return None, None
+    folder = stack.enter_context(
+        RunFolder(out, "optimize", config, identity, resume=resume, kept_in=JOURNAL)
+    )
+    variables = [variable.name for variable in problem.variables]
+    journal = FileJournal(out / JOURNAL, variables, problem.responses, resume)
+    return folder, stack.enter_context(closing(journal))
 
 
 class FileJournal(MutableMapping[Address, Row]):
@@ -36,21 +62,26 @@ class FileJournal(MutableMapping[Address, Row]):
         self._rows: dict[Address, Row] = {}
         header = ",".join([*variables, "replication", *responses]) + "\n"
         kept = self._read(header) if resume and path.exists() else ""
+        write_bytes(path, (kept or header).encode())
         try:
-            self._file: TextIO = path.open("w", encoding="utf-8")
+            self._file: TextIO = path.open("a", encoding="utf-8", newline="")
         except OSError as error:
             raise RunError(f"{path}: cannot be written: {error.strerror}") from None
-        self._write(kept or header)
 
     def _read(self, header: str) -> str:
-        """Take in the complete lines of the file; return them."""
-        text = self._path.read_text(encoding="utf-8")
+        """Take in the lines of the file before the first damaged one; return them."""
+        text = self._path.read_text(encoding="utf-8", errors="replace")
         lines = text[: text.rfind("\n") + 1].splitlines(keepends=True)
         if not lines or lines[0] != header:
             return ""
-        for line in lines[1:]:
+        for number, line in enumerate(lines[1:], 1):
             cells = line.rstrip("\n").split(",")
-            values = [float(value) if value else float("nan") for value in cells]
+            try:
+                values = [float(value) if value else float("nan") for value in cells]
+            except ValueError:
+                values = []
+            if len(values) != header.count(",") + 1:
+                return "".join(lines[:number])
             self._rows[tuple(values[: self._width + 1])] = tuple(values[self._width + 1 :])
         return "".join(lines)
 

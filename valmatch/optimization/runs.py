@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import BrokenExecutor, Future
 
 from valmatch.config import Config
 from valmatch.errors import RunError
+from valmatch.executors import process_pool
 from valmatch.optimization.evaluation import Journal
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.run import RUN, Run, Settings, Task, run_solver
-from valmatch.workers import process_context, stand_by
 
 __all__ = ["run_all"]
 
@@ -46,24 +45,22 @@ def run_all(
         for task in tasks:
             yield run_solver(config, problem, task, settings, journal, progress)
         return
-    pool = ProcessPoolExecutor(workers, process_context(), stand_by)
     try:
-        futures: list[Future[tuple[Run, dict[tuple[float, ...], tuple[float, ...]]]]] = [
-            pool.submit(_work, config, problem, task, settings, _part(journal, task))
-            for task in tasks
-        ]
-        for future in futures:
-            run, made = future.result()
-            if journal is not None:
-                for address, row in made.items():
-                    if address not in journal:
-                        journal[address] = row
-            progress(run.spent)
-            yield run
-    except BrokenProcessPool:
+        with process_pool(workers) as pool:
+            futures: list[Future[tuple[Run, dict[tuple[float, ...], tuple[float, ...]]]]] = [
+                pool.submit(_work, config, problem, task, settings, _part(journal, task))
+                for task in tasks
+            ]
+            for future in futures:
+                run, made = future.result()
+                if journal is not None:
+                    for address, row in made.items():
+                        if address not in journal:
+                            journal[address] = row
+                progress(run.spent)
+                yield run
+    except BrokenExecutor:
         raise RunError("a worker process died (out of memory, or killed from outside)") from None
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _part(journal: Journal | None, task: Task) -> dict[tuple[float, ...], tuple[float, ...]] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import closing, nullcontext
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -14,7 +14,7 @@ import numpy as np
 from valmatch.config import Config, config_id, problem_id
 from valmatch.interruption import stop_on_signal
 from valmatch.optimization.experiment import Experiment, compare
-from valmatch.optimization.journal import FileJournal
+from valmatch.optimization.journal import open_journal
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.run import Run, Settings, Task, check_budget
 from valmatch.optimization.runs import run_all
@@ -136,40 +136,29 @@ def optimize(
         "budget": budget,
         "macroreps": macroreps,
     }
-    folder = RunFolder(out, "optimize", config, identity) if out else None
-    journal = (
-        FileJournal(
-            folder.path / "evaluations.csv",
-            [variable.name for variable in problem.variables],
-            problem.responses,
-            resume,
-        )
-        if folder
-        else None
-    )
     runs: list[Run] = []
-    with (
-        closing(journal) if journal is not None else nullcontext(),
-        closing(run_all(config, problem, tasks, settings, workers, journal, progress)) as made,
-        stop_on_signal() as stop,
-    ):
+    with ExitStack() as stack:
+        folder, journal = open_journal(stack, out, config, problem, identity, resume)
+        made = run_all(config, problem, tasks, settings, workers, journal, progress)
+        stack.enter_context(closing(made))
+        stop = stack.enter_context(stop_on_signal())
         for run in made:
             runs.append(run)
             if stop():
                 break
-    experiment = compare(config, problem, settings, runs) if len(runs) > 1 else None
-    study = Study(
-        config,
-        problem,
-        settings,
-        tasks,
-        runs,
-        verdict(model, problem, runs, confidence),
-        experiment,
-    )
-    if folder:
-        _write(folder, study)
-        folder.close("complete" if study.complete else "interrupted", runs=len(runs))
+        experiment = compare(config, problem, settings, runs) if len(runs) > 1 else None
+        study = Study(
+            config,
+            problem,
+            settings,
+            tasks,
+            runs,
+            verdict(model, problem, runs, confidence),
+            experiment,
+        )
+        if folder:
+            _write(folder, study)
+            folder.close("complete" if study.complete else "interrupted", runs=len(runs))
     return study
 
 

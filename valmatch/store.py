@@ -1,0 +1,165 @@
+"""The replications of a run, in memory and in its folder, each part with how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.config import Config, config_id
+from valmatch.curve_file import read_sums, write_sums
+from valmatch.row_file import RowFile, RowFormat
+from valmatch.simulator import Batch, Model
+from valmatch.statistics import CurveSums
+
+__all__ = ["ROWS", "Store", "row_format"]
+
+Floats = NDArray[np.float64]
+Warn = Callable[[str], None]
+
+ROWS = "replications.csv"
+
+
+def row_format(config: Config, seed: int, model: Model) -> RowFormat:
+    """Return the lines of ``replications.csv``."""
+    responses = model.responses
+    return RowFormat(
+        config_id(config), seed, [r.name for r in responses], [r.whole for r in responses]
+    )
+
+
+class Store:
+    """Takes in batches of replications in order; a context that closes the files.
+
+    A kill can leave the files of a folder at different replications: what one of them lacks is
+    simulated again for that file alone.
+
+    Parameters
+    ----------
+    config, seed, model : Config, int, Model
+        What is simulated.
+    indices : range
+        Replications of the run, in order.
+    folder : Path or None
+        Where the files are.
+    resume : bool
+        Whether to go on from what is there.
+    warn : callable
+        Called with each remark on what is there.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        seed: int,
+        model: Model,
+        indices: range,
+        folder: Path | None,
+        *,
+        resume: bool,
+        warn: Warn,
+    ) -> None:
+        self.indices = indices
+        self._parts: list[_Rows | _Curves] = []
+        self._rows = _Rows(folder, ROWS, row_format(config, seed, model), indices, resume, warn)
+        self._parts.append(self._rows)
+        self._curves: _Curves | None = None
+        if model.axes:
+            self._curves = _Curves(folder, model.axes.shape, resume, warn)
+            self._parts.append(self._curves)
+
+    @property
+    def done(self) -> int:
+        """Number of replications that are complete in every part."""
+        return min(part.done for part in self._parts)
+
+    @property
+    def values(self) -> Floats:
+        """Responses, (n, len(model.responses)) float64."""
+        return self._rows.values
+
+    @property
+    def curves(self) -> CurveSums | None:
+        """Sums of the curves; None where the model has none."""
+        return self._curves.sums if self._curves else None
+
+    def gaps(self, goal: int) -> Iterator[tuple[int, range]]:
+        """Yield what is to be simulated to have the first `goal` replications, in order.
+
+        Each item is a place in the order and the replications from there on; what is yielded must
+        be simulated and added before the next.
+        """
+        marks = sorted({part.done for part in self._parts if part.done < goal} | {goal})
+        for first, last in pairwise(marks):
+            yield first, self.indices[first:last]
+
+    def add(self, place: int, batch: Batch) -> None:
+        """Take in the replications from `place` on, in every part that lacks them."""
+        for part in self._parts:
+            if part.done == place:
+                part.add(batch)
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._rows.close()
+
+
+class _Rows:
+    """One row of numbers a replication."""
+
+    def __init__(
+        self,
+        folder: Path | None,
+        name: str,
+        form: RowFormat,
+        indices: range,
+        resume: bool,
+        warn: Warn,
+    ) -> None:
+        self._file = RowFile(folder / name, form, indices) if folder else None
+        kept = self._file.open(resume, warn) if self._file else np.empty((0, len(form.names)))
+        self._blocks = [kept]
+        self.done = len(kept)
+
+    @property
+    def values(self) -> Floats:
+        if len(self._blocks) > 1:
+            self._blocks = [np.concatenate(self._blocks)]
+        return self._blocks[0]
+
+    def add(self, batch: Batch) -> None:
+        if self._file:
+            self._file.append(batch.responses)
+        self._blocks.append(batch.responses)
+        self.done += len(batch.responses)
+
+    def close(self) -> None:
+        if self._file:
+            self._file.close()
+
+
+class _Curves:
+    """Sums of curves over the replications."""
+
+    def __init__(
+        self, folder: Path | None, shape: tuple[int, ...], resume: bool, warn: Warn
+    ) -> None:
+        self._folder = folder
+        self.sums = read_sums(folder, shape, warn) if folder and resume else CurveSums.zeros(shape)
+        if folder and not resume:
+            write_sums(folder, self.sums)
+
+    @property
+    def done(self) -> int:
+        return self.sums.n
+
+    def add(self, batch: Batch) -> None:
+        assert batch.curves is not None
+        self.sums.merge(batch.curves)
+        if self._folder:
+            write_sums(self._folder, self.sums)
