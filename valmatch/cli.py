@@ -348,6 +348,52 @@ def optimize(
 
 
 @app.command()
+def combine(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder of the whole.")],
+    folders: Annotated[
+        list[Path],
+        typer.Argument(metavar="DIR...", help="Folders of `replicate`, such as its shards."),
+    ],
+    expect: Annotated[
+        int | None,
+        typer.Option(
+            parser=_whole(1),
+            metavar="N",
+            help="Replications that there should be.  [default: as many as were asked for]",
+        ),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only say what is missing; write nothing.")
+    ] = False,
+    confidence: Confidence = None,
+    json: Json = False,
+) -> None:
+    """Merge folders of replications into one, as if one run had made them.
+
+    In any order, exact repetitions dropped; folders of another config or seed, and folders that
+    contradict each other, are refused. Exit code 3: replications are missing.
+    """
+    from valmatch.combine import combine as merge
+    from valmatch.report import show_replications
+
+    found = merge(out, folders, expect=expect, check=check, confidence=confidence, warn=_warn)
+    result = found.replications
+    if json:
+        from valmatch.output import to_json
+
+        sys.stdout.write(to_json(found.summary()))
+    else:
+        done = len(result.values)
+        header = f"{_title(result.config)}, seed {result.seed}, {done:,} replications"
+        show_replications(header, result)
+        _say_where(None if check else out)
+    if found.missing:
+        for line in found.reproaches():
+            _warn(line)
+        raise typer.Exit(3)
+
+
+@app.command()
 def rate(
     games: Annotated[
         Path,

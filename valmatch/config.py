@@ -49,6 +49,7 @@ __all__ = [
     "load",
     "problem_id",
     "resolved",
+    "restore",
     "shipped_configs",
 ]
 
@@ -239,6 +240,41 @@ def resolved(config: Config) -> dict[str, Any]:
     if config.arrivals is not None:
         result["arrivals"] = {"path": config.arrivals_given, "sha256": config.arrivals_sha256}
     return result
+
+
+def restore(content: Mapping[str, Any], source: str) -> Config:
+    """Return the config of which `resolved` made `content`, read from the file `source`.
+
+    Raises
+    ------
+    InputError
+        If this version has no such model or factors, or the file of arrivals is not there.
+    """
+    arrivals, path = content.get("arrivals"), None
+    try:
+        factors = MODELS[content["model"]].factors.model_validate(
+            content["factors"], context={"trace": arrivals is not None}
+        )
+        if arrivals is not None:
+            tried = (Path(source).parent / arrivals["path"], Path(arrivals["path"]))
+            path = next(
+                p
+                for p in tried
+                if p.is_file() and hashlib.sha256(p.read_bytes()).hexdigest() == arrivals["sha256"]
+            )
+    except (KeyError, ValidationError):
+        raise InputError(f"{source}: the config of the run is not valid in this version") from None
+    except StopIteration:
+        raise InputError(f"{source}: the run's arrivals {arrivals} are not there") from None
+    given = arrivals or {"path": "", "sha256": ""}
+    return Config(
+        model=content["model"],
+        factors=factors,
+        arrivals=path,
+        arrivals_given=given["path"],
+        arrivals_sha256=given["sha256"],
+        source=source,
+    )
 
 
 def config_id(config: Config) -> str:

@@ -68,7 +68,7 @@ class Store:
         self._parts.append(self._rows)
         self._curves: _Curves | None = None
         if model.axes:
-            self._curves = _Curves(folder, model.axes.shape, resume, warn)
+            self._curves = _Curves(folder, model.axes.shape, indices, resume, warn)
             self._parts.append(self._curves)
 
     @property
@@ -147,12 +147,22 @@ class _Curves:
     """Sums of curves over the replications."""
 
     def __init__(
-        self, folder: Path | None, shape: tuple[int, ...], resume: bool, warn: Warn
+        self,
+        folder: Path | None,
+        shape: tuple[int, ...],
+        indices: range,
+        resume: bool,
+        warn: Warn,
     ) -> None:
-        self._folder = folder
-        self.sums = read_sums(folder, shape, warn) if folder and resume else CurveSums.zeros(shape)
-        if folder and not resume:
-            write_sums(folder, self.sums)
+        self._folder, self._indices = folder, indices
+        self.sums = CurveSums.zeros(shape)
+        if folder and resume:
+            sums, over = read_sums(folder, shape, warn)
+            # The sums of combined folders may be over replications with gaps.
+            if over in ([], [indices[: sums.n]]):
+                self.sums = sums
+        if folder:
+            self._write()
 
     @property
     def done(self) -> int:
@@ -161,5 +171,8 @@ class _Curves:
     def add(self, batch: Batch) -> None:
         assert batch.curves is not None
         self.sums.merge(batch.curves)
+        self._write()
+
+    def _write(self) -> None:
         if self._folder:
-            write_sums(self._folder, self.sums)
+            write_sums(self._folder, self.sums, [self._indices[: self.sums.n]])

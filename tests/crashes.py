@@ -1,0 +1,67 @@
+"""Runs that are killed, torn, duplicated and resumed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+from random import Random
+
+from valmatch.config import Config
+from valmatch.replication import replicate
+
+FILES = ("replications.csv", "summary.json", "curves.csv")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return the result files of a folder."""
+    return {name: (folder / name).read_bytes() for name in FILES if (folder / name).exists()}
+
+
+def run_and_kill(config: Config, n: int, folder: Path, seconds: float) -> None:
+    """Resume a run in a process of its own and kill it after a while, if it still lives."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            replicate(config, n, out=folder, resume=True)
+        finally:
+            os._exit(0)
+    time.sleep(seconds)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+
+
+def tear(path: Path, rng: Random) -> None:
+    """Cut the last bytes off a file, sometimes leaving zeros, as a crash of a machine may."""
+    if not path.exists():
+        return
+    content = path.read_bytes()
+    cut = rng.randrange(min(len(content), 400) + 1)
+    zeros = b"\0" * rng.choice((0, 0, cut))
+    path.write_bytes(content[: len(content) - cut] + zeros)
+
+
+def duplicate(path: Path, rng: Random) -> None:
+    """Append some whole lines of a file to it once more."""
+    lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+    whole = [line for line in lines[1:] if line.endswith(b"\n")]
+    if whole and lines[-1].endswith(b"\n"):
+        with path.open("ab") as file:
+            file.writelines(rng.choices(whole, k=rng.randrange(1, 4)))
+
+
+def suffer(config: Config, n: int, folder: Path, rng: Random) -> None:
+    """Run a config through a random sequence of kills, tears and duplications to its end."""
+    rows = folder / "replications.csv"
+    for _ in range(rng.randrange(1, 6)):
+        event = rng.choice(("kill", "kill", "tear", "duplicate", "sums"))
+        if event == "kill":
+            run_and_kill(config, n, folder, rng.uniform(0.0, 0.12))
+        elif event == "tear":
+            tear(rows, rng)
+        elif event == "duplicate":
+            duplicate(rows, rng)
+        else:
+            tear(folder / "curves.npz", rng)
+    replicate(config, n, out=folder, resume=True)
