@@ -1,30 +1,22 @@
-"""The files of a rating: earlier ratings in; ratings, history and summary out."""
+"""The files of a rating: earlier ratings in, results out."""
 
 from __future__ import annotations
 
 import csv
 import json
 import math
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
-
-import numpy as np
+from typing import Any
 
 from valmatch.errors import InputError
-from valmatch.output import csv_line, environment, to_json, write_atomically
-from valmatch.rate.games import Games
-from valmatch.rate.log import GameLog
-from valmatch.rate.roster import Known
-from valmatch.rate.systems import Played, System
+from valmatch.output import environment, to_json, write_atomically
+from valmatch.rate.csv_text import lines
+from valmatch.rate.roster import Known, Ranking
+from valmatch.rate.systems import System
 
-__all__ = ["History", "manifest", "output_folder", "read_ratings", "write_json"]
-
-_SPECIAL = re.compile(r'[,"\r\n]')
-HISTORY = ("game", "player", "side", "expected", "score", "rating_before", "rating_after")
+__all__ = ["manifest", "output_folder", "read_ratings", "write_json", "write_ratings"]
 
 
 def read_ratings(path: Path, system: System) -> list[Known]:
@@ -134,60 +126,12 @@ def output_folder(path: Path) -> Iterator[None]:
         raise
 
 
-class History:
-    """Writes ``history.csv``: a row for each player of each game, in play order.
-
-    Columns: game, player, side (from 1), expected and score (the mean over the opposing sides of
-    the predicted and of the actual score: 1, 0.5, 0), rating_before, rating_after.
-
-    Parameters
-    ----------
-    file : text file
-        Written to.
-    log : GameLog
-        Where the names of games and players come from.
-    """
-
-    def __init__(self, file: TextIO, log: GameLog) -> None:
-        self._file = file
-        self._log = log
-        self._names: list[str] = []  # by number of the player
-        self._shown: list[str] = []  # ratings after the last game, by number
-        file.write(csv_line(HISTORY))
-
-    def append(self, games: Games, played: Played) -> None:
-        """Write some games."""
-        names, shown, count = self._names, self._shown, self._log.players.count
-        names += map(_quoted, self._log.players.texts(range(len(names), count)))
-        shown += [""] * (count - len(shown))
-        titles = map(_quoted, self._log.game_names(games.names))
-        opponents = np.diff(games.game_starts) - 1
-        others = np.repeat(opponents, opponents + 1)
-        sides = zip(
-            (games.sides[games.side_starts[:-1]] + 1).tolist(),
-            (played.expected / others).tolist(),
-            (played.scored / others).tolist(),
-            np.diff(games.side_starts).tolist(),
-            strict=True,
-        )
-        columns = (games.players.tolist(), played.before.tolist(), played.after.tolist())
-        rows = zip(*columns, strict=True)
-        lines = []
-        for title, n in zip(titles, (opponents + 1).tolist(), strict=True):
-            for side, expected, score, size in islice(sides, n):
-                middle = f"{side},{expected!r},{score!r}"
-                for player, before, after in islice(rows, size):
-                    text = repr(after)
-                    # Writing a float costs the most; this one was written after the last game.
-                    old = shown[player] or repr(before)
-                    lines.append(f"{title},{names[player]},{middle},{old},{text}\n")
-                    shown[player] = text
-        self._file.writelines(lines)
-
-
-def _quoted(name: str) -> str:
-    """Return a name as a CSV cell."""
-    return csv_line([name])[:-1] if _SPECIAL.search(name) else name
+def write_ratings(path: Path, ranking: Ranking) -> None:
+    """Write ``ratings.csv``, atomically."""
+    columns = ranking.columns()
+    with write_atomically(path) as file:
+        file.write(",".join(columns) + "\n")
+        file.write(lines(tuple(columns.values())))
 
 
 def manifest(

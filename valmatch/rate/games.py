@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from valmatch._numba import njit
 
-__all__ = ["Games", "joined", "part", "reordered"]
+__all__ = ["Games", "joined", "part", "pieces", "reordered"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+_PIECE = 1 << 14  # games
 
 
 class Games(NamedTuple):
@@ -66,6 +68,12 @@ def part(games: Games, first: int, last: int) -> Games:
         games.rates[rows],
         games.minutes[rows],
     )
+
+
+def pieces(games: Games) -> Iterator[Games]:
+    """Yield the games in parts of a size at which working space does not matter."""
+    for first in range(0, games.n_games, _PIECE):
+        yield part(games, first, min(first + _PIECE, games.n_games))
 
 
 def joined(parts: Sequence[Games]) -> Games:

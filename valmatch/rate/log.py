@@ -18,7 +18,7 @@ from valmatch.errors import InputError
 from valmatch.rate.arrange import Arranged, Entries, Reason, arrange, starts_of_games
 from valmatch.rate.cells import Cells, split
 from valmatch.rate.columns import LONG, find_columns
-from valmatch.rate.games import Games, joined, part, reordered
+from valmatch.rate.games import Games, joined, pieces, reordered
 from valmatch.rate.names import Names
 from valmatch.rate.rows import Rows
 
@@ -92,6 +92,7 @@ class GameLog:
     columns : which column is which
     size : bytes of the file
     players : names of players
+    game_names : names of games, or None without a column for it
     skipped : number of games left out, by reason
     unrated : number of games with fewer than two sides of enabled players
 
@@ -118,7 +119,7 @@ class GameLog:
         self._slots[list(self.columns.places.values())] = range(len(self._slot))
         self.size = self._file.seek(0, 2)
         self.players = Names()
-        self._games: Names | None = Names() if "game" in self._slot else None
+        self.game_names: Names | None = Names() if "game" in self._slot else None
         self._split: set[int] | None = None  # games in pieces, once the log has been read
         self._reset()
 
@@ -130,12 +131,6 @@ class GameLog:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-
-    def game_names(self, numbers: Integers) -> list[str]:
-        """Return the names of games; without a column for it, each one's row among the data."""
-        if self._games:
-            return self._games.texts(numbers.tolist())
-        return [str(number + 1) for number in numbers.tolist()]
 
     def games(self, progress: Callable[[int], None] = lambda done: None) -> Iterator[Games]:
         """Yield the games in play order, in parts; may be called again.
@@ -151,7 +146,7 @@ class GameLog:
             At the first part with a game that cannot be used; up to ten are named.
         """
         ordered = True
-        if "time" in self._slot or (self._skip and self._games):
+        if "time" in self._slot or (self._skip and self.game_names):
             ordered = self._survey()
         if ordered:
             yield from self._read(progress)
@@ -159,9 +154,7 @@ class GameLog:
         parts = list(self._read(progress))
         everything = joined(parts)
         everything = reordered(everything, np.argsort(everything.times, kind="stable"))
-        step = 1 << 14
-        for first in range(0, everything.n_games, step):
-            yield part(everything, first, min(first + step, everything.n_games))
+        yield from pieces(everything)
 
     def _survey(self) -> bool:
         """Read through the log for games in pieces; return whether its times are in order."""
@@ -268,13 +261,13 @@ class GameLog:
     def _names(self, block: _Block) -> tuple[Integers, NDArray[np.bool_]]:
         """Return the number of each game's name, and whether the name is new."""
         first = block.entries.game_rows[:-1]
-        if self._games is None:
+        if self.game_names is None:
             rows = self._rows + first
             self._rows += len(first)
             return rows, np.ones(len(first), np.bool_)
         slot = self._slot["game"]
         starts, ends = block.cells.starts[first, slot], block.cells.ends[first, slot]
-        return self._games.numbers(block.buffer, starts, ends)
+        return self.game_names.numbers(block.buffer, starts, ends)
 
     def _judge(self, block: _Block, arranged: Arranged) -> None:
         """Count the games that cannot be used, or raise."""

@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch._numba import inlined, njit
 
-__all__ = ["Names", "same_bytes"]
+__all__ = ["Names", "Texts", "same_bytes"]
 
 Bytes = NDArray[np.uint8]
 Integers = NDArray[np.int64]
 S = TypeVar("S", bound=np.generic)
+
+
+class Texts(NamedTuple):
+    """Pieces of text.
+
+    Attributes
+    ----------
+    buffer : (bytes,) uint8, UTF-8
+    starts, ends : (pieces,) limits of each piece
+    """
+
+    buffer: Bytes
+    starts: Integers
+    ends: Integers
+
+    def at(self, places: Integers) -> Texts:
+        """Return the pieces at some places."""
+        return Texts(self.buffer, self.starts[places], self.ends[places])
 
 
 class Names:
@@ -76,6 +94,10 @@ class Names:
         text = self._text[ends[0] : ends[-1]].tobytes()
         ends = [end - ends[0] for end in ends]
         return [text[ends[k - low] : ends[k - low + 1]].decode() for k in numbers]
+
+    def cells(self, numbers: Integers) -> Texts:
+        """Return names by their numbers, without copying them."""
+        return Texts(self._text, self._ends[numbers], self._ends[numbers + 1])
 
     def _reserve(self, names: int, text: int) -> None:
         """Make room for further names of so many bytes in all."""

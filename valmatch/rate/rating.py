@@ -12,10 +12,17 @@ from typing import Any
 from valmatch._numba import announce_compilation
 from valmatch.errors import InputError
 from valmatch.interruption import stop_on_signal
-from valmatch.output import write_atomically, write_csv
+from valmatch.output import write_atomically
 from valmatch.rate.cells import find_cells
-from valmatch.rate.files import History, manifest, output_folder, read_ratings, write_json
-from valmatch.rate.games import Games, joined
+from valmatch.rate.files import (
+    manifest,
+    output_folder,
+    read_ratings,
+    write_json,
+    write_ratings,
+)
+from valmatch.rate.games import Games, joined, pieces
+from valmatch.rate.history import History
 from valmatch.rate.log import GameLog
 from valmatch.rate.openskill import OpenSkill
 from valmatch.rate.roster import Ranking, Roster
@@ -152,7 +159,7 @@ def rate(
             everything = joined(list(parts))
             tuning = fit(chosen, tune, values, everything, log.players, known, train)
             values = dict(tuning.tuned.parameters)
-            parts = [everything]
+            parts = pieces(everything)
         roster = Roster(chosen, values, log.players, known)
         history = None
         if out:
@@ -178,7 +185,7 @@ def rate(
         )
         _remark(result, log.name, warn)
         if out:
-            write_csv(out / "ratings.csv", result.ranking.columns())
+            write_ratings(out / "ratings.csv", result.ranking)
             write_json(out / "summary.json", result.summary())
             write_json(out / "manifest.json", manifest(log.name, chosen, values, columns))
     return result

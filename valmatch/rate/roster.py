@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.rate.csv_text import numerals, words
 from valmatch.rate.games import Games
-from valmatch.rate.names import Names
+from valmatch.rate.names import Names, Texts
 from valmatch.rate.scores import new_tally
 from valmatch.rate.systems import Played, Players, System
 
@@ -51,14 +52,14 @@ class Ranking:
     games: list[int]
     state: dict[str, list[float]]
 
-    def columns(self) -> dict[str, list[int] | list[str] | list[float]]:
-        """Return the columns of ``ratings.csv``."""
+    def columns(self) -> dict[str, Texts]:
+        """Return the columns of ``ratings.csv``; needs a player."""
         return {
-            "rank": self.ranks,
-            "player": self.players,
-            "rating": self.ratings,
-            "games": self.games,
-            **self.state,
+            "rank": numerals(np.array(self.ranks)),
+            "player": words(self.players),
+            "rating": numerals(np.array(self.ratings)),
+            "games": numerals(np.array(self.games)),
+            **{name: numerals(np.array(column)) for name, column in self.state.items()},
         }
 
 
@@ -122,7 +123,8 @@ class Roster:
         numbers = np.flatnonzero(present)
         ratings = self._system.shown(self._players.state)[numbers]
         names = self._names.texts(numbers.tolist())
-        order = sorted(range(len(names)), key=lambda k: (-ratings[k], names[k]))
+        by_name = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
+        order = by_name[np.argsort(-ratings[by_name], kind="stable")]
         shown: NDArray[np.float64] = ratings[order]
         # The rank of a rating is one more than the number of higher ones.
         ranks = 1 + np.searchsorted(-shown, -shown, side="left")
