@@ -141,6 +141,7 @@ def test_end_of_the_range_is_remarked(tmp_path: Path) -> None:
 ERRORS: list[tuple[dict[str, Any], str]] = [
     ({"system": "elo", "tune": ["k"]}, "--tune k: elo has no such parameter"),
     ({"tune": ["GAME_MULTI"]}, "--tune GAME_MULTI: .* (did you mean GAME_MULT?)"),
+    ({"parameters": {"game_mult": 3.0}}, "--set game_mult: .* (did you mean GAME_MULT?)"),
     ({"tune": ["T", "T"]}, "--tune: T is given twice"),
     ({"tune": ["T"], "train": 1.0}, "--train 1.0 (allowed: a number > 0 and < 1)"),
     ({"tune": ["T"], "train": 0.001}, "--train 0.001: leaves a part of the 60 games empty"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import sys
@@ -29,6 +28,7 @@ from valmatch.fields import (
     schema_at,
 )
 from valmatch.models.registry import MODELS, ModelEntry, unknown_model
+from valmatch.nearest import correction, hint, nearest
 from valmatch.yaml_positions import (
     assign,
     find,
@@ -315,10 +315,10 @@ def _read(source: str) -> tuple[bytes, str, Path]:
     try:
         return path.read_bytes(), str(path), path.parent
     except FileNotFoundError:
-        near = difflib.get_close_matches(path.name.removesuffix(path.suffix), shipped, n=1)
-        hint = f"did you mean the shipped config {near[0]!r}? " if near else ""
+        near = nearest(path.name.removesuffix(path.suffix), shipped)
+        meant = f"did you mean the shipped config {near!r}? " if near else ""
         names = ", ".join(shipped)
-        raise InputError(f"{source}: no such file ({hint}shipped configs: {names})") from None
+        raise InputError(f"{source}: no such file ({meant}shipped configs: {names})") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{source}: cannot be read: {_reason(error)}") from None
 
@@ -378,8 +378,8 @@ class _Check:
         inner = {name: f"factors.{name}" for name in entry.factors.model_fields} if entry else {}
         for key, _ in self.root.value:
             if key.value not in TOP_LEVEL:
-                hint = _nearest(key.value, TOP_LEVEL, inner)
-                self.problems.append((key, f"{key.value}: unknown key ({hint})"))
+                meant = _key_hint(key.value, TOP_LEVEL, inner)
+                self.problems.append((key, f"{key.value}: unknown key ({meant})"))
         arrivals, given, digest = self._arrivals(entry, folder)
         options = {name: self._section(name, cls, {}) for name, cls in SECTIONS.items()}
         cls = entry.factors if entry else Factors
@@ -478,9 +478,9 @@ class _Check:
             names = schema_at(cls, error["loc"][:-1])["properties"]
             # A bare name on the command line may have been meant for the top level.
             others = {top: top for top in TOP_LEVEL} if path[:-1] == ("factors",) else {}
-            hint = _nearest(str(path[-1]), names, others)
+            meant = _key_hint(str(path[-1]), names, others)
             key = written_key(self.root, path)
-            return key or self._nearest_node(path), f"{label}: unknown key ({hint})"
+            return key or self._nearest_node(path), f"{label}: unknown key ({meant})"
         if error["type"] == "refused":
             at = error.get("ctx", {}).get("at", ())
             path = next(((name, key) for key in at if find(self.root, (name, key))), path)
@@ -494,8 +494,7 @@ class _Check:
             return self._nearest_node(path), f"{label}: missing (allowed: {limits})"
         if error["type"] == "literal_error" and kind(node) == "str":
             names = schema_at(cls, error["loc"])["enum"]
-            near = difflib.get_close_matches(str(to_value(node)), names, n=1)
-            limits += f"; did you mean {near[0]}?" if near else ""
+            limits += correction(str(to_value(node)), names)
         return node, f"{label}: {_mismatch(node, error['type'])} (allowed: {limits})"
 
     def _nearest_node(self, path: Sequence[str | int]) -> Node:
@@ -543,8 +542,8 @@ def _mismatch(node: Node, error: str = "") -> str:
     return f"{show(node)} {what or 'is not allowed'}"
 
 
-def _nearest(key: str, names: Iterable[str], others: Mapping[str, str]) -> str:
+def _key_hint(key: str, names: Iterable[str], others: Mapping[str, str]) -> str:
     """Say which key is meant: one of `names`, or one of `others`, which stand elsewhere."""
     places = {**others, **{name: name for name in names}}
-    near = difflib.get_close_matches(key.lower().replace("-", "_"), places, n=1)
-    return f"did you mean {places[near[0]]}?" if near else f"allowed: {', '.join(names)}"
+    near = nearest(key, places)
+    return f"did you mean {places[near]}?" if near else hint(key, names)

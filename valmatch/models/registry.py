@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from valmatch.fields import Factors
 from valmatch.models.opponent.factors import OpponentFactors
 from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.models.zonestats.factors import ZoneStatsFactors
+from valmatch.nearest import correction
 
 __all__ = ["MODELS", "ModelEntry", "load_model", "unknown_model"]
 
@@ -70,6 +70,4 @@ def load_model(name: str) -> Any:  # noqa: ANN401 - the class of any model
 
 def unknown_model(name: str) -> str:
     """Say that there is no model called `name`, with what is meant or allowed."""
-    near = difflib.get_close_matches(name, MODELS, n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    return f"{name!r} is not a model (allowed: {', '.join(MODELS)}{hint})"
+    return f"{name!r} is not a model (allowed: {', '.join(MODELS)}{correction(name, MODELS)})"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from valmatch.config import Config, config_id, problem_id
 from valmatch.errors import InputError
 from valmatch.interruption import stop_on_signal
+from valmatch.nearest import hint
 from valmatch.optimization.journal import open_journal
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.run import Settings, Task, check_budget, run_solver
@@ -116,9 +116,8 @@ def parse_sweep(config: Config, text: str) -> Sweep:
     name, _, span = text.partition("=")
     names = [*(config.optimize.get("constraints") or {}), *(config.optimize.get("objective") or {})]
     if name not in names:
-        near = get_close_matches(name, names, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"allowed: {', '.join(names)}"
-        raise InputError(f"--sweep {text}: {name!r} is no constraint and no term ({hint})")
+        what = f"{name!r} is no constraint and no term ({hint(name, names)})"
+        raise InputError(f"--sweep {text}: {what}")
     try:
         first, last, step = map(float, span.split(":"))
         count = (last - first) / step

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from pydantic import ValidationError
@@ -12,6 +11,7 @@ from pydantic import ValidationError
 from valmatch.config import Config
 from valmatch.errors import InputError
 from valmatch.fields import Factors, allowed, plain_number, schema_at
+from valmatch.nearest import hint
 from valmatch.optimization.problem import Constraint, Problem, Term, Variable
 from valmatch.simulator import Model
 
@@ -74,7 +74,7 @@ def _variable(config: Config, name: str, given: Mapping[str, Any]) -> Variable:
     ]
     if name not in numeric:
         what = "is not a number" if name in values else "is no factor"
-        raise InputError(f"{config.at(path)}: {what} ({_meant(name, numeric)})")
+        raise InputError(f"{config.at(path)}: {what} ({hint(name, numeric)})")
     low, high = given["low"], given["high"]
     start = given.get("start")
     if start is None:
@@ -129,11 +129,6 @@ def _known(config: Config, path: str, response: str, responses: Collection[str])
     if response not in responses:
         place = config.at(f"optimize.{path}")
         raise InputError(
-            f"{place}: {config.model} has no response {response!r} ({_meant(response, responses)})"
+            f"{place}: {config.model} has no response {response!r} ({hint(response, responses)})"
         )
     return response
-
-
-def _meant(name: str, names: Collection[str]) -> str:
-    near = get_close_matches(name, names, n=1)
-    return f"did you mean {near[0]}?" if near else f"allowed: {', '.join(names)}"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from valmatch.errors import InputError
+from valmatch.nearest import hint, nearest
 
 __all__ = ["FORMATS", "Columns", "Format", "find_columns", "parse_columns"]
 
@@ -96,12 +96,12 @@ def find_columns(where: str, header: Sequence[str], given: Mapping[str, str]) ->
     InputError
         If a required column is missing, a given one does not exist, or a name is ambiguous.
     """
-    meanings = {meaning for f in FORMATS for meaning in (*f.required, *f.optional)}
+    meanings = list(dict.fromkeys(m for f in FORMATS for m in (*f.required, *f.optional)))
     for meaning, name in given.items():
         if meaning not in meanings:
-            raise InputError(f"--columns: {meaning}: no such meaning ({_near(meaning, meanings)})")
+            raise InputError(f"--columns: {meaning}: no such meaning ({hint(meaning, meanings)})")
         if name not in header:
-            raise InputError(f"{where}: --columns: no column {name!r} ({_near(name, header)})")
+            raise InputError(f"{where}: --columns: no column {name!r} ({hint(name, header)})")
     names = {meaning: meaning for meaning in meanings} | dict(given)
     format_ = _format(where, header, names)
     wrong = [m for m in given if m not in (*format_.required, *format_.optional)]
@@ -122,7 +122,7 @@ def _format(where: str, header: Sequence[str], names: Mapping[str, str]) -> Form
         name = names[missing[best][0]]
         needs = " or ".join(", ".join(f.required) for f in FORMATS)
         raise InputError(
-            f"{where}: no column {name!r} ({_near(name, header)}; a log has the columns {needs};"
+            f"{where}: no column {name!r} ({hint(name, header)}; a log has the columns {needs};"
             " --columns gives them the names of the file)"
         )
     return best
@@ -141,7 +141,8 @@ def _places(
         if name in header:
             places[meaning] = header.index(name)
             continue
-        for near in get_close_matches(name, unused, n=1, cutoff=_ALIKE):
+        near = nearest(name, unused, _ALIKE)
+        if near:
             raise InputError(
                 f"{where}: unknown column {near!r} (did you mean {name}? --columns"
                 f" {meaning}={near} says so)"
@@ -151,9 +152,3 @@ def _places(
         absent = next(m for m in format_.together if m not in places)
         raise InputError(f"{where}: column {names[there[0]]!r} needs a column {names[absent]!r}")
     return places
-
-
-def _near(name: str, names: Iterable[str]) -> str:
-    """Say which of some names is meant."""
-    near = get_close_matches(name, list(names), n=1)
-    return f"did you mean {near[0]}?" if near else f"allowed: {', '.join(sorted(names))}"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from valmatch._numba import announce_compilation
 from valmatch.errors import InputError
 from valmatch.interruption import stop_on_signal
+from valmatch.nearest import hint
 from valmatch.output import write_atomically
 from valmatch.rate.cells import find_cells
 from valmatch.rate.files import (
@@ -221,13 +221,8 @@ def _until_stopped(parts: Iterator[Games], stop: Callable[[], bool]) -> Iterator
 
 def _system(name: str) -> System:
     if name not in SYSTEMS:
-        raise InputError(f"--system {name}: no such system ({_near(name, SYSTEMS)})")
+        raise InputError(f"--system {name}: no such system ({hint(name, SYSTEMS)})")
     return SYSTEMS[name]
-
-
-def _near(name: str, names: Iterable[str]) -> str:
-    near = get_close_matches(name, list(names), n=1)
-    return f"did you mean {near[0]}?" if near else f"allowed: {', '.join(names)}"
 
 
 def _values(system: System, given: Mapping[str, float]) -> dict[str, float]:
@@ -235,8 +230,8 @@ def _values(system: System, given: Mapping[str, float]) -> dict[str, float]:
     limits = {parameter.name: parameter for parameter in system.parameters}
     for name, value in given.items():
         if name not in limits:
-            hint = _near(name, limits)
-            raise InputError(f"--set {name}: {system.name} has no such parameter ({hint})")
+            what = f"{system.name} has no such parameter ({hint(name, limits)})"
+            raise InputError(f"--set {name}: {what}")
         low, high = limits[name].low, limits[name].high
         if not low <= value <= high:
             raise InputError(f"--set {name}={value!r}: out of range (allowed: {low!r} to {high!r})")
@@ -248,8 +243,8 @@ def _check(system: System, tune: Sequence[str], train: float, burn_in: int) -> N
     names = [parameter.name for parameter in system.parameters]
     for name in tune:
         if name not in names:
-            hint = _near(name, names)
-            raise InputError(f"--tune {name}: {system.name} has no such parameter ({hint})")
+            what = f"{system.name} has no such parameter ({hint(name, names)})"
+            raise InputError(f"--tune {name}: {what}")
         if tune.count(name) > 1:
             raise InputError(f"--tune: {name} is given twice")
     if not 0.0 < train < 1.0:

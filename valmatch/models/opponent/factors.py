@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -16,6 +15,7 @@ from pydantic import (
 )
 
 from valmatch.fields import Factors, Fraction, Whole, plain_number, refuse
+from valmatch.nearest import correction
 
 __all__ = ["OpponentFactors"]
 
@@ -54,9 +54,8 @@ def _rank(value: object) -> int | str:
         value = int(value)
     if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
         return value
-    near = difflib.get_close_matches(value, ENDS, n=1) if isinstance(value, str) else []
-    hint = f"; did you mean {near[0]}?" if near else ""
-    raise refuse(f"{value!r} is not a rank (allowed: top, bottom or an integer >= 1{hint})")
+    meant = correction(value, ENDS) if isinstance(value, str) else ""
+    raise refuse(f"{value!r} is not a rank (allowed: top, bottom or an integer >= 1{meant})")
 
 
 Rank = Annotated[

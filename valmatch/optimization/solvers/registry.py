@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Callable
 
 import numpy as np
 
 from valmatch.errors import InputError
+from valmatch.nearest import correction
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.solvers.search import Archive, Floats, Search, Solver, Steps, Task
 
@@ -36,9 +36,8 @@ def search_budget(total: int) -> int:
 def check(name: str) -> None:
     """Raise InputError if there is no solver called `name`."""
     if name not in SOLVERS:
-        near = difflib.get_close_matches(name, SOLVERS, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise InputError(f"{name!r} is not a solver (allowed: {', '.join(SOLVERS)}{hint})")
+        limits = ", ".join(SOLVERS) + correction(name, SOLVERS)
+        raise InputError(f"{name!r} is not a solver (allowed: {limits})")
 
 
 def make(

@@ -1,0 +1,42 @@
+"""A misspelt name finds the one that is meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from valmatch.nearest import correction, hint, nearest
+
+PARAMETERS = ("T", "GAME_MULT", "MAX_GAME_LENGTH")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("game_mult", "GAME_MULT"),
+        ("Game-Mul", "GAME_MULT"),
+        ("t", "T"),
+        ("max_length", "MAX_GAME_LENGTH"),
+        ("K", None),
+        ("", None),
+    ],
+)
+def test_case_and_hyphens_do_not_count(name: str, meant: str | None) -> None:
+    assert nearest(name, PARAMETERS) == meant
+    assert nearest(name, [one.lower() for one in PARAMETERS]) == (meant and meant.lower())
+
+
+def test_of_names_alike_to_the_letter_the_first_counts() -> None:
+    assert nearest("WINNER", ["winer", "Winner", "winner"]) == "Winner"
+
+
+def test_least_likeness_decides() -> None:
+    assert nearest("minuts", ["minutes"], 0.8) == "minutes"
+    assert nearest("minuts", ["minutes"], 1.0) is None
+
+
+def test_texts() -> None:
+    assert hint("game_mult", PARAMETERS) == "did you mean GAME_MULT?"
+    assert hint("K", PARAMETERS) == "allowed: T, GAME_MULT, MAX_GAME_LENGTH"
+    assert hint("K", []) == "allowed: none"
+    assert correction("game_mult", PARAMETERS) == "; did you mean GAME_MULT?"
+    assert correction("K", PARAMETERS) == ""

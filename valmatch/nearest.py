@@ -1,0 +1,46 @@
+"""The name that a misspelt one is meant to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+__all__ = ["correction", "hint", "nearest"]
+
+ALIKE = 0.6  # ratio of difflib from which names are taken for each other
+
+
+def nearest(name: str, names: Iterable[str], least: float = ALIKE) -> str | None:
+    """Return the one of `names` that is most like `name`, whatever the case, - or _; or None.
+
+    Parameters
+    ----------
+    name : str
+        What was written.
+    names : iterable of str
+        What could have been meant; of those alike to the letter, the first one counts.
+    least : float
+        How like they must be, in [0, 1]; 1 is the same.
+    """
+    folded: dict[str, str] = {}
+    for one in names:
+        folded.setdefault(_folded(one), one)
+    near = get_close_matches(_folded(name), folded, n=1, cutoff=least)
+    return folded[near[0]] if near else None
+
+
+def hint(name: str, names: Iterable[str]) -> str:
+    """Return ``did you mean ...?``, or without a name like that ``allowed: ...``."""
+    names = list(names)
+    near = nearest(name, names)
+    return f"did you mean {near}?" if near else f"allowed: {', '.join(names) or 'none'}"
+
+
+def correction(name: str, names: Iterable[str]) -> str:
+    """Return ``; did you mean ...?`` to go on with after what is allowed, or nothing."""
+    near = nearest(name, names)
+    return f"; did you mean {near}?" if near else ""
+
+
+def _folded(name: str) -> str:
+    return name.casefold().replace("-", "_")
