@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from valmatch.curve_file import write_curves
 from valmatch.errors import InputError
 from valmatch.executors import open_crew
 from valmatch.interruption import Stop, stop_on_signal
+from valmatch.nearest import hint
 from valmatch.output import to_json, write_atomically
 from valmatch.run_folder import RunFolder
 from valmatch.shards import WHOLE, Shard
@@ -240,7 +240,5 @@ def _check_expected_names(config: Config, responses: Sequence[Response]) -> None
     names = [response.name for response in responses]
     for name in config.replicate.get("expect", {}):
         if name not in names:
-            near = get_close_matches(name, names, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"allowed: {', '.join(names)}"
             place = config.at(f"replicate.expect.{name}")
-            raise InputError(f"{place}: {config.model} has no such response ({hint})")
+            raise InputError(f"{place}: {config.model} has no such response ({hint(name, names)})")
