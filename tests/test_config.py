@@ -313,7 +313,8 @@ def test_everything_wrong_is_reported_in_file_order() -> None:
         ),
         (
             MINIMAL + "zzz: 3\n",
-            "c.yaml:2:1: zzz: unknown key (allowed: model, factors, arrivals, replicate, optimize)",
+            "c.yaml:2:1: zzz: unknown key (allowed: model, factors, arrivals, replicate,"
+            " optimize, design)",
         ),
         (
             MINIMAL + "Replicates: {}\n",
@@ -443,7 +444,8 @@ def test_overrides_outside_the_factors() -> None:
         ("poison_rate.3=1", "factors.poison_rate: unknown key (did you mean poisson_rate?)"),
         (
             "replicate.m=1",
-            "replicate.m: unknown key (allowed: n, seed, workers, confidence, expect)",
+            "replicate.m: unknown key (allowed: n, seed, workers, executor, scheduler,"
+            " confidence, expect)",
         ),
         (
             "poisson_rate.27=1",
@@ -646,10 +648,10 @@ def test_template_is_a_config_of_the_defaults() -> None:
 
 def test_commented_options_of_the_template_are_valid() -> None:
     text = template("valorant")
-    start = text.index("# Options of")
-    options = re.sub(r"^# (?!Options)", "", text[start:], flags=re.MULTILINE)
+    start = text.index("# Section `replicate`")
+    options = re.sub(r"^# (?= |\w+:$)", "", text[start:], flags=re.MULTILINE)
     config = loaded(text[:start] + options)
-    assert (config.replicate, config.optimize) == ({}, {})
+    assert (config.replicate, config.optimize, config.design) == ({}, {}, {})
     assert {"replicate.expect", "optimize.constraints"} <= set(config.places)
 
 

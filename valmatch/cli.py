@@ -6,7 +6,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +16,8 @@ from valmatch.errors import InputError, RunError
 
 if TYPE_CHECKING:
     from valmatch.config import Config
+    from valmatch.design import Design
+    from valmatch.replication import Replications
 
 __all__ = ["app", "main"]
 
@@ -167,9 +169,7 @@ def simulate(
     replication = replication or 0
     result = recording.simulate(settings, seed, replication, out=out, warn=_warn)
     if json:
-        from valmatch.output import to_json
-
-        sys.stdout.write(to_json(result.summary()))
+        _print_json(result.summary())
         return
     from valmatch.report import show_responses
 
@@ -203,6 +203,13 @@ def replicate(
             " SLURM array task]",
         ),
     ] = None,
+    sweep: Annotated[
+        list[str],
+        typer.Option(
+            metavar="KEY=VALUES",
+            help="Replicate at each value, 100,200,400 or 100:400:100; several sweeps span a grid.",
+        ),
+    ] = [],  # noqa: B006
     confidence: Confidence = None,
     overrides: Overrides = [],  # noqa: B006
     out: Out = None,
@@ -212,57 +219,102 @@ def replicate(
 ) -> None:
     """Run independent replications and estimate the mean of every response.
 
-    Defaults of the options may stand in the `replicate` section of the config. The results
-    depend on config, seed and n alone. Exit code 3: the time was up before all were made.
+    Defaults of the options may stand in the `replicate` section of the config, a design of
+    several points in its section `design`. The results depend on config, seed and n alone. Exit
+    code 3: the time was up before all replications were made.
     """
-    from valmatch import replication
-    from valmatch.report import progress_bar, show_replications
+    from valmatch.design import design_of
+    from valmatch.replication import replicate as run
+    from valmatch.report import progress_bar
     from valmatch.shards import parse_shard, shard_of_job
 
     settings = _load(config, overrides)
     given = settings.replicate
     n = _first(n, given.get("n"), DEFAULT_N)
     seed = _first(seed, given.get("seed"), DEFAULT_SEED)
-    confidence = float(_first(confidence, given.get("confidence"), 0.95))
     part = shard_of_job(os.environ) if shard is None else parse_shard(shard)
     total = len(part.indices(n))
     if part.count > 1:
         _say(f"shard {part}: {total:,} of {n:,} replications")
+    options: dict[str, Any] = {
+        "workers": _first(workers, given.get("workers"), 1),
+        "executor": _executor(executor or given.get("executor")),
+        "scheduler": scheduler or given.get("scheduler"),
+        "shard": part,
+        "confidence": float(_first(confidence, given.get("confidence"), 0.95)),
+        "max_seconds": math.inf if max_time is None else max_time,
+        "out": out,
+        "resume": resume,
+        "warn": _warn,
+    }
+    design = design_of(settings, sweep)
+    if design is not None:
+        levels = [design.levels(point) for point in design.points]
+        configs = [_load(config, overrides, point) for point in levels]
+        _replicate_design(settings, design, configs, n, seed, total, options, json)
+        return
     with progress_bar("replications", total) as progress:
-        result = replication.replicate(
-            settings,
-            n,
-            seed,
-            workers=_first(workers, given.get("workers"), 1),
-            executor=_executor(executor or given.get("executor")),
-            scheduler=scheduler or given.get("scheduler"),
-            shard=part,
-            confidence=confidence,
-            max_seconds=math.inf if max_time is None else max_time,
-            out=out,
-            resume=resume,
-            progress=progress,
-            warn=_warn,
-        )
-    if json:
-        from valmatch.output import to_json
+        result = run(settings, n, seed, progress=progress, **options)
+    _show_replications(result, out, json)
+    _exit_unless_complete(result, total, out)
+    missed = result.missed_expectations()
+    if missed:
+        raise RunError("\n".join(missed))
 
-        sys.stdout.write(to_json(result.summary()))
+
+def _show_replications(result: Replications, out: Path | None, json: bool) -> None:
+    """Print the replications of a config, and what is undefined in them."""
+    if json:
+        _print_json(result.summary())
     else:
+        from valmatch.report import show_replications
+
         done = len(result.values)
-        header = f"{_title(settings)}, seed {seed}, {done:,} replication{'s' * (done != 1)}"
-        show_replications(header, result)
+        title = f"{_title(result.config)}, seed {result.seed}"
+        show_replications(f"{title}, {done:,} replication{'s' * (done != 1)}", result)
         _say_where(out)
     for name, one in result.estimates.items():
         if one.undefined:
             _warn(f"{name} is undefined in {one.undefined} of {len(result.values)} replications")
+
+
+def _exit_unless_complete(result: Replications, total: int, out: Path | None) -> None:
+    """Leave with the exit code of what stopped a run."""
     if not result.complete:
         further = "; --resume goes on" if out else ""
         _warn(f"{result.status} after {len(result.values)} of {total} replications{further}")
         raise typer.Exit(130 if result.status == "interrupted" else 3)
-    missed = result.missed_expectations()
-    if missed:
-        raise RunError("\n".join(missed))
+
+
+def _replicate_design(
+    settings: Config,
+    design: Design,
+    configs: list[Config],
+    n: int,
+    seed: int,
+    total: int,
+    options: dict[str, Any],
+    json: bool,
+) -> None:
+    """Run the replications of every point of a design and print them."""
+    from valmatch.config import config_id
+    from valmatch.experiment import run_design
+    from valmatch.report import progress_bar, show_experiment_points
+
+    points = len(set(map(config_id, configs)))
+    with progress_bar("replications", total * points) as progress:
+        found = run_design(settings, design, configs, n, seed, progress=progress, **options)
+    if json:
+        _print_json(found.summary())
+    else:
+        title = f"{settings.model} ({Path(settings.source).stem}), seed {seed}"
+        show_experiment_points(f"{title}, {total:,} replications at each point", found)
+        _say_where(options["out"])
+    if found.status != "complete":
+        further = "; --resume goes on" if options["out"] else ""
+        done = sum(one.complete for one in found.results)
+        _warn(f"{found.status} after {done} of {len(configs)} points{further}")
+        raise typer.Exit(130 if found.status == "interrupted" else 3)
 
 
 @app.command()
@@ -302,7 +354,6 @@ def optimize(
     """
     from valmatch.optimization.frontier import parse_sweep, trace_frontier
     from valmatch.optimization.study import optimize as solve
-    from valmatch.output import to_json
     from valmatch.report import progress_bar, show_frontier, show_study
 
     settings = _load(config, overrides)
@@ -332,7 +383,7 @@ def optimize(
             )
         shown, missed = study.summary(), not (study.verdict and study.verdict.feasible)
     if json:
-        sys.stdout.write(to_json(shown))
+        _print_json(shown)
     else:
         title = f"{_title(settings)}, seed {seed}, budget {budget:,}"
         if sweep is not None:
@@ -374,22 +425,38 @@ def combine(
     contradict each other, are refused. Exit code 3: replications are missing.
     """
     from valmatch.combine import combine as merge
-    from valmatch.report import show_replications
+    from valmatch.combine_designs import is_design
 
+    if any(map(is_design, folders)):
+        _combine_designs(out, folders, json, expect=expect, check=check, confidence=confidence)
+        return
     found = merge(out, folders, expect=expect, check=check, confidence=confidence, warn=_warn)
-    result = found.replications
     if json:
-        from valmatch.output import to_json
-
-        sys.stdout.write(to_json(found.summary()))
+        _print_json(found.summary())
     else:
-        done = len(result.values)
-        header = f"{_title(result.config)}, seed {result.seed}, {done:,} replications"
-        show_replications(header, result)
-        _say_where(None if check else out)
-    if found.missing:
-        for line in found.reproaches():
-            _warn(line)
+        _show_replications(found.replications, None if check else out, json=False)
+    _exit_if_missing(found.reproaches())
+
+
+def _combine_designs(out: Path, folders: list[Path], json: bool, **options: Any) -> None:  # noqa: ANN401
+    """Merge the folders of a design."""
+    from valmatch.combine_designs import combine_designs
+    from valmatch.report import show_experiment_points
+
+    found = combine_designs(out, folders, warn=_warn, **options)
+    if json:
+        _print_json(found.experiment.summary())
+    else:
+        config = found.experiment.config
+        show_experiment_points(f"{config.model} ({Path(config.source).stem})", found.experiment)
+        _say_where(None if options["check"] else out)
+    _exit_if_missing(found.reproaches)
+
+
+def _exit_if_missing(reproaches: Sequence[str]) -> None:
+    for line in reproaches:
+        _warn(line)
+    if reproaches:
         raise typer.Exit(3)
 
 
@@ -473,9 +540,7 @@ def rate(
             warn=_warn,
         )
     if json:
-        from valmatch.output import to_json
-
-        sys.stdout.write(to_json(result.summary()))
+        _print_json(result.summary())
         return
     show_rating(f"{result.system}, {result.games:,} games, {result.rows:,} rows", result)
     _say_where(out)
@@ -511,11 +576,11 @@ def factors(
     sys.stdout.write(template(model))
 
 
-def _load(source: str, overrides: list[str]) -> Config:
+def _load(source: str, overrides: list[str], levels: Sequence[str] = ()) -> Config:
     """Read a config and pass its warnings on."""
     from valmatch.config import load
 
-    config = load(source, overrides)
+    config = load(source, overrides, levels)
     for warning in config.warnings:
         _warn(warning)
     return config
@@ -543,6 +608,12 @@ def _executor(name: str | None) -> str:
     if name not in EXECUTORS:
         raise InputError(f"--executor {name}: allowed are {' and '.join(EXECUTORS)}")
     return name
+
+
+def _print_json(document: object) -> None:
+    from valmatch.output import to_json
+
+    sys.stdout.write(to_json(document))
 
 
 def _say(text: str) -> None:

@@ -7,28 +7,24 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Any, NoReturn, TextIO
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 from yaml import MappingNode, Node
 
 from valmatch.errors import InputError
 from valmatch.fields import (
     Factors,
-    Fraction,
-    NonNegative,
-    Number,
-    Positive,
     Section,
-    Whole,
     allowed,
-    refuse,
     schema_at,
 )
 from valmatch.models.registry import MODELS, ModelEntry, unknown_model
 from valmatch.nearest import correction, hint, nearest
+from valmatch.options import SECTIONS
 from valmatch.yaml_positions import (
     assign,
     find,
@@ -43,8 +39,6 @@ from valmatch.yaml_positions import (
 
 __all__ = [
     "Config",
-    "Expectation",
-    "ReplicateOptions",
     "config_id",
     "load",
     "problem_id",
@@ -53,110 +47,6 @@ __all__ = [
     "shipped_configs",
 ]
 
-
-class Expectation(Section):
-    """What a mean is known to be."""
-
-    mean: Number = Field(description="Mean of the response over the replications.")
-    tolerance: NonNegative = Field(0.0, description="Largest accepted distance from it.")
-
-
-class ReplicateOptions(Section):
-    """Options of ``valmatch replicate`` that a config can give."""
-
-    n: Annotated[int, Field(ge=1), *Whole] | None = Field(
-        None, description="Number of replications."
-    )
-    seed: Annotated[int, Field(ge=0), *Whole] | None = Field(
-        None, description="Seed of all random numbers."
-    )
-    workers: Annotated[int, Field(ge=1), *Whole] | None = Field(
-        None, description="Number of worker processes."
-    )
-    executor: Literal["local", "dask"] | None = Field(
-        None, description="Where replications run: local processes or a Dask cluster."
-    )
-    scheduler: str | None = Field(
-        None, description="Address of a Dask scheduler; null starts a cluster on this machine."
-    )
-    confidence: Fraction | None = Field(None, description="Confidence level of the intervals.")
-    expect: dict[str, Expectation] | None = Field(
-        None,
-        description="Means that the run must reproduce: {response: {mean: ..., tolerance: ...}}.",
-    )
-
-
-class VariableOptions(Section):
-    """A decision variable: a numeric factor."""
-
-    low: Number = Field(description="Lower bound.")
-    high: Number = Field(description="Upper bound.")
-    start: Number | None = Field(None, description="Starting solution; null: the factor's value.")
-    scale: Positive | None = Field(
-        None, description="Searched linearly below, logarithmically above; null: linearly."
-    )
-    mean: Number | None = Field(None, description="Mean of random solutions; null: the start.")
-    std: Positive | None = Field(
-        None, description="Standard deviation of random solutions; null: uniform."
-    )
-
-
-class TermOptions(Section):
-    """One term of the objective."""
-
-    response: str = Field(description="Response of the model.")
-    weight: Number = Field(1.0, description="Its mean is multiplied by this; the sum minimised.")
-
-
-class ConstraintOptions(Section):
-    """A bound on the mean of a response; one of `at_most`, `at_least`."""
-
-    response: str = Field(description="Response of the model.")
-    at_most: Number | None = Field(None, description="Upper bound of its mean.")
-    at_least: Number | None = Field(None, description="Lower bound of its mean.")
-
-    @model_validator(mode="after")
-    def _one_bound(self) -> ConstraintOptions:
-        if (self.at_most is None) == (self.at_least is None):
-            raise refuse("needs one bound (allowed: at_most or at_least)")
-        return self
-
-
-class OptimizeOptions(Section):
-    """The problem and the options of ``valmatch optimize`` that a config can give."""
-
-    variables: dict[str, VariableOptions] | None = Field(
-        None, description="Decision variables by factor."
-    )
-    objective: dict[str, TermOptions] | None = Field(
-        None, description="Terms of the objective, which is minimised, by name."
-    )
-    constraints: dict[str, ConstraintOptions] | None = Field(
-        None, description="Bounds on means, by name."
-    )
-    best_known: Number | None = Field(
-        None, description="Best known objective, for solver experiments."
-    )
-    solver: str | None = Field(None, description="Solver, or several separated by commas.")
-    budget: Annotated[int, Field(ge=1), *Whole] | None = Field(
-        None, description="Replications that a run may take."
-    )
-    macroreps: Annotated[int, Field(ge=1), *Whole] | None = Field(
-        None, description="Independent runs of each solver."
-    )
-    seed: Annotated[int, Field(ge=0), *Whole] | None = Field(
-        None, description="Seed of all random numbers."
-    )
-    workers: Annotated[int, Field(ge=1), *Whole] | None = Field(
-        None, description="Number of worker processes."
-    )
-    confidence: Fraction | None = Field(
-        None, description="Probability with which a point called feasible is so."
-    )
-
-
-SECTIONS: dict[str, type[Section]] = {"replicate": ReplicateOptions, "optimize": OptimizeOptions}
-"""The sections that hold the long options of a command; each is a field of `Config`."""
 
 TOP_LEVEL = ("model", "factors", "arrivals", *SECTIONS)
 
@@ -174,6 +64,7 @@ class Config:
     arrivals_sha256 : digest of its bytes when the config was loaded ("" without one)
     replicate : the options of ``replicate`` that the config gives, by their names
     optimize : likewise for ``optimize``
+    design : the points of an experiment, if the config gives any
     source : the file, as errors show it
     warnings : settings that are valid but probably not meant, one located line each
     places : ``file:line:column`` of what is written, by dotted path
@@ -186,6 +77,7 @@ class Config:
     arrivals_sha256: str = ""
     replicate: Mapping[str, Any] = field(default_factory=dict)
     optimize: Mapping[str, Any] = field(default_factory=dict)
+    design: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
     warnings: tuple[str, ...] = ()
     places: Mapping[str, str] = field(default_factory=dict, compare=False)
@@ -198,7 +90,7 @@ class Config:
         return f"{self.places.get(nearest, self.source)}: {path}"
 
 
-def load(source: str, overrides: Sequence[str] = ()) -> Config:
+def load(source: str, overrides: Sequence[str] = (), levels: Sequence[str] = ()) -> Config:
     """Read a config, apply overrides, check everything.
 
     Parameters
@@ -209,6 +101,8 @@ def load(source: str, overrides: Sequence[str] = ()) -> Config:
     overrides : sequence of str
         ``KEY=VALUE`` each, the later wins. KEY is a dotted path in the config (list elements by
         index from 0) or starts with the bare name of a factor; VALUE is YAML.
+    levels : sequence of str
+        The same for the point of a design; they come last.
 
     Raises
     ------
@@ -222,7 +116,8 @@ def load(source: str, overrides: Sequence[str] = ()) -> Config:
     if not isinstance(root, MappingNode):
         raise InputError(f"{place(root)}: the config is {show(root)} (allowed: a mapping)")
     names = [f"--set {' '.join(override.split())}" for override in overrides]
-    for override, mark in zip(overrides, names, strict=True):
+    names += [f"design: {level}" for level in levels]
+    for override, mark in zip((*overrides, *levels), names, strict=True):
         root = _override(root, override, mark)
     return _Check(root, names).config(name, folder)
 
@@ -307,7 +202,7 @@ def shipped_configs() -> dict[str, Path]:
 def _read(source: str) -> tuple[bytes, str, Path]:
     """Return the bytes of a config, its name in errors, the folder its paths start from."""
     if source == "-":
-        return sys.stdin.buffer.read(), "<stdin>", Path()
+        return _all_of(sys.stdin), "<stdin>", Path()
     path = Path(source)
     shipped = shipped_configs()
     if source in shipped and not path.is_file():
@@ -321,6 +216,12 @@ def _read(source: str) -> tuple[bytes, str, Path]:
         raise InputError(f"{source}: no such file ({meant}shipped configs: {names})") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{source}: cannot be read: {_reason(error)}") from None
+
+
+@cache
+def _all_of(stream: TextIO) -> bytes:
+    """Return all of standard input, which can be read only once."""
+    return stream.buffer.read()
 
 
 def _reason(error: OSError | ValueError) -> str:
@@ -493,7 +394,9 @@ class _Check:
         if node is None:
             return self._nearest_node(path), f"{label}: missing (allowed: {limits})"
         if error["type"] == "literal_error" and kind(node) == "str":
-            names = schema_at(cls, error["loc"])["enum"]
+            schema = schema_at(cls, error["loc"])
+            options = schema.get("anyOf", [schema])  # that, or null
+            names = [name for option in options for name in option.get("enum", ())]
             limits += correction(str(to_value(node)), names)
         return node, f"{label}: {_mismatch(node, error['type'])} (allowed: {limits})"
 

@@ -17,7 +17,7 @@ from valmatch.chunks import Chunks
 from valmatch.config import Config, config_id
 from valmatch.curve_file import write_curves
 from valmatch.errors import InputError
-from valmatch.executors import open_crew
+from valmatch.executors import Crew, open_crew
 from valmatch.interruption import Stop, stop_on_signal
 from valmatch.nearest import hint
 from valmatch.output import to_json, write_atomically
@@ -107,6 +107,7 @@ def replicate(
     workers: int = 1,
     executor: str = "local",
     scheduler: str | None = None,
+    crew: Crew | None = None,
     shard: Shard = WHOLE,
     confidence: float = 0.95,
     max_seconds: float = math.inf,
@@ -135,6 +136,8 @@ def replicate(
         ``local``: processes of this machine; ``dask``: the workers of a Dask scheduler.
     scheduler : str or None
         Address of that scheduler; None starts one with `workers` workers on this machine.
+    crew : Crew or None
+        Workers that are there already, instead of those that the options above describe.
     shard : Shard
         The replications to make.
     confidence : float
@@ -163,7 +166,7 @@ def replicate(
         warn(remark)
     indices = shard.indices(n)
     with ExitStack() as stack:
-        crew = stack.enter_context(open_crew(executor, workers, scheduler))
+        crew = crew or stack.enter_context(open_crew(executor, workers, scheduler))
         folder = None
         if out:
             folder = stack.enter_context(claim(out, config, seed, shard, n, resume=resume))

@@ -25,7 +25,8 @@ from valmatch.simulator import Response
 from valmatch.statistics import Estimate
 
 if TYPE_CHECKING:
-    from valmatch.optimization.experiment import Experiment
+    from valmatch.experiment import Experiment
+    from valmatch.optimization.experiment import Experiment as SolverExperiment
     from valmatch.optimization.frontier import Frontier
     from valmatch.optimization.study import Study
     from valmatch.rate import Rated
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "progress_bar",
     "show_experiment",
+    "show_experiment_points",
     "show_frontier",
     "show_rating",
     "show_replications",
@@ -47,6 +49,9 @@ ANSWERS = {True: "yes", False: "no", None: "undecided"}
 
 WIDTH = 80
 """Columns that running text is wrapped at."""
+
+MEANS = 3
+"""Responses of which the points of a design are printed."""
 
 BEST = 10
 """Players that are printed."""
@@ -113,6 +118,26 @@ def show_replications(header: str, result: Replications) -> None:
     _print(header, table)
 
 
+def show_experiment_points(header: str, experiment: Experiment) -> None:
+    """Print the means of the first responses at each point of a design."""
+    names = [name.rpartition(".")[2] for name in experiment.design.factors]
+    results = experiment.results
+    shown = [response.name for response in results[0].responses[:MEANS]] if results else []
+    table = _table(*names, *(part for name in shown for part in (name, "±")))
+    columns = [
+        [f"{value:.6g}" if isinstance(value, float) else str(value) for value in point.values()]
+        for point in experiment.points
+    ]
+    means = [[_mean_and_half(one.estimates[name]) for one in results] for name in shown]
+    aligned = [
+        (_aligned([mean for mean, _ in column]), _aligned([half for _, half in column]))
+        for column in means
+    ]
+    for number, levels in enumerate(columns):
+        table.add_row(*levels, *(side[number] for pair in aligned for side in pair))
+    _print(header, table)
+
+
 def show_study(header: str, study: Study) -> None:
     """Print the recommended point, what it is worth, and whether it is feasible."""
     found = study.verdict
@@ -141,7 +166,7 @@ def show_study(header: str, study: Study) -> None:
         show_experiment(study.experiment)
 
 
-def show_experiment(experiment: Experiment) -> None:
+def show_experiment(experiment: SolverExperiment) -> None:
     """Print one line for each solver."""
     table = _table("solver", "runs", "median objective", "area", "<= 5 %", "<= 10 %", "wrong")
     for name, line in experiment.solvers.items():

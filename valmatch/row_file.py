@@ -78,11 +78,7 @@ class RowFormat:
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror}") from None
         *lines, tail = text.split("\n")
-        if not lines:
-            if not self.header.startswith(tail):
-                raise InputError(f"{path}:1: not the header of this run's replications")
-            return {}
-        if lines[0] + "\n" != self.header:
+        if lines and lines[0] + "\n" != self.header:
             raise InputError(f"{path}:1: not the header of this run's replications")
         if tail:
             warn(f"{path}:{len(lines) + 1}: the last line is torn and dropped")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import textwrap
 
-from valmatch.config import SECTIONS
 from valmatch.errors import InputError
 from valmatch.fields import Section, allowed, plain_number, schema_at
 from valmatch.models.registry import MODELS, unknown_model
+from valmatch.options import SECTIONS
 
 __all__ = ["template"]
 
@@ -39,7 +39,9 @@ def template(model: str) -> str:
     if entry.traces:
         lines += [*_wrap(ARRIVALS, "# "), "# arrivals: players.csv", ""]
     for section, options in SECTIONS.items():
-        lines += [f"# Options of `valmatch {section}`, unless the command line gives them.", "#"]
+        assert options.__doc__
+        meaning = options.__doc__.splitlines()[0].replace("``", "`")
+        lines += [*_wrap(f"Section `{section}`: {meaning}", "# "), "#"]
         lines += [f"# {section}:"]
         for name in options.model_fields:
             lines += [*_documented(options, name, "#   # "), f"#   {name}:"]

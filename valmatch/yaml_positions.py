@@ -25,7 +25,7 @@ __all__ = [
 
 Path = Sequence[str | int]
 
-COMMAND_LINE = "--set "
+COMMAND_LINE = ("--set ", "design: ")
 """What the names of overrides start with, in the place of a file."""
 
 _TAG = "tag:yaml.org,2002:"

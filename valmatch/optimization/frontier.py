@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from valmatch.config import Config, config_id, problem_id
 from valmatch.errors import InputError
 from valmatch.interruption import stop_on_signal
@@ -22,10 +20,9 @@ from valmatch.optimization.solvers.registry import check
 from valmatch.optimization.verdict import Verdict, verdict
 from valmatch.output import to_json, write_atomically, write_csv
 from valmatch.simulator import build
+from valmatch.spans import span
 
 __all__ = ["Frontier", "Sweep", "parse_sweep", "trace_frontier"]
-
-MOST_POINTS = 10_000
 
 
 @dataclass(frozen=True)
@@ -113,19 +110,14 @@ def parse_sweep(config: Config, text: str) -> Sweep:
     InputError
         If it is not of that form, or NAME is neither a constraint nor a term of the objective.
     """
-    name, _, span = text.partition("=")
+    name, _, ends = text.partition("=")
     names = [*(config.optimize.get("constraints") or {}), *(config.optimize.get("objective") or {})]
     if name not in names:
         what = f"{name!r} is no constraint and no term ({hint(name, names)})"
         raise InputError(f"--sweep {text}: {what}")
-    try:
-        first, last, step = map(float, span.split(":"))
-        count = (last - first) / step
-    except (ValueError, ZeroDivisionError):
-        count = np.nan
-    if not 0 <= count <= MOST_POINTS:
+    points = span(ends)
+    if points is None:
         raise InputError(f"--sweep {text}: not of the form NAME=FIRST:LAST:STEP (as in 10:60:5)")
-    points = [first + k * step for k in range(int(count + 1e-9) + 1)]
     return Sweep(text, name, points)
 
 

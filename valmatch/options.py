@@ -1,0 +1,160 @@
+"""The sections of a config that hold the options of a command."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from valmatch.fields import Fraction, NonNegative, Number, Positive, Section, Whole, refuse
+
+__all__ = ["SECTIONS", "DesignOptions", "OptimizeOptions", "ReplicateOptions"]
+
+
+class Expectation(Section):
+    """What a mean is known to be."""
+
+    mean: Number = Field(description="Mean of the response over the replications.")
+    tolerance: NonNegative = Field(0.0, description="Largest accepted distance from it.")
+
+
+class ReplicateOptions(Section):
+    """Options of ``valmatch replicate`` that a config can give."""
+
+    n: Annotated[int, Field(ge=1), *Whole] | None = Field(
+        None, description="Number of replications."
+    )
+    seed: Annotated[int, Field(ge=0), *Whole] | None = Field(
+        None, description="Seed of all random numbers."
+    )
+    workers: Annotated[int, Field(ge=1), *Whole] | None = Field(
+        None, description="Number of worker processes."
+    )
+    executor: Literal["local", "dask"] | None = Field(
+        None, description="Where replications run: local processes or a Dask cluster."
+    )
+    scheduler: str | None = Field(
+        None, description="Address of a Dask scheduler; null starts a cluster on this machine."
+    )
+    confidence: Fraction | None = Field(None, description="Confidence level of the intervals.")
+    expect: dict[str, Expectation] | None = Field(
+        None,
+        description="Means that the run must reproduce: {response: {mean: ..., tolerance: ...}}.",
+    )
+
+
+class VariableOptions(Section):
+    """A decision variable: a numeric factor."""
+
+    low: Number = Field(description="Lower bound.")
+    high: Number = Field(description="Upper bound.")
+    start: Number | None = Field(None, description="Starting solution; null: the factor's value.")
+    scale: Positive | None = Field(
+        None, description="Searched linearly below, logarithmically above; null: linearly."
+    )
+    mean: Number | None = Field(None, description="Mean of random solutions; null: the start.")
+    std: Positive | None = Field(
+        None, description="Standard deviation of random solutions; null: uniform."
+    )
+
+
+class TermOptions(Section):
+    """One term of the objective."""
+
+    response: str = Field(description="Response of the model.")
+    weight: Number = Field(1.0, description="Its mean is multiplied by this; the sum minimised.")
+
+
+class ConstraintOptions(Section):
+    """A bound on the mean of a response; one of `at_most`, `at_least`."""
+
+    response: str = Field(description="Response of the model.")
+    at_most: Number | None = Field(None, description="Upper bound of its mean.")
+    at_least: Number | None = Field(None, description="Lower bound of its mean.")
+
+    @model_validator(mode="after")
+    def _one_bound(self) -> ConstraintOptions:
+        if (self.at_most is None) == (self.at_least is None):
+            raise refuse("needs one bound (allowed: at_most or at_least)")
+        return self
+
+
+class OptimizeOptions(Section):
+    """The problem and the options of ``valmatch optimize`` that a config can give."""
+
+    variables: dict[str, VariableOptions] | None = Field(
+        None, description="Decision variables by factor."
+    )
+    objective: dict[str, TermOptions] | None = Field(
+        None, description="Terms of the objective, which is minimised, by name."
+    )
+    constraints: dict[str, ConstraintOptions] | None = Field(
+        None, description="Bounds on means, by name."
+    )
+    best_known: Number | None = Field(
+        None, description="Best known objective, for solver experiments."
+    )
+    solver: str | None = Field(None, description="Solver, or several separated by commas.")
+    budget: Annotated[int, Field(ge=1), *Whole] | None = Field(
+        None, description="Replications that a run may take."
+    )
+    macroreps: Annotated[int, Field(ge=1), *Whole] | None = Field(
+        None, description="Independent runs of each solver."
+    )
+    seed: Annotated[int, Field(ge=0), *Whole] | None = Field(
+        None, description="Seed of all random numbers."
+    )
+    workers: Annotated[int, Field(ge=1), *Whole] | None = Field(
+        None, description="Number of worker processes."
+    )
+    confidence: Fraction | None = Field(
+        None, description="Probability with which a point called feasible is so."
+    )
+
+
+class RangeOptions(Section):
+    """The values of a factor in a design that fills space."""
+
+    low: Number = Field(description="Least value.")
+    high: Number = Field(description="Largest value.")
+    log: bool = Field(False, description="Whether to fill the logarithms evenly.")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> RangeOptions:
+        if self.low > self.high or (self.log and self.low <= 0):
+            raise refuse("needs low <= high, and 0 < low with log")
+        return self
+
+
+class DesignOptions(Section):
+    """The points of an experiment: a grid, or a sample that fills ranges."""
+
+    grid: dict[str, Annotated[list[Any], Field(min_length=1)]] | None = Field(
+        None, description="Values by factor; every combination is a point."
+    )
+    ranges: dict[str, RangeOptions] | None = Field(None, description="Ranges to fill, by factor.")
+    sample: Literal["latin-hypercube", "sobol"] | None = Field(
+        None, description="How ranges are filled; null: latin-hypercube."
+    )
+    points: Annotated[int, Field(ge=1), *Whole] | None = Field(
+        None, description="Number of points of a sample; for sobol a power of two is best."
+    )
+    seed: Annotated[int, Field(ge=0), *Whole] | None = Field(
+        None, description="Seed of the sample; null: 1."
+    )
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> DesignOptions:
+        if self.grid and self.ranges:
+            raise refuse("give one kind of design (allowed: grid or ranges)", "ranges")
+        if bool(self.ranges) != bool(self.points):
+            raise refuse("ranges and points need each other", "points", "ranges")
+        return self
+
+
+SECTIONS: dict[str, type[Section]] = {
+    "replicate": ReplicateOptions,
+    "optimize": OptimizeOptions,
+    "design": DesignOptions,
+}
+"""Each is a field of `Config`; the keys of the first two are the long options of the command."""
