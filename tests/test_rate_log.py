@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+from datetime import UTC, datetime
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -13,9 +15,11 @@ from hypothesis import strategies as st
 
 from tests.game_logs import LONG, random_rows, write
 from valmatch.errors import InputError
+from valmatch.rate import log as log_module
 from valmatch.rate import rate
 from valmatch.rate.cells import Cells, read_flags, read_numbers, split
 from valmatch.rate.columns import parse_columns
+from valmatch.rate.moments import read_moments
 from valmatch.rate.names import Names
 
 GOOD = "g0,a,x,3,20\ng0,b,y,1,20\n"
@@ -172,11 +176,9 @@ def test_bad_games_can_be_left_out(kind: str, tmp_path: Path) -> None:
     path.write_text(f"{LONG}\n{GOOD}{text}g9,c,x,1,5\ng9,a,y,2,5\n", encoding="utf-8")
     warnings: list[str] = []
     result = rate(path, skip_bad_games=True, warn=warnings.append)
-    left = 2 if kind == "split apart" else 1  # both pieces of the game
-    assert result.skipped == {REASONS[kind]: left}
+    assert result.skipped == {REASONS[kind]: 1}
     assert result.games == (3 if kind == "split apart" else 2)
-    games = "1 bad game" if left == 1 else "2 bad games"
-    assert warnings == [f"{games} left out ({left} {REASONS[kind]})"]
+    assert warnings == [f"1 bad game left out (1 {REASONS[kind]})"]
     good = "".join(line + "\n" for line in text.splitlines() if line.startswith("g2"))
     clean = tmp_path / "clean.csv"
     clean.write_text(f"{LONG}\n{GOOD}{good}g9,c,x,1,5\ng9,a,y,2,5\n", encoding="utf-8")
@@ -266,3 +268,87 @@ def test_only_ten_bad_games_are_named(tmp_path: Path) -> None:
     lines = str(error.value).splitlines()
     assert len(lines) == 11
     assert lines[10].startswith("... and at least 19 more;")
+
+
+MOMENTS = [
+    "1970-01-01",
+    "1969-12-31 23:59:59",
+    "2024-02-29T12:30",
+    "2023-02-29",
+    "2000-02-29Z",
+    "1900-02-29 00:00",
+    "2024-01-01 24:00:00",
+    "2024-01-01 00:00:00Z",
+    "2024-01-01T10:00:00.25+01:00",
+    "2024-01-01 10:00:00-11:30",
+    "0000-01-01",
+    "9999-12-31T23:59:59",
+    "20240101",
+    "2024-W01-1",
+    "2024-01-01x10:00",
+    "2024-1-01",
+    "2024-13-01",
+    "2024-01-00",
+    "٢٠٢٤-01-01",
+    "Z",
+    "",
+]
+
+
+@given(
+    st.one_of(
+        st.sampled_from(MOMENTS),
+        st.datetimes().map(str),
+        st.datetimes(timezones=st.timezones()).map(datetime.isoformat),
+        st.dates().map(str),
+        st.from_regex(r"\A\d{4}[-/]\d\d-\d\d([ T:]\d\d:\d\d(:\d\d)?Z?)?\Z"),
+    )
+)
+@settings(max_examples=500, deadline=None)
+def test_moments_are_those_of_the_standard_library(text: str) -> None:
+    buffer = np.frombuffer(bytearray(text.encode()), np.uint8)
+    value = float(read_moments(buffer, np.array([0]), np.array([len(buffer)]))[0])
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        assert np.isnan(value)
+    else:
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        assert value == (moment - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds()
+
+
+@pytest.mark.parametrize("block", [1, 1 << 20])
+@pytest.mark.parametrize("first", ["soon", "5", "2024-01-01"])
+def test_first_time_that_can_be_read_decides_the_form(
+    first: str, block: int, tmp_path: Path
+) -> None:
+    """Numbers and moments have no common order, wherever the file is cut."""
+    path = tmp_path / "log.csv"
+    path.write_text(f"winner,loser,time\na,b,{first}\nb,c,2024-01-02\nc,a,7\n")
+    with mock.patch.object(log_module, "BLOCK", block):
+        result = rate(path, skip_bad_games=True)
+        assert (result.games, result.skipped) == (
+            (2, {"not a time": 1}) if first != "soon" else (1, {"not a time": 2})
+        )
+        with pytest.raises(InputError, match="time: "):
+            rate(path)
+
+
+def test_a_game_in_pieces_is_left_out_once(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    pieces = "".join(
+        f"g1,a,x,1,20\ng1,b,y,{k},{20 * (k != 1)}\n{GOOD.replace('g0', f'o{k}')}" for k in range(3)
+    )
+    path.write_text(f"{LONG}\n{pieces}")
+    for block in (1, 1 << 20):
+        with mock.patch.object(log_module, "BLOCK", block):
+            result = rate(path, skip_bad_games=True)
+        assert (result.games, result.skipped) == (3, {"split apart in the file": 1})
+
+
+def test_bad_games_of_a_log_with_times_are_named_where_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    rows = "g1,a,1,0\ng1,b,2,0\ng2,a,1,1\ng2,b,2,1\ng1,c,1,2\n"
+    path.write_text(f"game,player,score,time\n{rows}")
+    with pytest.raises(InputError, match=r"log.csv:6:1: game: game 'g1' has been there before"):
+        rate(path)

@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError
-from valmatch.rate.arrange import Arranged, Entries, Reason, arrange, starts_of_games
+from valmatch.rate.arrange import Arranged, Reason, arrange, starts_of_games
 from valmatch.rate.cells import Cells, split
 from valmatch.rate.columns import LONG, find_columns
 from valmatch.rate.games import Games, joined, pieces, reordered
+from valmatch.rate.moments import are_moments
 from valmatch.rate.names import Names
 from valmatch.rate.rows import Rows
 
@@ -53,16 +54,14 @@ class _Block(NamedTuple):
     text : the bytes of the file, from which `buffer` was made
     line : number of its first line
     buffer, cells : its cells
-    entries : what its rows say
-    times : moment of each game
+    game_rows : first row of each game, and the end of the last
     """
 
     text: bytes
     line: int
     buffer: Bytes
     cells: Cells
-    entries: Entries
-    times: Floats
+    game_rows: Integers
 
 
 class GameLog:
@@ -119,14 +118,16 @@ class GameLog:
         self._slots[list(self.columns.places.values())] = range(len(self._slot))
         self.size = self._file.seek(0, 2)
         self.players = Names()
-        self.game_names: Names | None = Names() if "game" in self._slot else None
-        self._split: set[int] | None = None  # games in pieces, once the log has been read
+        self._split: set[int] | None = None  # games in pieces, where they are left out
+        self._moments: bool | None = None  # whether times are moments, once one has been read
         self._reset()
 
     def _reset(self) -> None:
+        self.game_names: Names | None = Names() if "game" in self._slot else None
+        self._left_out: set[int] = set()  # games in pieces that are in `skipped`
         self.skipped: Counter[str] = Counter()
         self.unrated = 0
-        self._rows = 0
+        self._n_rows = 0
 
     def close(self) -> None:
         """Close the file."""
@@ -158,33 +159,46 @@ class GameLog:
 
     def _survey(self) -> bool:
         """Read through the log for games in pieces; return whether its times are in order."""
+        self._reset()
         ordered, last = True, -np.inf
         split: set[int] = set()
-        for games in self._read(lambda done: None, split):
-            if games.n_games:
-                ordered &= bool(games.times[0] >= last and (np.diff(games.times) >= 0).all())
-                last = games.times[-1]
-        self._split = split
+        for block in self._blocks(lambda done: None):
+            names, fresh = self._names(block)
+            split.update(names[~fresh].tolist())
+            times = self._times(block, self._rows(block))
+            times = np.concatenate([[last], times[~np.isnan(times)]])
+            ordered &= bool((times[1:] >= times[:-1]).all())
+            last = times[-1]
+        self._split = split if self._skip else None
         return ordered
 
-    def _read(
-        self, progress: Callable[[int], None], found: set[int] | None = None
-    ) -> Iterator[Games]:
-        """Yield the games in the order of the file; put those in pieces in `found`."""
+    def _read(self, progress: Callable[[int], None]) -> Iterator[Games]:
+        """Yield the games in the order of the file."""
         self._reset()
         for block in self._blocks(progress):
             names, fresh = self._names(block)
-            if self._split is None:
-                split = ~fresh
-                if found is not None:
-                    found.update(names[split].tolist())
-            else:
-                split = np.isin(names, list(self._split))
-            arranged = arrange(block.buffer, block.entries, names, block.times, split)
+            split = ~fresh if self._split is None else np.isin(names, list(self._split))
+            rows = self._rows(block)
+            read = rows.long if self.columns.format is LONG else rows.results
+            entries = read(block.game_rows, self.players)
+            times = self._times(block, rows)
+            arranged = arrange(block.buffer, entries, names, times, split)
             self.unrated += arranged.unrated
             if arranged.reasons.any():
-                self._judge(block, arranged)
+                self._judge(block, names, arranged)
             yield arranged.games
+
+    def _rows(self, block: _Block) -> Rows:
+        return Rows(block.buffer, block.cells, self._slot, len(self.columns.names))
+
+    def _times(self, block: _Block, rows: Rows) -> Floats:
+        """Return the time of each game."""
+        if self._moments is None and "time" in self._slot:
+            slot = self._slot["time"]
+            starts, ends = block.cells.starts[:, slot], block.cells.ends[:, slot]
+            self._moments = are_moments(block.buffer, starts, ends)
+        times = rows.times(bool(self._moments))
+        return np.minimum.reduceat(times, block.game_rows[:-1])
 
     def _header(self) -> tuple[list[str], int, int]:
         """Return the column names, where the data start, and their first line."""
@@ -225,7 +239,7 @@ class GameLog:
             end = int(cells.rows[-1])
             if len(cells.widths):
                 self._check_encoding(text[:end], line)
-                yield self._block(text, line, buffer, cells, game_rows)
+                yield _Block(text, line, buffer, cells, game_rows)
             progress(end)
             line += text.count(b"\n", 0, end)
             text = text[end:]
@@ -247,39 +261,38 @@ class GameLog:
             at = self._place(text, line, error.start)
             raise InputError(f"{at}: is not UTF-8 (allowed: a CSV file in UTF-8)") from None
 
-    def _block(
-        self, text: bytes, line: int, buffer: Bytes, cells: Cells, game_rows: Integers
-    ) -> _Block:
-        """Read the rows."""
-        rows = Rows(buffer, cells, self._slot, len(self.columns.names))
-        entries = (rows.long if self.columns.format is LONG else rows.results)(
-            game_rows, self.players
-        )
-        times = np.minimum.reduceat(rows.times(), game_rows[:-1])
-        return _Block(text, line, buffer, cells, entries, times)
-
     def _names(self, block: _Block) -> tuple[Integers, NDArray[np.bool_]]:
         """Return the number of each game's name, and whether the name is new."""
-        first = block.entries.game_rows[:-1]
+        first = block.game_rows[:-1]
         if self.game_names is None:
-            rows = self._rows + first
-            self._rows += len(first)
+            rows = self._n_rows + first
+            self._n_rows += len(first)
             return rows, np.ones(len(first), np.bool_)
         slot = self._slot["game"]
         starts, ends = block.cells.starts[first, slot], block.cells.ends[first, slot]
         return self.game_names.numbers(block.buffer, starts, ends)
 
-    def _judge(self, block: _Block, arranged: Arranged) -> None:
+    def _judge(self, block: _Block, names: Integers, arranged: Arranged) -> None:
         """Count the games that cannot be used, or raise."""
         bad = np.flatnonzero(arranged.reasons).tolist()
         if self._skip:
-            self.skipped.update(_LABELS[Reason(arranged.reasons[game])] for game in bad)
+            self._count(names, arranged.reasons, bad)
             return
         lines = [self._complaint(block, arranged, game) for game in bad[:_MOST_ERRORS]]
         if len(bad) > _MOST_ERRORS:
             lines.append(f"... and at least {len(bad) - _MOST_ERRORS} more")
         lines[-1] += "; --skip-bad-games rates the other games"
         raise InputError("\n".join(lines))
+
+    def _count(self, names: Integers, reasons: Integers, bad: Sequence[int]) -> None:
+        """Count the games left out, one in pieces once."""
+        for game in bad:
+            name = int(names[game])
+            if name in self._left_out:
+                continue
+            if self._split and name in self._split:
+                self._left_out.add(name)
+            self.skipped[_LABELS[Reason(reasons[game])]] += 1
 
     def _complaint(self, block: _Block, arranged: Arranged, game: int) -> str:
         """Say where and how a game is wrong."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.rate.arrange import Entries, Reason
 from valmatch.rate.cells import Cells, read_flags, read_numbers
+from valmatch.rate.moments import read_moments
 from valmatch.rate.names import Names
 
 __all__ = ["DEFAULT_MINUTES", "Rows"]
@@ -69,18 +68,19 @@ class Rows:
             game_rows, players, sides, sides, scores, minutes, np.ones(len(scores), np.int64)
         )
 
-    def times(self) -> Floats:
-        """Return the time of each row in seconds or in whatever unit its number has, or 0."""
+    def times(self, moments: bool) -> Floats:
+        """Return the time of each row in seconds or in whatever unit its number has, or 0.
+
+        Parameters
+        ----------
+        moments : bool
+            Whether times are moments instead of numbers.
+        """
         slot = self._slot.get("time")
         if slot is None:
             return np.zeros(len(self.reasons))
         starts, ends = self._cells.starts[:, slot], self._cells.ends[:, slot]
-        # The first row decides which form the times have.
-        if np.isnan(read_numbers(self._buffer, starts[:1], ends[:1])).any():
-            texts = (self._buffer[a:b].tobytes() for a, b in zip(starts, ends, strict=True))
-            values = np.fromiter(map(_moment, texts), np.float64, len(starts))
-        else:
-            values = read_numbers(self._buffer, starts, ends)
+        values = (read_moments if moments else read_numbers)(self._buffer, starts, ends)
         self._note(np.isnan(values), Reason.TIME, slot)
         return values
 
@@ -157,14 +157,3 @@ class Rows:
         first = wrong & (self.reasons == 0)
         self.reasons[first] = reason
         self.slots[first] = slot
-
-
-def _moment(text: bytes) -> float:
-    """Return the seconds since 1970 of an ISO 8601 moment, UTC where no zone is given; or NaN."""
-    try:
-        moment = datetime.fromisoformat(text.decode())
-    except ValueError:
-        return math.nan
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return moment.timestamp()
