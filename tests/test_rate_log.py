@@ -352,3 +352,17 @@ def test_bad_games_of_a_log_with_times_are_named_where_they_are(tmp_path: Path) 
     path.write_text(f"game,player,score,time\n{rows}")
     with pytest.raises(InputError, match=r"log.csv:6:1: game: game 'g1' has been there before"):
         rate(path)
+
+
+@pytest.mark.parametrize("tune", [[], ["K"]])
+@pytest.mark.parametrize("header", ["winner,loser", "winner,loser,time"])
+def test_log_without_a_good_game_says_why(header: str, tune: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    for rows, remarks in (("", []), ("a,a,2\nb,b,1\n", ["2 bad games left out (2 player twice"])):
+        text = rows if "time" in header else rows.replace(",1", "").replace(",2", "")
+        path.write_text(f"{header}\n{text}")
+        said: list[str] = []
+        with pytest.raises(InputError, match="holds no game that can be rated"):
+            rate(path, "elo", tune=tune, skip_bad_games=True, out=tmp_path / "x", warn=said.append)
+        assert [one[: len(start)] for one, start in zip(said, remarks, strict=True)] == remarks
+        assert list(tmp_path.iterdir()) == [path]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import signal
 import statistics
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -215,3 +217,22 @@ def test_results_of_another_command_are_not_overwritten(tmp_path: Path) -> None:
         rate(path, out=tmp_path)
     with pytest.raises(InputError, match="is a file"):
         rate(path, out=path)
+
+
+def test_fit_stops_when_asked_to(ladder: Path, tmp_path: Path) -> None:
+    loss = tuning_module._Judge.loss
+    losses: list[float] = []
+
+    def interrupted(judge: tuning_module._Judge, values: dict[str, float]) -> float:
+        losses.append(loss(judge, values))
+        if len(losses) == 5:
+            signal.raise_signal(signal.SIGINT)
+        return losses[-1]
+
+    with (
+        mock.patch.object(tuning_module._Judge, "loss", interrupted),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        rate(ladder, tune=["GAME_MULT"], out=tmp_path / "out")
+    assert len(losses) == 5
+    assert not (tmp_path / "out").exists()

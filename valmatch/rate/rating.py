@@ -155,11 +155,11 @@ def rate(
         stop = stack.enter_context(stop_on_signal())
         tuning = None
         parts: Iterable[Games] = _until_stopped(log.games(progress), stop)
-        if tune:
-            everything = joined(list(parts))
-            tuning = fit(chosen, tune, values, everything, log.players, known, train)
+        everything = _together(parts) if tune else None
+        if everything:
+            tuning = fit(chosen, tune, values, everything, log.players, known, train, stop)
             values = dict(tuning.tuned.parameters)
-            parts = pieces(everything)
+            parts = _until_stopped(pieces(everything), stop)
         roster = Roster(chosen, values, log.players, known)
         history = None
         if out:
@@ -171,6 +171,9 @@ def rate(
             if history:
                 history.append(some, played)
         predictions = dict(zip(TALLIES, map(scores, roster.tally), strict=True))
+        _remark(log, predictions["all"].games, warn)
+        for remark in tuning.remarks if tuning else ():
+            warn(remark)
         result = Rated(
             system=chosen.name,
             parameters=values,
@@ -183,7 +186,6 @@ def rate(
             predictions=predictions,
             tuning=tuning,
         )
-        _remark(result, log.name, warn)
         if out:
             write_ratings(out / "ratings.csv", result.ranking)
             write_json(out / "summary.json", result.summary())
@@ -217,6 +219,12 @@ def _until_stopped(parts: Iterator[Games], stop: Callable[[], bool]) -> Iterator
         if stop():
             raise KeyboardInterrupt
         yield some
+
+
+def _together(parts: Iterable[Games]) -> Games | None:
+    """Return all games, if there are any."""
+    held = [some for some in parts if some.n_games]
+    return joined(held) if held else None
 
 
 def _system(name: str) -> System:
@@ -253,18 +261,16 @@ def _check(system: System, tune: Sequence[str], train: float, burn_in: int) -> N
         raise InputError(f"--burn-in {burn_in} (allowed: a whole number >= 0)")
 
 
-def _remark(result: Rated, name: str, warn: Callable[[str], None]) -> None:
-    """Warn of games that are not in the result."""
-    if not result.games:
-        raise InputError(f"{name}: holds no game that can be rated")
-    if result.skipped:
-        reasons = ", ".join(f"{n} {reason}" for reason, n in sorted(result.skipped.items()))
-        warn(f"{_counted(sum(result.skipped.values()), 'bad game')} left out ({reasons})")
-    if result.unrated:
-        unrated = _counted(result.unrated, "game")
+def _remark(log: GameLog, games: int, warn: Callable[[str], None]) -> None:
+    """Warn of games that were not rated; without a game that was, raise."""
+    if log.skipped:
+        reasons = ", ".join(f"{n} {reason}" for reason, n in sorted(log.skipped.items()))
+        warn(f"{_counted(sum(log.skipped.values()), 'bad game')} left out ({reasons})")
+    if log.unrated:
+        unrated = _counted(log.unrated, "game")
         warn(f"{unrated} not rated: fewer than two sides with enabled players")
-    for remark in result.tuning.remarks if result.tuning else ():
-        warn(remark)
+    if not games:
+        raise InputError(f"{log.name}: holds no game that can be rated")
 
 
 def _counted(n: int, what: str) -> str:

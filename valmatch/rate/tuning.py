@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -95,6 +95,7 @@ def tune(
     players: Names,
     known: Sequence[Known],
     train: float,
+    stop: Callable[[], bool] = lambda: False,
 ) -> Tuning:
     """Fit parameters to the log loss of the first part of some games.
 
@@ -120,11 +121,15 @@ def tune(
         Where some players start.
     train : float
         Share of the games that form the first part, in (0, 1).
+    stop : callable
+        Returns whether to give up, which is asked before each trial.
 
     Raises
     ------
     InputError
         If either part is empty.
+    KeyboardInterrupt
+        If `stop` says so.
     """
     n_first = int(games.n_games * train)
     if not 0 < n_first < games.n_games:
@@ -133,7 +138,7 @@ def tune(
             " with at least one game on either side)"
         )
     parts = (part(games, 0, n_first), part(games, n_first, games.n_games))
-    judge = _Judge(system, players, known, parts)
+    judge = _Judge(system, players, known, parts, stop)
     fitted, remarks = list(names), []
     if not known and set(system.unit) <= set(names):
         held = next(name for name in names if name in system.unit)
@@ -167,10 +172,13 @@ class _Judge:
     players: Names
     known: Sequence[Known]
     parts: tuple[Games, Games]
+    stop: Callable[[], bool]
     evaluations: int = field(default=0)
 
     def loss(self, values: Mapping[str, float]) -> float:
         """Return the log loss of the first part."""
+        if self.stop():
+            raise KeyboardInterrupt
         self.evaluations += 1
         roster = Roster(self.system, values, self.players, self.known)
         roster.play(self.parts[0], 0)
