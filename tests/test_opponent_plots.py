@@ -48,9 +48,9 @@ def test_folders_that_hold_nothing_to_draw(tmp_path: Path) -> None:
     assert "no manifest.json here or one level below" in refused(tmp_path)
     assert "manifest.json: cannot be read: " in refused(manifest(tmp_path / "bad", "{"))
     assert "manifest.json: not a manifest" in refused(manifest(tmp_path / "list", "[]"))
-    other = json.dumps({"command": "replicate", "config": {"model": "valorant"}})
-    assert refused(manifest(tmp_path / "other", other)).endswith(
-        "nothing is drawn of replicate with model valorant (allowed: replicate with model opponent)"
+    other = json.dumps({"command": "simulate", "config": {"model": "chess"}})
+    assert ": nothing is drawn of simulate chess (allowed: simulate valorant, " in refused(
+        manifest(tmp_path / "other", other)
     )
 
 
@@ -79,8 +79,8 @@ def test_bad_curves(runs: Path, tmp_path: Path) -> None:
     header = "policy,game,measure,n,mean,std_error\n"
     for text, message in [
         (header, "holds no curves"),
-        ("a,b\n1,2\n", "not the curves of a run"),
-        (header + "oracle,1,win_fraction,2,x,0\n", "not the curves of a run"),
+        ("a,b\n1,2\n", "damaged: there is no column 'policy'"),
+        (header + "oracle,1,win_fraction,2,x,0\n", "mean: damaged: could not convert"),
         (header + "oracle,1,win_fraction,2,0,0\n", "no curve of true_draw_probability under a"),
         (header + "x,1,true_draw_probability,2,0,0\n", "under a policy 'x'"),
     ]:
@@ -93,7 +93,8 @@ def test_one_run_and_several_become_pictures(runs: Path) -> None:
     widths = []
     for folder in (runs / "1-top", runs):
         files = plot(folder)
-        assert files == [folder / "curves.png", folder / "curves.svg"]
+        names = ["curves"] if folder == runs else ["curves", "responses"]
+        assert files == [folder / f"{name}.{kind}" for name in names for kind in ("png", "svg")]
         first = [file.read_bytes() for file in files]
         assert first[0].startswith(b"\x89PNG\r\n")
         assert b"<svg" in first[1]
@@ -105,10 +106,11 @@ def test_one_run_and_several_become_pictures(runs: Path) -> None:
 def test_panels_show_the_curves_with_bands_and_labels(runs: Path) -> None:
     pytest.importorskip("matplotlib")
     from valmatch.plots import _runs
-    from valmatch.plots.opponent import PANELS, _figure, moving_average, read_curves
+    from valmatch.plots.curves import read_curves
+    from valmatch.plots.opponent import PANELS, _figure, moving_average
 
     folders = _runs(runs)
-    curves = [read_curves(run.folder / "curves.csv") for run in folders]
+    curves = [read_curves(run) for run in folders]
     axes = np.array(_figure(folders, curves).axes).reshape(len(PANELS), 2)
     assert "top rank, informative prior, corrected" in axes[0, 0].get_title()
     assert "rank 3 of 6" in axes[0, 1].get_title()
@@ -121,7 +123,7 @@ def test_panels_show_the_curves_with_bands_and_labels(runs: Path) -> None:
             lines = {line.get_label(): line for line in panel_axes.lines}
             assert [name for name in lines if not name.startswith("_")] == names
             for name, policy in zip(names, policies, strict=True):
-                mean, error = own[policy, panel.measure]
+                _, mean, error = own[policy, panel.measure]
                 drawn = moving_average(mean, panel.span)
                 assert np.array_equal(lines[name].get_xdata(), np.arange(1, 31))
                 assert np.array_equal(lines[name].get_ydata(), drawn)

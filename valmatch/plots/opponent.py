@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from valmatch.errors import InputError, RunError
-from valmatch.plots import Run
+from valmatch.errors import InputError
+from valmatch.plots.curves import Curve, read_curves
+from valmatch.plots.source import Run, damaged
+from valmatch.run_folder import MANIFEST
 
-__all__ = ["draw", "moving_average", "read_curves"]
+__all__ = ["STYLES", "draw", "draw_all", "moving_average"]
 
 Floats = NDArray[np.float64]
 
@@ -59,62 +57,34 @@ STYLES: dict[str, tuple[str, str, Any]] = {
 BAND = 1.96
 """Half-width of the bands in standard errors: 95% where the mean is nearly normal."""
 
-Curves = dict[tuple[str, str], tuple[Floats, Floats]]
+Curves = Mapping[tuple[str, str], Curve]
 
 
-def draw(runs: Sequence[Run], folder: Path) -> list[Path]:
+def draw(run: Run) -> dict[str, Figure]:
+    """Draw the panels of one run.
+
+    Raises
+    ------
+    InputError
+        If the run has no usable ``curves.csv``.
+    """
+    return draw_all([run])
+
+
+def draw_all(runs: Sequence[Run]) -> dict[str, Figure]:
     """Draw a column of panels for each run.
 
     Parameters
     ----------
     runs : sequence of Run
         Runs of ``replicate``.
-    folder : Path
-        Where ``curves.png`` and ``curves.svg`` go.
 
     Raises
     ------
     InputError
         If a run has no usable ``curves.csv``.
-    RunError
-        If the figure cannot be written.
     """
-    curves = [read_curves(run.folder / "curves.csv") for run in runs]
-    # The same figure gives the same bytes.
-    with matplotlib.rc_context({"svg.hashsalt": "valmatch", "font.size": 9}):
-        figure = _figure(runs, curves)
-        files = [folder / "curves.png", folder / "curves.svg"]
-        for file, metadata in zip(files, ({"Software": None}, {"Date": None}), strict=True):
-            content = io.BytesIO()
-            figure.savefig(content, format=file.suffix[1:], dpi=120, metadata=metadata)
-            try:
-                file.write_bytes(content.getvalue())
-            except OSError as error:
-                raise RunError(f"{file}: cannot be written: {error.strerror}") from None
-    return files
-
-
-def read_curves(path: Path) -> Curves:
-    """Return (means, standard errors) over the games of each (policy, measure).
-
-    Raises
-    ------
-    InputError
-        If the file is missing or is not a ``curves.csv``.
-    """
-    points: dict[tuple[str, str], list[tuple[float, float]]] = {}
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            for row in csv.DictReader(file):
-                point = float(row["mean"] or "nan"), float(row["std_error"] or "nan")
-                points.setdefault((row["policy"], row["measure"]), []).append(point)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except (KeyError, ValueError, TypeError) as error:
-        raise InputError(f"{path}: not the curves of a run: {error}") from None
-    if not points:
-        raise InputError(f"{path}: holds no curves")
-    return {key: (np.array(rows)[:, 0], np.array(rows)[:, 1]) for key, rows in points.items()}
+    return {"curves": _figure(runs, [read_curves(run) for run in runs])}
 
 
 def moving_average(values: Floats, span: int) -> Floats:
@@ -154,23 +124,25 @@ def _panel(axes: Axes, panel: Panel, curves: Curves) -> None:
         if policy not in STYLES or (policy, panel.measure) not in curves:
             raise InputError(f"there is no curve of {panel.measure} under a policy {policy!r}")
         name, colour, style = STYLES[policy]
-        mean, error = (moving_average(c, panel.span) for c in curves[policy, panel.measure])
+        curve = curves[policy, panel.measure]
+        mean, error = (moving_average(c, panel.span) for c in (curve.mean, curve.error))
         game = np.arange(1, mean.size + 1)
         axes.plot(game, mean, color=colour, linestyle=style, linewidth=1.3, label=name)
         axes.fill_between(
             game, mean - BAND * error, mean + BAND * error, color=colour, alpha=0.2, linewidth=0
         )
-    axes.spines[["top", "right"]].set_visible(False)
 
 
 def _title(run: Run) -> str:
     """Say which run a column shows."""
-    factors = run.manifest["config"]["factors"]
-    rank = factors["rank"]
-    who = (
-        f"rank {rank} of {factors['n_opponents'] + 1}" if isinstance(rank, int) else f"{rank} rank"
-    )
-    return (
-        f"{who}, {factors['prior']} prior, {factors['update'].replace('_', ' ')}\n"
-        f"seed {run.manifest['seed']}, {run.manifest['replications']:,} sample paths, 95% bands"
-    )
+    with damaged(run.folder / MANIFEST):
+        factors = run.config["factors"]
+        rank, prior, update = factors["rank"], factors["prior"], factors["update"]
+        players, n = factors["n_opponents"] + 1, run.manifest["replications"]
+        who = f"rank {rank} of {players}" if isinstance(rank, int) else f"{rank} rank"
+        lines = (
+            f"{who}, {prior} prior, {update.replace('_', ' ')}",
+            f"seed {run.manifest['seed']}, {n:,} sample paths, 95% bands",
+            run.remark,
+        )
+    return "\n".join(line for line in lines if line)

@@ -1,0 +1,83 @@
+"""Curves over the games of a player, a panel for each measure."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from valmatch.errors import InputError
+from valmatch.plots.source import Run
+from valmatch.plots.style import COLOURS, LINES, head, panels
+from valmatch.statistics import t_quantile
+
+__all__ = ["Curve", "draw", "read_curves"]
+
+Floats = NDArray[np.float64]
+
+
+class Curve(NamedTuple):
+    """Means over the replications, game by game.
+
+    Attributes
+    ----------
+    n : number of replications
+    mean, error : mean and standard error at each game
+    """
+
+    n: int
+    mean: Floats
+    error: Floats
+
+
+def read_curves(run: Run) -> dict[tuple[str, str], Curve]:
+    """Return the curve of each (policy, measure).
+
+    Raises
+    ------
+    InputError
+        If the run has no usable ``curves.csv``.
+    """
+    columns = ("policy", "game", "measure", "n", "mean", "std_error")
+    table = run.table("curves.csv", columns)
+    rows: dict[tuple[str, str], list[int]] = {}
+    for row, key in enumerate(zip(table.texts("policy"), table.texts("measure"), strict=True)):
+        rows.setdefault(key, []).append(row)
+    if not rows:
+        raise InputError(f"{table.path}: holds no curves")
+    n, means, errors = (table.numbers(name) for name in ("n", "mean", "std_error"))
+    return {key: Curve(int(n[at[0]]), means[at], errors[at]) for key, at in rows.items()}
+
+
+def draw(run: Run) -> dict[str, Figure]:
+    """Draw ``curves.csv``."""
+    curves = read_curves(run)
+    measures = list(dict.fromkeys(measure for _, measure in curves))
+    figure, grid = panels(len(measures), 2, width=3.6, height=2.8)
+    confidence = float(run.manifest.get("confidence", 0.95))
+    n = next(iter(curves.values())).n
+    for axes, measure in zip(grid, measures, strict=True):
+        own = {policy: curve for (policy, name), curve in curves.items() if name == measure}
+        _panel(axes, own, confidence)
+        axes.set(xlabel="games of a player", ylabel=run.units.response(measure))
+    if len(curves) > len(measures):
+        grid[0].legend()
+    head(figure, run.heading(f"mean of {n:,} replications with {confidence:.0%} bands"))
+    return {"curves": figure}
+
+
+def _panel(axes: Axes, curves: dict[str, Curve], confidence: float) -> None:
+    """Draw one measure of all policies with bands."""
+    for k, (policy, curve) in enumerate(curves.items()):
+        game = np.arange(1, curve.mean.size + 1)
+        colour, style = COLOURS[k % len(COLOURS)], LINES[k % len(LINES)]
+        axes.plot(game, curve.mean, color=colour, linestyle=style, label=policy)
+        factor = t_quantile((1.0 + confidence) / 2.0, curve.n - 1) if curve.n > 1 else math.nan
+        reach = factor * curve.error
+        axes.fill_between(
+            game, curve.mean - reach, curve.mean + reach, color=colour, alpha=0.25, linewidth=0
+        )

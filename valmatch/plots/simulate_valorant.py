@@ -1,0 +1,200 @@
+"""A day of the `valorant` model: queue, waits, matches."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from valmatch.plots.source import Run
+from valmatch.plots.style import BAD, FAINT, GOOD, GREY, counted, dots, head, note
+
+__all__ = ["Day", "Steps", "draw", "read_day", "rolling", "waiting"]
+
+Floats = NDArray[np.float64]
+
+MOST_STEPS = 3000
+"""Changes of the queue that are drawn one by one; a longer day is drawn at this many times."""
+
+WINDOWS_PER_DAY = 24
+GROUPS = 10
+
+
+class Day(NamedTuple):
+    """What the tables of a day hold.
+
+    Attributes
+    ----------
+    horizon : its length in hours
+    threshold : wait in hours after which a player is prioritized
+    arrival, leaving : hours of each player; NaN where never matched
+    rating : rating of each player in Elo points
+    wait : minutes of each player; NaN where never matched
+    differences : of the mean ratings in each match, in Elo points
+    """
+
+    horizon: float
+    threshold: float
+    arrival: Floats
+    leaving: Floats
+    rating: Floats
+    wait: Floats
+    differences: Floats
+
+
+class Steps(NamedTuple):
+    """A number of players that stays the same from each time to the next."""
+
+    hours: Floats
+    players: Floats
+
+
+def draw(run: Run) -> dict[str, Figure]:
+    """Draw ``players.csv`` and ``matches.csv``.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or damaged.
+    """
+    day = read_day(run)
+    figure = Figure(figsize=(9.5, 8.8), layout="constrained")
+    places = figure.subplot_mosaic([["queue"] * 2, ["waits"] * 2, ["ratings", "matches"]])
+    _queue(places["queue"], day)
+    _waits(places["waits"], day)
+    _ratings(places["ratings"], day)
+    _matches(places["matches"], day, run)
+    n = f"{day.arrival.size:,} players, {day.differences.size:,} matches"
+    head(figure, run.heading(f"replication {run.manifest.get('replication')}", n))
+    return {"day": figure}
+
+
+def read_day(run: Run) -> Day:
+    """Return what the tables of a run hold."""
+    columns = ("arrival_hours", "match_hours", "rating", "wait_minutes")
+    players = run.table("players.csv", columns)
+    arrival, leaving, rating, wait = (players.numbers(name) for name in columns)
+    horizon = run.factor("horizon")
+    if horizon is None:
+        horizon = arrival.max(initial=0.0)
+    differences = run.table("matches.csv", ("team_diff",)).numbers("team_diff")
+    threshold = float(run.factor("wait_thresh"))
+    return Day(float(horizon), threshold, arrival, leaving, rating, wait, differences)
+
+
+def waiting(day: Day, prioritized: bool = False) -> Steps:
+    """Return how many players wait, or how many of them are prioritized, over the day."""
+    end = np.where(np.isnan(day.leaving), day.horizon, day.leaving)
+    begin = day.arrival + (day.threshold if prioritized else 0.0)
+    begin, end = begin[begin < end], end[begin < end]
+    hours = np.unique(np.concatenate([[0.0], begin, end, [day.horizon]]))
+    if hours.size > MOST_STEPS:
+        hours = np.linspace(0.0, day.horizon, MOST_STEPS)
+    came = np.searchsorted(np.sort(begin), hours, side="right")
+    went = np.searchsorted(np.sort(end), hours, side="right")
+    return Steps(hours, (came - went).astype(np.float64))
+
+
+def rolling(day: Day) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return hours with mean, 10th and 90th percentile of the waits around them, in minutes.
+
+    A wait counts at the time of arrival, in a centred window of a part of the day.
+    """
+    matched = ~np.isnan(day.wait)
+    arrival, wait = day.arrival[matched], day.wait[matched]
+    half = day.horizon / WINDOWS_PER_DAY / 2
+    hours = np.linspace(half, day.horizon - half, 8 * WINDOWS_PER_DAY)
+    first = np.searchsorted(arrival, hours - half)
+    last = np.searchsorted(arrival, hours + half, side="right")
+    found = np.full((3, hours.size), np.nan)
+    for k, (low, high) in enumerate(zip(first, last, strict=True)):
+        if high > low:
+            own = wait[low:high]
+            found[:, k] = own.mean(), *np.percentile(own, (10, 90))
+    return hours, found[0], found[1], found[2]
+
+
+def _queue(axes: Axes, day: Day) -> None:
+    """Draw the number of waiting players."""
+    if not day.arrival.size:
+        note(axes, "nobody arrived")
+        return
+    for steps, colour, label in (
+        (waiting(day), FAINT, "waiting"),
+        (waiting(day, prioritized=True), BAD, "of them prioritized"),
+    ):
+        axes.fill_between(
+            steps.hours,
+            steps.players,
+            step="post",
+            color=colour,
+            linewidth=0,
+            label=label,
+            rasterized=steps.hours.size >= MOST_STEPS,
+        )
+    _over_the_day(axes, day, "time [hours]", "waiting players")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+
+
+def _waits(axes: Axes, day: Day) -> None:
+    """Draw the rolling mean of the waits."""
+    if np.isnan(day.wait).all():
+        note(axes, "nobody was matched")
+        return
+    hours, mean, low, high = rolling(day)
+    axes.fill_between(hours, low, high, color=FAINT, alpha=0.4, linewidth=0, label="10% to 90%")
+    axes.plot(hours, mean, color=GOOD, label=f"mean over {60 * day.horizon / 24:.3g} minutes")
+    _over_the_day(axes, day, "time of arrival [hours]", "wait of matched players [minutes]")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+
+
+def _over_the_day(axes: Axes, day: Day, x: str, y: str) -> None:
+    axes.set(xlabel=x, ylabel=y, xlim=(0.0, day.horizon or 1.0))
+    axes.set_ylim(bottom=0.0)
+    if day.horizon == 24.0:
+        axes.set_xticks(range(0, 25, 2))
+
+
+def _ratings(axes: Axes, day: Day) -> None:
+    """Draw the wait of each player against the rating, with the means of equal groups."""
+    if not day.arrival.size:
+        note(axes, "nobody arrived")
+        return
+    matched = ~np.isnan(day.wait)
+    rating, wait = day.rating[matched], day.wait[matched]
+    dots(axes, rating, wait, color=FAINT, alpha=0.8, label="matched")
+    left = 60.0 * (day.horizon - day.arrival[~matched])
+    dots(axes, day.rating[~matched], left, color=BAD, marker="^", markersize=4.5, label="unmatched")
+    if rating.size >= 5 * GROUPS:
+        groups = np.array_split(np.argsort(rating, kind="stable"), GROUPS)
+        centres, means = ([values[group].mean() for group in groups] for values in (rating, wait))
+        axes.plot(centres, means, "o-", color="black", markersize=4, label="means of tenths")
+    axes.set_yscale("symlog", linthresh=10.0)
+    axes.set_ylim(bottom=0.0)
+    axes.set(xlabel="rating [Elo points]", ylabel="wait [minutes]")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, handletextpad=0.3)
+
+
+def _matches(axes: Axes, day: Day, run: Run) -> None:
+    """Draw how the differences of matches are distributed, between the limits of the rules."""
+    if not day.differences.size:
+        note(axes, "no matches")
+        return
+    counts, edges = np.histogram(day.differences, min(40, max(8, int(day.differences.size**0.5))))
+    axes.stairs(counts, edges, fill=True, color=FAINT, alpha=0.7)
+    mean = float(day.differences.mean())
+    axes.axvline(mean, color=BAD, label=f"mean {mean:.4g}")
+    limit = float(run.factor("team_diff"))
+    for value, name in (
+        (limit, "team_diff"),
+        (limit + float(run.factor("team_slack")), "with slack"),
+    ):
+        if value <= 1.5 * edges[-1]:
+            axes.axvline(value, color=GREY, linestyle=":", label=f"{name} {value:.4g}")
+    axes.set_xlabel("difference of the mean ratings [Elo points]")
+    counted(axes, "matches")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, handletextpad=0.3)

@@ -1,0 +1,115 @@
+"""A replication of the `zonestats` model: ratings and latent skills."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from valmatch.errors import InputError
+from valmatch.plots.source import Run, damaged
+from valmatch.plots.style import COLOURS, GOOD, GREY, dots, head, panels, thinned
+
+__all__ = ["History", "draw", "errors", "read_history"]
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+SHOWN = 5
+LOOKS = 200
+
+
+class History(NamedTuple):
+    """What the tables of a replication hold.
+
+    Attributes
+    ----------
+    skill, rating : of each player, the rating at the end, in points
+    game, player : of each row of a game
+    after : rating of the player after the game, in points
+    """
+
+    skill: Floats
+    rating: Floats
+    game: Whole
+    player: Whole
+    after: Floats
+
+
+def draw(run: Run) -> dict[str, Figure]:
+    """Draw ``players.csv`` and ``games.csv``.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or damaged.
+    """
+    history = read_history(run)
+    initial, bound = (float(run.factor(name)) for name in ("initial_rating", "error_bound"))
+    figure, (scatter, error, paths) = panels(3, 3, width=4.0, height=3.3)
+    _scatter(scatter, history)
+    games, error_at = errors(history, initial)
+    error.plot(games, error_at, color=GOOD)
+    error.axhline(bound, color=GREY, linestyle=":", label=f"error_bound {bound:g}")
+    error.set(xlabel="games per player", ylabel="root mean square of rating - skill [points]")
+    error.set_ylim(bottom=0.0)
+    error.legend()
+    _paths(paths, history, initial)
+    head(figure, run.heading(f"replication {run.manifest.get('replication')}"))
+    return {"ratings": figure}
+
+
+def read_history(run: Run) -> History:
+    """Return what the tables of a run hold."""
+    players = run.table("players.csv", ("skill", "rating"))
+    games = run.table("games.csv", ("game", "player", "rating", "adjustment"))
+    if not len(players) or not len(games):
+        raise InputError(f"{run.folder}: holds no games")
+    with damaged(games.path):
+        game, player = (games.numbers(name).astype(np.int64) for name in ("game", "player"))
+        if player.min() < 0 or player.max() >= len(players):
+            raise ValueError(f"player {player.max()} is not in players.csv")
+    after = games.numbers("rating") + games.numbers("adjustment")
+    return History(players.numbers("skill"), players.numbers("rating"), game, player, after)
+
+
+def errors(history: History, initial: float) -> tuple[Floats, Floats]:
+    """Return games per player so far with the root mean square of rating minus skill, centred."""
+    n, rows = history.skill.size, history.player.size
+    seats = rows // (int(history.game[-1]) + 1)
+    marks = np.unique(np.linspace(0, rows // seats, LOOKS + 1).round().astype(np.int64)) * seats
+    ratings, skill = np.full(n, initial), history.skill - history.skill.mean()
+    found, last = [], 0
+    for mark in marks.tolist():
+        # Of several games of a player the last one stays.
+        ratings[history.player[last:mark]] = history.after[last:mark]
+        found.append(float(np.sqrt(np.mean((ratings - ratings.mean() - skill) ** 2))))
+        last = mark
+    return marks / n, np.array(found)
+
+
+def _scatter(axes: Axes, history: History) -> None:
+    """Draw ratings against skills, with the line on which they are equal."""
+    ends = np.array([history.skill.min(), history.skill.max()])
+    axes.plot(ends, ends, color=GREY, linewidth=0.9, label="rating = skill")
+    dots(axes, history.skill, history.rating, color=GOOD, alpha=0.7, label="players at the end")
+    axes.set(xlabel="latent skill [points]", ylabel="rating [points]")
+    axes.legend()
+
+
+def _paths(axes: Axes, history: History, initial: float) -> None:
+    """Draw the ratings of players from the lowest to the highest skill, with their skills."""
+    order = np.argsort(history.skill, kind="stable")
+    at = np.unique(np.linspace(0, order.size - 1, SHOWN).round().astype(np.int64))
+    for player, colour in zip(order[at].tolist(), COLOURS, strict=False):
+        path = np.append(initial, history.after[history.player == player])
+        shown = thinned(path.size, 1000)
+        axes.plot(np.arange(path.size)[shown], path[shown], color=colour, linewidth=1.0)
+        axes.axhline(history.skill[player], color=colour, linestyle=(0, (4, 2)), linewidth=1.2)
+    axes.plot([], [], color="black", linewidth=1.0, label="rating")
+    axes.plot([], [], color="black", linestyle=(0, (4, 2)), linewidth=1.2, label="latent skill")
+    axes.set(xlabel="games of the player", ylabel="rating [points]")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)

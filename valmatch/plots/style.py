@@ -1,0 +1,174 @@
+"""The look that all figures share."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from valmatch.errors import RunError
+
+__all__ = [
+    "BAD",
+    "COLOURS",
+    "FAINT",
+    "GOOD",
+    "GREY",
+    "LINES",
+    "counted",
+    "dots",
+    "head",
+    "look",
+    "note",
+    "panels",
+    "plus_minus",
+    "save",
+    "spread_out",
+    "thinned",
+    "wrapped",
+]
+
+Floats = NDArray[np.float64]
+
+# Colours of Okabe and Ito, which all kinds of colour vision tell apart; no yellow on white.
+GOOD, BAD, GREY, FAINT = "#0072B2", "#D55E00", "0.45", "#56B4E9"
+COLOURS = (GOOD, BAD, "#009E73", "#E69F00", "#CC79A7", FAINT, "#000000", GREY)
+LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), "-.", (0, (1, 1)), (0, (8, 2)), (0, (3, 1, 1, 1)))
+"""Styles for print in black, one after the other like the colours."""
+
+DPI = 120
+MOST_MARKS = 20_000
+"""Marks beyond which no eye sees more."""
+MOST_VECTOR_MARKS = 1500
+"""Marks beyond which an SVG file holds them as a picture, to stay small."""
+CHARACTERS_PER_INCH = 13
+
+RC: Any = {
+    "svg.hashsalt": "valmatch",  # the same figure gives the same bytes
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "axes.labelsize": 9,
+    "legend.fontsize": 8.5,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "lines.linewidth": 1.3,
+    "errorbar.capsize": 2.5,
+    "figure.constrained_layout.h_pad": 0.06,
+    "figure.constrained_layout.w_pad": 0.06,
+}
+
+
+def look() -> Any:  # noqa: ANN401 - matplotlib is not typed
+    """Return the context in which figures are made."""
+    return matplotlib.rc_context(RC)
+
+
+def save(figures: Mapping[str, Figure], folder: Path) -> list[Path]:
+    """Write each figure as PNG and SVG files; return them.
+
+    Raises
+    ------
+    RunError
+        If a file cannot be written.
+    """
+    files = []
+    for name, figure in figures.items():
+        for suffix, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
+            file, content = folder / f"{name}.{suffix}", io.BytesIO()
+            with look():
+                figure.savefig(content, format=suffix, dpi=DPI, metadata=metadata)
+            try:
+                file.write_bytes(content.getvalue())
+            except OSError as error:
+                raise RunError(f"{file}: cannot be written: {error.strerror}") from None
+            files.append(file)
+    return files
+
+
+def panels(
+    count: int, columns: int, width: float = 2.75, height: float = 2.2
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure of `count` panels in rows; what is left of the last row stays empty."""
+    columns = min(columns, count)
+    rows = math.ceil(count / columns)
+    size = (max(5.0, width * columns), height * rows + 0.5)
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    for empty in axes[count:]:
+        empty.remove()
+    return figure, axes[:count]
+
+
+def head(figure: Figure, text: str) -> None:
+    """Write what a figure shows above it, in as many lines as it takes."""
+    figure.suptitle(wrapped(text, figure.get_figwidth()), fontsize=9.5)
+
+
+def wrapped(text: str, inches: float) -> str:
+    """Break a text so that it fits into a width, but no unit in brackets."""
+    text = re.sub(r"\[[^]]*\]", lambda unit: unit[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
+    width = max(20, int(inches * CHARACTERS_PER_INCH))
+    return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+
+
+def note(axes: Axes, text: str) -> None:
+    """Say in an empty panel why it is so."""
+    axes.text(
+        0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=GREY, wrap=True
+    )
+    axes.set(xticks=[], yticks=[])
+
+
+def thinned(n: int, most: int = MOST_MARKS) -> slice:
+    """Return which of `n` things are shown: every k-th, so that at most `most` are."""
+    return slice(None, None, max(1, math.ceil(n / most)))
+
+
+def dots(axes: Axes, x: NDArray[Any], y: NDArray[Any], **look: Any) -> None:  # noqa: ANN401
+    """Draw marks without a line, thinned if they are too many to see."""
+    shown = thinned(x.size)
+    x, y = x[shown], y[shown]
+    look = {"linestyle": "", "marker": "o", "markersize": 3.0, "markeredgewidth": 0.0, **look}
+    axes.plot(x, y, rasterized=x.size > MOST_VECTOR_MARKS, **look)
+
+
+def counted(axes: Axes, what: str) -> None:
+    """Label the vertical axis as a count."""
+    axes.set_ylabel(what)
+    axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+
+
+def plus_minus(mean: float, half: float) -> str:
+    """Return a mean with its half-width, to two digits of the half-width."""
+    if math.isnan(mean):
+        return "undefined"
+    if math.isnan(half):
+        return f"{mean:.4g}"
+    digits = 3 if half == 0 else min(9, 1 - math.floor(math.log10(half)))
+    if not -4 < digits < 7:
+        return f"{mean:.4g} ± {half:.2g}"
+    return f"{mean:,.{max(0, digits)}f} ± {half:,.{max(0, digits)}f}"
+
+
+def spread_out(axes: Axes, which: str, values: Floats) -> None:
+    """Space an axis logarithmically above some value if its values span orders of magnitude."""
+    sizes = np.abs(values[np.isfinite(values) & (values != 0)])
+    if not sizes.size or sizes.max() < 20 * np.median(sizes):
+        return
+    least = 10.0 ** math.floor(math.log10(np.percentile(sizes, 10)))
+    getattr(axes, f"set_{which}scale")("symlog", linthresh=least, linscale=0.5)
