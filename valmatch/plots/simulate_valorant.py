@@ -189,12 +189,10 @@ def _matches(axes: Axes, day: Day, run: Run) -> None:
     mean = float(day.differences.mean())
     axes.axvline(mean, color=BAD, label=f"mean {mean:.4g}")
     limit = float(run.factor("team_diff"))
-    for value, name in (
-        (limit, "team_diff"),
-        (limit + float(run.factor("team_slack")), "with slack"),
-    ):
+    relaxed = limit + float(run.factor("team_slack"))
+    for value, name, style in ((limit, "team_diff", "--"), (relaxed, "with slack", ":")):
         if value <= 1.5 * edges[-1]:
-            axes.axvline(value, color=GREY, linestyle=":", label=f"{name} {value:.4g}")
+            axes.axvline(value, color=GREY, linestyle=style, label=f"{name} {value:.4g}")
     axes.set_xlabel("difference of the mean ratings [Elo points]")
     counted(axes, "matches")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, handletextpad=0.3)

@@ -114,9 +114,10 @@ def panels(
     return figure, axes[:count]
 
 
-def head(figure: Figure, text: str) -> None:
-    """Write what a figure shows above it, in as many lines as it takes."""
-    figure.suptitle(wrapped(text, figure.get_figwidth()), fontsize=9.5)
+def head(figure: Figure, *texts: str) -> None:
+    """Write what a figure shows above it, each text in as many lines as it takes."""
+    lines = [wrapped(text, figure.get_figwidth()) for text in texts]
+    figure.suptitle("\n".join(lines), fontsize=9.5)
 
 
 def wrapped(text: str, inches: float) -> str:

@@ -1,0 +1,242 @@
+"""Means of each response at the points of a design, against the factors that vary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from valmatch.errors import InputError
+from valmatch.plots.source import Run, Table
+from valmatch.plots.style import COLOURS, GOOD, GREY, LINES, head, panels, wrapped
+
+__all__ = ["Factor", "Means", "draw"]
+
+Floats = NDArray[np.float64]
+Chosen = NDArray[np.int64]
+
+ESTIMATE = ("n", "undefined", "mean", "ci_low", "ci_high")
+MOST_LINES = 8
+PANEL = 3.2
+MAP = "cividis"
+
+
+class Factor(NamedTuple):
+    """A factor that varies.
+
+    Attributes
+    ----------
+    name : column of ``design.csv``
+    values : its value in each row; the index into `names` where it is no number
+    names : the values in words, in order of appearance; [] where they are numbers
+    """
+
+    name: str
+    values: Floats
+    names: Sequence[str]
+
+    @property
+    def levels(self) -> Floats:
+        """The different values."""
+        return np.unique(self.values)
+
+    def shown(self, level: float) -> str:
+        """Return a value in words."""
+        return self.names[int(level)] if self.names else f"{level:g}"
+
+
+class Means(NamedTuple):
+    """What ``design.csv`` holds, row by row.
+
+    Attributes
+    ----------
+    factors : those that vary
+    rows : rows of each response
+    n, undefined : replications in which the response is defined, and in which it is not
+    mean, low, high : of the response, with its interval; NaN where undefined
+    """
+
+    factors: Sequence[Factor]
+    rows: dict[str, Chosen]
+    n: Floats
+    undefined: Floats
+    mean: Floats
+    low: Floats
+    high: Floats
+
+
+def draw(run: Run) -> dict[str, Figure]:
+    """Draw ``design.csv``, a panel for each response; one for each factor if there are many.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or damaged, or holds no point.
+    """
+    table = run.table("design.csv", ("point", "config_id", "response", *ESTIMATE, "confidence"))
+    means = _read(table)
+    points = len(set(table.texts("point")))
+    confidence = table.numbers("confidence")[0]
+    fact = f"{points:,} points, means with {confidence:.0%} intervals"
+    figure = _every_factor(run, means) if len(means.factors) > 2 else _first_factor(run, means)
+    head(figure, run.heading(fact))
+    return {"design": figure}
+
+
+def _read(table: Table) -> Means:
+    names = list(table.columns)
+    swept = names[names.index("config_id") + 1 : names.index("response")]
+    if not swept:
+        raise InputError(f"{table.path}: damaged: no factor stands between config_id and response")
+    if not len(table):
+        raise InputError(f"{table.path}: holds no points")
+    rows: dict[str, list[int]] = {}
+    for row, response in enumerate(table.texts("response")):
+        rows.setdefault(response, []).append(row)
+    return Means(
+        [_factor(table, name) for name in swept],
+        {response: np.array(at) for response, at in rows.items()},
+        *(table.numbers(name) for name in ESTIMATE),
+    )
+
+
+def _factor(table: Table, name: str) -> Factor:
+    cells = table.texts(name)
+    try:
+        return Factor(name, np.array([float(cell) for cell in cells]), [])
+    except ValueError:
+        known = list(dict.fromkeys(cells))
+        return Factor(name, np.array([float(known.index(cell)) for cell in cells]), known)
+
+
+# ---- one or two factors ----
+
+
+def _first_factor(run: Run, means: Means) -> Figure:
+    """Draw each response against the first factor; the second one gives lines or colours."""
+    figure, grid = panels(len(means.rows), 3, width=PANEL, height=2.5)
+    first, *rest = means.factors
+    points = max(rows.size for rows in means.rows.values())
+    # Of a space-filling design every point has a value of its own.
+    coloured = bool(rest) and rest[0].levels.size >= min(points, MOST_LINES + 1)
+    for axes, (response, rows) in zip(grid, means.rows.items(), strict=True):
+        axes.set_ylabel(wrapped(run.units.response(response), 2.2))
+        if coloured:
+            _means(axes, first, means, rows, color="0.75", linestyle="")
+            _dots(axes, first, rest[0], means, rows)
+        else:
+            _lines(axes, means, rows)
+        _x_axis(axes, run, first)
+        _undefined(axes, means, rows)
+    if coloured:
+        _colour_bar(figure, grid, run, rest[0])
+    elif rest:
+        _legend(figure, grid, run.units.factor(rest[0].name))
+    return figure
+
+
+def _legend(figure: Figure, grid: Sequence[Axes], title: str) -> None:
+    """Say below all panels what the lines are."""
+    drawn = next((axes for axes in grid if axes.lines), None)
+    if drawn is not None:
+        handles, labels = drawn.get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=MOST_LINES, title=title)
+
+
+def _colour_bar(figure: Figure, grid: Sequence[Axes], run: Run, factor: Factor) -> None:
+    """Say below all panels what the colours are."""
+    marks = ScalarMappable(Normalize(factor.levels[0], factor.levels[-1]), MAP)
+    bar = figure.colorbar(marks, ax=grid, location="bottom", aspect=60, pad=0.02)
+    bar.set_label(run.units.factor(factor.name))
+    _name_ticks(bar.ax, factor)
+
+
+def _lines(axes: Axes, means: Means, rows: Chosen) -> None:
+    """Draw a line with intervals, or one for each value of the second factor."""
+    if len(means.factors) == 1:
+        _means(axes, means.factors[0], means, rows, color=GOOD)
+        return
+    first, second = means.factors
+    for k, level in enumerate(second.levels.tolist()):
+        own = rows[second.values[rows] == level]
+        look = {"color": COLOURS[k], "linestyle": LINES[k % len(LINES)]}
+        _means(axes, first, means, own, label=second.shown(level), **look)
+
+
+def _means(axes: Axes, factor: Factor, means: Means, rows: Chosen, **look: Any) -> None:  # noqa: ANN401
+    """Draw means with intervals in the order of a factor."""
+    own = rows[np.argsort(factor.values[rows], kind="stable")]
+    mean = means.mean[own]
+    below, above = mean - means.low[own], means.high[own] - mean
+    axes.errorbar(
+        factor.values[own],
+        mean,
+        yerr=np.nan_to_num(np.stack([below, above])).clip(0.0),
+        marker="o",
+        markersize=3.5,
+        linewidth=1.1,
+        **look,
+    )
+
+
+def _dots(axes: Axes, first: Factor, second: Factor, means: Means, rows: Chosen) -> None:
+    """Draw means coloured by the second factor."""
+    axes.scatter(
+        first.values[rows],
+        means.mean[rows],
+        c=second.values[rows],
+        s=22,
+        cmap=MAP,
+        vmin=second.levels[0],
+        vmax=second.levels[-1],
+        zorder=3,
+        rasterized=rows.size > 1500,
+    )
+
+
+# ---- more factors ----
+
+
+def _every_factor(run: Run, means: Means) -> Figure:
+    """Draw each response (down) against each factor (across)."""
+    down, across = len(means.rows), len(means.factors)
+    size = (1.0 + 2.2 * across, 0.8 + 1.5 * down)
+    figure = Figure(figsize=size, layout="constrained")
+    grid = figure.subplots(down, across, sharex="col", sharey="row", squeeze=False)
+    for line, (response, rows) in zip(grid, means.rows.items(), strict=True):
+        line[0].set_ylabel(wrapped(run.units.response(response), 1.5))
+        for axes, factor in zip(line, means.factors, strict=True):
+            _means(axes, factor, means, rows, color=GOOD, linestyle="")
+            _undefined(axes, means, rows)
+    for axes, factor in zip(grid[-1], means.factors, strict=True):
+        _x_axis(axes, run, factor)
+    return figure
+
+
+def _undefined(axes: Axes, means: Means, rows: Chosen) -> None:
+    """Say in how many replications a response is undefined."""
+    undefined = int(np.nansum(means.undefined[rows]))
+    if undefined:
+        of = undefined + int(np.nansum(means.n[rows]))
+        axes.set_title(f"undefined in {undefined:,} of {of:,}", fontsize=8, color=GREY)
+
+
+def _x_axis(axes: Axes, run: Run, factor: Factor) -> None:
+    """Label the axis of a factor, over all its values though means may be undefined."""
+    axes.set_xlabel(run.units.factor(factor.name))
+    low, high = factor.levels[0], factor.levels[-1]
+    margin = 0.06 * (high - low) or 0.5
+    axes.set_xlim(low - margin, high + margin)
+    _name_ticks(axes, factor)
+
+
+def _name_ticks(axes: Axes, factor: Factor) -> None:
+    """Write the values in words that stand for numbers."""
+    if factor.names:
+        axes.set_xticks(range(len(factor.names)), factor.names)
