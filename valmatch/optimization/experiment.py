@@ -14,7 +14,7 @@ from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.run import Run, Settings
 
-__all__ = ["Experiment", "compare"]
+__all__ = ["Experiment", "bootstrapped", "compare"]
 
 Floats = NDArray[np.float64]
 
@@ -156,12 +156,12 @@ def _line(runs: Sequence[tuple[Run, _Truth, float]], best: float | None) -> dict
         "wrongly_called_feasible": (np.mean, claimed & ~truly),
     }
     return {"runs": len(runs)} | {
-        name: _bootstrapped(statistic, values.astype(np.float64))
+        name: bootstrapped(statistic, values.astype(np.float64))
         for name, (statistic, values) in measures.items()
     }
 
 
-def _bootstrapped(statistic: Callable[..., Any], values: Floats) -> dict[str, float | None]:
+def bootstrapped(statistic: Callable[..., Any], values: Floats) -> dict[str, float | None]:
     """Return a statistic of independent runs with its percentile bootstrap interval."""
     rng = np.random.default_rng(0)
     resampled = values[rng.integers(0, values.size, (RESAMPLES, values.size))]

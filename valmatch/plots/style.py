@@ -14,7 +14,7 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
 from valmatch.errors import RunError
@@ -167,9 +167,26 @@ def plus_minus(mean: float, half: float) -> str:
 
 
 def spread_out(axes: Axes, which: str, values: Floats) -> None:
-    """Space an axis logarithmically above some value if its values span orders of magnitude."""
+    """Space an axis logarithmically if its values span orders of magnitude.
+
+    With values at or near zero it is linear up to the tenth of them that is smallest.
+    """
     sizes = np.abs(values[np.isfinite(values) & (values != 0)])
-    if not sizes.size or sizes.max() < 20 * np.median(sizes):
+    if not sizes.size:
         return
-    least = 10.0 ** math.floor(math.log10(np.percentile(sizes, 10)))
-    getattr(axes, f"set_{which}scale")("symlog", linthresh=least, linscale=0.5)
+    low, quarter, most = np.percentile(sizes, (10, 25, 100))
+    if most < 10 * quarter and most < 30 * low:
+        return
+    least = np.nanmin(values)
+    scale, limits = getattr(axes, f"set_{which}scale"), getattr(axes, f"set_{which}lim")
+    axis: Any = getattr(axes, f"{which}axis")
+    if least >= low / 10:
+        scale("log")
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    else:
+        threshold = 10.0 ** math.floor(math.log10(low))
+        scale("symlog", linthresh=threshold, linscale=0.5)
+        if least >= 0:
+            limits(-0.4 * threshold, 1.3 * most)
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())

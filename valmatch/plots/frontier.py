@@ -1,0 +1,97 @@
+"""The frontier of a sweep: the objective against the bound or weight that was swept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from valmatch.errors import InputError
+from valmatch.plots.optimized import ANSWERS, Recommended, objective_label, recommended_of
+from valmatch.plots.source import Mean, Run, damaged
+from valmatch.plots.style import BAD, GOOD, GREY, head, panels
+from valmatch.plots.units import labelled
+
+__all__ = ["draw", "read_frontier"]
+
+MARKS = {"true": ("o", GOOD, GOOD), "undecided": ("s", GREY, "white"), "false": ("X", BAD, BAD)}
+NAMES = {"true": "certified", "undecided": "undecided", "false": "not feasible"}
+
+
+def draw(run: Run) -> Figure:
+    """Draw objective and constrained responses over the values of a sweep.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or damaged, or if no value was solved for.
+    """
+    name, values, found = read_frontier(run)
+    first = found[0].bounds
+    swept = next((bound for bound in first if bound.name == name), None)
+    figure, grid = panels(1 + len(first), 1, width=6.5, height=3.0)
+    grid[0].set_ylabel(objective_label(run, first))
+    _means(grid[0], values, [one.objective for one in found], found)
+    for k, (axes, bound) in enumerate(zip(grid[1:], first, strict=True)):
+        axes.set_ylabel(run.units.response(bound.response))
+        limits = [one.bounds[k].bound for one in found]
+        axes.plot(values, limits, color="black", linewidth=1.0, linestyle=(0, (4, 2)))
+        axes.set_title(f"dashed: bound ({bound.sense})", loc="right", fontsize=8.5)
+        _means(axes, values, [one.bounds[k].found for one in found], found)
+    unit = run.units.of_response(swept.response) if swept else ""
+    what = f"{name}: bound on {swept.response}" if swept else f"{name}: weight"
+    for axes in grid:
+        axes.set_xlabel(labelled(what, unit))
+    handles, labels = grid[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, handletextpad=0.4)
+    confidence = f"{found[0].objective.confidence:.0%}"
+    facts = f"solver {run.manifest.get('solver')}, budget {run.manifest.get('budget'):,} each"
+    head(figure, run.heading(facts), f"means on fresh replications with {confidence} intervals")
+    return figure
+
+
+def read_frontier(run: Run) -> tuple[str, NDArray[np.float64], list[Recommended]]:
+    """Return what was swept, its values, and what was found for each.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or damaged, or if no value was solved for.
+    """
+    summary = run.json("summary.json")
+    with damaged(run.folder / "summary.json"):
+        name, points = str(summary["sweep"]), list(summary["frontier"])
+        values = np.array([float(point[name]) for point in points])
+    if not points:
+        why = f" ({run.remark})" if run.remark else ""
+        raise InputError(f"{run.folder / 'summary.json'}: no value was solved for{why}")
+    return name, values, [recommended_of(run, point) for point in points]
+
+
+def _means(
+    axes: Axes,
+    values: NDArray[np.float64],
+    means: Sequence[Mean],
+    found: Sequence[Recommended],
+) -> None:
+    """Draw means with intervals, with a mark that says whether the point is certified."""
+    mean = np.array([one.mean for one in means])
+    half = np.nan_to_num(np.array([one.high - one.mean for one in means]))
+    axes.plot(values, mean, color=GREY, linewidth=0.9)
+    for answer in ANSWERS:
+        own = np.array([one.feasible == answer for one in found])
+        marker, colour, face = MARKS[answer]
+        if own.any():
+            axes.errorbar(
+                values[own],
+                mean[own],
+                yerr=half[own],
+                fmt=marker,
+                color=colour,
+                markerfacecolor=face,
+                markersize=6,
+                label=NAMES[answer],
+            )

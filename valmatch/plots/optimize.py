@@ -1,0 +1,34 @@
+"""Optimisations: the search of one run, the comparison of solvers, the frontier of a sweep."""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+
+from valmatch.errors import InputError
+from valmatch.plots import frontier, search, slices, solvers
+from valmatch.plots.optimized import recommended_of
+from valmatch.plots.source import Run
+
+__all__ = ["draw"]
+
+
+def draw(run: Run) -> dict[str, Figure]:
+    """Draw what ``optimize`` wrote: of a sweep, of several runs, or of one.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or damaged, or if no run was finished.
+    """
+    if "sweep" in run.manifest:
+        return {"frontier": frontier.draw(run)}
+    summary = run.json("summary.json")
+    if not summary.get("recommended"):
+        why = f" ({run.remark})" if run.remark else ""
+        raise InputError(f"{run.folder / 'summary.json'}: no run was finished{why}")
+    found = recommended_of(run, summary)
+    if "solvers" in summary:
+        first = {"progress": solvers.draw(run, summary)}
+    else:
+        first = {"search": search.draw(run, found)}
+    return {**first, "slices": slices.draw(run, found)}

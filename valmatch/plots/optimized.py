@@ -1,0 +1,148 @@
+"""The files of an optimisation as drawers read them."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.plots.source import Mean, Run, Table, damaged
+from valmatch.plots.units import labelled
+
+__all__ = [
+    "ANSWERS",
+    "Bound",
+    "Candidates",
+    "Recommended",
+    "objective_label",
+    "read_candidates",
+    "recommended_of",
+    "verdict",
+]
+
+Floats = NDArray[np.float64]
+Point = tuple[float, ...]
+
+ANSWERS = {"true": "feasible", "false": "infeasible", "undecided": "undecided"}
+
+
+class Bound(NamedTuple):
+    """A constraint and what the recommended point gives.
+
+    Attributes
+    ----------
+    name : of the constraint
+    response : whose mean is bounded
+    sense : "<=" or ">="
+    bound : in the unit of the response
+    found : the mean of the recommended point
+    """
+
+    name: str
+    response: str
+    sense: str
+    bound: float
+    found: Mean
+
+    def holds(self, means: Floats) -> NDArray[np.bool_]:
+        """Return which means keep to the bound; an undefined one does not."""
+        return means <= self.bound if self.sense == "<=" else means >= self.bound
+
+
+class Recommended(NamedTuple):
+    """The recommended point: its variables, its means on fresh replications, the verdict.
+
+    Attributes
+    ----------
+    point : values of the variables
+    objective : its estimate
+    bounds : the constraints
+    feasible : a key of `ANSWERS`
+    why : the reason
+    """
+
+    point: Mapping[str, float]
+    objective: Mean
+    bounds: Sequence[Bound]
+    feasible: str
+    why: str
+
+
+class Candidates(NamedTuple):
+    """The points of the searches.
+
+    Attributes
+    ----------
+    points : (n, variables) values of the variables
+    objective : (n,) mean over the replications that the search made; NaN where undefined
+    bounded : (n,) mean of the response of each constraint, by its name
+    feasible : (n,) whether all these means keep to their bounds
+    """
+
+    points: Floats
+    objective: Floats
+    bounded: Mapping[str, Floats]
+    feasible: NDArray[np.bool_]
+
+
+def recommended_of(run: Run, found: Mapping[str, Any]) -> Recommended:
+    """Read a verdict of ``summary.json``.
+
+    Raises
+    ------
+    InputError
+        If it is damaged.
+    """
+    with damaged(run.folder / "summary.json"):
+        best = found["recommended"]
+        bounds = [
+            Bound(name, one["response"], one["sense"], float(one["bound"]), Mean.of(one))
+            for name, one in best["constraints"].items()
+        ]
+        feasible = str(found["feasible"]).lower()
+        if feasible not in ANSWERS:
+            raise ValueError(f"feasible is {feasible}")
+        point = {name: float(value) for name, value in best["point"].items()}
+        return Recommended(point, Mean.of(best["objective"]), bounds, feasible, str(found["why"]))
+
+
+def read_candidates(run: Run, found: Recommended) -> Candidates:
+    """Read the rows of ``candidates.csv`` that a search wrote.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or damaged.
+    """
+    bounds = {bound.name: bound for bound in found.bounds}
+    table = run.table("candidates.csv", ("stage", *found.point, "n", "objective", *bounds))
+    searched = np.array([stage == "search" for stage in table.texts("stage")], dtype=bool)
+    objective = table.numbers("objective")[searched]
+    bounded = {name: table.numbers(name)[searched] for name in bounds}
+    feasible = ~np.isnan(objective)
+    for name, means in bounded.items():
+        feasible &= bounds[name].holds(means)
+    return Candidates(points_of(table, found)[searched], objective, bounded, feasible)
+
+
+def points_of(table: Table, found: Recommended) -> Floats:
+    """Return the points in the rows of a table, one row each."""
+    return np.stack([table.numbers(name) for name in found.point], axis=1)
+
+
+def objective_label(run: Run, bounds: Sequence[Bound]) -> str:
+    """Return the label of the objective, in the unit of its terms if they have one in common."""
+    table = run.table("evaluations.csv", ("replication",))
+    names = list(table.columns)
+    bounded = {bound.response for bound in bounds}
+    terms = [name for name in names[names.index("replication") + 1 :] if name not in bounded]
+    units = {run.units.of_response(name) for name in terms}
+    return labelled("objective", units.pop() if len(units) == 1 else "")
+
+
+def verdict(found: Recommended) -> str:
+    """Say whether a point is feasible, and why."""
+    return textwrap.shorten(f"recommended: {ANSWERS[found.feasible]}; {found.why}", 300)

@@ -1,0 +1,196 @@
+"""Rated game logs: the best players' ratings game by game, the calibration of predictions."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from valmatch.errors import InputError
+from valmatch.plots.source import Run, damaged
+from valmatch.plots.style import BAD, COLOURS, GOOD, GREY, LINES, counted, head, note, thinned
+
+__all__ = ["Bin", "draw", "read_history"]
+
+Floats = NDArray[np.float64]
+
+SHOWN = 5
+MOST_STEPS = 1500
+Z = 1.96
+HEADER = ("game", "player", "rating_before", "rating_after")
+
+
+class Bin(NamedTuple):
+    """Predictions of about the same expected score of the favourite, as ``summary.json`` has them.
+
+    Attributes
+    ----------
+    low, high : limits of the expected score
+    games : how many
+    predicted, observed : mean expected score, mean score
+    """
+
+    low: float
+    high: float
+    games: float
+    predicted: float
+    observed: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95% interval of the mean score."""
+        n, share = self.games, self.observed
+        centre = (share + Z * Z / (2 * n)) / (1 + Z * Z / n)
+        half = Z / (1 + Z * Z / n) * np.sqrt(share * (1 - share) / n + Z * Z / (4 * n * n))
+        return centre - half, centre + half
+
+
+def draw(run: Run) -> dict[str, Figure]:
+    """Draw ``history.csv`` for the best of ``ratings.csv``, and the calibration.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or damaged.
+    """
+    summary = run.json("summary.json")
+    with damaged(run.folder / "summary.json"):
+        heading = f"{summary['system']}, {summary['games']:,} games, {summary['players']:,} players"
+        later = f"after {summary['burn_in']} games of every player"
+        parts = {"all games": "all", later: "after_burn_in"}
+        bins = {
+            label: [Bin(**one) for one in summary["predictions"][part]["calibration"]]
+            for label, part in parts.items()
+        }
+    heading += f", {run.remark}" if run.remark else ""
+    return {
+        "history": _history(run, str(summary["system"]), heading),
+        "calibration": _calibration(bins, heading),
+    }
+
+
+# ---- history ----
+
+
+def _history(run: Run, system: str, heading: str) -> Figure:
+    """Draw the ratings of the best players over the games of the log."""
+    ranking = run.table("ratings.csv", ("rank", "player", "rating"))
+    if not len(ranking):
+        raise InputError(f"{ranking.path}: holds no players")
+    best = ranking.texts("player")[:SHOWN]
+    paths, total = read_history(run, best)
+    figure = Figure(figsize=(9.0, 4.6), layout="constrained")
+    axes = figure.subplots()
+    for k, (player, rank) in enumerate(zip(best, ranking.texts("rank"), strict=False)):
+        games, ratings = paths[player]
+        shown = thinned(games.size, MOST_STEPS)
+        look: dict[str, Any] = {"color": COLOURS[k], "linestyle": LINES[k % len(LINES)]}
+        # To the last game, at which the rating is that of the ranking.
+        at, height = np.append(games[shown], total), np.append(ratings[shown], ratings[-1:])
+        label = f"{rank}. {_short(player)}"
+        if games.size:
+            axes.step(at, height, where="post", linewidth=1.2, label=label, **look)
+    axes.set(xlabel="games of the log, in order of play", ylabel=f"rating by {system} [points]")
+    axes.margins(x=0.01)
+    figure.legend(loc="outside right center", title="best at the end")
+    head(figure, heading)
+    return figure
+
+
+def _short(name: str) -> str:
+    """Return a name that fits into a legend, without what matplotlib takes for mathematics."""
+    name = name.replace("$", r"\$")
+    return name if len(name) <= 24 else name[:23] + "…"
+
+
+def read_history(run: Run, players: Sequence[str]) -> tuple[dict[str, tuple[Floats, Floats]], int]:
+    """Return of each player the numbers of the games with the ratings after them; all games.
+
+    A rating before the first game stands at the game before it. Rows stream through, because
+    there may be many millions.
+
+    Raises
+    ------
+    InputError
+        If ``history.csv`` is missing or damaged.
+    """
+    found: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in players}
+    number, last = 0, None
+    path = run.folder / "history.csv"
+    with damaged(path):
+        for game, player, before, after in _rows(run):
+            if game != last:
+                number, last = number + 1, game
+            if player in found:
+                games, ratings = found[player]
+                if not games:
+                    games.append(number - 1)
+                    ratings.append(float(before))
+                games.append(number)
+                ratings.append(float(after))
+    return {name: (np.array(g), np.array(r)) for name, (g, r) in found.items()}, number
+
+
+def _rows(run: Run) -> Iterator[list[str]]:
+    """Yield the columns of `HEADER` row by row."""
+    path = run.folder / "history.csv"
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = csv.reader(file, strict=True)
+            header = next(rows, [])
+            places = [header.index(name) for name in HEADER]
+            for row in rows:
+                yield [row[place] for place in places]
+    except OSError as error:
+        raise run.unreadable(path, error) from None
+    except csv.Error as error:
+        raise InputError(f"{path}: damaged: {error}") from None
+
+
+# ---- calibration ----
+
+
+def _calibration(bins: dict[str, list[Bin]], heading: str) -> Figure:
+    """Draw observed against predicted scores, and how many games each bin holds."""
+    figure = Figure(figsize=(6.0, 6.4), layout="constrained")
+    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3.0, 1.0])
+    head(figure, heading, "predictions before each game, with 95% Wilson intervals")
+    lower.set_xlabel("expected score of the favourite")
+    upper.set(ylabel="mean score of the favourite", xlim=(0.49, 1.01))
+    upper.plot([0.5, 1.0], [0.5, 1.0], color=GREY, linewidth=0.9, label="perfect")
+    if not any(bins.values()):
+        note(lower, "no predictions")
+        return figure
+    for k, ((label, own), colour) in enumerate(zip(bins.items(), (GOOD, BAD), strict=True)):
+        _bins(upper, lower, own, k, colour, label)
+    upper.legend(loc="upper left")
+    counted(lower, "games")
+    return figure
+
+
+def _bins(
+    upper: Axes, lower: Axes, bins: Sequence[Bin], place: int, colour: str, label: str
+) -> None:
+    """Draw the bins of some games, beside those of others."""
+    predicted = np.array([one.predicted for one in bins])
+    observed = np.array([one.observed for one in bins])
+    ends = np.array([one.interval for one in bins]).reshape(-1, 2).T
+    upper.errorbar(
+        predicted,
+        observed,
+        yerr=np.abs(ends - observed),
+        fmt="os"[place],
+        color=colour,
+        markersize=5,
+        label=label,
+    )
+    width = np.array([one.high - one.low for one in bins]) / 2.5
+    left = np.array([one.low + (one.high - one.low) * (0.1 + 0.4 * place) for one in bins])
+    bars = lower.bar(left, [one.games for one in bins], width, align="edge", color=colour)
+    if place == 0:  # those of the others would touch them
+        lower.bar_label(bars, fmt="{:,.0f}", fontsize=7.5, padding=1)

@@ -1,0 +1,123 @@
+"""The search of one run: what it evaluated and what it would have recommended when."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from valmatch.optimization.run import RUN, STAGE
+from valmatch.plots.optimized import (
+    Candidates,
+    Recommended,
+    objective_label,
+    points_of,
+    read_candidates,
+    verdict,
+)
+from valmatch.plots.source import Mean, Run
+from valmatch.plots.style import BAD, FAINT, dots, head, panels, spread_out
+
+__all__ = ["Search", "draw", "read_search"]
+
+Floats = NDArray[np.float64]
+
+
+class Search(NamedTuple):
+    """A search over the replications spent.
+
+    Attributes
+    ----------
+    candidates : the points
+    spent : (n,) replications spent when the last one of each point was made
+    changed : replications spent when the incumbent changed
+    incumbents : its row in `candidates` then; -1 where it was not evaluated
+    total : replications spent in all
+    """
+
+    candidates: Candidates
+    spent: Floats
+    changed: Floats
+    incumbents: NDArray[np.int64]
+    total: int
+
+
+def draw(run: Run, found: Recommended) -> Figure:
+    """Draw objective and constrained responses of the points over the replications spent.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or damaged.
+    """
+    search = read_search(run, found)
+    figure, grid = panels(1 + len(found.bounds), 1, width=8.0, height=2.6)
+    points = search.candidates
+    grid[0].set_ylabel(objective_label(run, found.bounds))
+    _panel(grid[0], search, points.objective, found.objective)
+    for axes, bound in zip(grid[1:], found.bounds, strict=True):
+        axes.axhline(bound.bound, color="black", linewidth=1.0, linestyle=(0, (4, 2)))
+        axes.set_ylabel(run.units.response(bound.response))
+        axes.set_title(f"dashed: bound {bound.sense} {bound.bound:g}", loc="right", fontsize=8.5)
+        _panel(axes, search, points.bounded[bound.name], bound.found)
+    grid[-1].set_xlabel("replications spent")
+    handles, labels = grid[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, handletextpad=0.4)
+    head(figure, run.heading(f"solver {run.manifest.get('solver')}"), verdict(found))
+    return figure
+
+
+def read_search(run: Run, found: Recommended) -> Search:
+    """Return what the files of one run hold."""
+    candidates = read_candidates(run, found)
+    row_of = {tuple(point): row for row, point in enumerate(candidates.points.tolist())}
+    table = run.table("evaluations.csv", (*found.point, "replication"))
+    stages = table.numbers("replication") % RUN // STAGE
+    spent = np.full(len(row_of), np.nan)
+    for order, (point, stage) in enumerate(
+        zip(points_of(table, found).tolist(), stages.tolist(), strict=True), 1
+    ):
+        if stage == 0 and tuple(point) in row_of:
+            spent[row_of[tuple(point)]] = order
+    trajectory = run.table("trajectory.csv", ("replications", *found.point))
+    # The last row is the recommended point after its certification.
+    changed = trajectory.numbers("replications")
+    incumbents = [row_of.get(tuple(p), -1) for p in points_of(trajectory, found).tolist()]
+    total = int(changed[-1]) if changed.size else len(table)
+    return Search(candidates, spent, changed[:-1], np.array(incumbents[:-1], np.int64), total)
+
+
+def _panel(axes: Axes, search: Search, means: Floats, final: Mean) -> None:
+    """Draw a mean of each point, of the incumbents and of the recommended point."""
+    feasible = search.candidates.feasible
+    for own, colour, marker, label in (
+        (~feasible, BAD, "x", "violates a bound in the search"),
+        (feasible, FAINT, "o", "keeps to all bounds in the search"),
+    ):
+        edge = 1.0 if marker == "x" else 0.0
+        look = {"color": colour, "marker": marker, "markersize": 4.0, "markeredgewidth": edge}
+        dots(axes, search.spent[own], means[own], label=label, **look)
+    end = float(np.nanmax(np.append(search.spent, 0.0)))
+    known = search.incumbents >= 0
+    if known.any():
+        at = np.append(search.changed[known], end)
+        height = means[search.incumbents[known]]
+        height = np.append(height, height[-1])
+        axes.step(at, height, where="post", color="black", linewidth=1.2, label="incumbent")
+    axes.axvspan(end, search.total, color="0.93", linewidth=0, label="certification")
+    half = final.high - final.mean
+    axes.errorbar(
+        [search.total],
+        [final.mean],
+        yerr=None if np.isnan(half) else [half],
+        fmt="*",
+        markersize=11,
+        color="black",
+        markeredgecolor="white",
+        label="recommended, on fresh replications",
+    )
+    axes.margins(x=0.02)
+    spread_out(axes, "y", np.append(means, final.mean))

@@ -1,0 +1,84 @@
+"""The points of an optimisation, projected on each variable."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from valmatch.plots.optimized import (
+    Recommended,
+    objective_label,
+    read_candidates,
+    verdict,
+)
+from valmatch.plots.source import Run
+from valmatch.plots.style import BAD, FAINT, dots, head, spread_out, wrapped
+
+__all__ = ["draw"]
+
+Floats = NDArray[np.float64]
+
+
+def draw(run: Run, found: Recommended) -> Figure:
+    """Draw objective and constrained responses (down) against each variable (across).
+
+    Raises
+    ------
+    InputError
+        If a file is missing or damaged.
+    """
+    candidates = read_candidates(run, found)
+    rows = [
+        (objective_label(run, found.bounds), candidates.objective, found.objective.mean),
+        *(
+            (run.units.response(bound.response), candidates.bounded[bound.name], bound.found.mean)
+            for bound in found.bounds
+        ),
+    ]
+    down, across = len(rows), len(found.point)
+    size = (1.2 + 2.3 * across, 1.3 + 2.2 * down)
+    figure = Figure(figsize=size, layout="constrained")
+    grid = figure.subplots(down, across, sharex="col", sharey="row", squeeze=False)
+    for line, (label, means, final) in zip(grid, rows, strict=True):
+        line[0].set_ylabel(wrapped(label, 2.0))
+        spread_out(line[0], "y", np.append(means, final))
+        for axes, values, best in zip(line, candidates.points.T, found.point.values(), strict=True):
+            _panel(axes, values, means, candidates.feasible)
+            axes.axvline(best, color="black", linewidth=0.8, linestyle=":")
+            star = {"markersize": 12, "color": "black", "markeredgecolor": "white"}
+            axes.plot([best], [final], "*", label="recommended", **star)
+    for line, bound in zip(grid[1:], found.bounds, strict=True):
+        text = f"dashed: bound {bound.sense} {bound.bound:g}"
+        line[-1].set_title(text, loc="right", fontsize=8.5)
+        for axes in line:
+            axes.axhline(bound.bound, color="black", linewidth=0.9, linestyle=(0, (4, 2)))
+    for axes, name, values in zip(grid[-1], found.point, candidates.points.T, strict=True):
+        axes.set_xlabel(wrapped(run.units.factor(name), 2.2))
+        spread_out(axes, "x", values)
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, handletextpad=0.4)
+    head(figure, run.heading(f"solver {run.manifest.get('solver')}"), verdict(found))
+    return figure
+
+
+def _panel(axes: Axes, values: Floats, means: Floats, feasible: NDArray[np.bool_]) -> None:
+    """Draw the points of the search."""
+    bad, good = {"marker": "x", "markeredgewidth": 0.9}, {"alpha": 0.8}
+    dots(
+        axes,
+        values[~feasible],
+        means[~feasible],
+        color=BAD,
+        label="violates a bound in the search",
+        **bad,
+    )
+    dots(
+        axes,
+        values[feasible],
+        means[feasible],
+        color=FAINT,
+        label="keeps to all bounds in the search",
+        **good,
+    )

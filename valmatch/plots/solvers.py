@@ -1,0 +1,173 @@
+"""The comparison of solvers: progress curves, what the runs came to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import cycle
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from valmatch.errors import InputError
+from valmatch.optimization.experiment import bootstrapped
+from valmatch.plots.optimized import objective_label, recommended_of
+from valmatch.plots.source import Run, damaged
+from valmatch.plots.style import COLOURS, GREY, LINES, head, note
+
+__all__ = ["Measure", "draw", "read_progress"]
+
+Floats = NDArray[np.float64]
+
+SHARES = {
+    "called_feasible": "called feasible",
+    "wrongly_called_feasible": "wrongly so",
+    "within_10_percent": "within 10%",
+    "within_5_percent": "within 5%",
+}
+HEADER = ("solver", "macrorep", "replications", "gap", "violation")
+
+
+class Measure(NamedTuple):
+    """A statistic over the runs of a solver with its bootstrap interval; NaN where it has none."""
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any]) -> Measure:
+        """Return what a summary says."""
+        keys = ("value", "ci_low", "ci_high")
+        return cls(*(np.nan if found[key] is None else float(found[key]) for key in keys))
+
+
+class Progress(NamedTuple):
+    """The runs of a solver over the replications spent.
+
+    Attributes
+    ----------
+    spent : (marks,) replications
+    gaps : (runs, marks) relative distance from the best objective, at most 1; 1 where the point
+        is infeasible
+    """
+
+    spent: Floats
+    gaps: Floats
+
+
+def draw(run: Run, summary: Mapping[str, Any]) -> Figure:
+    """Draw ``progress.csv`` and the solvers of ``summary.json``.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or damaged.
+    """
+    progress = read_progress(run)
+    with damaged(run.folder / "summary.json"):
+        best = summary["solvers"]["best_known"]
+        lines = {name: summary["solvers"][name] for name in progress}
+        names = ("median_objective", "area_under_curve", *SHARES)
+        measures = {
+            name: {key: Measure.of(line[key]) for key in names} for name, line in lines.items()
+        }
+        runs = [int(line["runs"]) for line in lines.values()]
+        count = f"{min(runs)}" if min(runs) == max(runs) else f"{min(runs)} to {max(runs)}"
+    colours = dict(zip(progress, cycle(COLOURS), strict=False))
+    figure = Figure(figsize=(10.0, 5.6 + 0.28 * len(progress)), layout="constrained")
+    mosaic: Any = [["curves"] * 3, ["objective", "area", "shares"]]
+    places = figure.subplot_mosaic(mosaic, height_ratios=[1.4, 1.0])
+    _curves(places["curves"], progress, colours, best)
+
+    def each(key: str) -> dict[str, list[tuple[Measure, str]]]:
+        return {name: [(own[key], colours[name])] for name, own in measures.items()}
+
+    label = objective_label(run, recommended_of(run, summary).bounds)
+    _forest(places["objective"], each("median_objective"), 1.0)
+    places["objective"].set_xlabel(f"median {label}")
+    if best is not None:
+        places["objective"].axvline(best, color=GREY, linestyle=":")
+        places["objective"].set_title("dotted: best known", fontsize=8, color=GREY)
+    _forest(places["area"], each("area_under_curve"), 100.0)
+    places["area"].set_xlabel("mean gap over the budget [%]")
+    shares = {
+        label: [(own[key], colours[name]) for name, own in measures.items()]
+        for key, label in SHARES.items()
+    }
+    _forest(places["shares"], shares, 100.0)
+    places["shares"].set(xlabel="share of the runs [%]", xlim=(-4.0, 104.0))
+    facts = f"budget {run.manifest.get('budget'):,}, {count} runs of each solver"
+    head(figure, run.heading(facts), "means over runs with 95% bootstrap intervals")
+    return figure
+
+
+def read_progress(run: Run) -> dict[str, Progress]:
+    """Return the runs of each solver.
+
+    Raises
+    ------
+    InputError
+        If ``progress.csv`` is missing or damaged, or holds no run.
+    """
+    table = run.table("progress.csv", HEADER)
+    if not len(table):
+        raise InputError(f"{table.path}: holds no run")
+    gap, spent = table.numbers("gap"), table.numbers("replications")
+    gap = np.where(np.isnan(gap), 1.0, np.minimum(gap, 1.0))
+    solvers, macroreps = np.array(table.texts("solver")), np.array(table.texts("macrorep"))
+    found = {}
+    with damaged(table.path):
+        for name in dict.fromkeys(solvers.tolist()):
+            own = solvers == name
+            numbers = dict.fromkeys(macroreps[own].tolist())
+            rows = [gap[own & (macroreps == number)] for number in numbers]
+            marks = spent[own & (macroreps == next(iter(numbers)))]
+            found[name] = Progress(marks, np.stack(rows))
+    return found
+
+
+def _curves(
+    axes: Axes,
+    progress: Mapping[str, Progress],
+    colours: Mapping[str, str],
+    best: float | None,
+) -> None:
+    """Draw the mean gap of each solver with its band."""
+    if best is None:
+        note(axes, "no run found a feasible point, so there is no gap to draw")
+        return
+    for (name, own), style in zip(progress.items(), cycle(LINES), strict=False):
+        bands = [bootstrapped(np.mean, column) for column in own.gaps.T]
+        low, high = (100.0 * np.array([one[end] for one in bands]) for end in ("ci_low", "ci_high"))
+        axes.fill_between(own.spent, low, high, color=colours[name], alpha=0.2, linewidth=0)
+        look = {"color": colours[name], "linestyle": style, "label": name}
+        axes.plot(own.spent, 100.0 * own.gaps.mean(axis=0), marker="o", markersize=3, **look)
+    axes.set(
+        xlabel="replications spent",
+        ylabel=f"gap to the best known\nobjective, {best:g} [%]",
+        ylim=(-2.0, 102.0),
+    )
+    axes.set_title(
+        "gap of the point that would be recommended (100% if infeasible)", loc="left", fontsize=8.5
+    )
+    axes.legend(ncols=2)
+
+
+def _forest(axes: Axes, rows: Mapping[str, Sequence[tuple[Measure, str]]], scale: float) -> None:
+    """Draw measures with intervals, several in a row below each other, each in its colour."""
+    for k, measures in enumerate(rows.values()):
+        for place, (one, colour) in enumerate(measures):
+            y = k + 0.6 * ((place + 0.5) / len(measures) - 0.5)
+            if np.isnan(one.value):
+                across = axes.get_yaxis_transform()
+                look: dict[str, Any] = {"ha": "center", "va": "center", "color": GREY}
+                axes.text(0.5, y, "none feasible", transform=across, fontsize=8, **look)
+                continue
+            low, high = one.value - one.low, one.high - one.value
+            ends = scale * np.nan_to_num([[low], [high]]).clip(0.0)
+            axes.errorbar([scale * one.value], [y], xerr=ends, fmt="o", color=colour, markersize=5)
+    axes.set_yticks(range(len(rows)), list(rows))
+    axes.set_ylim(len(rows) - 0.4, -0.6)
