@@ -51,8 +51,10 @@ def test_a_kill_costs_at_most_the_chunk_in_flight(tmp_path: Path) -> None:
     run_and_kill(config, 10**6, tmp_path, 1.5)
     lines = (tmp_path / "replications.csv").read_text().count("\n") - 1
     done: list[int] = []
-    with pytest.raises(InputError, match="requested 1000000"):
-        replicate(config, lines + 5, out=tmp_path, resume=True)
+    before = (tmp_path / "replications.csv").read_bytes()
+    with pytest.raises(InputError, match="replications that this run is not to make"):
+        replicate(config, lines - 5, out=tmp_path, resume=True)
+    assert (tmp_path / "replications.csv").read_bytes() == before
     replicate(config, 10**6, out=tmp_path, resume=True, max_seconds=1e-6, progress=done.append)
     assert lines > 100
     assert done[0] == lines

@@ -210,6 +210,22 @@ def replicate(
             help="Replicate at each value, 100,200,400 or 100:400:100; several sweeps span a grid.",
         ),
     ] = [],  # noqa: B006
+    target: Annotated[
+        list[str],
+        typer.Option(
+            metavar="NAME=WIDTH",
+            help="Go on until the half-width of a response is 1% of its mean, or 0.05; may be"
+            " repeated.",
+        ),
+    ] = [],  # noqa: B006
+    max_reps: Annotated[
+        int | None,
+        typer.Option(
+            parser=_whole(1),
+            metavar="N",
+            help="Give the targets up after so many replications.  [default: 1000000]",
+        ),
+    ] = None,
     confidence: Confidence = None,
     overrides: Overrides = [],  # noqa: B006
     out: Out = None,
@@ -221,16 +237,19 @@ def replicate(
 
     Defaults of the options may stand in the `replicate` section of the config, a design of
     several points in its section `design`. The results depend on config, seed and n alone. Exit
-    code 3: the time was up before all replications were made.
+    code 3: the time was up before all replications were made, or a target was missed.
     """
     from valmatch.design import design_of
+    from valmatch.precision import LEAST
+    from valmatch.replication import MAX_REPS
     from valmatch.replication import replicate as run
     from valmatch.report import progress_bar
     from valmatch.shards import parse_shard, shard_of_job
 
     settings = _load(config, overrides)
     given = settings.replicate
-    n = _first(n, given.get("n"), DEFAULT_N)
+    targets = target or given.get("target") or []
+    n = _first(n, None if targets else given.get("n"), LEAST if targets else DEFAULT_N)
     seed = _first(seed, given.get("seed"), DEFAULT_SEED)
     part = shard_of_job(os.environ) if shard is None else parse_shard(shard)
     total = len(part.indices(n))
@@ -242,6 +261,8 @@ def replicate(
         "scheduler": scheduler or given.get("scheduler"),
         "shard": part,
         "confidence": float(_first(confidence, given.get("confidence"), 0.95)),
+        "targets": targets,
+        "max_reps": _first(max_reps, given.get("max_reps"), MAX_REPS),
         "max_seconds": math.inf if max_time is None else max_time,
         "out": out,
         "resume": resume,
@@ -253,7 +274,7 @@ def replicate(
         configs = [_load(config, overrides, point) for point in levels]
         _replicate_design(settings, design, configs, n, seed, total, options, json)
         return
-    with progress_bar("replications", total) as progress:
+    with progress_bar("replications", None if targets else total) as progress:
         result = run(settings, n, seed, progress=progress, **options)
     _show_replications(result, out, json)
     _exit_unless_complete(result, total, out)
@@ -280,9 +301,14 @@ def _show_replications(result: Replications, out: Path | None, json: bool) -> No
 
 def _exit_unless_complete(result: Replications, total: int, out: Path | None) -> None:
     """Leave with the exit code of what stopped a run."""
+    for one in result.precision:
+        if not one.reached:
+            _warn(f"target of {one.response} missed: {one.why}")
     if not result.complete:
         further = "; --resume goes on" if out else ""
-        _warn(f"{result.status} after {len(result.values)} of {total} replications{further}")
+        done = len(result.values)
+        of = "" if result.precision else f" of {total}"
+        _warn(f"{result.status} after {done}{of} replications{further}")
         raise typer.Exit(130 if result.status == "interrupted" else 3)
 
 
@@ -302,13 +328,14 @@ def _replicate_design(
     from valmatch.report import progress_bar, show_experiment_points
 
     points = len(set(map(config_id, configs)))
-    with progress_bar("replications", total * points) as progress:
+    known = None if options["targets"] else total * points
+    with progress_bar("replications", known) as progress:
         found = run_design(settings, design, configs, n, seed, progress=progress, **options)
     if json:
         _print_json(found.summary())
     else:
         title = f"{settings.model} ({Path(settings.source).stem}), seed {seed}"
-        show_experiment_points(f"{title}, {total:,} replications at each point", found)
+        show_experiment_points(title, found)
         _say_where(options["out"])
     if found.status != "complete":
         further = "; --resume goes on" if options["out"] else ""

@@ -274,8 +274,9 @@ def _owed(missing: Sequence[int], parts: Sequence[_Part]) -> dict[str, Sequence[
 
 def _write(out: Path, result: Replications, rows: Rows, form: RowFormat) -> None:
     """Write the whole as `replicate` writes a run."""
-    seed, n = result.seed, result.requested
-    with claim(out, result.config, seed, WHOLE, n, resume=True) as folder:
+    n = len(result.values)
+    whole = claim(out, result.config, result.seed, WHOLE, n, result.requested, resume=True)
+    with whole as folder:
         text = form.header + "".join(rows[index][0] for index in result.indices)
         write_bytes(out / ROWS, text.encode())
         if result.curves:

@@ -36,6 +36,12 @@ class ReplicateOptions(Section):
     scheduler: str | None = Field(
         None, description="Address of a Dask scheduler; null starts a cluster on this machine."
     )
+    target: list[str] | None = Field(
+        None, description="Half-widths to reach, such as avg_wait_time=1% or avg_wait_time=0.05."
+    )
+    max_reps: Annotated[int, Field(ge=1), *Whole] | None = Field(
+        None, description="Number of replications at which targets are given up."
+    )
     confidence: Fraction | None = Field(None, description="Confidence level of the intervals.")
     expect: dict[str, Expectation] | None = Field(
         None,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from difflib import get_close_matches
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError
+from valmatch.nearest import hint
 from valmatch.simulator import Response
 from valmatch.statistics import estimate, t_quantile
 
@@ -178,9 +178,7 @@ def parse_target(text: str, responses: Sequence[Response]) -> Target:
         raise InputError(f"--target {text}: not a target (allowed: NAME=1% or NAME=0.05)")
     names = [response.name for response in responses]
     if name not in names:
-        near = get_close_matches(name, names, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"allowed: {', '.join(names)}"
-        raise InputError(f"--target {text}: no response {name!r} ({hint})")
+        raise InputError(f"--target {text}: no response {name!r} ({hint(name, names)})")
     relative = size.endswith("%")
     width = _positive(size.removesuffix("%"))
     if relative and width is not None:

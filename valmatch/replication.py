@@ -21,6 +21,7 @@ from valmatch.executors import Crew, open_crew
 from valmatch.interruption import Stop, stop_on_signal
 from valmatch.nearest import hint
 from valmatch.output import to_json, write_atomically
+from valmatch.precision import Precision, Target, looks, parse_target
 from valmatch.run_folder import RunFolder
 from valmatch.shards import WHOLE, Shard
 from valmatch.simulator import Axes, Response, build
@@ -28,10 +29,13 @@ from valmatch.statistics import CurveSums, Estimate, estimate
 from valmatch.store import ROWS, Store
 from valmatch.windows import compare_windows
 
-__all__ = ["Replications", "claim", "replicate", "write_results"]
+__all__ = ["MAX_REPS", "Replications", "claim", "replicate", "write_results"]
 
 Floats = NDArray[np.float64]
 Warn = Callable[[str], None]
+
+MAX_REPS = 1_000_000
+"""Replications at which targets are given up, unless told otherwise."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,8 @@ class Replications:
     confidence : level of the intervals
     axes, curves : what the curves of the model are, and their sums; None where it has none
     shard : the part of the replications asked for that this run makes
-    status : "complete", or why it is not: "interrupted", "out of time"
+    status : "complete", or why it is not: "interrupted", "out of time", "target missed"
+    precision : for each target, how precisely the mean is known
     """
 
     config: Config
@@ -63,10 +68,11 @@ class Replications:
     curves: CurveSums | None = None
     shard: Shard = WHOLE
     status: str = "complete"
+    precision: Sequence[Precision] = ()
 
     @property
     def complete(self) -> bool:
-        """Whether all replications asked for are here."""
+        """Whether all replications asked for are here, or all targets reached."""
         return self.status == "complete"
 
     @cached_property
@@ -85,6 +91,7 @@ class Replications:
             "requested": self.requested,
             **({} if self.shard == WHOLE else {"shard": str(self.shard)}),
             "responses": {name: value.as_dict() for name, value in self.estimates.items()},
+            **({"targets": [one.as_dict() for one in self.precision]} if self.precision else {}),
             **compare_windows(self.responses, self.values, self.confidence),
         }
 
@@ -110,6 +117,8 @@ def replicate(
     crew: Crew | None = None,
     shard: Shard = WHOLE,
     confidence: float = 0.95,
+    targets: Sequence[str] = (),
+    max_reps: int = MAX_REPS,
     max_seconds: float = math.inf,
     out: Path | None = None,
     resume: bool = False,
@@ -127,7 +136,7 @@ def replicate(
     config : Config
         What to simulate.
     n : int
-        Number of replications, >= 1, in all shards together.
+        Number of replications, >= 1, in all shards together; with targets the least one.
     seed : int
         Seed of all random numbers, >= 0.
     workers : int
@@ -142,6 +151,11 @@ def replicate(
         The replications to make.
     confidence : float
         Level of the intervals, in (0, 1).
+    targets : sequence of str
+        ``NAME=1%`` or ``NAME=0.05`` each: go on until the half-width of the interval of the
+        response is that share of its mean, or that number.
+    max_reps : int
+        Number of replications at which to give the targets up.
     max_seconds : float
         Time after which to stop.
     out : Path or None
@@ -164,12 +178,19 @@ def replicate(
     _check_expected_names(config, model.responses)
     for remark in model.warnings:
         warn(remark)
-    indices = shard.indices(n)
+    wanted = [parse_target(text, model.responses) for text in targets]
+    if wanted and shard != WHOLE:
+        raise InputError("--target: a shard cannot know when all of them together may stop")
+    goals = [len(shard.indices(goal)) for goal in (looks(n, max_reps) if wanted else [n])]
+    requested = max_reps if wanted else n
+    indices = shard.indices(requested)
     with ExitStack() as stack:
         crew = crew or stack.enter_context(open_crew(executor, workers, scheduler))
         folder = None
         if out:
-            folder = stack.enter_context(claim(out, config, seed, shard, n, resume=resume))
+            folder = stack.enter_context(
+                claim(out, config, seed, shard, len(indices), requested, resume)
+            )
             if resume and (changed := folder.changed_versions()):
                 warn(f"--out {out}: the run was begun with {changed}; results may differ")
         store = stack.enter_context(
@@ -178,14 +199,17 @@ def replicate(
         stop = stack.enter_context(stop_on_signal(max_seconds))
         progress(store.done)
         try:
-            _simulate(store, Chunks(crew, config, seed), len(indices), stop, progress)
+            chunks = Chunks(crew, config, seed)
+            precision = _advance(store, chunks, goals, wanted, confidence, stop, progress)
         finally:
             if folder:
                 folder.note(replications=store.done)
+        reached = bool(wanted) and all(one.reached for one in precision)
+        missed = "target missed" if wanted and store.done == goals[-1] else stop.reason
         result = Replications(
             config,
             seed,
-            n,
+            requested,
             model.responses,
             indices[: store.done],
             store.values[: store.done],
@@ -193,14 +217,46 @@ def replicate(
             model.axes,
             store.curves,
             shard,
-            stop.reason if store.done < len(indices) else "complete",
+            "complete" if reached or (store.done == goals[-1] and not wanted) else missed,
+            precision,
         )
         if folder:
             write_results(folder, result)
     return result
 
 
-def claim(out: Path, config: Config, seed: int, shard: Shard, n: int, *, resume: bool) -> RunFolder:
+def _advance(
+    store: Store,
+    chunks: Chunks,
+    goals: Sequence[int],
+    wanted: Sequence[Target],
+    confidence: float,
+    stop: Stop,
+    progress: Callable[[int], None],
+) -> list[Precision]:
+    """Simulate up to the goal at which all targets are reached; return how precise means are."""
+    precision: list[Precision] = []
+    for goal in goals:
+        # What an earlier run went past was not enough for it.
+        if goal < store.done:
+            continue
+        _simulate(store, chunks, goal, stop, progress)
+        values = store.values[: store.done]
+        precision = [one.assess(values[:, one.column], confidence) for one in wanted]
+        if stop.reason or (wanted and all(one.reached for one in precision)):
+            break
+    return precision
+
+
+def claim(
+    out: Path,
+    config: Config,
+    seed: int,
+    shard: Shard,
+    replications: int,
+    requested: int,
+    resume: bool,
+) -> RunFolder:
     """Return the folder of a run of `replicate`, claimed."""
     identity = {"seed": seed, "shard": None if shard == WHOLE else str(shard)}
     return RunFolder(
@@ -210,7 +266,8 @@ def claim(out: Path, config: Config, seed: int, shard: Shard, n: int, *, resume:
         identity,
         resume=resume,
         kept_in=ROWS,
-        at_least={"requested": n},
+        at_least={"replications": replications},
+        facts={"requested": requested},
     )
 
 

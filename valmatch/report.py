@@ -78,7 +78,7 @@ class _Rate(ProgressColumn):
 
 
 @contextmanager
-def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
+def progress_bar(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
     """Show progress on stderr if it is a terminal; yield a function that takes steps done."""
     console = Console(stderr=True)
     columns = (

@@ -135,6 +135,11 @@ class RowFile:
         Kept are, with `resume`, the first of `indices` without a gap; (n, len(names)) float64.
         """
         found = self._form.read(self._path, warn) if resume else {}
+        if beyond := [index for index in found if index not in self._indices]:
+            raise InputError(
+                f"{self._path}: holds {len(beyond)} replications that this run is not to make, such"
+                f" as {min(beyond)}; ask for more of them, or choose another folder"
+            )
         kept: list[tuple[str, list[float]]] = []
         for index in self._indices:
             if index not in found:

@@ -50,6 +50,8 @@ class RunFolder:
         File from which a run can be resumed, "" where none can.
     at_least : mapping
         Numbers of the manifest that this run must not fall short of, such as its replications.
+    facts : mapping
+        What else the manifest holds from the start.
 
     Attributes
     ----------
@@ -71,6 +73,7 @@ class RunFolder:
         resume: bool = False,
         kept_in: str = "",
         at_least: Mapping[str, int] | None = None,
+        facts: Mapping[str, object] | None = None,
     ) -> None:
         self.path = path
         self._at_least = at_least or {}
@@ -80,7 +83,7 @@ class RunFolder:
             "status": "running",
             "config_id": config_id(config),
             **identity,
-            **self._at_least,
+            **(facts or {}),
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "wall_seconds": None,
             "pid": os.getpid(),
@@ -97,7 +100,7 @@ class RunFolder:
             self.earlier = self._refuse_other_results()
             if not resume and kept_in and self.earlier.get("status", "complete") != "complete":
                 self._refuse_to_start_over(kept_in)
-            self._write()
+            self._write(self._manifest)
         except RunError as error:
             self._lock.release()
             raise InputError(f"--out {path}: cannot be used: {error}") from None
@@ -170,9 +173,12 @@ class RunFolder:
         trace: TracebackType | None,
     ) -> None:
         if kind and self._manifest["status"] == "running":
-            stopped = issubclass(kind, (KeyboardInterrupt, SystemExit))
             with suppress(RunError):  # the disk may be full
-                self.close("interrupted" if stopped else "failed")
+                if issubclass(kind, InputError) and self.earlier:
+                    self._write(self.earlier)
+                else:
+                    stopped = issubclass(kind, (KeyboardInterrupt, SystemExit))
+                    self.close("interrupted" if stopped else "failed")
         self._lock.release()
 
     def changed_versions(self) -> str:
@@ -194,11 +200,11 @@ class RunFolder:
         self._manifest["wall_seconds"] = round(time.perf_counter() - self._started, 3)
         self._manifest["status"] = status
         self._manifest.update(facts)
-        self._write()
+        self._write(self._manifest)
 
-    def _write(self) -> None:
+    def _write(self, manifest: Mapping[str, Any]) -> None:
         with write_atomically(self.path / MANIFEST) as file:
-            file.write(to_json(self._manifest))
+            file.write(to_json(manifest))
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
