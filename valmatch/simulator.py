@@ -7,7 +7,7 @@ whichever command asks for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -30,6 +30,7 @@ __all__ = [
     "Table",
     "Window",
     "build",
+    "nothing_observed",
     "record",
     "run",
 ]
@@ -143,10 +144,13 @@ class Batch(NamedTuple):
     ----------
     responses : (n, len(model.responses)) float64, one row a replication; NaN where undefined
     curves : sums of the curves over the replications; None where the model has none
+    controls : (n, len(model.controls)) float64, the controls in each replication; None unless
+        asked for
     """
 
     responses: Floats
     curves: CurveSums | None
+    controls: Floats | None = None
 
 
 class Model(Protocol):
@@ -167,11 +171,18 @@ class Model(Protocol):
     warnings: Sequence[str]
     floors: Mapping[str, tuple[float, str]]
 
+    @property
+    def controls(self) -> Mapping[str, float]:
+        """Return the expectation of each control: a number that the random inputs give."""
+
     def draw(self, streams: Streams, replication: int) -> Any:  # noqa: ANN401
         """Return the random inputs of a replication, to be used once."""
 
     def keep(self, inputs: Any) -> Any:  # noqa: ANN401
         """Return the same inputs in a form that can be used any number of times."""
+
+    def observe(self, inputs: Any) -> tuple[Any, Callable[[], Floats]]:  # noqa: ANN401
+        """Return the same inputs and a function that gives the controls once they are used."""
 
     def run(self, inputs: Any) -> Outcome:  # noqa: ANN401
         """Return what comes of these inputs."""
@@ -186,7 +197,12 @@ def build(config: Config, factors: Factors | None = None) -> Model:
     return model
 
 
-def run(model: Model, seed: int, replications: Iterable[int]) -> Batch:
+def nothing_observed(inputs: Any) -> tuple[Any, Callable[[], Floats]]:  # noqa: ANN401
+    """Observe the inputs of a model without controls."""
+    return inputs, lambda: np.empty(0)
+
+
+def run(model: Model, seed: int, replications: Iterable[int], controls: bool = False) -> Batch:
     """Run replications of a model.
 
     Parameters
@@ -197,6 +213,8 @@ def run(model: Model, seed: int, replications: Iterable[int]) -> Batch:
         Seed of all random numbers, >= 0.
     replications : iterable of int
         Indices >= 0; each replication depends on the seed and its own index alone.
+    controls : bool
+        Whether to observe the controls; no response depends on it.
 
     Returns
     -------
@@ -205,14 +223,26 @@ def run(model: Model, seed: int, replications: Iterable[int]) -> Batch:
     """
     streams = Streams(seed)
     curves = CurveSums.zeros(model.axes.shape) if model.axes else None
-    rows = []
+    rows, seen = [], []
     for replication in replications:
-        outcome = model.run(model.draw(streams, replication))
+        inputs = model.draw(streams, replication)
+        if controls:
+            inputs, observed = model.observe(inputs)
+        outcome = model.run(inputs)
         rows.append(outcome.responses)
+        if controls:
+            seen.append(observed())
         if curves is not None and outcome.curves is not None:
             curves.add(outcome.curves)
-    responses = np.array(rows, dtype=np.float64).reshape(len(rows), len(model.responses))
-    return Batch(responses, curves)
+    return Batch(
+        _table(rows, len(model.responses)),
+        curves,
+        _table(seen, len(model.controls)) if controls else None,
+    )
+
+
+def _table(rows: Sequence[Floats], width: int) -> Floats:
+    return np.array(rows, dtype=np.float64).reshape(len(rows), width)
 
 
 def record(model: Model, seed: int, replication: int) -> Record:

@@ -18,7 +18,7 @@ from valmatch.models.opponent.prior import Prior, draw_prior, player_of_rank, sp
 from valmatch.policies.knowledge_gradient import workspace
 from valmatch.policies.sample_path import BELIEFS, MEASURES, Policy, play_path
 from valmatch.ratings.trueskill import true_draw_probability
-from valmatch.simulator import Axes, Outcome, Record, Response, Table, Window
+from valmatch.simulator import Axes, Outcome, Record, Response, Table, Window, nothing_observed
 from valmatch.streams import Streams
 
 __all__ = ["OpponentModel", "SamplePath", "window_edges"]
@@ -142,6 +142,8 @@ class OpponentModel:
     )
     warnings: Sequence[str] = ()
     floors: Mapping[str, tuple[float, str]] = MappingProxyType({})
+    controls: Mapping[str, float] = MappingProxyType({})
+    observe = staticmethod(nothing_observed)
 
     def __init__(self, factors: OpponentFactors, arrivals: Path | None = None) -> None:
         assert arrivals is None

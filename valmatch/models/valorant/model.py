@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,10 @@ from valmatch._numba import announce_compilation, inlined, njit
 from valmatch.matching import joint, team_first
 from valmatch.matching.rules import Rules, prioritized, ticks_per_hour
 from valmatch.models.valorant.arrivals import ArrivalProcess, Chunk
+from valmatch.models.valorant.controls import PlayerSums
 from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.models.valorant.trace import Trace, read_trace
-from valmatch.simulator import Outcome, Record, Response, Table
+from valmatch.simulator import Outcome, Record, Response, Table, nothing_observed
 from valmatch.streams import Streams
 
 __all__ = ["RESPONSES", "ValorantModel"]
@@ -71,6 +72,7 @@ class ValorantModel:
         self._matcher: Any = joint if factors.matching == "joint" else team_first
         self._trace: Trace | None = None
         self._process: ArrivalProcess | None = None
+        self._sums: PlayerSums | None = None
         if arrivals is None:
             assert factors.horizon is not None  # only a trace may leave it open
             horizon = factors.horizon
@@ -81,6 +83,7 @@ class ValorantModel:
                 factors.cov_matrix,
                 factors.multiplier_matrix,
             )
+            self._sums = PlayerSums(self._process)
             players = self._process.expected_players
         else:
             self._trace = read_trace(arrivals, factors.multiplier_matrix, factors.horizon)
@@ -121,6 +124,11 @@ class ValorantModel:
                 f" {self._trace.horizon:g} hours left out"
             )
 
+    @property
+    def controls(self) -> Mapping[str, float]:
+        """The expectation of each control; none of a trace, which has nothing random."""
+        return self._sums.expectations if self._sums else {}
+
     def draw(self, streams: Streams, replication: int) -> Iterable[Chunk]:
         """Return the players of a replication in order of arrival.
 
@@ -135,6 +143,10 @@ class ValorantModel:
     def keep(self, inputs: Iterable[Chunk]) -> list[Chunk]:
         """Return the players in a list."""
         return list(inputs)
+
+    def observe(self, inputs: Iterable[Chunk]) -> tuple[Iterable[Chunk], Callable[[], Floats]]:
+        """Return the players, to be used once, and a function that gives their sums afterwards."""
+        return self._sums.observe(inputs) if self._sums else nothing_observed(inputs)
 
     def run(self, inputs: Iterable[Chunk]) -> Outcome:
         """Return the responses to these arrivals."""

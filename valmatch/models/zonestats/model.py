@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from valmatch._numba import announce_compilation
 from valmatch.models.zonestats.factors import ZoneStatsFactors
 from valmatch.models.zonestats.population import LOG, ROUND, Luck, Rules, new_seats, play
-from valmatch.simulator import Axes, Outcome, Record, Response, Table
+from valmatch.simulator import Axes, Outcome, Record, Response, Table, nothing_observed
 from valmatch.streams import Streams
 
 __all__ = ["ZoneStatsModel", "rank_correlation"]
@@ -90,6 +90,8 @@ class ZoneStatsModel:
     responses: Sequence[Response] = RESPONSES
     warnings: Sequence[str] = ()
     floors: Mapping[str, tuple[float, str]] = MappingProxyType({})
+    controls: Mapping[str, float] = MappingProxyType({})
+    observe = staticmethod(nothing_observed)
 
     def __init__(self, factors: ZoneStatsFactors, arrivals: Path | None = None) -> None:
         assert arrivals is None
