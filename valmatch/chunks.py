@@ -107,7 +107,7 @@ def _work(config: Config, seed: int, replications: range, controls: bool) -> tup
     """Run a chunk in a worker; return what came of it and the seconds it took."""
     model = _model_of(config)
     started = time.perf_counter()
-    batch = run(model, seed, replications)
+    batch = run(model, seed, replications, controls)
     return batch, time.perf_counter() - started
 
 

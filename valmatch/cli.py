@@ -226,6 +226,12 @@ def replicate(
             help="Give the targets up after so many replications.  [default: 1000000]",
         ),
     ] = None,
+    control_variates: Annotated[
+        bool,
+        typer.Option(
+            "--control-variates", help="Adjust the means by what is known of the arrivals."
+        ),
+    ] = False,
     confidence: Confidence = None,
     overrides: Overrides = [],  # noqa: B006
     out: Out = None,
@@ -263,6 +269,7 @@ def replicate(
         "confidence": float(_first(confidence, given.get("confidence"), 0.95)),
         "targets": targets,
         "max_reps": _first(max_reps, given.get("max_reps"), MAX_REPS),
+        "control_variates": control_variates or bool(given.get("control_variates")),
         "max_seconds": math.inf if max_time is None else max_time,
         "out": out,
         "resume": resume,
@@ -341,6 +348,83 @@ def _replicate_design(
         further = "; --resume goes on" if options["out"] else ""
         done = sum(one.complete for one in found.results)
         _warn(f"{found.status} after {done} of {len(configs)} points{further}")
+        raise typer.Exit(130 if found.status == "interrupted" else 3)
+
+
+@app.command()
+def compare(
+    a: Annotated[str, typer.Argument(metavar="A", help="A config, or the folder of a run.")],
+    b: Annotated[
+        str | None,
+        typer.Argument(metavar="[B]", help="Another; without it, A changed by --set."),
+    ] = None,
+    n: Annotated[
+        int | None,
+        typer.Option(
+            "-n",
+            "--n",
+            parser=_whole(1),
+            metavar="N",
+            help="Number of replications of each.  [default: 1000]",
+        ),
+    ] = None,
+    seed: Seed = None,
+    workers: Workers = None,
+    executor: Executor = None,
+    scheduler: Scheduler = None,
+    confidence: Confidence = None,
+    overrides: Overrides = [],  # noqa: B006
+    out: Out = None,
+    resume: Resume = False,
+    max_time: MaxTime = None,
+    json: Json = False,
+) -> None:
+    """Compare two systems under common random numbers: paired differences B - A.
+
+    With one config, B is that config changed by --set; with two, --set changes both. Two folders
+    of `replicate` are compared without simulating anything.
+    """
+    from valmatch.comparison import compare as run
+    from valmatch.comparison import compare_runs
+    from valmatch.report import progress_bar, show_comparison
+
+    level = float(_first(confidence, None, 0.95))
+    if b is not None and Path(a).is_dir() and Path(b).is_dir():
+        from valmatch.combine import read_run
+
+        found = compare_runs(read_run(Path(a), _warn), read_run(Path(b), _warn), level)
+    else:
+        if b is None and not overrides:
+            raise InputError(f"compare {a}: nothing to compare with; give a second config or --set")
+        first = _load(a, [] if b is None else overrides)
+        second = _load(a if b is None else b, overrides)
+        n = _first(n, first.replicate.get("n"), DEFAULT_N)
+        with progress_bar("replications", 2 * n) as progress:
+            found = run(
+                first,
+                second,
+                n,
+                _first(seed, first.replicate.get("seed"), DEFAULT_SEED),
+                workers=_first(workers, first.replicate.get("workers"), 1),
+                executor=_executor(executor),
+                scheduler=scheduler,
+                confidence=level,
+                max_seconds=math.inf if max_time is None else max_time,
+                out=out,
+                resume=resume,
+                progress=progress,
+                warn=_warn,
+            )
+    if json:
+        _print_json(found.summary())
+    else:
+        show_comparison(found)
+        _say_where(out)
+    for name, one in found.comparisons.items():
+        if one.difference.undefined:
+            _warn(f"{name} is undefined in {one.difference.undefined} of {found.n} pairs")
+    if found.status != "complete":
+        _warn(f"{found.status}{'; --resume goes on' if out else ''}")
         raise typer.Exit(130 if found.status == "interrupted" else 3)
 
 

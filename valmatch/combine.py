@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.config import restore
+from valmatch.config import changes, restore
 from valmatch.curve_file import read_sums, stretches, write_sums
 from valmatch.errors import InputError
 from valmatch.output import write_bytes
@@ -20,9 +20,9 @@ from valmatch.run_folder import MANIFEST, read_manifest
 from valmatch.shards import WHOLE, Shard, parse_shard
 from valmatch.simulator import Model, build, run
 from valmatch.statistics import CurveSums
-from valmatch.store import ROWS, row_format
+from valmatch.store import CONTROLS, ROWS, control_format, row_format
 
-__all__ = ["Combination", "combine"]
+__all__ = ["Combination", "combine", "read_run"]
 
 Floats = NDArray[np.float64]
 Warn = Callable[[str], None]
@@ -130,7 +130,7 @@ def combine(
         _refuse_other_run(first, next(iter(manifests)), manifest, folder)
     model = build(config)
     seed = int(first["seed"])
-    form = row_format(config, seed, model)
+    form, controls = row_format(config, seed, model), control_format(config, seed, model)
     parts = [
         _Part(folder, manifest, form.read(folder / ROWS, warn))
         for folder, manifest in manifests.items()
@@ -152,10 +152,22 @@ def combine(
         model.axes,
         None if check or not model.axes else _curves(parts, indices, model, seed, warn),
         status="incomplete" if missing else "complete",
+        **_controls(parts, indices, controls, model, warn),
     )
     if not check:
-        _write(out, result, rows, form)
+        _write(out, result, rows, form, controls)
     return Combination(result, missing, _owed(missing, parts))
+
+
+def read_run(folder: Path, warn: Warn) -> Replications:
+    """Return the replications that a folder holds, as far as its run got.
+
+    Raises
+    ------
+    InputError
+        If it is not the folder of a run of ``replicate``, or damaged.
+    """
+    return combine(folder, [folder], check=True, warn=warn).replications
 
 
 def _manifests(folders: Sequence[Path], warn: Warn) -> dict[Path, dict[str, Any]]:
@@ -188,12 +200,9 @@ def _refuse_other_run(
 ) -> None:
     """Refuse a folder of another config or seed, naming what differs."""
     if first["config_id"] != other["config_id"]:
-        mine, theirs = _flat(first["config"]), _flat(other["config"])
-        keys = sorted(k for k in mine.keys() | theirs.keys() if mine.get(k) != theirs.get(k))
-        # The factors of different models have nothing in common.
-        keys = ["model"] if "model" in keys else keys
-        shown = "; ".join(f"{k}: {mine.get(k)} and {theirs.get(k)}" for k in keys[:SHOWN])
-        more = f"; and {len(keys) - SHOWN} more" if len(keys) > SHOWN else ""
+        found = changes(first["config"], other["config"])
+        shown = "; ".join(f"{key}: {mine} and {theirs}" for key, mine, theirs in found[:SHOWN])
+        more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
         raise InputError(
             f"{one} and {folder}: different configs, {first['config_id']} and"
             f" {other['config_id']} ({shown}{more})"
@@ -202,20 +211,6 @@ def _refuse_other_run(
         raise InputError(
             f"{one} and {folder}: different seeds, {first['seed']} and {other['seed']}"
         )
-
-
-def _flat(value: object, path: str = "") -> dict[str, object]:
-    """Return the leaves of nested mappings and lists by dotted path."""
-    if isinstance(value, Mapping):
-        items: Any = value.items()
-    elif isinstance(value, list):
-        items = enumerate(value)
-    else:
-        return {path: value}
-    leaves: dict[str, object] = {}
-    for key, inner in items:
-        leaves.update(_flat(inner, f"{path}.{key}" if path else str(key)))
-    return leaves
 
 
 def _union(parts: Sequence[_Part], form: RowFormat) -> dict[int, tuple[str, list[float]]]:
@@ -234,6 +229,27 @@ def _union(parts: Sequence[_Part], form: RowFormat) -> dict[int, tuple[str, list
             if index not in rows:
                 rows[index], origin[index] = row, part.folder
     return rows
+
+
+def _controls(
+    parts: Sequence[_Part],
+    indices: Sequence[int],
+    form: RowFormat,
+    model: Model,
+    warn: Warn,
+) -> dict[str, Any]:
+    """Return the control variates, if the folders hold those of all replications."""
+    rows: dict[int, list[float]] = {}
+    for part in parts:
+        if (part.folder / CONTROLS).exists():
+            found = form.read(part.folder / CONTROLS, warn)
+            rows.update((index, values) for index, (_, values) in found.items())
+    if not rows or any(index not in rows for index in indices):
+        if rows:
+            warn(f"not all folders hold {CONTROLS}: the whole has no control variates")
+        return {}
+    values = np.array([rows[index] for index in indices])
+    return {"controls": values, "expectations": model.controls}
 
 
 def _curves(
@@ -272,13 +288,18 @@ def _owed(missing: Sequence[int], parts: Sequence[_Part]) -> dict[str, Sequence[
     return dict(sorted(owed.items(), key=lambda item: int(item[0][6:].partition("/")[0])))
 
 
-def _write(out: Path, result: Replications, rows: Rows, form: RowFormat) -> None:
+def _write(
+    out: Path, result: Replications, rows: Rows, form: RowFormat, controls: RowFormat
+) -> None:
     """Write the whole as `replicate` writes a run."""
     n = len(result.values)
     whole = claim(out, result.config, result.seed, WHOLE, n, result.requested, resume=True)
     with whole as folder:
         text = form.header + "".join(rows[index][0] for index in result.indices)
         write_bytes(out / ROWS, text.encode())
+        if result.controls is not None:
+            lines = map(controls.line, result.indices, result.controls.tolist())
+            write_bytes(out / CONTROLS, (controls.header + "".join(lines)).encode())
         if result.curves:
             write_sums(out, result.curves, stretches(result.indices))
         write_results(folder, result)

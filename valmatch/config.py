@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn, TextIO, TypeAlias
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -39,6 +39,8 @@ from valmatch.yaml_positions import (
 
 __all__ = [
     "Config",
+    "ConfigLike",
+    "changes",
     "config_id",
     "load",
     "problem_id",
@@ -49,6 +51,10 @@ __all__ = [
 
 
 TOP_LEVEL = ("model", "factors", "arrivals", *SECTIONS)
+
+
+ConfigLike: TypeAlias = "str | Path | Mapping[str, Any] | Config"
+"""What `load` takes."""
 
 
 @dataclass(frozen=True)
@@ -90,17 +96,23 @@ class Config:
         return f"{self.places.get(nearest, self.source)}: {path}"
 
 
-def load(source: str, overrides: Sequence[str] = (), levels: Sequence[str] = ()) -> Config:
+def load(
+    source: ConfigLike,
+    overrides: Sequence[str] | Mapping[str, Any] = (),
+    levels: Sequence[str] = (),
+) -> Config:
     """Read a config, apply overrides, check everything.
 
     Parameters
     ----------
-    source : str
-        A path; ``-`` for standard input; or the name of a shipped config, which is any name
-        without slash or suffix that is not a file in the working directory.
-    overrides : sequence of str
+    source : str, Path, mapping or Config
+        A path; ``-`` for standard input; the name of a shipped config, which is any name without
+        slash or suffix that is not a file in the working directory; or what such a file would
+        hold. A `Config` is returned as it is, without overrides.
+    overrides : sequence of str, or mapping
         ``KEY=VALUE`` each, the later wins. KEY is a dotted path in the config (list elements by
-        index from 0) or starts with the bare name of a factor; VALUE is YAML.
+        index from 0) or starts with the bare name of a factor; VALUE is YAML. As a mapping, values
+        by key.
     levels : sequence of str
         The same for the point of a design; they come last.
 
@@ -109,7 +121,13 @@ def load(source: str, overrides: Sequence[str] = (), levels: Sequence[str] = ())
     InputError
         With one line for each thing that is wrong, in the order of the file, overrides last.
     """
+    if isinstance(source, Config):
+        if overrides or levels:
+            raise InputError("a Config cannot be overridden; override what it was loaded from")
+        return source
     text, name, folder = _read(source)
+    if isinstance(overrides, Mapping):
+        overrides = [f"{key}={_json(value)}" for key, value in overrides.items()]
     root = parse(text, name)
     if root is None:
         raise InputError(f"{name}:1:1: the config is empty (it needs at least 'model: ...')")
@@ -172,6 +190,31 @@ def restore(content: Mapping[str, Any], source: str) -> Config:
     )
 
 
+def changes(
+    first: Mapping[str, Any], second: Mapping[str, Any]
+) -> list[tuple[str, object, object]]:
+    """Return (dotted path, value here, value there) of all in which two resolved configs differ."""
+    mine, theirs = _flat(first), _flat(second)
+    # The factors of different models have nothing in common.
+    keys = {"model"} if mine["model"] != theirs["model"] else mine.keys() | theirs.keys()
+    found = ((key, mine.get(key), theirs.get(key)) for key in sorted(keys))
+    return [change for change in found if change[1] != change[2]]
+
+
+def _flat(value: object, path: str = "") -> dict[str, object]:
+    """Return the leaves of nested mappings and lists by dotted path."""
+    if isinstance(value, Mapping):
+        items: Any = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    else:
+        return {path: value}
+    leaves: dict[str, object] = {}
+    for key, inner in items:
+        leaves.update(_flat(inner, f"{path}.{key}" if path else str(key)))
+    return leaves
+
+
 def config_id(config: Config) -> str:
     """Return 12 hex digits that identify what is simulated, however the config is written.
 
@@ -199,8 +242,16 @@ def shipped_configs() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.yaml"), key=lambda path: path.stem)}
 
 
-def _read(source: str) -> tuple[bytes, str, Path]:
+def _json(value: object) -> str:
+    """Write plain values, and arrays and scalars of numpy, as JSON, which is YAML."""
+    return json.dumps(value, default=lambda array: array.tolist())
+
+
+def _read(source: str | Path | Mapping[str, Any]) -> tuple[bytes, str, Path]:
     """Return the bytes of a config, its name in errors, the folder its paths start from."""
+    if isinstance(source, Mapping):
+        return _json(source).encode(), "<mapping>", Path()
+    source = str(source)
     if source == "-":
         return _all_of(sys.stdin), "<stdin>", Path()
     path = Path(source)

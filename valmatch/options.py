@@ -42,6 +42,9 @@ class ReplicateOptions(Section):
     max_reps: Annotated[int, Field(ge=1), *Whole] | None = Field(
         None, description="Number of replications at which targets are given up."
     )
+    control_variates: bool | None = Field(
+        None, description="Whether to adjust means by what is known of the arrivals."
+    )
     confidence: Fraction | None = Field(None, description="Confidence level of the intervals.")
     expect: dict[str, Expectation] | None = Field(
         None,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.config import Config, config_id
+from valmatch.config import Config, ConfigLike, config_id, load
 from valmatch.output import to_json, write_atomically, write_csv
 from valmatch.run_folder import RunFolder
 from valmatch.simulator import Response, Table, build, record
@@ -52,7 +52,7 @@ class Recording:
 
 
 def simulate(
-    config: Config,
+    config: ConfigLike,
     seed: int = 1,
     replication: int = 0,
     *,
@@ -63,7 +63,7 @@ def simulate(
 
     Parameters
     ----------
-    config : Config
+    config : Config or what `valmatch.config.load` takes
         What to simulate.
     seed, replication : int
         Address of the random numbers, both >= 0.
@@ -79,6 +79,7 @@ def simulate(
     RunError
         If the results cannot be written.
     """
+    config = load(config)
     model = build(config)
     for remark in model.warnings:
         warn(remark)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.chunks import Chunks
-from valmatch.config import Config, config_id
+from valmatch.config import Config, ConfigLike, config_id, load
+from valmatch.control_variates import Adjusted, adjust
 from valmatch.curve_file import write_curves
 from valmatch.errors import InputError
 from valmatch.executors import Crew, open_crew
@@ -55,6 +56,8 @@ class Replications:
     shard : the part of the replications asked for that this run makes
     status : "complete", or why it is not: "interrupted", "out of time", "target missed"
     precision : for each target, how precisely the mean is known
+    controls : (n, q) float64, the control variates; None unless they were asked for
+    expectations : their expectations by name
     """
 
     config: Config
@@ -69,6 +72,8 @@ class Replications:
     shard: Shard = WHOLE
     status: str = "complete"
     precision: Sequence[Precision] = ()
+    controls: Floats | None = None
+    expectations: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -81,6 +86,22 @@ class Replications:
         columns = zip(self.responses, self.values.T, strict=True)
         return {response.name: estimate(v, self.confidence) for response, v in columns}
 
+    @cached_property
+    def adjusted(self) -> dict[str, Adjusted]:
+        """The mean of each response adjusted by the control variates; {} without them."""
+        if self.controls is None:
+            return {}
+        known = np.array(list(self.expectations.values()))
+        found = adjust(self.values, self.controls, known, self.confidence)
+        return {one.name: mean for one, mean in zip(self.responses, found, strict=True)}
+
+    def __getitem__(self, response: str) -> Floats:
+        """Return one number a replication; NaN where undefined."""
+        names = [one.name for one in self.responses]
+        if response not in names:
+            raise KeyError(f"{response!r} ({hint(response, names)})")
+        return self.values[:, names.index(response)]
+
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
         return {
@@ -90,7 +111,13 @@ class Replications:
             "replications": len(self.values),
             "requested": self.requested,
             **({} if self.shard == WHOLE else {"shard": str(self.shard)}),
-            "responses": {name: value.as_dict() for name, value in self.estimates.items()},
+            "responses": {
+                name: {
+                    **value.as_dict(),
+                    **(self.adjusted[name].as_dict() if self.adjusted else {}),
+                }
+                for name, value in self.estimates.items()
+            },
             **({"targets": [one.as_dict() for one in self.precision]} if self.precision else {}),
             **compare_windows(self.responses, self.values, self.confidence),
         }
@@ -107,7 +134,7 @@ class Replications:
 
 
 def replicate(
-    config: Config,
+    config: ConfigLike,
     n: int,
     seed: int = 1,
     *,
@@ -119,6 +146,7 @@ def replicate(
     confidence: float = 0.95,
     targets: Sequence[str] = (),
     max_reps: int = MAX_REPS,
+    control_variates: bool = False,
     max_seconds: float = math.inf,
     out: Path | None = None,
     resume: bool = False,
@@ -133,7 +161,7 @@ def replicate(
 
     Parameters
     ----------
-    config : Config
+    config : Config or what `valmatch.config.load` takes
         What to simulate.
     n : int
         Number of replications, >= 1, in all shards together; with targets the least one.
@@ -156,6 +184,9 @@ def replicate(
         response is that share of its mean, or that number.
     max_reps : int
         Number of replications at which to give the targets up.
+    control_variates : bool
+        Whether to adjust the means by control variates, the sums over the players of a
+        replication whose expectations are known.
     max_seconds : float
         Time after which to stop.
     out : Path or None
@@ -174,6 +205,7 @@ def replicate(
     RunError
         If the run fails; what is finished stays in the folder.
     """
+    config = load(config)
     model = build(config)
     _check_expected_names(config, model.responses)
     for remark in model.warnings:
@@ -181,6 +213,8 @@ def replicate(
     wanted = [parse_target(text, model.responses) for text in targets]
     if wanted and shard != WHOLE:
         raise InputError("--target: a shard cannot know when all of them together may stop")
+    if control_variates and not model.controls:
+        raise InputError(f"--control-variates: {config.model} has none with these arrivals")
     goals = [len(shard.indices(goal)) for goal in (looks(n, max_reps) if wanted else [n])]
     requested = max_reps if wanted else n
     indices = shard.indices(requested)
@@ -194,12 +228,21 @@ def replicate(
             if resume and (changed := folder.changed_versions()):
                 warn(f"--out {out}: the run was begun with {changed}; results may differ")
         store = stack.enter_context(
-            Store(config, seed, model, indices, out, resume=resume, warn=warn)
+            Store(
+                config,
+                seed,
+                model,
+                indices,
+                out,
+                controls=control_variates,
+                resume=resume,
+                warn=warn,
+            )
         )
         stop = stack.enter_context(stop_on_signal(max_seconds))
         progress(store.done)
         try:
-            chunks = Chunks(crew, config, seed)
+            chunks = Chunks(crew, config, seed, control_variates)
             precision = _advance(store, chunks, goals, wanted, confidence, stop, progress)
         finally:
             if folder:
@@ -219,6 +262,8 @@ def replicate(
             shard,
             "complete" if reached or (store.done == goals[-1] and not wanted) else missed,
             precision,
+            None if store.controls is None else store.controls[: store.done],
+            model.controls if control_variates else {},
         )
         if folder:
             write_results(folder, result)

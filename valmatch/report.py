@@ -6,6 +6,7 @@ import math
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -25,6 +26,8 @@ from valmatch.simulator import Response
 from valmatch.statistics import Estimate
 
 if TYPE_CHECKING:
+    from valmatch.comparison import Compared
+    from valmatch.control_variates import Adjusted
     from valmatch.experiment import Experiment
     from valmatch.optimization.experiment import Experiment as SolverExperiment
     from valmatch.optimization.frontier import Frontier
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "progress_bar",
+    "show_comparison",
     "show_experiment",
     "show_experiment_points",
     "show_frontier",
@@ -52,6 +56,9 @@ WIDTH = 80
 
 MEANS = 3
 """Responses of which the points of a design are printed."""
+
+CHANGES = 8
+"""Differences between two configs that are printed."""
 
 BEST = 10
 """Players that are printed."""
@@ -111,8 +118,15 @@ def show_replications(header: str, result: Replications) -> None:
     """Print mean, half-width and count of each response."""
     estimates = list(result.estimates.values())
     means, halves = zip(*map(_mean_and_half, estimates), strict=True)
-    table = _table("response", "mean", f"± {result.confidence:.0%}", "n", "unit")
-    columns = (_aligned(means), _aligned(halves), [f"{one.n}" for one in estimates])
+    columns = [_aligned(means), _aligned(halves), [f"{one.n}" for one in estimates]]
+    names = ["response", "mean", f"± {result.confidence:.0%}", "n"]
+    if result.adjusted:
+        found = list(result.adjusted.values())
+        pairs = [_adjusted_and_half(one) for one in found]
+        columns += [_aligned(side) for side in zip(*pairs, strict=True)]
+        columns.append(_aligned([_shown(one.variance_reduction, ".1f") for one in found]))
+        names += ["adjusted", "±", "gain"]
+    table = _table(*names, "unit")
     for response, *cells in zip(result.responses, *columns, strict=True):
         table.add_row(response.name, *cells, response.unit)
     _print(header, table)
@@ -136,6 +150,33 @@ def show_experiment_points(header: str, experiment: Experiment) -> None:
     for number, levels in enumerate(columns):
         table.add_row(*levels, *(side[number] for pair in aligned for side in pair))
     _print(header, table)
+
+
+def show_comparison(found: Compared) -> None:
+    """Print the paired differences of two systems."""
+    from valmatch.config import changes, config_id, resolved
+
+    for name, run in (("A", found.a), ("B", found.b)):
+        source = Path(run.config.source).stem
+        print(f"{name}: {run.config.model} ({source}), config {config_id(run.config)}")
+    changed = changes(resolved(found.a.config), resolved(found.b.config))
+    for key, here, there in changed[:CHANGES]:
+        print(f"   {key.removeprefix('factors.')}: {here} -> {there}")
+    if len(changed) > CHANGES:
+        print(f"   and {len(changed) - CHANGES} more")
+    table = _table("response", "A", "B", "B - A", f"± {found.confidence:.0%}", "n", "unit")
+    rows = list(found.comparisons.values())
+    differences = [_mean_and_half(one.difference) for one in rows]
+    columns = [
+        _aligned([_mean_and_half(one.a)[0] for one in rows]),
+        _aligned([_mean_and_half(one.b)[0] for one in rows]),
+        _aligned([mean for mean, _ in differences]),
+        _aligned([half for _, half in differences]),
+        [str(one.difference.n) for one in rows],
+    ]
+    for response, *cells in zip(found.responses, *columns, strict=True):
+        table.add_row(response.name, *cells, response.unit)
+    _print(f"seed {found.a.seed}, {found.n:,} common replications", table)
 
 
 def show_study(header: str, study: Study) -> None:
@@ -241,10 +282,24 @@ def _predictions(scores: Scores) -> list[str]:
 
 def _mean_and_half(one: Estimate) -> tuple[str, str]:
     """Return a mean and its half-width with two digits of the half-width."""
-    half = one.half_width
+    if one.mean is None:
+        return "undefined", ""
+    return _rounded(one.mean, one.half_width)
+
+
+def _rounded(mean: float, half: float | None) -> tuple[str, str]:
     digits = 4 if not half else max(0, min(6, 1 - math.floor(math.log10(half))))
-    mean = "undefined" if one.mean is None else f"{one.mean:.{digits}f}"
-    return mean, "" if half is None else f"{half:.{digits}f}"
+    return f"{mean:.{digits}f}", _shown(half, f".{digits}f")
+
+
+def _adjusted_and_half(one: Adjusted) -> tuple[str, str]:
+    if one.mean_cv is None or one.ci_high_cv is None:
+        return "", ""
+    return _rounded(one.mean_cv, one.ci_high_cv - one.mean_cv)
+
+
+def _shown(value: float | None, form: str) -> str:
+    return "" if value is None else f"{value:{form}}"
 
 
 def _table(*names: str) -> Table:

@@ -15,12 +15,13 @@ from valmatch.row_file import RowFile, RowFormat
 from valmatch.simulator import Batch, Model
 from valmatch.statistics import CurveSums
 
-__all__ = ["ROWS", "Store", "row_format"]
+__all__ = ["CONTROLS", "ROWS", "Store", "control_format", "row_format"]
 
 Floats = NDArray[np.float64]
 Warn = Callable[[str], None]
 
 ROWS = "replications.csv"
+CONTROLS = "controls.csv"
 
 
 def row_format(config: Config, seed: int, model: Model) -> RowFormat:
@@ -29,6 +30,12 @@ def row_format(config: Config, seed: int, model: Model) -> RowFormat:
     return RowFormat(
         config_id(config), seed, [r.name for r in responses], [r.whole for r in responses]
     )
+
+
+def control_format(config: Config, seed: int, model: Model) -> RowFormat:
+    """Return the lines of ``controls.csv``."""
+    names = list(model.controls)
+    return RowFormat(config_id(config), seed, names, [False] * len(names))
 
 
 class Store:
@@ -43,6 +50,8 @@ class Store:
         What is simulated.
     indices : range
         Replications of the run, in order.
+    controls : bool
+        Whether the control variates are kept too.
     folder : Path or None
         Where the files are.
     resume : bool
@@ -59,13 +68,20 @@ class Store:
         indices: range,
         folder: Path | None,
         *,
+        controls: bool,
         resume: bool,
         warn: Warn,
     ) -> None:
         self.indices = indices
-        self._parts: list[_Rows | _Curves] = []
-        self._rows = _Rows(folder, ROWS, row_format(config, seed, model), indices, resume, warn)
-        self._parts.append(self._rows)
+        self._rows = _Rows(
+            _Rows.responses, folder, ROWS, row_format(config, seed, model), indices, resume, warn
+        )
+        self._parts: list[_Rows | _Curves] = [self._rows]
+        self._controls: _Rows | None = None
+        if controls:
+            form = control_format(config, seed, model)
+            self._controls = _Rows(_Rows.controls, folder, CONTROLS, form, indices, resume, warn)
+            self._parts.append(self._controls)
         self._curves: _Curves | None = None
         if model.axes:
             self._curves = _Curves(folder, model.axes.shape, indices, resume, warn)
@@ -80,6 +96,11 @@ class Store:
     def values(self) -> Floats:
         """Responses, (n, len(model.responses)) float64."""
         return self._rows.values
+
+    @property
+    def controls(self) -> Floats | None:
+        """Control variates, (n, len(model.controls)) float64; None where they are not kept."""
+        return self._controls.values if self._controls else None
 
     @property
     def curves(self) -> CurveSums | None:
@@ -107,6 +128,8 @@ class Store:
 
     def __exit__(self, *exception: object) -> None:
         self._rows.close()
+        if self._controls:
+            self._controls.close()
 
 
 class _Rows:
@@ -114,6 +137,7 @@ class _Rows:
 
     def __init__(
         self,
+        pick: Callable[[Batch], Floats],
         folder: Path | None,
         name: str,
         form: RowFormat,
@@ -121,6 +145,7 @@ class _Rows:
         resume: bool,
         warn: Warn,
     ) -> None:
+        self._pick = pick
         self._file = RowFile(folder / name, form, indices) if folder else None
         kept = self._file.open(resume, warn) if self._file else np.empty((0, len(form.names)))
         self._blocks = [kept]
@@ -132,11 +157,21 @@ class _Rows:
             self._blocks = [np.concatenate(self._blocks)]
         return self._blocks[0]
 
+    @staticmethod
+    def responses(batch: Batch) -> Floats:
+        return batch.responses
+
+    @staticmethod
+    def controls(batch: Batch) -> Floats:
+        assert batch.controls is not None
+        return batch.controls
+
     def add(self, batch: Batch) -> None:
+        rows = self._pick(batch)
         if self._file:
-            self._file.append(batch.responses)
-        self._blocks.append(batch.responses)
-        self.done += len(batch.responses)
+            self._file.append(rows)
+        self._blocks.append(rows)
+        self.done += len(rows)
 
     def close(self) -> None:
         if self._file:

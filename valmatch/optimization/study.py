@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from valmatch.config import Config, config_id, problem_id
+from valmatch.config import Config, ConfigLike, config_id, load, problem_id
 from valmatch.interruption import stop_on_signal
 from valmatch.optimization.experiment import Experiment, compare
 from valmatch.optimization.journal import open_journal
@@ -75,7 +75,7 @@ class Study:
 
 
 def optimize(
-    config: Config,
+    config: ConfigLike,
     solvers: Sequence[str] = ("auto",),
     budget: int = 1000,
     seed: int = 1,
@@ -92,7 +92,7 @@ def optimize(
 
     Parameters
     ----------
-    config : Config
+    config : Config or what `valmatch.config.load` takes
         What to optimise.
     solvers : sequence of str
         Names of solvers.
@@ -120,6 +120,7 @@ def optimize(
     RunError
         If the run fails.
     """
+    config = load(config)
     model = build(config)
     for remark in model.warnings:
         warn(remark)
