@@ -1,4 +1,4 @@
-"""The files of an optimisation as drawers read them."""
+"""What the figures of optimisations have in common: the files read, the points drawn."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from valmatch.plots.source import Mean, Run, Table, damaged
+from valmatch.plots.style import BAD, FAINT, dots
 from valmatch.plots.units import labelled
 
 __all__ = [
@@ -17,6 +19,7 @@ __all__ = [
     "Bound",
     "Candidates",
     "Recommended",
+    "draw_points",
     "objective_label",
     "read_candidates",
     "recommended_of",
@@ -141,6 +144,18 @@ def objective_label(run: Run, bounds: Sequence[Bound]) -> str:
     terms = [name for name in names[names.index("replication") + 1 :] if name not in bounded]
     units = {run.units.of_response(name) for name in terms}
     return labelled("objective", units.pop() if len(units) == 1 else "")
+
+
+def draw_points(axes: Axes, x: Floats, means: Floats, feasible: NDArray[np.bool_]) -> None:
+    """Draw the means of the points of a search over any of their coordinates."""
+    for own, colour, marker, label in (
+        (~feasible, BAD, "x", "violates a bound in the search"),
+        (feasible, FAINT, "o", "keeps to all bounds in the search"),
+    ):
+        if own.any():
+            edge = 1.0 if marker == "x" else 0.0
+            look = {"color": colour, "marker": marker, "markersize": 3.5, "markeredgewidth": edge}
+            dots(axes, x[own], means[own], label=label, **look)
 
 
 def verdict(found: Recommended) -> str:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError
@@ -97,6 +98,7 @@ def _history(run: Run, system: str, heading: str) -> Figure:
             axes.step(at, height, where="post", linewidth=1.2, label=label, **look)
     axes.set(xlabel="games of the log, in order of play", ylabel=f"rating by {system} [points]")
     axes.margins(x=0.01)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     figure.legend(loc="outside right center", title="best at the end")
     head(figure, heading)
     return figure
@@ -104,8 +106,8 @@ def _history(run: Run, system: str, heading: str) -> Figure:
 
 def _short(name: str) -> str:
     """Return a name that fits into a legend, without what matplotlib takes for mathematics."""
-    name = name.replace("$", r"\$")
-    return name if len(name) <= 24 else name[:23] + "…"
+    name = " ".join(name.split())
+    return (name if len(name) <= 24 else name[:23] + "…").replace("$", r"\$")
 
 
 def read_history(run: Run, players: Sequence[str]) -> tuple[dict[str, tuple[Floats, Floats]], int]:

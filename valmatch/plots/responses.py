@@ -35,7 +35,7 @@ __all__ = ["draw"]
 Floats = NDArray[np.float64]
 
 MOST_BINS = 40
-MOST_STEPS = 400
+MOST_STEPS = 250
 
 
 class Sample(NamedTuple):
@@ -114,6 +114,7 @@ def _histogram(axes: Axes, sample: Sample, what: str) -> None:
     axes.axvline(one.mean, color=BAD, linewidth=1.3)
     undefined = f"\nundefined in {one.undefined:,}" if one.undefined else ""
     counted(axes, what)
+    axes.locator_params(axis="x", nbins=5)
     axes.set_title(plus_minus(one.mean, _half(one)) + undefined, color=BAD)
 
 
@@ -180,3 +181,4 @@ def _distributions(axes: Axes, samples: Mapping[str, Sample]) -> None:
         reach = None if one.half_width is None else [one.half_width]
         axes.errorbar([one.mean], [below], xerr=reach, color=colour, fmt="o", markersize=3.5)
     axes.set_ylim(-0.03, 1.03)
+    axes.locator_params(axis="x", nbins=5)

@@ -13,13 +13,14 @@ from valmatch.optimization.run import RUN, STAGE
 from valmatch.plots.optimized import (
     Candidates,
     Recommended,
+    draw_points,
     objective_label,
     points_of,
     read_candidates,
     verdict,
 )
 from valmatch.plots.source import Mean, Run
-from valmatch.plots.style import BAD, FAINT, dots, head, panels, spread_out
+from valmatch.plots.style import BAD, head, panels, spread_out
 
 __all__ = ["Search", "draw", "read_search"]
 
@@ -92,14 +93,7 @@ def read_search(run: Run, found: Recommended) -> Search:
 
 def _panel(axes: Axes, search: Search, means: Floats, final: Mean) -> None:
     """Draw a mean of each point, of the incumbents and of the recommended point."""
-    feasible = search.candidates.feasible
-    for own, colour, marker, label in (
-        (~feasible, BAD, "x", "violates a bound in the search"),
-        (feasible, FAINT, "o", "keeps to all bounds in the search"),
-    ):
-        edge = 1.0 if marker == "x" else 0.0
-        look = {"color": colour, "marker": marker, "markersize": 4.0, "markeredgewidth": edge}
-        dots(axes, search.spent[own], means[own], label=label, **look)
+    draw_points(axes, search.spent, means, search.candidates.feasible)
     end = float(np.nanmax(np.append(search.spent, 0.0)))
     known = search.incumbents >= 0
     if known.any():
@@ -119,5 +113,9 @@ def _panel(axes: Axes, search: Search, means: Floats, final: Mean) -> None:
         markeredgecolor="white",
         label="recommended, on fresh replications",
     )
-    axes.margins(x=0.02)
+    axes.set_xlim(-0.02 * search.total, 1.02 * search.total)
+    undefined = int(np.isnan(means).sum())
+    if undefined:
+        text = f"undefined at {undefined:,} of {means.size:,} points"
+        axes.set_title(text, loc="left", fontsize=8.5, color=BAD)
     spread_out(axes, "y", np.append(means, final.mean))

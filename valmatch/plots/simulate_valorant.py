@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -135,7 +136,8 @@ def _queue(axes: Axes, day: Day) -> None:
             label=label,
             rasterized=steps.hours.size >= MOST_STEPS,
         )
-    _over_the_day(axes, day, "time [hours]", "waiting players")
+    _over_the_day(axes, day, "time [hours]", "")
+    counted(axes, "waiting players")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
 
 
@@ -172,8 +174,11 @@ def _ratings(axes: Axes, day: Day) -> None:
         groups = np.array_split(np.argsort(rating, kind="stable"), GROUPS)
         centres, means = ([values[group].mean() for group in groups] for values in (rating, wait))
         axes.plot(centres, means, "o-", color="black", markersize=4, label="means of tenths")
-    axes.set_yscale("symlog", linthresh=10.0)
-    axes.set_ylim(bottom=0.0)
+    waits = np.append(wait, left)
+    # Linear up to about the mean wait, because many players wait for no time at all.
+    threshold = 10.0 ** round(math.log10(max(float(waits.mean()), 1e-6)))
+    axes.set_yscale("symlog", linthresh=threshold)
+    axes.set_ylim(-0.05 * threshold, 1.5 * max(float(waits.max()), threshold))
     axes.set(xlabel="rating [Elo points]", ylabel="wait [minutes]")
     axes.yaxis.set_major_formatter("{x:g}")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, handletextpad=0.3)

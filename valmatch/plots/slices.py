@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from valmatch.plots.optimized import (
     Recommended,
+    draw_points,
     objective_label,
     read_candidates,
     verdict,
 )
 from valmatch.plots.source import Run
-from valmatch.plots.style import BAD, FAINT, dots, head, spread_out, wrapped
+from valmatch.plots.style import head, spread_out, wrapped
 
 __all__ = ["draw"]
-
-Floats = NDArray[np.float64]
 
 
 def draw(run: Run, found: Recommended) -> Figure:
@@ -45,7 +42,7 @@ def draw(run: Run, found: Recommended) -> Figure:
         line[0].set_ylabel(wrapped(label, 2.0))
         spread_out(line[0], "y", np.append(means, final))
         for axes, values, best in zip(line, candidates.points.T, found.point.values(), strict=True):
-            _panel(axes, values, means, candidates.feasible)
+            draw_points(axes, values, means, candidates.feasible)
             axes.axvline(best, color="black", linewidth=0.8, linestyle=":")
             star = {"markersize": 12, "color": "black", "markeredgecolor": "white"}
             axes.plot([best], [final], "*", label="recommended", **star)
@@ -61,24 +58,3 @@ def draw(run: Run, found: Recommended) -> Figure:
     figure.legend(handles, labels, loc="outside lower center", ncols=3, handletextpad=0.4)
     head(figure, run.heading(f"solver {run.manifest.get('solver')}"), verdict(found))
     return figure
-
-
-def _panel(axes: Axes, values: Floats, means: Floats, feasible: NDArray[np.bool_]) -> None:
-    """Draw the points of the search."""
-    bad, good = {"marker": "x", "markeredgewidth": 0.9}, {"alpha": 0.8}
-    dots(
-        axes,
-        values[~feasible],
-        means[~feasible],
-        color=BAD,
-        label="violates a bound in the search",
-        **bad,
-    )
-    dots(
-        axes,
-        values[feasible],
-        means[feasible],
-        color=FAINT,
-        label="keeps to all bounds in the search",
-        **good,
-    )

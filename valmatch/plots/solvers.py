@@ -15,7 +15,8 @@ from valmatch.errors import InputError
 from valmatch.optimization.experiment import bootstrapped
 from valmatch.plots.optimized import objective_label, recommended_of
 from valmatch.plots.source import Run, damaged
-from valmatch.plots.style import COLOURS, GREY, LINES, head, note
+from valmatch.plots.style import COLOURS, GREY, LINES, head
+from valmatch.plots.units import labelled
 
 __all__ = ["Measure", "draw", "read_progress"]
 
@@ -52,10 +53,12 @@ class Progress(NamedTuple):
     spent : (marks,) replications
     gaps : (runs, marks) relative distance from the best objective, at most 1; 1 where the point
         is infeasible
+    excess : (runs, marks) by how much the worst bound is violated; NaN where undefined
     """
 
     spent: Floats
     gaps: Floats
+    excess: Floats
 
 
 def draw(run: Run, summary: Mapping[str, Any]) -> Figure:
@@ -81,17 +84,24 @@ def draw(run: Run, summary: Mapping[str, Any]) -> Figure:
     mosaic: Any = [["curves"] * 3, ["objective", "area", "shares"]]
     places = figure.subplot_mosaic(mosaic, height_ratios=[1.4, 1.0])
     _curves(places["curves"], progress, colours, best)
+    bounds = recommended_of(run, summary).bounds
+    if best is None:
+        unit = run.units.of_response(bounds[0].response) if len(bounds) == 1 else "its unit"
+        places["curves"].set_ylabel(labelled("excess over the worst bound", unit))
 
     def each(key: str) -> dict[str, list[tuple[Measure, str]]]:
         return {name: [(own[key], colours[name])] for name, own in measures.items()}
 
-    label = objective_label(run, recommended_of(run, summary).bounds)
+    label = objective_label(run, bounds)
     _forest(places["objective"], each("median_objective"), 1.0)
     places["objective"].set_xlabel(f"median {label}")
     if best is not None:
         places["objective"].axvline(best, color=GREY, linestyle=":")
         places["objective"].set_title("dotted: best known", fontsize=8, color=GREY)
+    if all(np.isnan(own["median_objective"].value) for own in measures.values()):
+        places["objective"].set_xticks([])
     _forest(places["area"], each("area_under_curve"), 100.0)
+    places["area"].set_xlim(left=0.0)
     places["area"].set_xlabel("mean gap over the budget [%]")
     shares = {
         label: [(own[key], colours[name]) for name, own in measures.items()]
@@ -117,43 +127,48 @@ def read_progress(run: Run) -> dict[str, Progress]:
         raise InputError(f"{table.path}: holds no run")
     gap, spent = table.numbers("gap"), table.numbers("replications")
     gap = np.where(np.isnan(gap), 1.0, np.minimum(gap, 1.0))
+    excess = table.numbers("violation")
+    excess[~np.isfinite(excess)] = np.nan
     solvers, macroreps = np.array(table.texts("solver")), np.array(table.texts("macrorep"))
     found = {}
     with damaged(table.path):
         for name in dict.fromkeys(solvers.tolist()):
             own = solvers == name
             numbers = dict.fromkeys(macroreps[own].tolist())
-            rows = [gap[own & (macroreps == number)] for number in numbers]
-            marks = spent[own & (macroreps == next(iter(numbers)))]
-            found[name] = Progress(marks, np.stack(rows))
+            rows = [own & (macroreps == number) for number in numbers]
+            stacks = (np.stack([column[row] for row in rows]) for column in (gap, excess))
+            found[name] = Progress(spent[rows[0]], *stacks)
     return found
 
 
 def _curves(
-    axes: Axes,
-    progress: Mapping[str, Progress],
-    colours: Mapping[str, str],
-    best: float | None,
+    axes: Axes, progress: Mapping[str, Progress], colours: Mapping[str, str], best: float | None
 ) -> None:
-    """Draw the mean gap of each solver with its band."""
-    if best is None:
-        note(axes, "no run found a feasible point, so there is no gap to draw")
-        return
+    """Draw the mean gap of each solver with its band; the mean excess where there is no gap."""
     for (name, own), style in zip(progress.items(), cycle(LINES), strict=False):
-        bands = [bootstrapped(np.mean, column) for column in own.gaps.T]
-        low, high = (100.0 * np.array([one[end] for one in bands]) for end in ("ci_low", "ci_high"))
+        values = 100.0 * own.gaps if best is not None else own.excess
+        bands = [_bootstrapped(column) for column in values.T]
+        mean, low, high = np.array(bands).T
         axes.fill_between(own.spent, low, high, color=colours[name], alpha=0.2, linewidth=0)
         look = {"color": colours[name], "linestyle": style, "label": name}
-        axes.plot(own.spent, 100.0 * own.gaps.mean(axis=0), marker="o", markersize=3, **look)
-    axes.set(
-        xlabel="replications spent",
-        ylabel=f"gap to the best known\nobjective, {best:g} [%]",
-        ylim=(-2.0, 102.0),
-    )
-    axes.set_title(
-        "gap of the point that would be recommended (100% if infeasible)", loc="left", fontsize=8.5
-    )
+        axes.plot(own.spent, mean, marker="o", markersize=3, **look)
+    axes.set_xlabel("replications spent")
+    axes.set_xlim(left=0.0)
+    if best is None:
+        title = "no run found a feasible point; of the point that would be recommended:"
+        axes.set_ylim(bottom=0.0)
+    else:
+        title = "gap of the point that would be recommended (100% if infeasible)"
+        axes.set_ylabel(f"gap to the best known\nobjective, {best:g} [%]")
+        axes.set_ylim(-2.0, 102.0)
+    axes.set_title(title, loc="left", fontsize=8.5)
     axes.legend(ncols=2)
+
+
+def _bootstrapped(values: Floats) -> Measure:
+    """Return the mean over those runs that have a value."""
+    values = values[~np.isnan(values)]
+    return Measure.of(bootstrapped(np.mean, values)) if values.size else Measure(*[np.nan] * 3)
 
 
 def _forest(axes: Axes, rows: Mapping[str, Sequence[tuple[Measure, str]]], scale: float) -> None:

@@ -92,6 +92,7 @@ def save(figures: Mapping[str, Figure], folder: Path) -> list[Path]:
             file, content = folder / f"{name}.{suffix}", io.BytesIO()
             with look():
                 figure.savefig(content, format=suffix, dpi=DPI, metadata=metadata)
+            figure.set_layout_engine("none")  # the first file has laid it out
             try:
                 file.write_bytes(content.getvalue())
             except OSError as error:
@@ -160,7 +161,9 @@ def plus_minus(mean: float, half: float) -> str:
         return "undefined"
     if math.isnan(half):
         return f"{mean:.4g}"
-    digits = 3 if half == 0 else min(9, 1 - math.floor(math.log10(half)))
+    if half == 0:
+        return f"{mean:.6g} ± 0"
+    digits = min(9, 1 - math.floor(math.log10(half)))
     if not -4 < digits < 7:
         return f"{mean:.4g} ± {half:.2g}"
     return f"{mean:,.{max(0, digits)}f} ± {half:,.{max(0, digits)}f}"
@@ -182,7 +185,9 @@ def spread_out(axes: Axes, which: str, values: Floats) -> None:
     axis: Any = getattr(axes, f"{which}axis")
     if least >= low / 10:
         scale("log")
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        limits(0.8 * least, 1.25 * most)
+        if most < 500 * least:
+            axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     else:
         threshold = 10.0 ** math.floor(math.log10(low))
         scale("symlog", linthresh=threshold, linscale=0.5)
