@@ -72,6 +72,9 @@ class GameLog:
     `loser`, optional `game`, `winner_score` and `loser_score`, `draw`, `minutes`, `time`; a game
     is drawn if `draw` says so or, without that column, if the scores are equal.
 
+    In long format the winner is who has the most points for each hour played, as ZoneStats compares
+    players; if a side has more than one player, the side with the most points.
+
     The rows of a game stand together, in any order. Games are in play order, or else have a
     `time` (a number or an ISO 8601 moment, UTC where no zone is given; in long format the
     earliest of a game's rows counts); equal times leave the order of the file.
