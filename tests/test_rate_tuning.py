@@ -183,10 +183,13 @@ RATINGS = [
     ("player,rating\n", ""),
     ("rank,player,games\n", ":1: no column 'rating' (ratings by zonestats have player, rating"),
     ("player,rating\na,5\na,6\n", ":3: player: 'a' is here twice"),
-    ("player,rating\na,high\n", ":2: rating: 'high' (allowed: a finite number)"),
-    ("player,rating\na\n", ":2: rating: '' (allowed: a finite number)"),
+    ("player,rating\na,high\n", ":2: rating: 'high' (allowed: a number from -1e+100 to 1e+100)"),
+    ("player,rating\na\n", ":2: rating: '' (allowed: a number from -1e+100"),
     ("player,rating\n,5\n", ":2: player: the cell is empty"),
-    ("player,rating,games\na,5,1.5\n", ":2: games: '1.5' (allowed: a whole number >= 0)"),
+    ("player,rating\na,1e200\n", ":2: rating: '1e200' (allowed: a number from -1e+100"),
+    ("player,rating,games\na,5,1.5\n", ":2: games: '1.5' (allowed: a whole number)"),
+    ("player,rating,games\na,5,-1\n", ":2: games: '-1' (allowed: a number from 0 to 1e+15)"),
+    ("player,rating,games\na,5,1e20\n", ":2: games: '1e20' (allowed: a number from 0"),
 ]
 
 
@@ -235,4 +238,25 @@ def test_fit_stops_when_asked_to(ladder: Path, tmp_path: Path) -> None:
     ):
         rate(ladder, tune=["GAME_MULT"], out=tmp_path / "out")
     assert len(losses) == 5
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("system", ["zonestats", "elo", "trueskill"])
+def test_extreme_ratings_stay_finite(system: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", [[["a", "b"]], [["b", "c"]], [["c", "a"]]], "winner,loser")
+    earlier = tmp_path / "earlier.csv"
+    rows = ["a,-1e100,-1e100,1e12", "b,1e100,1e100,1e-12", "c,0,0,1e12"]
+    earlier.write_text("\n".join(["player,rating,mu,sigma", *rows]))
+    result = rate(path, system, ratings=earlier)
+    assert np.isfinite(result.ranking.ratings).all()
+    assert result.predictions["all"].log_loss is not None
+    assert math.isfinite(result.predictions["all"].log_loss)
+
+
+def test_openskill_out_of_range_is_an_error_in_words(tmp_path: Path) -> None:
+    pytest.importorskip("openskill")
+    path = write(tmp_path / "log.csv", [[["a", "b"]]], "winner,loser")
+    small = {"mu": 1e6, "sigma": 1e-6, "beta": 1e-6, "tau": 0.0}
+    with pytest.raises(InputError, match=r"openskill: math range error in a game of players with"):
+        rate(path, "openskill", parameters=small, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()

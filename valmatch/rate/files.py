@@ -18,6 +18,10 @@ from valmatch.rate.systems import System
 
 __all__ = ["manifest", "output_folder", "read_ratings", "write_json", "write_ratings"]
 
+# Far beyond any use; within them no rating overflows.
+_RATINGS = (-1e100, 1e100)
+_LIMITS = {"sigma": (1e-12, 1e12), "games": (0.0, 1e15)}
+
 
 def read_ratings(path: Path, system: System) -> list[Known]:
     """Read a ``ratings.csv``; its ranks do not count, nor do ratings that follow from the state.
@@ -68,19 +72,19 @@ def _known(where: str, row: Mapping[str, str | None], system: System) -> Known:
         raise InputError(f"{where}: player: the cell is empty")
     state = [_number(where, row, column) for column in system.columns]
     games = _number(where, row, "games") if "games" in row else 0.0
-    if games < 0 or games != int(games):
-        raise InputError(f"{where}: games: {row['games']!r} (allowed: a whole number >= 0)")
+    if games != int(games):
+        raise InputError(f"{where}: games: {row['games']!r} (allowed: a whole number)")
     return Known(player, state, int(games))
 
 
 def _number(where: str, row: Mapping[str, str | None], column: str) -> float:
-    least = 0.0 if column == "sigma" else -math.inf
+    low, high = _LIMITS.get(column, _RATINGS)
     try:
         value = float(row[column] or "")
     except ValueError:
         value = math.nan
-    if not (math.isfinite(value) and value > least):
-        allowed = "a number > 0" if column == "sigma" else "a finite number"
+    if not low <= value <= high:
+        allowed = f"a number from {low:g} to {high:g}"
         raise InputError(f"{where}: {column}: {row[column] or ''!r} (allowed: {allowed})")
     return value
 

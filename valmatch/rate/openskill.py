@@ -98,8 +98,14 @@ def _rate(
     teams = [[model.create_rating(players.state[p].tolist()) for p in side] for side in numbers]
     points = games.points[first:last].tolist()
     in_tally = after_burn_in(games, players, burn_in, *starts[:: len(starts) - 1])
-    _predict(model.predict_win, teams, points, in_tally, game, first, played)
-    new = model.rate(teams, ranks=[-point for point in points])
+    try:
+        _predict(model.predict_win, teams, points, in_tally, game, first, played)
+        new = model.rate(teams, ranks=[-point for point in points])
+    except ArithmeticError as error:
+        raise InputError(
+            f"openskill: {error} in a game of players with"
+            f" mu {[[one.mu for one in side] for side in teams]}: too far apart for this system"
+        ) from None
     players.state[flat] = [(one.mu, one.sigma) for side in new for one in side]
     players.games[flat] += 1
     played.after[rows] = conservative(players.state[flat])

@@ -43,7 +43,7 @@ RESPONSES = (
     Response(
         "skill_log_loss.late",
         "",
-        "the same if skills and true_spread were known, as good as it gets",
+        "the same if skills and true_spread were known, as good as it gets without ties",
     ),
     Response("accuracy", "", "share of the contests won by the favourite; even ones count half"),
     Response("accuracy.late", "", "the same over the second half of the game numbers"),
