@@ -525,7 +525,7 @@ def test_horizon_of_arrivals() -> None:
 
 
 def test_arrivals_need_a_model_that_takes_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(registry.MODELS, "toy", registry.ModelEntry(Factors, "toy", "json:loads"))
+    monkeypatch.setitem(registry.OWN, "toy", registry.ModelEntry(Factors, "toy", "json:loads"))
     Path("p.csv").touch()
     assert refused("model: toy\narrivals: p.csv\n") == [
         "c.yaml:2:11: arrivals: this model takes none"
@@ -665,7 +665,7 @@ def test_unknown_models() -> None:
 
 def test_models_are_imported_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = registry.ModelEntry(Factors, "toy", "fractions:Fraction")
-    monkeypatch.setitem(registry.MODELS, "toy", entry)
+    monkeypatch.setitem(registry.OWN, "toy", entry)
     assert registry.load_model("toy").__name__ == "Fraction"
 
 

@@ -17,6 +17,7 @@ from valmatch.errors import InputError, RunError
 if TYPE_CHECKING:
     from valmatch.config import Config
     from valmatch.design import Design
+    from valmatch.experiment import Experiment
     from valmatch.replication import Replications
 
 __all__ = ["app", "main"]
@@ -342,7 +343,7 @@ def _replicate_design(
         _print_json(found.summary())
     else:
         title = f"{settings.model} ({Path(settings.source).stem}), seed {seed}"
-        show_experiment_points(title, found)
+        show_experiment_points(f"{title}, {_replications_each(found)}", found)
         _say_where(options["out"])
     if found.status != "complete":
         further = "; --resume goes on" if options["out"] else ""
@@ -559,9 +560,18 @@ def _combine_designs(out: Path, folders: list[Path], json: bool, **options: Any)
         _print_json(found.experiment.summary())
     else:
         config = found.experiment.config
-        show_experiment_points(f"{config.model} ({Path(config.source).stem})", found.experiment)
+        title = f"{config.model} ({Path(config.source).stem})"
+        each = _replications_each(found.experiment)
+        show_experiment_points(f"{title}, {each}", found.experiment)
         _say_where(None if options["check"] else out)
     _exit_if_missing(found.reproaches)
+
+
+def _replications_each(experiment: Experiment) -> str:
+    numbers = [len(result.values) for result in experiment.results] or [0]
+    least, most = min(numbers), max(numbers)
+    shown = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    return f"{shown} replications at each point"
 
 
 def _exit_if_missing(reproaches: Sequence[str]) -> None:

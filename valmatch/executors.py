@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from valmatch.errors import InputError
 from valmatch.interruption import SIGNALS
-from valmatch.models.registry import MODELS
+from valmatch.models.registry import OWN
 
 __all__ = ["EXECUTORS", "Crew", "open_crew", "process_pool"]
 
@@ -106,7 +106,7 @@ def _context() -> BaseContext:
     if sys.platform == "win32":
         return get_context("spawn")
     context = get_context("forkserver")
-    context.set_forkserver_preload([model.path.partition(":")[0] for model in MODELS.values()])
+    context.set_forkserver_preload([model.path.partition(":")[0] for model in OWN.values()])
     return context
 
 

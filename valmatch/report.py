@@ -314,8 +314,13 @@ def _print(header: str, table: Table) -> None:
     # A line longer than the terminal is better than a name cut short.
     unlimited = console.options.update(width=10_000)
     console.width = max(console.width, console.measure(table, options=unlimited).maximum)
-    console.print(header, markup=False, soft_wrap=True)
-    console.print(table)
+    with console.capture() as printed:
+        if header:
+            console.print(header, markup=False, soft_wrap=True)
+        console.print(table)
+    # Columns are padded; in a file that would be blanks at the end of lines.
+    lines = (line.rstrip(" ") for line in printed.get().splitlines(keepends=False))
+    console.file.write("".join(f"{line}\n" for line in lines))
 
 
 def _aligned(numbers: Sequence[str]) -> list[str]:

@@ -7,9 +7,11 @@ whichever command asks for it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +32,6 @@ __all__ = [
     "Table",
     "Window",
     "build",
-    "nothing_observed",
     "record",
     "run",
 ]
@@ -153,40 +154,49 @@ class Batch(NamedTuple):
     controls: Floats | None = None
 
 
-class Model(Protocol):
+class Model(ABC):
     """A matchmaking system with its factors.
+
+    A model is built from its factors and the file of arrivals or None; it is for one thread at a
+    time.
 
     Attributes
     ----------
     responses : what a replication gives
-    axes : the curves that it gives besides, if any
     drawn_by : the factors that the random inputs depend on; no rule may be among them
+    axes : the curves that it gives besides, if any
     warnings : remarks on the model's input, one line each
     floors : what theory knows of the least mean of a response: (value, under which condition)
     """
 
     responses: Sequence[Response]
-    axes: Axes | None
     drawn_by: frozenset[str]
-    warnings: Sequence[str]
-    floors: Mapping[str, tuple[float, str]]
+    axes: Axes | None = None
+    warnings: Sequence[str] = ()
+    floors: Mapping[str, tuple[float, str]] = MappingProxyType({})
 
     @property
     def controls(self) -> Mapping[str, float]:
-        """Return the expectation of each control: a number that the random inputs give."""
+        """The expectation of each control: a number that the random inputs give."""
+        return {}
 
+    @abstractmethod
     def draw(self, streams: Streams, replication: int) -> Any:  # noqa: ANN401
         """Return the random inputs of a replication, to be used once."""
 
     def keep(self, inputs: Any) -> Any:  # noqa: ANN401
         """Return the same inputs in a form that can be used any number of times."""
+        return inputs
 
     def observe(self, inputs: Any) -> tuple[Any, Callable[[], Floats]]:  # noqa: ANN401
         """Return the same inputs and a function that gives the controls once they are used."""
+        return inputs, lambda: np.empty(0)
 
+    @abstractmethod
     def run(self, inputs: Any) -> Outcome:  # noqa: ANN401
         """Return what comes of these inputs."""
 
+    @abstractmethod
     def record(self, inputs: Any) -> Record:  # noqa: ANN401
         """Return the same responses with everything that happened."""
 
@@ -195,11 +205,6 @@ def build(config: Config, factors: Factors | None = None) -> Model:
     """Return the model of a config, ready to run; `factors` replace those of the config."""
     model: Model = load_model(config.model)(factors or config.factors, config.arrivals)
     return model
-
-
-def nothing_observed(inputs: Any) -> tuple[Any, Callable[[], Floats]]:  # noqa: ANN401
-    """Observe the inputs of a model without controls."""
-    return inputs, lambda: np.empty(0)
 
 
 def run(model: Model, seed: int, replications: Iterable[int], controls: bool = False) -> Batch:

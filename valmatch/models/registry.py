@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from valmatch.errors import InputError
@@ -13,7 +16,7 @@ from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.models.zonestats.factors import ZoneStatsFactors
 from valmatch.nearest import correction
 
-__all__ = ["MODELS", "ModelEntry", "load_model", "unknown_model"]
+__all__ = ["GROUP", "MODELS", "OWN", "ModelEntry", "load_model", "unknown_model"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,45 @@ class ModelEntry:
     traces: bool = False
 
 
-MODELS: dict[str, ModelEntry] = {
+GROUP = "valmatch.models"
+"""Entry points by which other packages bring models: ``name = "module:entry"``."""
+
+
+class _Models(Mapping[str, ModelEntry]):
+    """The models of this package, and those that installed packages bring under `GROUP`.
+
+    Other packages are looked at only for a name that this one does not have.
+    """
+
+    def __init__(self, own: dict[str, ModelEntry]) -> None:
+        self._own = own
+
+    @cached_property
+    def _others(self) -> dict[str, EntryPoint]:
+        points = entry_points(group=GROUP)
+        return {point.name: point for point in points if point.name not in self._own}
+
+    def __getitem__(self, name: str) -> ModelEntry:
+        if name in self._own:
+            return self._own[name]
+        point = self._others[name]
+        try:
+            entry: ModelEntry = point.load()
+        except Exception as error:
+            raise InputError(
+                f"model {name}: {point.value} cannot be imported: {type(error).__name__}: {error}"
+            ) from error
+        return entry
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._own
+        yield from self._others
+
+    def __len__(self) -> int:
+        return len(self._own) + len(self._others)
+
+
+OWN = {
     "valorant": ModelEntry(
         ValorantFactors,
         "players arrive, form teams of similar rating, and teams of similar mean are paired",
@@ -52,6 +93,8 @@ MODELS: dict[str, ModelEntry] = {
         "valmatch.models.zonestats.model:ZoneStatsModel",
     ),
 }
+
+MODELS: Mapping[str, ModelEntry] = _Models(OWN)
 
 
 def load_model(name: str) -> Any:  # noqa: ANN401 - the class of any model

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ from valmatch.models.opponent.prior import Prior, draw_prior, player_of_rank, sp
 from valmatch.policies.knowledge_gradient import workspace
 from valmatch.policies.sample_path import BELIEFS, MEASURES, Policy, play_path
 from valmatch.ratings.trueskill import true_draw_probability
-from valmatch.simulator import Axes, Outcome, Record, Response, Table, Window, nothing_observed
+from valmatch.simulator import Axes, Model, Outcome, Record, Response, Table, Window
 from valmatch.streams import Streams
 
 __all__ = ["OpponentModel", "SamplePath", "window_edges"]
@@ -119,7 +118,7 @@ def _axes(factors: OpponentFactors) -> Axes:
     return Axes(factors.policies, MEASURES, factors.n_games, scales)
 
 
-class OpponentModel:
+class OpponentModel(Model):
     """The simulation study of section 4 of the paper, for any factors.
 
     Parameters
@@ -140,10 +139,6 @@ class OpponentModel:
             "prior_variances",
         )
     )
-    warnings: Sequence[str] = ()
-    floors: Mapping[str, tuple[float, str]] = MappingProxyType({})
-    controls: Mapping[str, float] = MappingProxyType({})
-    observe = staticmethod(nothing_observed)
 
     def __init__(self, factors: OpponentFactors, arrivals: Path | None = None) -> None:
         assert arrivals is None
@@ -168,10 +163,6 @@ class OpponentModel:
             streams.stream(replication, PERFORMANCES).standard_normal((n_games, 2)),
             streams.stream(replication, CHOICES).random(n_games),
         )
-
-    def keep(self, inputs: SamplePath) -> SamplePath:
-        """Return the inputs themselves: no run changes them."""
-        return inputs
 
     def run(self, inputs: SamplePath) -> Outcome:
         """Return objective, means over windows and curves of all policies."""

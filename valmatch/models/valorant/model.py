@@ -16,7 +16,7 @@ from valmatch.models.valorant.arrivals import ArrivalProcess, Chunk
 from valmatch.models.valorant.controls import PlayerSums
 from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.models.valorant.trace import Trace, read_trace
-from valmatch.simulator import Outcome, Record, Response, Table, nothing_observed
+from valmatch.simulator import Model, Outcome, Record, Response, Table
 from valmatch.streams import Streams
 
 __all__ = ["RESPONSES", "ValorantModel"]
@@ -43,7 +43,7 @@ RESPONSES = (
 )
 
 
-class ValorantModel:
+class ValorantModel(Model):
     """The model of the Valorant source, with the factors and responses added to it.
 
     Parameters
@@ -55,8 +55,6 @@ class ValorantModel:
     """
 
     responses: Sequence[Response] = RESPONSES
-    axes = None
-    floors: dict[str, tuple[float, str]]
     drawn_by = frozenset(
         (
             "poisson_rate",
@@ -90,11 +88,10 @@ class ValorantModel:
             horizon = self._trace.horizon
             players = float(self._trace.players.times.size)
         self.warnings = tuple(self._remarks(arrivals))
-        self.floors = {}
         if self._process is not None:
             # 2p players make a match, and on average (2p - 1) / 2 of them are still to come.
             wait = 60.0 * (2 * factors.team_num - 1) / 2 * self._process.busy_hours / players
-            self.floors["avg_wait_time"] = (wait, "while everybody is matched")
+            self.floors = {"avg_wait_time": (wait, "while everybody is matched")}
         self._rules = Rules(
             factors.team_num,
             factors.player_diff,
@@ -146,7 +143,7 @@ class ValorantModel:
 
     def observe(self, inputs: Iterable[Chunk]) -> tuple[Iterable[Chunk], Callable[[], Floats]]:
         """Return the players, to be used once, and a function that gives their sums afterwards."""
-        return self._sums.observe(inputs) if self._sums else nothing_observed(inputs)
+        return self._sums.observe(inputs) if self._sums else super().observe(inputs)
 
     def run(self, inputs: Iterable[Chunk]) -> Outcome:
         """Return the responses to these arrivals."""

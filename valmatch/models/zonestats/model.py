@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from valmatch._numba import announce_compilation
 from valmatch.models.zonestats.factors import ZoneStatsFactors
 from valmatch.models.zonestats.population import LOG, ROUND, Luck, Rules, new_seats, play
-from valmatch.simulator import Axes, Outcome, Record, Response, Table, nothing_observed
+from valmatch.simulator import Axes, Model, Outcome, Record, Response, Table
 from valmatch.streams import Streams
 
 __all__ = ["ZoneStatsModel", "rank_correlation"]
@@ -75,7 +74,7 @@ def _axes(factors: ZoneStatsFactors) -> Axes:
     return Axes(("zonestats",), MEASURES, factors.games_per_player, scales)
 
 
-class ZoneStatsModel:
+class ZoneStatsModel(Model):
     """A population with latent skills that plays games between teams drawn at random.
 
     Parameters
@@ -88,10 +87,6 @@ class ZoneStatsModel:
 
     drawn_by = frozenset(("n_players", "games_per_player", "n_teams", "team_size"))
     responses: Sequence[Response] = RESPONSES
-    warnings: Sequence[str] = ()
-    floors: Mapping[str, tuple[float, str]] = MappingProxyType({})
-    controls: Mapping[str, float] = MappingProxyType({})
-    observe = staticmethod(nothing_observed)
 
     def __init__(self, factors: ZoneStatsFactors, arrivals: Path | None = None) -> None:
         assert arrivals is None
@@ -130,10 +125,6 @@ class ZoneStatsModel:
             streams.stream(replication, LEAVES).random(shape),
             streams.stream(replication, TIES).random(self._n_games),
         )
-
-    def keep(self, inputs: Luck) -> Luck:
-        """Return the inputs themselves: no run changes them."""
-        return inputs
 
     def run(self, inputs: Luck) -> Outcome:
         """Return the responses with the curves over the games of a player."""

@@ -1,0 +1,95 @@
+"""The scripts of the README run and do what it says; its console examples run on their own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from tests.command import valmatch
+from tests.crashes import contents
+from valmatch.models import registry
+
+README = Path(__file__).parent.parent / "README.md"
+
+
+def script(kind: str, contains: str) -> str:
+    """Return the fenced block of a kind that contains some text."""
+    blocks = re.findall(rf"^```{kind}\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
+    (found,) = (block for block in blocks if contains in block)
+    return str(found)
+
+
+def test_the_job_array(tmp_path: Path) -> None:
+    job = script("sh", "#SBATCH").replace("-n 100000", "-n 20")
+    count = int(job.partition("--array=0-")[2].split()[0]) + 1
+    assert count == 16
+    paths = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    array = {"SLURM_ARRAY_TASK_COUNT": "16", "SLURM_ARRAY_TASK_MIN": "0"}
+    for task in (0, 15):
+        environment = {**os.environ, **array, "SLURM_ARRAY_TASK_ID": str(task), "PATH": paths}
+        subprocess.run(
+            ["bash", "-c", job], cwd=tmp_path, env=environment, check=True, capture_output=True
+        )
+    for task in range(1, 15):
+        shard = ["--shard", f"{task}/16", "--out", tmp_path / "shards" / str(task)]
+        assert valmatch("replicate", "valorant", "-n", 20, *shard).code == 0
+    assert valmatch("combine", tmp_path / "all", *(tmp_path / "shards").iterdir()).code == 0
+    assert valmatch("replicate", "valorant", "-n", 20, "--out", tmp_path / "one").code == 0
+    assert contents(tmp_path / "all") == contents(tmp_path / "one")
+
+
+def test_the_python_script(tmp_path: Path) -> None:
+    path = tmp_path / "script.py"
+    path.write_text(script("python", "import valmatch\n"))
+    done = subprocess.run(
+        [sys.executable, path], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    lines = done.stdout.splitlines()
+    assert done.stderr == ""
+    assert re.fullmatch(r"1\d\.\d minutes, [\d.]+ to [\d.]+, n = 500", lines[0])
+    assert re.fullmatch(r"[+-]0\.\d\d minutes against the defaults", lines[2])
+    assert re.fullmatch(r"\d+ players, \d+ matches", lines[3])
+
+
+def test_the_added_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "duels.py").write_text(script("python", "duels.py"))
+    monkeypatch.syspath_prepend(tmp_path)
+    name, value = re.findall(r'^(\w+) = "(.*)"$', script("toml", registry.GROUP), re.MULTILINE)[0]
+    points = [EntryPoint(name, value, registry.GROUP)]
+    monkeypatch.setattr(registry, "entry_points", lambda group: points)
+    monkeypatch.setattr(registry, "MODELS", registry._Models(registry.OWN))
+    for module in ("config", "template"):
+        monkeypatch.setattr(f"valmatch.{module}.MODELS", registry.MODELS)
+    config = tmp_path / "duels.yaml"
+    config.write_text(valmatch("factors", "duels").out)
+    assert "Largest difference of the ratings in a duel." in config.read_text()
+    done = valmatch("replicate", config, "-n", 20, "--out", tmp_path / "o")
+    assert (done.code, "avg_wait_time" in done.out) == (0, True)
+    assert valmatch("simulate", config, "--out", tmp_path / "s").code == 0
+    assert (tmp_path / "s" / "duels.csv").read_text().startswith("minutes,wait,diff\n")
+    narrow = valmatch("replicate", config, "-n", 3, "--set", "tolerance=0", "--json")
+    assert "avg_diff is undefined in 3 of 3 replications" in narrow.err
+    changed = valmatch("compare", config, "--set", "tolerance=50", "-n", 20)
+    assert (changed.code, "tolerance: 100.0 -> 50.0" in changed.out) == (0, True)
+    problem = (
+        "optimize={variables: {tolerance: {low: 1, high: 500}},"
+        " objective: {d: {response: avg_diff}},"
+        " constraints: {w: {response: avg_wait_time, at_most: 5}}}"
+    )
+    best = valmatch("optimize", config, "--set", problem, "--budget", 100, "--solver", "random")
+    assert (best.code, "feasible: yes" in best.out) == (0, True)
+
+
+def test_a_model_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = [EntryPoint("broken", "no_such_module:ENTRY", registry.GROUP)]
+    monkeypatch.setattr(registry, "entry_points", lambda group: points)
+    monkeypatch.setattr("valmatch.config.MODELS", registry._Models(registry.OWN))
+    done = valmatch("replicate", "valorant", "--set", "model=broken")
+    assert done.code == 2
+    assert done.err.startswith("model broken: no_such_module:ENTRY cannot be imported: Module")
