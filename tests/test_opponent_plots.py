@@ -79,8 +79,8 @@ def test_bad_curves(runs: Path, tmp_path: Path) -> None:
     header = "policy,game,measure,n,mean,std_error\n"
     for text, message in [
         (header, "holds no curves"),
-        ("a,b\n1,2\n", "damaged: there is no column 'policy'"),
-        (header + "oracle,1,win_fraction,2,x,0\n", "mean: damaged: could not convert"),
+        ("a,b\n1,2\n", "damaged: there is no column 'n'"),
+        (header + "oracle,1,win_fraction,2,x,0\n", "damaged: row 2: could not convert"),
         (header + "oracle,1,win_fraction,2,0,0\n", "no curve of true_draw_probability under a"),
         (header + "x,1,true_draw_probability,2,0,0\n", "under a policy 'x'"),
     ]:
@@ -88,8 +88,9 @@ def test_bad_curves(runs: Path, tmp_path: Path) -> None:
         assert message in refused(folder)
 
 
-def test_one_run_and_several_become_pictures(runs: Path) -> None:
+def test_one_run_and_several_become_pictures(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
+    monkeypatch.setattr("valmatch.plots.style.DPI", 40)
     widths = []
     for folder in (runs / "1-top", runs):
         files = plot(folder)

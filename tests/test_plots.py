@@ -44,7 +44,7 @@ from valmatch.plots.units import Units
 
 Array = np.ndarray[Any, Any]
 
-SMALL_STUDY = ("kg-fig1-top", "--set", "n_opponents=5", "--set", "n_games=120")
+SMALL_STUDY = ("kg-fig1-top", "--set", "n_opponents=5", "--set", "n_games=60")
 SMALL_LEAGUE = ("zonestats", "--set", "n_players=12", "--set", "games_per_player=30")
 LOG = "winner,loser\n" + "".join(
     f"{a},{b}\n" for _ in range(6) for a, b in product("abcdefg", repeat=2) if a < b
@@ -73,7 +73,7 @@ FILES = {
     "league": ["ratings"],
     "days": ["responses"],
     "paths": ["curves", "responses"],
-    "leagues": ["responses", "curves"],
+    "leagues": ["curves", "responses"],
     "search": ["search", "slices"],
     "solvers": ["progress", "slices"],
     "frontier": ["frontier"],
@@ -235,6 +235,7 @@ def test_small_files_in_which_no_text_is_cut_or_overlaps(
         return save(found, folder)
 
     monkeypatch.setattr(style, "save", keep)
+    monkeypatch.setattr(style, "DPI", 100)  # that of the canvas below: texts have the same places
     files = plot(folder)
     assert files == [folder / f"{name}.{end}" for name in FILES[kind] for end in ("png", "svg")]
     contents = [file.read_bytes() for file in files]
@@ -249,7 +250,6 @@ def assert_legible(figure: Any) -> None:  # noqa: ANN401
     """Check that texts lie within the figure, and labels of ticks beside each other."""
     canvas: Any = FigureCanvasAgg(figure)
     with style.look():
-        figure.set_layout_engine("constrained")
         canvas.draw()
     renderer = canvas.get_renderer()
     texts = [figure._suptitle, *figure.legends]
@@ -324,7 +324,7 @@ def test_a_cell_that_is_no_number(copy: Callable[[str], Path]) -> None:
         head, last = path.read_text().rstrip("\n").rsplit("\n", 1)
         path.write_text(f"{head}\n{','.join(['x'] * last.count(','))},x\n")
         assert f"{path}: " in refused(path.parent)
-        assert "damaged: could not convert string to float: 'x'" in refused(path.parent)
+        assert ": could not convert string to float: 'x'" in refused(path.parent)
 
 
 def test_factors_that_the_model_does_not_take(copy: Callable[[str], Path]) -> None:
@@ -509,18 +509,18 @@ def test_distributions_of_the_policies(made: Path) -> None:
     found = json.loads((folder / "summary.json").read_text())["responses"]
     figure = drawn(folder, responses)["responses"]
     panels = {axes.get_xlabel().replace("\n", " "): axes for axes in figure.axes}
-    axes = panels["squared_error, games 1-100 [skill\N{NO-BREAK SPACE}squared]"]
-    values = np.sort(column(folder / "replications.csv", "squared_error.draw_chance.1-100"))
+    axes = panels["squared_error, games 1-60 [skill\N{NO-BREAK SPACE}squared]"]
+    values = np.sort(column(folder / "replications.csv", "squared_error.draw_chance.1-60"))
     steps = line(axes, "DrawChance")
     assert np.array_equal(steps[0, :-1], values)
     assert steps[1, -1] == 1.0
-    centres = [found[f"squared_error.{p}.1-100"] for p in ("point_estimate", "draw_chance")]
+    centres = [found[f"squared_error.{p}.1-60"] for p in ("point_estimate", "draw_chance")]
     for (marks, ends), one in zip(bars(axes), centres, strict=False):
         assert marks[0, 0] == pytest.approx(one["mean"])
         assert ends is not None
         assert ends[0, :, 0].tolist() == pytest.approx(interval(one))
     assert list(panels)[-1].startswith("expected_quality, all games")
-    assert len(panels) == 5 * 2 + 1
+    assert len(panels) == 5 + 1
 
 
 def test_curves(made: Path) -> None:
@@ -773,8 +773,10 @@ def test_an_optimisation_that_never_finished_a_run(copy: Callable[[str], Path]) 
 def test_a_problem_whose_responses_are_always_undefined(tmp_path: Path) -> None:
     never = ("--set", "team_num=1000", "--budget", "100", "--out", tmp_path)
     assert valmatch("optimize", "valorant-20min", *never).code == 3
-    assert len(plot(tmp_path)) == 4
-    axes = drawn(tmp_path, optimize)["search"].axes[0]
+    figures = drawn(tmp_path, optimize)
+    for figure in figures.values():
+        assert_legible(figure)
+    axes = figures["search"].axes[0]
     assert axes.get_title(loc="left").startswith("undefined at ")
 
 

@@ -18,7 +18,7 @@ DRAWERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("simulate", "opponent"): ("simulate_opponent",),
     ("simulate", "zonestats"): ("simulate_zonestats",),
     ("replicate", "opponent"): ("opponent", "responses"),
-    ("replicate", "zonestats"): ("responses", "curves"),
+    ("replicate", "zonestats"): ("curves", "responses"),
     ("replicate", ""): ("responses",),
     ("compare", ""): ("compare",),
     ("design", ""): ("design",),

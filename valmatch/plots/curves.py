@@ -42,14 +42,13 @@ def read_curves(run: Run) -> dict[tuple[str, str], Curve]:
     InputError
         If the run has no usable ``curves.csv``.
     """
-    columns = ("policy", "game", "measure", "n", "mean", "std_error")
-    table = run.table("curves.csv", columns)
+    table = run.table("curves.csv", ("n", "mean", "std_error"), ("policy", "measure"))
     rows: dict[tuple[str, str], list[int]] = {}
-    for row, key in enumerate(zip(table.texts("policy"), table.texts("measure"), strict=True)):
+    for row, key in enumerate(zip(*table.texts.values(), strict=True)):
         rows.setdefault(key, []).append(row)
     if not rows:
         raise InputError(f"{table.path}: holds no curves")
-    n, means, errors = (table.numbers(name) for name in ("n", "mean", "std_error"))
+    n, means, errors = table.numbers.values()
     return {key: Curve(int(n[at[0]]), means[at], errors[at]) for key, at in rows.items()}
 
 

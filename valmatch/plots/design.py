@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError
-from valmatch.plots.source import Run, Table
+from valmatch.plots.source import Run, Table, damaged
 from valmatch.plots.style import COLOURS, GOOD, GREY, LINES, head, panels, wrapped
 
 __all__ = ["Factor", "Means", "draw"]
@@ -79,35 +79,43 @@ def draw(run: Run) -> dict[str, Figure]:
     InputError
         If the file is missing or damaged, or holds no point.
     """
-    table = run.table("design.csv", ("point", "config_id", "response", *ESTIMATE, "confidence"))
-    means = _read(table)
-    points = len(set(table.texts("point")))
-    confidence = table.numbers("confidence")[0]
+    table, swept = _read(run)
+    means = _means_of(table, swept)
+    points = len(set(table.texts["point"]))
+    confidence = table.numbers["confidence"][0]
     fact = f"{points:,} points, means with {confidence:.0%} intervals"
     figure = _every_factor(run, means) if len(means.factors) > 2 else _first_factor(run, means)
     head(figure, run.heading(fact))
     return {"design": figure}
 
 
-def _read(table: Table) -> Means:
-    names = list(table.columns)
-    swept = names[names.index("config_id") + 1 : names.index("response")]
+def _read(run: Run) -> tuple[Table, list[str]]:
+    """Return ``design.csv`` with the names of its factors."""
+    header, path = run.header("design.csv"), run.folder / "design.csv"
+    with damaged(path):
+        swept = header[header.index("config_id") + 1 : header.index("response")]
     if not swept:
-        raise InputError(f"{table.path}: damaged: no factor stands between config_id and response")
+        raise InputError(f"{path}: damaged: no factor stands between config_id and response")
+    table = run.table("design.csv", (*ESTIMATE, "confidence"), ("point", "response", *swept))
     if not len(table):
-        raise InputError(f"{table.path}: holds no points")
+        raise InputError(f"{path}: holds no points")
+    return table, swept
+
+
+def _means_of(table: Table, swept: Sequence[str]) -> Means:
+    """Return the means by response, with the factors."""
     rows: dict[str, list[int]] = {}
-    for row, response in enumerate(table.texts("response")):
+    for row, response in enumerate(table.texts["response"]):
         rows.setdefault(response, []).append(row)
     return Means(
         [_factor(table, name) for name in swept],
         {response: np.array(at) for response, at in rows.items()},
-        *(table.numbers(name) for name in ESTIMATE),
+        *(table.numbers[name] for name in ESTIMATE),
     )
 
 
 def _factor(table: Table, name: str) -> Factor:
-    cells = table.texts(name)
+    cells = table.texts[name]
     try:
         return Factor(name, np.array([float(cell) for cell in cells]), [])
     except ValueError:

@@ -121,10 +121,10 @@ def read_candidates(run: Run, found: Recommended) -> Candidates:
         If the file is missing or damaged.
     """
     bounds = {bound.name: bound for bound in found.bounds}
-    table = run.table("candidates.csv", ("stage", *found.point, "n", "objective", *bounds))
-    searched = np.array([stage == "search" for stage in table.texts("stage")], dtype=bool)
-    objective = table.numbers("objective")[searched]
-    bounded = {name: table.numbers(name)[searched] for name in bounds}
+    table = run.table("candidates.csv", (*found.point, "objective", *bounds), ("stage",))
+    searched = np.array([stage == "search" for stage in table.texts["stage"]], dtype=bool)
+    objective = table.numbers["objective"][searched]
+    bounded = {name: table.numbers[name][searched] for name in bounds}
     feasible = ~np.isnan(objective)
     for name, means in bounded.items():
         feasible &= bounds[name].holds(means)
@@ -133,15 +133,15 @@ def read_candidates(run: Run, found: Recommended) -> Candidates:
 
 def points_of(table: Table, found: Recommended) -> Floats:
     """Return the points in the rows of a table, one row each."""
-    return np.stack([table.numbers(name) for name in found.point], axis=1)
+    return np.stack([table.numbers[name] for name in found.point], axis=1)
 
 
 def objective_label(run: Run, bounds: Sequence[Bound]) -> str:
     """Return the label of the objective, in the unit of its terms if they have one in common."""
-    table = run.table("evaluations.csv", ("replication",))
-    names = list(table.columns)
+    names = run.header("evaluations.csv")
     bounded = {bound.response for bound in bounds}
-    terms = [name for name in names[names.index("replication") + 1 :] if name not in bounded]
+    with damaged(run.folder / "evaluations.csv"):
+        terms = [name for name in names[names.index("replication") + 1 :] if name not in bounded]
     units = {run.units.of_response(name) for name in terms}
     return labelled("objective", units.pop() if len(units) == 1 else "")
 
@@ -152,10 +152,9 @@ def draw_points(axes: Axes, x: Floats, means: Floats, feasible: NDArray[np.bool_
         (~feasible, BAD, "x", "violates a bound in the search"),
         (feasible, FAINT, "o", "keeps to all bounds in the search"),
     ):
-        if own.any():
-            edge = 1.0 if marker == "x" else 0.0
-            look = {"color": colour, "marker": marker, "markersize": 3.5, "markeredgewidth": edge}
-            dots(axes, x[own], means[own], label=label, **look)
+        edge = 1.0 if marker == "x" else 0.0
+        look = {"color": colour, "marker": marker, "markersize": 3.5, "markeredgewidth": edge}
+        dots(axes, x[own], means[own], label=label, **look)
 
 
 def verdict(found: Recommended) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,14 +79,14 @@ def draw(run: Run) -> dict[str, Figure]:
 
 def _history(run: Run, system: str, heading: str) -> Figure:
     """Draw the ratings of the best players over the games of the log."""
-    ranking = run.table("ratings.csv", ("rank", "player", "rating"))
+    ranking = run.table("ratings.csv", (), ("rank", "player"))
     if not len(ranking):
         raise InputError(f"{ranking.path}: holds no players")
-    best = ranking.texts("player")[:SHOWN]
+    best = ranking.texts["player"][:SHOWN]
     paths, total = read_history(run, best)
     figure = Figure(figsize=(9.0, 4.6), layout="constrained")
     axes = figure.subplots()
-    for k, (player, rank) in enumerate(zip(best, ranking.texts("rank"), strict=False)):
+    for k, (player, rank) in enumerate(zip(best, ranking.texts["rank"], strict=False)):
         games, ratings = paths[player]
         shown = thinned(games.size, MOST_STEPS)
         look: dict[str, Any] = {"color": COLOURS[k], "linestyle": LINES[k % len(LINES)]}
@@ -123,9 +122,8 @@ def read_history(run: Run, players: Sequence[str]) -> tuple[dict[str, tuple[Floa
     """
     found: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in players}
     number, last = 0, None
-    path = run.folder / "history.csv"
-    with damaged(path):
-        for game, player, before, after in _rows(run):
+    with damaged(run.folder / "history.csv"):
+        for game, player, before, after in run.rows("history.csv", HEADER):
             if game != last:
                 number, last = number + 1, game
             if player in found:
@@ -136,22 +134,6 @@ def read_history(run: Run, players: Sequence[str]) -> tuple[dict[str, tuple[Floa
                 games.append(number)
                 ratings.append(float(after))
     return {name: (np.array(g), np.array(r)) for name, (g, r) in found.items()}, number
-
-
-def _rows(run: Run) -> Iterator[list[str]]:
-    """Yield the columns of `HEADER` row by row."""
-    path = run.folder / "history.csv"
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = csv.reader(file, strict=True)
-            header = next(rows, [])
-            places = [header.index(name) for name in HEADER]
-            for row in rows:
-                yield [row[place] for place in places]
-    except OSError as error:
-        raise run.unreadable(path, error) from None
-    except csv.Error as error:
-        raise InputError(f"{path}: damaged: {error}") from None
 
 
 # ---- calibration ----

@@ -76,7 +76,7 @@ def read_search(run: Run, found: Recommended) -> Search:
     candidates = read_candidates(run, found)
     row_of = {tuple(point): row for row, point in enumerate(candidates.points.tolist())}
     table = run.table("evaluations.csv", (*found.point, "replication"))
-    stages = table.numbers("replication") % RUN // STAGE
+    stages = table.numbers["replication"] % RUN // STAGE
     spent = np.full(len(row_of), np.nan)
     for order, (point, stage) in enumerate(
         zip(points_of(table, found).tolist(), stages.tolist(), strict=True), 1
@@ -85,7 +85,7 @@ def read_search(run: Run, found: Recommended) -> Search:
             spent[row_of[tuple(point)]] = order
     trajectory = run.table("trajectory.csv", ("replications", *found.point))
     # The last row is the recommended point after its certification.
-    changed = trajectory.numbers("replications")
+    changed = trajectory.numbers["replications"]
     incumbents = [row_of.get(tuple(p), -1) for p in points_of(trajectory, found).tolist()]
     total = int(changed[-1]) if changed.size else len(table)
     return Search(candidates, spent, changed[:-1], np.array(incumbents[:-1], np.int64), total)

@@ -68,13 +68,12 @@ def _band(axes: Axes, game: NDArray[np.int64], games: Games, colour: str) -> Non
 
 def _read_games(run: Run) -> dict[str, dict[str, Floats]]:
     """Return the columns of each policy's games."""
-    table = run.table("games.csv", ("policy", *COLUMNS))
+    table = run.table("games.csv", COLUMNS, ("policy",))
     if not len(table):
         raise InputError(f"{table.path}: holds no games")
-    policies = np.array(table.texts("policy"))
-    columns = {name: table.numbers(name) for name in COLUMNS}
+    policies = np.array(table.texts["policy"])
     return {
-        policy: {name: column[policies == policy] for name, column in columns.items()}
+        policy: {name: column[policies == policy] for name, column in table.numbers.items()}
         for policy in dict.fromkeys(policies.tolist())
     }
 
@@ -82,7 +81,7 @@ def _read_games(run: Run) -> dict[str, dict[str, Floats]]:
 def _own_skill(run: Run) -> float:
     """Return the true skill of player 0, who is known by the rank."""
     players = run.table("players.csv", ("rank", "skill"))
-    ranks, skills = players.numbers("rank"), players.numbers("skill")
+    ranks, skills = players.numbers["rank"], players.numbers["skill"]
     rank = {"top": 1, "bottom": len(players)}.get(run.factor("rank"), run.factor("rank"))
     with damaged(players.path):
         return float(skills[ranks == float(rank)][0])

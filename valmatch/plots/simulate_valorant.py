@@ -76,12 +76,11 @@ def draw(run: Run) -> dict[str, Figure]:
 def read_day(run: Run) -> Day:
     """Return what the tables of a run hold."""
     columns = ("arrival_hours", "match_hours", "rating", "wait_minutes")
-    players = run.table("players.csv", columns)
-    arrival, leaving, rating, wait = (players.numbers(name) for name in columns)
+    arrival, leaving, rating, wait = run.table("players.csv", columns).numbers.values()
     horizon = run.factor("horizon")
     if horizon is None:
         horizon = arrival.max(initial=0.0)
-    differences = run.table("matches.csv", ("team_diff",)).numbers("team_diff")
+    differences = run.table("matches.csv", ("team_diff",)).numbers["team_diff"]
     threshold = float(run.factor("wait_thresh"))
     return Day(float(horizon), threshold, arrival, leaving, rating, wait, differences)
 

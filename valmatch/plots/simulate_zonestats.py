@@ -69,11 +69,11 @@ def read_history(run: Run) -> History:
     if not len(players) or not len(games):
         raise InputError(f"{run.folder}: holds no games")
     with damaged(games.path):
-        game, player = (games.numbers(name).astype(np.int64) for name in ("game", "player"))
+        game, player = (games.numbers[name].astype(np.int64) for name in ("game", "player"))
         if player.min() < 0 or player.max() >= len(players):
             raise ValueError(f"player {player.max()} is not in players.csv")
-    after = games.numbers("rating") + games.numbers("adjustment")
-    return History(players.numbers("skill"), players.numbers("rating"), game, player, after)
+    after = games.numbers["rating"] + games.numbers["adjustment"]
+    return History(players.numbers["skill"], players.numbers["rating"], game, player, after)
 
 
 def errors(history: History, initial: float) -> tuple[Floats, Floats]:

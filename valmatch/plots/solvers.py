@@ -28,7 +28,7 @@ SHARES = {
     "within_10_percent": "within 10%",
     "within_5_percent": "within 5%",
 }
-HEADER = ("solver", "macrorep", "replications", "gap", "violation")
+NUMBERS = ("gap", "replications", "violation")
 
 
 class Measure(NamedTuple):
@@ -122,14 +122,13 @@ def read_progress(run: Run) -> dict[str, Progress]:
     InputError
         If ``progress.csv`` is missing or damaged, or holds no run.
     """
-    table = run.table("progress.csv", HEADER)
+    table = run.table("progress.csv", NUMBERS, ("solver", "macrorep"))
     if not len(table):
         raise InputError(f"{table.path}: holds no run")
-    gap, spent = table.numbers("gap"), table.numbers("replications")
+    gap, spent, excess = table.numbers.values()
     gap = np.where(np.isnan(gap), 1.0, np.minimum(gap, 1.0))
-    excess = table.numbers("violation")
     excess[~np.isfinite(excess)] = np.nan
-    solvers, macroreps = np.array(table.texts("solver")), np.array(table.texts("macrorep"))
+    solvers, macroreps = map(np.array, table.texts.values())
     found = {}
     with damaged(table.path):
         for name in dict.fromkeys(solvers.tolist()):

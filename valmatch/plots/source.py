@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Collection, Iterator, Mapping
+from array import array
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from sys import intern
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,36 +49,22 @@ class Mean(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """A CSV file.
+    """Some columns of a CSV file.
 
     Attributes
     ----------
     path : the file
-    columns : its cells by column
+    numbers : columns of numbers by name; NaN where a cell is empty
+    texts : other columns by name, as they stand
     """
 
     path: Path
-    columns: Mapping[str, list[str]]
+    numbers: Mapping[str, Floats]
+    texts: Mapping[str, list[str]]
 
     def __len__(self) -> int:
-        return len(next(iter(self.columns.values()), []))
-
-    def texts(self, name: str) -> list[str]:
-        """Return a column as it stands."""
-        return self.columns[name]
-
-    def numbers(self, name: str) -> Floats:
-        """Return a column of numbers; NaN where a cell is empty.
-
-        Raises
-        ------
-        InputError
-            If a cell is no number.
-        """
-        try:
-            return np.array([float(cell or "nan") for cell in self.columns[name]], np.float64)
-        except ValueError as error:
-            raise InputError(f"{self.path}: {name}: damaged: {error}") from None
+        columns: list[Sized] = [*self.numbers.values(), *self.texts.values()]
+        return len(columns[0])
 
 
 @dataclass(frozen=True)
@@ -137,35 +125,72 @@ class Run:
         with damaged(self.folder / MANIFEST):
             return self.config["factors"][name]
 
-    def table(self, name: str, columns: Collection[str]) -> Table:
-        """Read a CSV file that has at least some columns.
+    def header(self, name: str) -> list[str]:
+        """Return the names of the columns of a CSV file.
 
-        A last line without an end, which a kill leaves, is dropped.
+        Raises
+        ------
+        InputError
+            If the file is missing or damaged.
+        """
+        rows = self._rows(name)
+        header = next(rows, [])
+        rows.close()
+        return header
+
+    def rows(self, name: str, columns: Sequence[str]) -> Iterator[list[str]]:
+        """Yield some columns of a CSV file row by row.
 
         Raises
         ------
         InputError
             If the file is missing or damaged, or lacks a column.
         """
-        path = self.folder / name
-        lines = self._text(name).splitlines(keepends=True)
-        if lines and not lines[-1].endswith("\n"):
-            lines.pop()
-        try:
-            rows = list(csv.reader(lines, strict=True))
-        except csv.Error as error:
-            raise InputError(f"{path}: damaged: {error}") from None
-        header = rows[0] if rows else []
+        rows, path = self._rows(name), self.folder / name
+        header = next(rows, [])
         missing = [column for column in columns if column not in header]
         if missing:
             raise InputError(f"{path}: damaged: there is no column {missing[0]!r}")
-        for number, row in enumerate(rows, 1):
+        places = [header.index(column) for column in columns]
+        for number, row in enumerate(rows, 2):
             if len(row) != len(header):
-                raise InputError(
-                    f"{path}:{number}: damaged: {len(row)} cells (the header has {len(header)})"
-                )
-        cells = [list(column) for column in zip(*rows[1:], strict=True)] or [[] for _ in header]
-        return Table(path, dict(zip(header, cells, strict=True)))
+                what = f"{len(row)} cells (the header has {len(header)})"
+                raise InputError(f"{path}: damaged: row {number} has {what}")
+            yield [row[place] for place in places]
+
+    def table(self, name: str, numbers: Collection[str], texts: Collection[str] = ()) -> Table:
+        """Read some columns of a CSV file.
+
+        Raises
+        ------
+        InputError
+            If the file is missing or damaged, or lacks a column.
+        """
+        columns = {column: array("d") for column in numbers}
+        words: dict[str, list[str]] = {column: [] for column in texts}
+        count, path = len(columns), self.folder / name
+        for number, row in enumerate(self.rows(name, [*columns, *words]), 2):
+            try:
+                for cell, column in zip(row, columns.values(), strict=False):
+                    column.append(float(cell or "nan"))
+            except ValueError as error:
+                raise InputError(f"{path}: damaged: row {number}: {error}") from None
+            for cell, word in zip(row[count:], words.values(), strict=True):
+                word.append(intern(cell))
+        arrays = {column: np.array(values) for column, values in columns.items()}
+        return Table(path, arrays, words)
+
+    def _rows(self, name: str) -> Generator[list[str]]:
+        """Yield the rows of a CSV file; a last line without an end, left by a kill, is dropped."""
+        path = self.folder / name
+        try:
+            with path.open(encoding="utf-8", newline="") as file:
+                lines = (line for line in file if line.endswith(("\n", "\r")))
+                yield from csv.reader(lines, strict=True)
+        except OSError as error:
+            raise self._unreadable(path, error) from None
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise InputError(f"{path}: damaged: {error}") from None
 
     def json(self, name: str) -> dict[str, Any]:
         """Read a JSON file.
@@ -177,27 +202,18 @@ class Run:
         """
         path = self.folder / name
         try:
-            found = json.loads(self._text(name))
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise self._unreadable(path, error) from None
         except ValueError as error:
             raise InputError(f"{path}: damaged: {error}") from None
         if not isinstance(found, dict):
             raise InputError(f"{path}: damaged: not an object")
         return found
 
-    def unreadable(self, path: Path, error: OSError) -> InputError:
-        """Return the error of a file that cannot be read."""
+    def _unreadable(self, path: Path, error: OSError) -> InputError:
         why = f" ({self.remark})" if self.remark else ""
         return InputError(f"{path}: cannot be read: {error.strerror}{why}")
-
-    def _text(self, name: str) -> str:
-        path = self.folder / name
-        try:
-            with path.open(encoding="utf-8", newline="") as file:
-                return file.read()
-        except OSError as error:
-            raise self.unreadable(path, error) from None
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path}: damaged: {error}") from None
 
 
 @contextmanager

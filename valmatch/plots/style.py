@@ -142,7 +142,9 @@ def thinned(n: int, most: int = MOST_MARKS) -> slice:
 
 
 def dots(axes: Axes, x: NDArray[Any], y: NDArray[Any], **look: Any) -> None:  # noqa: ANN401
-    """Draw marks without a line, thinned if they are too many to see."""
+    """Draw marks without a line, if there are any; thinned if they are too many to see."""
+    if not x.size:
+        return
     shown = thinned(x.size)
     x, y = x[shown], y[shown]
     look = {"linestyle": "", "marker": "o", "markersize": 3.0, "markeredgewidth": 0.0, **look}
@@ -186,7 +188,7 @@ def spread_out(axes: Axes, which: str, values: Floats) -> None:
     if least >= low / 10:
         scale("log")
         limits(0.8 * least, 1.25 * most)
-        if most < 500 * least:
+        if most < 50 * least:
             axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     else:
         threshold = 10.0 ** math.floor(math.log10(low))
