@@ -614,6 +614,13 @@ def test_more_factors_have_a_panel_each(made: Path) -> None:
         assert sorted(marks[1].tolist()) == [100.0 + 10.0 * i for i in range(8)]
 
 
+def test_a_large_design_stays_small_as_a_file(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    names = ("team_diff", "player_diff", "wait_thresh", "team_slack")
+    designed(tmp_path, {name: rng.random(600) for name in names}, cloud=True)
+    assert plot(tmp_path)[1].stat().st_size < 2_000_000
+
+
 def test_a_design_without_factors_or_points(copy: Callable[[str], Path]) -> None:
     folder = copy("line")
     path = folder / "design.csv"

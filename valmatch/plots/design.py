@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 
 from valmatch.errors import InputError
 from valmatch.plots.source import Run, Table, damaged
-from valmatch.plots.style import COLOURS, GOOD, GREY, LINES, head, panels, wrapped
+from valmatch.plots.style import (
+    COLOURS,
+    GOOD,
+    GREY,
+    LINES,
+    MOST_VECTOR_MARKS,
+    head,
+    panels,
+    wrapped,
+)
 
 __all__ = ["Factor", "Means", "draw"]
 
@@ -23,6 +32,8 @@ Chosen = NDArray[np.int64]
 
 ESTIMATE = ("n", "undefined", "mean", "ci_low", "ci_high")
 MOST_LINES = 8
+MOST_BARS = 2000
+"""Intervals in a figure beyond which an SVG file holds a picture of them."""
 PANEL = 3.2
 MAP = "cividis"
 
@@ -189,6 +200,7 @@ def _means(axes: Axes, factor: Factor, means: Means, rows: Chosen, **look: Any) 
         marker="o",
         markersize=3.5,
         linewidth=1.1,
+        rasterized=means.mean.size * len(means.factors) > MOST_BARS,
         **look,
     )
 
@@ -204,7 +216,7 @@ def _dots(axes: Axes, first: Factor, second: Factor, means: Means, rows: Chosen)
         vmin=second.levels[0],
         vmax=second.levels[-1],
         zorder=3,
-        rasterized=rows.size > 1500,
+        rasterized=rows.size > MOST_VECTOR_MARKS,
     )
 
 

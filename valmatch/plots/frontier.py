@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from valmatch.errors import InputError
 from valmatch.plots.optimized import ANSWERS, Recommended, objective_label, recommended_of
 from valmatch.plots.source import Mean, Run, damaged
-from valmatch.plots.style import BAD, GOOD, GREY, head, panels
+from valmatch.plots.style import BAD, GOOD, GREY, MOST_VECTOR_MARKS, head, panels
 from valmatch.plots.units import labelled
 
 __all__ = ["draw", "read_frontier"]
@@ -94,4 +94,5 @@ def _means(
                 markerfacecolor=face,
                 markersize=6,
                 label=NAMES[answer],
+                rasterized=values.size > MOST_VECTOR_MARKS,
             )

@@ -26,6 +26,7 @@ __all__ = [
     "GOOD",
     "GREY",
     "LINES",
+    "MOST_VECTOR_MARKS",
     "counted",
     "dots",
     "head",
@@ -50,8 +51,8 @@ LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), "-.", (0, (1, 1)), (0, (8, 2)), (0
 DPI = 120
 MOST_MARKS = 20_000
 """Marks beyond which no eye sees more."""
-MOST_VECTOR_MARKS = 1500
-"""Marks beyond which an SVG file holds them as a picture, to stay small."""
+MOST_VECTOR_MARKS = 300
+"""Marks of one kind in a panel beyond which an SVG file holds a picture of them, to stay small."""
 CHARACTERS_PER_INCH = 13
 
 RC: Any = {
