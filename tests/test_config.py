@@ -445,7 +445,7 @@ def test_overrides_outside_the_factors() -> None:
         (
             "replicate.m=1",
             "replicate.m: unknown key (allowed: n, seed, workers, executor, scheduler,"
-            " target, max_reps, confidence, expect)",
+            " target, max_reps, control_variates, confidence, expect)",
         ),
         (
             "poisson_rate.27=1",
