@@ -294,3 +294,51 @@ def test_rate_prints_and_writes(tmp_path: Path) -> None:
     assert (bad.code, bad.err.count("\n")) == (2, 1)
     assert bad.err.startswith(f"{log}:2:")
     assert not (tmp_path / "bad").exists()
+
+
+def test_quiet_and_verbose(tmp_path: Path) -> None:
+    run = ["replicate", "valorant", "-n", 3, "--out"]
+    quiet = valmatch(*run, tmp_path / "q", "--quiet")
+    assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
+    assert (tmp_path / "q" / "summary.json").exists()
+    document = valmatch(*run, tmp_path / "j", "-q", "--json")
+    assert json.loads(document.out)["replications"] == 3
+    verbose = valmatch(*run, tmp_path / "v", "--verbose")
+    assert "replications a second" in verbose.err
+    assert "replications a second" not in valmatch(*run, tmp_path / "n").err
+    assert valmatch("replicate", "valorant", "-n", 0, "-q").err.count("\n") == 1
+
+
+def test_what_is_printed_has_no_trailing_blanks_and_fits_80_columns() -> None:
+    for command in (
+        ["simulate", "valorant"],
+        ["replicate", "valorant", "-n", 3],
+        ["replicate", "valorant", "-n", 3, "--control-variates"],
+        ["optimize", "valorant-20min", "--budget", 100],
+    ):
+        done = valmatch(*command)
+        lines = done.out.splitlines()
+        assert [line for line in lines if line != line.rstrip()] == []
+        assert max(map(len, lines)) <= 80 or "--control-variates" in command
+
+
+def test_completion_knows_configs_solvers_and_models() -> None:
+    def completed(words: str) -> list[str]:
+        environment = {
+            **os.environ,
+            "_VALMATCH_COMPLETE": "complete_bash",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(len(words.split(" ")) - 1),
+        }
+        done = subprocess.run(
+            [Path(sys.executable).parent / "valmatch"],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout.split()
+
+    assert completed("valmatch replicate valorant-x") == ["valorant-x10", "valorant-x2"]
+    assert completed("valmatch factors zo") == ["zonestats"]
+    assert "auto,bayes" in completed("valmatch optimize valorant-x2 --solver auto,b")

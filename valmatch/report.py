@@ -85,7 +85,9 @@ class _Rate(ProgressColumn):
 
 
 @contextmanager
-def progress_bar(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
+def progress_bar(
+    what: str, total: int | None, show: bool = True
+) -> Iterator[Callable[[int], None]]:
     """Show progress on stderr if it is a terminal; yield a function that takes steps done."""
     console = Console(stderr=True)
     columns = (
@@ -96,7 +98,7 @@ def progress_bar(what: str, total: int | None) -> Iterator[Callable[[int], None]
         TimeRemainingColumn(),
     )
     with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
+        *columns, console=console, transient=True, disable=not (show and console.is_terminal)
     ) as progress:
         task = progress.add_task(what, total=total)
         yield lambda done: progress.advance(task, done)

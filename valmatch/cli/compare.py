@@ -1,0 +1,107 @@
+"""``valmatch compare``."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from valmatch.cli.parameters import (
+    DEFAULT_N,
+    DEFAULT_SEED,
+    Confidence,
+    Executor,
+    Json,
+    MaxTime,
+    Out,
+    Overrides,
+    Quiet,
+    Resume,
+    Scheduler,
+    Seed,
+    Verbose,
+    Workers,
+    executor_named,
+    first,
+    whole,
+)
+from valmatch.cli.voice import load_config, progress, show, warn
+from valmatch.errors import InputError
+
+__all__ = ["compare"]
+
+
+def compare(
+    a: Annotated[str, typer.Argument(metavar="A", help="A config, or the folder of a run.")],
+    b: Annotated[
+        str | None,
+        typer.Argument(metavar="[B]", help="Another; without it, A changed by --set."),
+    ] = None,
+    n: Annotated[
+        int | None,
+        typer.Option(
+            "-n",
+            "--n",
+            parser=whole(1),
+            metavar="N",
+            help="Number of replications of each.  [default: 1000]",
+        ),
+    ] = None,
+    seed: Seed = None,
+    workers: Workers = None,
+    executor: Executor = None,
+    scheduler: Scheduler = None,
+    confidence: Confidence = None,
+    overrides: Overrides = [],  # noqa: B006
+    out: Out = None,
+    resume: Resume = False,
+    max_time: MaxTime = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Compare two systems under common random numbers: paired differences B - A.
+
+    With one config, B is that config changed by --set; with two, --set changes both. Two folders
+    of `replicate` are compared without simulating anything.
+    """
+    from valmatch.comparison import compare as run
+    from valmatch.comparison import compare_runs
+    from valmatch.report import show_comparison
+
+    level = 0.95 if confidence is None else confidence
+    if b is not None and Path(a).is_dir() and Path(b).is_dir():
+        from valmatch.combine import read_run
+
+        found = compare_runs(read_run(Path(a), warn), read_run(Path(b), warn), level)
+    else:
+        if b is None and not overrides:
+            raise InputError(f"compare {a}: nothing to compare with; give a second config or --set")
+        one = load_config(a, [] if b is None else overrides)
+        other = load_config(a if b is None else b, overrides)
+        n = first(n, one.replicate.get("n"), DEFAULT_N)
+        with progress("replications", 2 * n) as advance:
+            found = run(
+                one,
+                other,
+                n,
+                first(seed, one.replicate.get("seed"), DEFAULT_SEED),
+                workers=first(workers, one.replicate.get("workers"), 1),
+                executor=executor_named(executor),
+                scheduler=scheduler,
+                confidence=level,
+                max_seconds=math.inf if max_time is None else max_time,
+                out=out,
+                resume=resume,
+                progress=advance,
+                warn=warn,
+            )
+    show(json, found.summary(), lambda: show_comparison(found), out)
+    for name, compared in found.comparisons.items():
+        if undefined := compared.difference.undefined:
+            warn(f"{name} is undefined in {undefined} of {found.n} pairs")
+    if found.status != "complete":
+        warn(f"{found.status}{'; --resume goes on' if out else ''}")
+        raise typer.Exit(130 if found.status == "interrupted" else 3)

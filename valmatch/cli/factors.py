@@ -1,0 +1,23 @@
+"""``valmatch factors``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from valmatch.cli.parameters import complete_model
+
+__all__ = ["factors"]
+
+
+def factors(
+    model: Annotated[
+        str, typer.Argument(help="Name of the model.", autocompletion=complete_model)
+    ] = "valorant",
+) -> None:
+    """Print a YAML config with every factor of a model, documented."""
+    from valmatch.template import template
+
+    sys.stdout.write(template(model))

@@ -1,0 +1,109 @@
+"""``valmatch optimize``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from valmatch.cli.parameters import (
+    DEFAULT_SEED,
+    Confidence,
+    ConfigArgument,
+    Json,
+    Out,
+    Overrides,
+    Quiet,
+    Resume,
+    Seed,
+    Verbose,
+    Workers,
+    complete_solver,
+    first,
+    whole,
+)
+from valmatch.cli.voice import load_config, progress, show, title_of, warn
+
+__all__ = ["optimize"]
+
+DEFAULT_BUDGET = 1000
+
+
+def optimize(
+    config: ConfigArgument,
+    solver: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME[,NAME]",
+            help="Solvers, by commas.  [default: auto]",
+            autocompletion=complete_solver,
+        ),
+    ] = None,
+    budget: Annotated[
+        int | None,
+        typer.Option(parser=whole(1), metavar="N", help="Replications of a run.  [default: 1000]"),
+    ] = None,
+    macroreps: Annotated[
+        int | None,
+        typer.Option(parser=whole(1), metavar="M", help="Runs of each solver.  [default: 1]"),
+    ] = None,
+    seed: Seed = None,
+    workers: Workers = None,
+    confidence: Confidence = None,
+    sweep: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME=FIRST:LAST:STEP",
+            help="Solve for each value of a bound or weight: the frontier.",
+        ),
+    ] = None,
+    overrides: Overrides = [],  # noqa: B006
+    out: Out = None,
+    resume: Resume = False,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Find the rules that minimise the objective of the `optimize` section of the config.
+
+    The budget covers search and certification: the recommended point is chosen and tested on
+    replications that the search did not use. Exit code 3: no point was certified as feasible.
+    """
+    from valmatch.optimization.frontier import parse_sweep, trace_frontier
+    from valmatch.optimization.study import optimize as solve
+    from valmatch.report import show_frontier, show_study
+
+    settings = load_config(config, overrides)
+    given = settings.optimize
+    names = [name.strip() for name in (solver or given.get("solver") or "auto").split(",")]
+    budget = first(budget, given.get("budget"), DEFAULT_BUDGET)
+    macroreps = first(macroreps, given.get("macroreps"), 1)
+    seed = first(seed, given.get("seed"), DEFAULT_SEED)
+    options: dict[str, Any] = {
+        "workers": first(workers, given.get("workers"), 1),
+        "confidence": float(first(confidence, given.get("confidence"), 0.95)),
+        "out": out,
+        "resume": resume,
+        "warn": warn,
+    }
+    header = f"{title_of(settings)}, seed {seed}, budget {budget:,}"
+    if sweep is not None:
+        values = parse_sweep(settings, sweep)
+        with progress("replications", budget * len(values.points)) as advance:
+            frontier = trace_frontier(
+                settings, values, names[0], budget, seed, progress=advance, **options
+            )
+        show(json, frontier.summary(), lambda: show_frontier(header, frontier), out)
+        complete, feasible = frontier.complete, any(frontier.feasible)
+    else:
+        with progress("replications", budget * macroreps * len(names)) as advance:
+            study = solve(
+                settings, names, budget, seed, macroreps=macroreps, progress=advance, **options
+            )
+        show(json, study.summary(), lambda: show_study(header, study), out)
+        complete, feasible = study.complete, bool(study.verdict and study.verdict.feasible)
+    if not complete:
+        warn(f"interrupted{'; --resume goes on' if out else ''}")
+        raise typer.Exit(130)
+    if not feasible:
+        raise typer.Exit(3)

@@ -1,0 +1,209 @@
+"""The arguments and options that several commands have."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from valmatch.cli.voice import set_quiet, set_verbose
+from valmatch.errors import InputError
+
+DEFAULT_SEED = 1
+DEFAULT_N = 1000
+
+__all__ = [
+    "DEFAULT_N",
+    "DEFAULT_SEED",
+    "Confidence",
+    "ConfigArgument",
+    "Executor",
+    "Json",
+    "MaxTime",
+    "Out",
+    "Overrides",
+    "Quiet",
+    "Resume",
+    "Scheduler",
+    "Seed",
+    "Verbose",
+    "Workers",
+    "complete_model",
+    "complete_solver",
+    "executor_named",
+    "first",
+    "level",
+    "whole",
+]
+
+
+def whole(least: int) -> Callable[[str], int]:
+    """Return a parser of whole numbers from `least` on, which names the value it refuses."""
+
+    def parse(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and int(text) >= least):
+            raise typer.BadParameter(f"{text!r} (allowed: a whole number >= {least})")
+        return int(text)
+
+    return parse
+
+
+def level(text: str) -> float:
+    """Parse a confidence level."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0.0 < value < 1.0:
+        raise typer.BadParameter(f"{text!r} (allowed: a number > 0 and < 1)")
+    return value
+
+
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def duration(text: str) -> float:
+    """Parse a time: seconds, a number with a unit, or [D-]HH:MM:SS as SLURM writes it."""
+    number = re.fullmatch(r"(\d+\.?\d*|\.\d+)([smhd]?)", text)
+    clock = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)", text)
+    seconds = 0.0
+    if number:
+        seconds = float(number[1]) * _UNITS[number[2]]
+    elif clock:
+        days, *parts = (float(part or 0) for part in clock.groups())
+        seconds = 86400.0 * days + 3600.0 * parts[0] + 60.0 * parts[1] + parts[2]
+    if not seconds > 0.0:
+        raise typer.BadParameter(f"{text!r} (allowed: a time > 0, such as 90, 30m or 01:30:00)")
+    return seconds
+
+
+def complete_config(text: str) -> list[str]:
+    """Return shipped configs and YAML files that start with what is typed."""
+    from valmatch.config import shipped_configs
+
+    files = [str(path) for path in sorted(Path().glob("*.yaml"))]
+    return [name for name in [*shipped_configs(), *files] if name.startswith(text)]
+
+
+def complete_solver(text: str) -> list[str]:
+    """Return lists of solvers that start with what is typed."""
+    from valmatch.optimization.solvers.registry import SOLVERS
+
+    done, comma, last = text.rpartition(",")
+    return [f"{done}{comma}{name}" for name in SOLVERS if name.startswith(last)]
+
+
+def complete_model(text: str) -> list[str]:
+    """Return models that start with what is typed."""
+    from valmatch.models.registry import MODELS
+
+    return [name for name in MODELS if name.startswith(text)]
+
+
+def executor_named(name: str | None) -> str:
+    """Return the executor of this name, the first one for None."""
+    from valmatch.executors import EXECUTORS
+
+    name = name or EXECUTORS[0]
+    if name not in EXECUTORS:
+        raise InputError(f"--executor {name}: allowed are {' and '.join(EXECUTORS)}")
+    return name
+
+
+def first(*values: int | float | None) -> int:
+    """Return the first value that is given: the option, then the config, then the default."""
+    return next(value for value in values if value is not None)  # type: ignore[return-value]
+
+
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet", "-q", callback=set_quiet, help="Print nothing but errors, and JSON if asked."
+    ),
+]
+
+
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", "-v", callback=set_verbose, help="Also say how the run is made."),
+]
+
+
+ConfigArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="CONFIG",
+        help="A YAML file, the name of a shipped config, or -.",
+        autocompletion=complete_config,
+    ),
+]
+
+
+Overrides = Annotated[
+    list[str],
+    typer.Option("--set", metavar="KEY=VALUE", help="Override a value; may be repeated."),
+]
+
+
+Seed = Annotated[
+    int | None,
+    typer.Option(parser=whole(0), metavar="N", help="Seed of all random numbers.  [default: 1]"),
+]
+
+
+Workers = Annotated[
+    int | None,
+    typer.Option(parser=whole(1), metavar="W", help="Worker processes.  [default: 1]"),
+]
+
+
+Executor = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Where replications run: local (processes) or dask.  [default: local]",
+    ),
+]
+
+
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDR",
+        help="Dask scheduler, such as tcp://host:8786; without one, a cluster of W workers is"
+        " started here.",
+    ),
+]
+
+
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on with what an earlier run left in --out.")
+]
+
+
+MaxTime = Annotated[
+    float | None,
+    typer.Option(
+        parser=duration,
+        metavar="TIME",
+        help="Stop after this time with what is finished: 90, 30m, 01:30:00.",
+    ),
+]
+
+
+Confidence = Annotated[
+    float | None,
+    typer.Option(
+        parser=level, metavar="P", help="Confidence level of the intervals.  [default: 0.95]"
+    ),
+]
+
+
+Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Write the results to this folder.")]
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]

@@ -1,0 +1,28 @@
+"""``valmatch plot``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["plot"]
+
+
+def plot(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR", help="The folder of a run, or one whose subfolders are runs of one kind."
+        ),
+    ],
+) -> None:
+    """Draw the results in a folder, as PNG and SVG files in it.
+
+    Needs matplotlib, which the extra `plot` brings.
+    """
+    from valmatch import plots
+
+    for file in plots.plot(folder):
+        print(file)

@@ -1,0 +1,97 @@
+"""``valmatch rate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from valmatch.cli.parameters import Json, Out, Quiet, Verbose, level, whole
+from valmatch.cli.voice import progress, show, warn
+
+__all__ = ["rate"]
+
+
+def rate(
+    games: Annotated[
+        Path,
+        typer.Argument(metavar="GAMES.csv", help="A CSV file with a header, or - for stdin."),
+    ],
+    system: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="zonestats, elo, trueskill or openskill."),
+    ] = "zonestats",
+    ratings: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Go on from an earlier ratings.csv."),
+    ] = None,
+    columns: Annotated[
+        str,
+        typer.Option(
+            metavar="MEANING=NAME,...",
+            help="Names that the file has for columns, such as game=match_id,winner=winning_team.",
+        ),
+    ] = "",
+    overrides: Annotated[
+        list[str],
+        typer.Option("--set", metavar="NAME=NUMBER", help="Set a parameter; may be repeated."),
+    ] = [],  # noqa: B006
+    tune: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME[,NAME]",
+            help="Fit these parameters to the log loss of the first part of the log.",
+        ),
+    ] = "",
+    train: Annotated[
+        float | None,
+        typer.Option(
+            parser=level, metavar="P", help="Share of the games in that part.  [default: 0.5]"
+        ),
+    ] = None,
+    burn_in: Annotated[
+        int | None,
+        typer.Option(
+            parser=whole(0),
+            metavar="N",
+            help="Games that all players of a game must have behind them for its prediction to"
+            " count as one after the burn-in.  [default: 10]",
+        ),
+    ] = None,
+    skip_bad_games: Annotated[
+        bool, typer.Option("--skip-bad-games", help="Leave bad games out and count them.")
+    ] = False,
+    out: Out = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Rate the players of a game log, predicting each game before it is rated.
+
+    Long format, a row for each player of a game: game, player, score, optional team, minutes,
+    enabled, time. Results format, a row for each game: winner, loser, optional game,
+    winner_score, loser_score, draw, minutes, time.
+    """
+    from valmatch.rate import BURN_IN, parse_columns, parse_parameters
+    from valmatch.rate import rate as rate_games
+    from valmatch.report import show_rating
+
+    size = games.stat().st_size if games.is_file() else 0
+    with progress("bytes", size) as advance:
+        result = rate_games(
+            games,
+            system,
+            parameters=parse_parameters(overrides),
+            ratings=ratings,
+            out=out,
+            columns=parse_columns(columns),
+            tune=[name.strip() for name in tune.split(",")] if tune else [],
+            train=0.5 if train is None else train,
+            burn_in=BURN_IN if burn_in is None else burn_in,
+            skip_bad_games=skip_bad_games,
+            progress=advance,
+            warn=warn,
+        )
+    header = f"{result.system}, {result.games:,} games, {result.rows:,} rows"
+    show(json, result.summary(), lambda: show_rating(header, result), out)

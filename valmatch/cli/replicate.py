@@ -1,0 +1,221 @@
+"""``valmatch replicate``."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from valmatch.cli.parameters import (
+    DEFAULT_N,
+    DEFAULT_SEED,
+    Confidence,
+    ConfigArgument,
+    Executor,
+    Json,
+    MaxTime,
+    Out,
+    Overrides,
+    Quiet,
+    Resume,
+    Scheduler,
+    Seed,
+    Verbose,
+    Workers,
+    executor_named,
+    first,
+    whole,
+)
+from valmatch.cli.voice import load_config, progress, say, say_more, show, title_of, warn
+from valmatch.errors import RunError
+
+if TYPE_CHECKING:
+    from valmatch.config import Config
+    from valmatch.design import Design
+    from valmatch.experiment import Experiment
+    from valmatch.replication import Replications
+
+
+__all__ = ["each", "replicate", "show_run"]
+
+
+def replicate(
+    config: ConfigArgument,
+    n: Annotated[
+        int | None,
+        typer.Option(
+            "-n",
+            "--n",
+            parser=whole(1),
+            metavar="N",
+            help="Number of replications.  [default: 1000]",
+        ),
+    ] = None,
+    seed: Seed = None,
+    workers: Workers = None,
+    executor: Executor = None,
+    scheduler: Scheduler = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/K",
+            help="Make every K-th replication from I on (I from 0).  [default: the place of a"
+            " SLURM array task]",
+        ),
+    ] = None,
+    sweep: Annotated[
+        list[str],
+        typer.Option(
+            metavar="KEY=VALUES",
+            help="Replicate at each value, 100,200,400 or 100:400:100; several sweeps span a grid.",
+        ),
+    ] = [],  # noqa: B006
+    target: Annotated[
+        list[str],
+        typer.Option(
+            metavar="NAME=WIDTH",
+            help="Go on until the half-width of a response is 1% of its mean, or 0.05; may be"
+            " repeated.",
+        ),
+    ] = [],  # noqa: B006
+    max_reps: Annotated[
+        int | None,
+        typer.Option(
+            parser=whole(1),
+            metavar="N",
+            help="Give the targets up after so many replications.  [default: 1000000]",
+        ),
+    ] = None,
+    control_variates: Annotated[
+        bool,
+        typer.Option(
+            "--control-variates", help="Adjust the means by what is known of the arrivals."
+        ),
+    ] = False,
+    confidence: Confidence = None,
+    overrides: Overrides = [],  # noqa: B006
+    out: Out = None,
+    resume: Resume = False,
+    max_time: MaxTime = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Run independent replications and estimate the mean of every response.
+
+    Defaults of the options may stand in the `replicate` section of the config, a design of
+    several points in its section `design`. The results depend on config, seed and n alone. Exit
+    code 3: the time was up before all replications were made, or a target was missed.
+    """
+    from valmatch.design import design_of
+    from valmatch.precision import LEAST
+    from valmatch.replication import MAX_REPS
+    from valmatch.replication import replicate as run
+    from valmatch.shards import parse_shard, shard_of_job
+
+    settings = load_config(config, overrides)
+    given = settings.replicate
+    targets = target or given.get("target") or []
+    n = first(n, None if targets else given.get("n"), LEAST if targets else DEFAULT_N)
+    seed = first(seed, given.get("seed"), DEFAULT_SEED)
+    part = shard_of_job(os.environ) if shard is None else parse_shard(shard)
+    total = len(part.indices(n))
+    if part.count > 1:
+        say(f"shard {part}: {total:,} of {n:,} replications")
+    options: dict[str, Any] = {
+        "workers": first(workers, given.get("workers"), 1),
+        "executor": executor_named(executor or given.get("executor")),
+        "scheduler": scheduler or given.get("scheduler"),
+        "shard": part,
+        "confidence": float(first(confidence, given.get("confidence"), 0.95)),
+        "targets": targets,
+        "max_reps": first(max_reps, given.get("max_reps"), MAX_REPS),
+        "control_variates": control_variates or bool(given.get("control_variates")),
+        "max_seconds": math.inf if max_time is None else max_time,
+        "out": out,
+        "resume": resume,
+        "warn": warn,
+    }
+    design = design_of(settings, sweep)
+    if design is not None:
+        levels = [design.levels(point) for point in design.points]
+        configs = [load_config(config, overrides, point) for point in levels]
+        _replicate_design(settings, design, configs, n, seed, total, options, json)
+        return
+    say_more(f"{options['executor']} executor, {options['workers']} workers, {settings.source}")
+    started = time.perf_counter()
+    with progress("replications", None if targets else total) as advance:
+        result = run(settings, n, seed, progress=advance, **options)
+    seconds = time.perf_counter() - started
+    say_more(f"{seconds:.2f} s, {len(result.values) / seconds:,.0f} replications a second")
+    show_run(result, out, json)
+    _exit_unless_complete(result, total, out)
+    missed = result.missed_expectations()
+    if missed:
+        raise RunError("\n".join(missed))
+
+
+def show_run(result: Replications, out: Path | None, json: bool) -> None:
+    """Print the replications of a config, and what is undefined in them."""
+    from valmatch.report import show_replications
+
+    done = len(result.values)
+    header = f"{title_of(result.config)}, seed {result.seed}, {done:,} replication"
+    header += "s" * (done != 1)
+    show(json, result.summary(), lambda: show_replications(header, result), out)
+    for name, one in result.estimates.items():
+        if one.undefined:
+            warn(f"{name} is undefined in {one.undefined} of {len(result.values)} replications")
+
+
+def _exit_unless_complete(result: Replications, total: int, out: Path | None) -> None:
+    """Leave with the exit code of what stopped a run."""
+    for one in result.precision:
+        if not one.reached:
+            warn(f"target of {one.response} missed: {one.why}")
+    if not result.complete:
+        further = "; --resume goes on" if out else ""
+        done = len(result.values)
+        of = "" if result.precision else f" of {total}"
+        warn(f"{result.status} after {done}{of} replications{further}")
+        raise typer.Exit(130 if result.status == "interrupted" else 3)
+
+
+def _replicate_design(
+    settings: Config,
+    design: Design,
+    configs: list[Config],
+    n: int,
+    seed: int,
+    total: int,
+    options: dict[str, Any],
+    json: bool,
+) -> None:
+    """Run the replications of every point of a design and print them."""
+    from valmatch.config import config_id
+    from valmatch.experiment import run_design
+    from valmatch.report import show_experiment_points
+
+    points = len(set(map(config_id, configs)))
+    known = None if options["targets"] else total * points
+    with progress("replications", known) as advance:
+        found = run_design(settings, design, configs, n, seed, progress=advance, **options)
+    header = f"{settings.model} ({Path(settings.source).stem}), seed {seed}, {each(found)}"
+    show(json, found.summary(), lambda: show_experiment_points(header, found), options["out"])
+    if found.status != "complete":
+        further = "; --resume goes on" if options["out"] else ""
+        done = sum(one.complete for one in found.results)
+        warn(f"{found.status} after {done} of {len(configs)} points{further}")
+        raise typer.Exit(130 if found.status == "interrupted" else 3)
+
+
+def each(experiment: Experiment) -> str:
+    """Say how many replications each point of a design has."""
+    numbers = [len(result.values) for result in experiment.results] or [0]
+    least, most = min(numbers), max(numbers)
+    shown = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    return f"{shown} replications at each point"

@@ -1,0 +1,52 @@
+"""``valmatch simulate``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from valmatch.cli.parameters import (
+    DEFAULT_SEED,
+    ConfigArgument,
+    Json,
+    Out,
+    Overrides,
+    Quiet,
+    Seed,
+    Verbose,
+    first,
+    whole,
+)
+from valmatch.cli.voice import load_config, show, title_of, warn
+
+__all__ = ["simulate"]
+
+
+def simulate(
+    config: ConfigArgument,
+    seed: Seed = None,
+    replication: Annotated[
+        int | None,
+        typer.Option(parser=whole(0), metavar="K", help="Index of the replication.  [default: 0]"),
+    ] = None,
+    overrides: Overrides = [],  # noqa: B006 - typer wants the default itself
+    out: Out = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Run one replication and record everything that happens in it.
+
+    Replication K is row K of `valmatch replicate` with the same config and seed.
+    """
+    from valmatch.recording import simulate as run
+    from valmatch.report import show_responses
+
+    settings = load_config(config, overrides)
+    seed = first(seed, settings.replicate.get("seed"), DEFAULT_SEED)
+    replication = replication or 0
+    result = run(settings, seed, replication, out=out, warn=warn)
+    header = f"{title_of(settings)}, seed {seed}, replication {replication}"
+    values = result.values.tolist()
+    show(json, result.summary(), lambda: show_responses(header, result.responses, values), out)

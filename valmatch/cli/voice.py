@@ -1,0 +1,101 @@
+"""What commands print, and how much of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from valmatch.config import Config
+
+__all__ = [
+    "load_config",
+    "progress",
+    "reset",
+    "say",
+    "say_more",
+    "set_quiet",
+    "set_verbose",
+    "show",
+    "title_of",
+    "warn",
+]
+
+QUIET, NORMAL, VERBOSE = -1, 0, 1
+
+_level = NORMAL
+
+
+def reset() -> None:
+    """Speak as a command does that is told nothing."""
+    global _level
+    _level = NORMAL
+
+
+def set_quiet(wanted: bool) -> None:
+    """Print nothing but errors, and JSON where it is asked for."""
+    global _level
+    _level = QUIET if wanted else _level
+
+
+def set_verbose(wanted: bool) -> None:
+    """Also say how a run is made."""
+    global _level
+    _level = VERBOSE if wanted else _level
+
+
+def say(text: str) -> None:
+    """Print a line on stderr."""
+    if _level > QUIET:
+        print(text, file=sys.stderr)
+
+
+def say_more(text: str) -> None:
+    """Print a line on stderr for those who want to know."""
+    if _level == VERBOSE:
+        print(text, file=sys.stderr)
+
+
+def warn(text: str) -> None:
+    """Print a warning on stderr."""
+    say(f"warning: {text}")
+
+
+def show(json: bool, document: object, table: Callable[[], None], out: Path | None = None) -> None:
+    """Print results on stdout: as one JSON document if wanted, else as a table; say where."""
+    if json:
+        from valmatch.output import to_json
+
+        sys.stdout.write(to_json(document))
+    elif _level > QUIET:
+        table()
+        if out:
+            say(f"results in {out}")
+
+
+def progress(what: str, total: int | None) -> AbstractContextManager[Callable[[int], None]]:
+    """Show progress on stderr if it is a terminal; see `valmatch.report.progress_bar`."""
+    from valmatch.report import progress_bar
+
+    return progress_bar(what, total, show=_level > QUIET)
+
+
+def title_of(config: Config) -> str:
+    """Return the start of the header of a table."""
+    from valmatch.config import config_id
+
+    return f"{config.model} ({Path(config.source).stem}), config {config_id(config)}"
+
+
+def load_config(source: str, overrides: list[str], levels: Sequence[str] = ()) -> Config:
+    """Read a config and pass its warnings on."""
+    from valmatch.config import load
+
+    config = load(source, overrides, levels)
+    for warning in config.warnings:
+        warn(warning)
+    return config
