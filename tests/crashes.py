@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from random import Random
@@ -11,12 +13,36 @@ from random import Random
 from valmatch.config import Config
 from valmatch.replication import replicate
 
+CASES = {
+    "valorant": ("valorant", (), 600),
+    "opponent": ("kg-fig1-top", ("n_opponents=4", "n_games=20", "rank=1"), 120),
+}
+"""Configs of a model without and one with curves: source, overrides, replications."""
+
 FILES = ("replications.csv", "summary.json", "curves.csv")
 
 
 def contents(folder: Path) -> dict[str, bytes]:
     """Return the result files of a folder."""
     return {name: (folder / name).read_bytes() for name in FILES if (folder / name).exists()}
+
+
+def start(*arguments: object) -> subprocess.Popen[str]:
+    """Start a command with ``--out`` last, and wait until it has written some replications."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "valmatch", *map(str, arguments)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    path = Path(str(arguments[-1])) / "replications.csv"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (
+        path.exists() and path.read_bytes().count(b"\n") > 9
+    ):
+        time.sleep(0.05)
+    return process
 
 
 def run_and_kill(config: Config, n: int, folder: Path, seconds: float) -> None:

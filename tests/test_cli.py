@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from itertools import chain, repeat
 from pathlib import Path
 from unittest import mock
@@ -17,6 +16,7 @@ import numpy as np
 import pytest
 
 from tests.command import valmatch
+from tests.crashes import start
 from valmatch.config import load
 from valmatch.template import template
 
@@ -226,20 +226,9 @@ def test_full_disk_is_a_failed_run_that_keeps_what_it_has(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_interrupt_keeps_what_is_finished(tmp_path: Path, workers: int) -> None:
-    command = ["replicate", "valorant", "-n", "1000000", "--out", str(tmp_path)]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "valmatch", *command, "--workers", str(workers)],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    command = ["replicate", "valorant", "-n", 1000000, "--workers", workers, "--out", tmp_path]
+    process = start(*command)
     path = tmp_path / "replications.csv"
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not (
-        path.exists() and path.read_bytes().count(b"\n") > 9
-    ):
-        time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130

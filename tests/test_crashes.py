@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from random import Random
@@ -14,15 +12,10 @@ from random import Random
 import pytest
 
 from tests.command import valmatch
-from tests.crashes import contents, duplicate, run_and_kill, suffer, tear
+from tests.crashes import CASES, contents, duplicate, run_and_kill, start, suffer, tear
 from valmatch.config import Config, load
 from valmatch.errors import InputError
 from valmatch.replication import replicate
-
-CASES = {
-    "valorant": ("valorant", (), 600),
-    "opponent": ("kg-fig1-top", ("n_opponents=4", "n_games=20", "rank=1"), 120),
-}
 
 
 @pytest.fixture(scope="module", params=list(CASES))
@@ -125,17 +118,8 @@ def test_an_unfinished_run_is_not_started_over(tmp_path: Path) -> None:
 
 
 def test_two_processes_on_one_folder_are_refused(tmp_path: Path) -> None:
-    command = ["replicate", "valorant", "-n", "1000000", "--out", str(tmp_path)]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "valmatch", *command],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    path = tmp_path / "replications.csv"
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not path.exists():
-        time.sleep(0.05)
+    command = ["replicate", "valorant", "-n", 1000000, "--out", tmp_path]
+    process = start(*command)
     refused = valmatch(*command, "--resume")
     assert refused.code == 2
     assert f"in use by process {process.pid} on {os.uname().nodename}" in refused.err
@@ -144,26 +128,15 @@ def test_two_processes_on_one_folder_are_refused(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert "interrupted after" in err
     assert json.loads((tmp_path / "manifest.json").read_text())["status"] == "interrupted"
-    done = valmatch(*command[:-3], "1000000", "--out", tmp_path, "--resume", "--max-time", "0.01")
+    done = valmatch(*command, "--resume", "--max-time", "0.01")
     assert done.code == 3
 
 
 def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
-    command = ["replicate", "valorant", "-n", "1000000", "--workers", "2", "--out", str(tmp_path)]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "valmatch", *command],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    path = tmp_path / "replications.csv"
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not (
-        path.exists() and path.read_bytes().count(b"\n") > 9
-    ):
-        time.sleep(0.05)
+    process = start("replicate", "valorant", "-n", 1000000, "--workers", 2, "--out", tmp_path)
     process.kill()
-    process.wait()
+    process.communicate()
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline and _living(process.pid):
         time.sleep(0.1)
     assert _living(process.pid) == []

@@ -16,18 +16,13 @@ import numpy as np
 import pytest
 
 from tests.command import valmatch
-from tests.crashes import contents, run_and_kill
+from tests.crashes import CASES, contents, run_and_kill
 from valmatch.combine import combine
 from valmatch.config import Config, load
 from valmatch.curve_file import stretches
 from valmatch.errors import InputError
 from valmatch.replication import replicate
 from valmatch.shards import Shard, parse_shard, shard_of_job
-
-CASES = {
-    "valorant": ("valorant", (), 83),
-    "opponent": ("kg-fig1-top", ("n_opponents=4", "n_games=20", "rank=1"), 41),
-}
 
 
 @pytest.fixture(scope="module", params=list(CASES))
@@ -36,7 +31,7 @@ def case(
 ) -> tuple[Config, int, dict[str, bytes]]:
     """Return a config, a number of replications and the files of a serial run."""
     source, overrides, n = CASES[request.param]
-    config = load(source, overrides)
+    config, n = load(source, overrides), n // 7
     folder = tmp_path_factory.mktemp("serial")
     replicate(config, n, out=folder)
     return config, n, contents(folder)

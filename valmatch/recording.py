@@ -80,9 +80,7 @@ def simulate(
         If the results cannot be written.
     """
     config = load(config)
-    model = build(config)
-    for remark in model.warnings:
-        warn(remark)
+    model = build(config, warn=warn)
     identity = {"seed": seed, "replication": replication}
     with RunFolder(out, "simulate", config, identity) if out else nullcontext() as folder:
         result = record(model, seed, replication)

@@ -206,10 +206,8 @@ def replicate(
         If the run fails; what is finished stays in the folder.
     """
     config = load(config)
-    model = build(config)
+    model = build(config, warn=warn)
     _check_expected_names(config, model.responses)
-    for remark in model.warnings:
-        warn(remark)
     wanted = [parse_target(text, model.responses) for text in targets]
     if wanted and shard != WHOLE:
         raise InputError("--target: a shard cannot know when all of them together may stop")

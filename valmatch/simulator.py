@@ -201,9 +201,25 @@ class Model(ABC):
         """Return the same responses with everything that happened."""
 
 
-def build(config: Config, factors: Factors | None = None) -> Model:
-    """Return the model of a config, ready to run; `factors` replace those of the config."""
+def build(
+    config: Config,
+    factors: Factors | None = None,
+    warn: Callable[[str], None] = lambda text: None,
+) -> Model:
+    """Return the model of a config, ready to run.
+
+    Parameters
+    ----------
+    config : Config
+        What to simulate.
+    factors : Factors or None
+        Replace those of the config.
+    warn : callable
+        Called with each remark of the model on its input.
+    """
     model: Model = load_model(config.model)(factors or config.factors, config.arrivals)
+    for remark in model.warnings:
+        warn(remark)
     return model
 
 

@@ -10,8 +10,7 @@ from random import Random
 
 import pytest
 
-from tests.crashes import contents, run_and_kill, suffer
-from tests.test_crashes import CASES
+from tests.crashes import CASES, contents, run_and_kill, suffer
 from valmatch.config import load
 from valmatch.replication import replicate
 

@@ -140,9 +140,7 @@ def trace_frontier(
     Parameters are those of `valmatch.optimization.study.optimize`; the searches follow one another,
     so that `workers` are of no use here.
     """
-    model = build(config)
-    for remark in model.warnings:
-        warn(remark)
+    model = build(config, warn=warn)
     if workers > 1:
         warn("--workers has no effect on a sweep: each search starts from the last solution")
     problem = problem_of(config, model)

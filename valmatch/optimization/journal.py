@@ -34,7 +34,15 @@ def open_journal(
     if out is None:
         return None, None
     folder = stack.enter_context(
-        RunFolder(out, "optimize", config, identity, resume=resume, kept_in=JOURNAL)
+        RunFolder(
+            out,
+            "optimize",
+            config,
+            identity,
+            resume=resume,
+            kept_in=JOURNAL,
+            facts={"optimize": config.optimize},
+        )
     )
     variables = [variable.name for variable in problem.variables]
     journal = FileJournal(out / JOURNAL, variables, problem.responses, resume)

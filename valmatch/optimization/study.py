@@ -121,9 +121,7 @@ def optimize(
         If the run fails.
     """
     config = load(config)
-    model = build(config)
-    for remark in model.warnings:
-        warn(remark)
+    model = build(config, warn=warn)
     problem = problem_of(config, model)
     for name in solvers:
         check(name)
