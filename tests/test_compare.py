@@ -83,7 +83,7 @@ def test_undefined_pairs_are_counted() -> None:
     assert "undefined" in done.out
 
 
-def test_what_cannot_be_compared() -> None:
+def test_what_cannot_be_compared(tmp_path: Path) -> None:
     alone = valmatch("compare", "valorant")
     assert (alone.code, "give a second config or --set" in alone.err) == (2, True)
     small = ["n_games=5", "n_opponents=3", "rank=1"]
@@ -92,6 +92,15 @@ def test_what_cannot_be_compared() -> None:
     a = replicate("valorant", 4, seed=1)
     with pytest.raises(InputError, match="seeds 1 and 2"):
         compare_runs(a, replicate("valorant", 4, seed=2))
+    folders = valmatch("compare", tmp_path, tmp_path, "--set", "team_diff=3")
+    assert (folders.code, "without --set and --out" in folders.err) == (2, True)
+    for command in (
+        ["compare", "valorant", "smoke"],
+        ["replicate", "smoke"],
+        ["optimize", "smoke"],
+    ):
+        nowhere = valmatch(*command, "--resume")
+        assert (nowhere.code, nowhere.err.startswith("--resume: needs --out")) == (2, True)
     halves = [replicate("valorant", 4, shard=Shard(k, 2)) for k in (0, 1)]
     assert compare_runs(halves[0], halves[1]).n == 0
     assert compare_runs(a, halves[1]).n == 2

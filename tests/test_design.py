@@ -35,6 +35,7 @@ def test_levels_are_yaml() -> None:
     assert parse_levels("a=true,false") == ("a", [True, False])
     assert parse_levels("a=1:3:1") == ("a", [1, 2, 3])
     assert parse_levels("a=[1, 2],[3]") == ("a", [[1, 2], [3]])
+    assert parse_levels("a=1:2") == ("a", ["1:2"])  # a string, not minutes and seconds
     for wrong in ("a", "a=", "=1", "a=1,,2", "a=1:2:0", "a=["):
         with pytest.raises(InputError, match=r"--sweep .*: not of the form KEY=VALUE"):
             parse_levels(wrong)

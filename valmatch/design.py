@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-import yaml
-
 from valmatch.config import Config
 from valmatch.errors import InputError
 from valmatch.fields import schema_at
 from valmatch.models.registry import MODELS
 from valmatch.spans import span
+from valmatch.yaml_positions import parse, to_value
 
 __all__ = ["Design", "design_of", "parse_levels"]
 
@@ -86,10 +85,11 @@ def parse_levels(text: str) -> tuple[str, list[Any]]:
         whole = all(value.is_integer() for value in numbers)
         return key.strip(), [int(v) for v in numbers] if whole else numbers
     try:
-        values = yaml.safe_load(f"[{given}]")
-    except yaml.YAMLError:
+        node = parse(f"[{given}]", "--sweep")
+    except InputError:
         raise wrong from None
-    if not values or None in values:
+    values = to_value(node) if node is not None else []
+    if not isinstance(values, list) or not values or None in values:
         raise wrong
     return key.strip(), values
 

@@ -23,6 +23,7 @@ from valmatch.cli.parameters import (
     Seed,
     Verbose,
     Workers,
+    check_resume,
     executor_named,
     first,
     whole,
@@ -71,10 +72,13 @@ def compare(
     from valmatch.comparison import compare_runs
     from valmatch.report import show_comparison
 
+    check_resume(resume, out)
     level = 0.95 if confidence is None else confidence
     if b is not None and Path(a).is_dir() and Path(b).is_dir():
         from valmatch.combine import read_run
 
+        if overrides or out:
+            raise InputError("compare: folders are compared as they are, without --set and --out")
         found = compare_runs(read_run(Path(a), warn), read_run(Path(b), warn), level)
     else:
         if b is None and not overrides:

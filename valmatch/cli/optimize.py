@@ -18,6 +18,7 @@ from valmatch.cli.parameters import (
     Seed,
     Verbose,
     Workers,
+    check_resume,
     complete_solver,
     first,
     whole,
@@ -73,6 +74,7 @@ def optimize(
     from valmatch.optimization.study import optimize as solve
     from valmatch.report import show_frontier, show_study
 
+    check_resume(resume, out)
     settings = load_config(config, overrides)
     given = settings.optimize
     names = [name.strip() for name in (solver or given.get("solver") or "auto").split(",")]

@@ -32,6 +32,7 @@ __all__ = [
     "Seed",
     "Verbose",
     "Workers",
+    "check_resume",
     "complete_model",
     "complete_solver",
     "executor_named",
@@ -112,6 +113,12 @@ def executor_named(name: str | None) -> str:
     if name not in EXECUTORS:
         raise InputError(f"--executor {name}: allowed are {' and '.join(EXECUTORS)}")
     return name
+
+
+def check_resume(resume: bool, out: Path | None) -> None:
+    """Refuse to go on with nothing."""
+    if resume and out is None:
+        raise InputError("--resume: needs --out, the folder to go on with")
 
 
 def first(*values: int | float | None) -> int:

@@ -26,6 +26,7 @@ from valmatch.cli.parameters import (
     Seed,
     Verbose,
     Workers,
+    check_resume,
     executor_named,
     first,
     whole,
@@ -117,6 +118,7 @@ def replicate(
     from valmatch.replication import replicate as run
     from valmatch.shards import parse_shard, shard_of_job
 
+    check_resume(resume, out)
     settings = load_config(config, overrides)
     given = settings.replicate
     targets = target or given.get("target") or []
