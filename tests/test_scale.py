@@ -6,21 +6,25 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from socket import create_server
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.command import valmatch
 from tests.crashes import CASES, contents, run_and_kill
+from valmatch.chunks import Chunks
 from valmatch.combine import combine
 from valmatch.config import Config, load
 from valmatch.curve_file import stretches
 from valmatch.errors import InputError
+from valmatch.executors import Crew
 from valmatch.replication import replicate
 from valmatch.shards import Shard, parse_shard, shard_of_job
 
@@ -256,3 +260,26 @@ def _cluster(folder: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]
         for process in processes:
             process.kill()
             process.wait()
+
+
+def test_waiting_without_workers_is_said_once_and_can_be_stopped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("valmatch.chunks.GLANCE", 0.001)
+    monkeypatch.setattr("valmatch.chunks.PATIENCE", 3)
+
+    class Nobody(Executor):
+        def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401
+            return Future()
+
+    looked = 0
+
+    def stop() -> bool:
+        nonlocal looked
+        looked += 1
+        return looked > 20
+
+    said: list[str] = []
+    chunks = Chunks(Crew(Nobody(), lambda: 0, 2), load("valorant"), 1, warn=said.append)
+    assert list(chunks.run(range(5), stop)) == []
+    assert said == ["no Dask worker is there; waiting for one"]

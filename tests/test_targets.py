@@ -9,6 +9,7 @@ import numpy as np
 
 from tests.command import valmatch
 from tests.crashes import contents
+from valmatch.combine import combine
 from valmatch.config import load
 from valmatch.precision import looks
 from valmatch.replication import replicate
@@ -31,6 +32,12 @@ def test_a_target_is_reached_at_a_look_whoever_works(tmp_path: Path) -> None:
     replicate(config, 100, targets=[TARGET], workers=2, out=tmp_path / "2")
     assert contents(tmp_path / "2") == contents(tmp_path / "1")
     np.testing.assert_array_equal(one.values, replicate(config, n).values)
+    found = combine(tmp_path / "all", [tmp_path / "1"])
+    assert not found.missing
+    assert (
+        contents(tmp_path / "all")["replications.csv"]
+        == contents(tmp_path / "1")["replications.csv"]
+    )
 
 
 def test_a_target_is_resumed_and_tightened(tmp_path: Path) -> None:

@@ -21,6 +21,9 @@ TARGET = 0.2
 GLANCE = 0.5
 """Seconds between two looks at whether to stop while waiting for a chunk."""
 
+PATIENCE = 20
+"""Looks without any worker after which that is said."""
+
 RETRIES = 3
 """Times that a chunk is handed out again when the workers that had it were lost."""
 
@@ -43,10 +46,20 @@ class Chunks:
         Seed of all random numbers.
     controls : bool
         Whether to observe the control variates.
+    warn : callable
+        Called when there is nobody to work.
     """
 
-    def __init__(self, crew: Crew, config: Config, seed: int, controls: bool = False) -> None:
+    def __init__(
+        self,
+        crew: Crew,
+        config: Config,
+        seed: int,
+        controls: bool = False,
+        warn: Callable[[str], None] = lambda text: None,
+    ) -> None:
         self._crew, self._config, self._seed, self._controls = crew, config, seed, controls
+        self._warn, self._patience = warn, PATIENCE
         self._size = 1
 
     def run(self, todo: range, stop: Callable[[], bool]) -> Generator[Batch]:
@@ -69,11 +82,21 @@ class Chunks:
                 return
             chunk, future = pending[0]
             if not wait([future], GLANCE).done:
+                self._complain(hands)
                 continue
             pending.popleft()
             batch, seconds = self._result(chunk, future)
             self._size = _next_size(len(batch.responses), seconds)
             yield batch
+
+    def _complain(self, hands: int) -> None:
+        """Warn once when waiting for workers that are not there."""
+        if hands:
+            self._patience = PATIENCE
+        elif self._patience > 0:
+            self._patience -= 1
+            if self._patience == 0:
+                self._warn("no Dask worker is there; waiting for one")
 
     def _hand_out(self, chunk: range) -> Future[tuple[Batch, float]]:
         return self._crew.executor.submit(_work, self._config, self._seed, chunk, self._controls)

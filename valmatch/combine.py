@@ -53,6 +53,14 @@ class _Part:
         text = self.manifest.get("shard")
         return parse_shard(text) if text else WHOLE
 
+    @property
+    def requested(self) -> int:
+        """The number of replications that all shards together were to make."""
+        manifest = self.manifest
+        # A run with a target stops where that is reached.
+        reached = manifest.get("status") == "complete" and self.shard == WHOLE
+        return int(manifest["replications" if reached else "requested"])
+
 
 @dataclass(frozen=True)
 class Combination:
@@ -136,7 +144,7 @@ def combine(
         for folder, manifest in manifests.items()
     ]
     rows = _union(parts, form)
-    requested = max(int(part.manifest.get("requested", 0)) for part in parts)
+    requested = max(part.requested for part in parts)
     expect = requested if expect is None else expect
     missing = [index for index in range(expect) if index not in rows]
     indices = sorted(rows)

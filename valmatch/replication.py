@@ -240,13 +240,11 @@ def replicate(
         stop = stack.enter_context(stop_on_signal(max_seconds))
         progress(store.done)
         try:
-            chunks = Chunks(crew, config, seed, control_variates)
+            chunks = Chunks(crew, config, seed, control_variates, warn)
             precision = _advance(store, chunks, goals, wanted, confidence, stop, progress)
         finally:
             if folder:
                 folder.note(replications=store.done)
-        reached = bool(wanted) and all(one.reached for one in precision)
-        missed = "target missed" if wanted and store.done == goals[-1] else stop.reason
         result = Replications(
             config,
             seed,
@@ -258,7 +256,7 @@ def replicate(
             model.axes,
             store.curves,
             shard,
-            "complete" if reached or (store.done == goals[-1] and not wanted) else missed,
+            _status(store.done, goals[-1], precision, stop),
             precision,
             None if store.controls is None else store.controls[: store.done],
             model.controls if control_variates else {},
@@ -289,6 +287,15 @@ def _advance(
         if stop.reason or (wanted and all(one.reached for one in precision)):
             break
     return precision
+
+
+def _status(done: int, goal: int, precision: Sequence[Precision], stop: Stop) -> str:
+    """Return how a run ended."""
+    if precision and all(one.reached for one in precision):
+        return "complete"
+    if done < goal:
+        return stop.reason
+    return "target missed" if precision else "complete"
 
 
 def claim(
