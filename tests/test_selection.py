@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from valmatch.optimization.problem import Constraint, Problem, Term, Variable
-from valmatch.optimization.selection import Certificate, certify
+from valmatch.optimization.selection import Certificate, certify, replications_of_test
+from valmatch.optimization.solvers.search import Estimates
 
 Floats = NDArray[np.float64]
 ALPHA = 0.1
 
-PROBLEM = Problem(
-    [Variable("x", 0.0, 1.0, math.inf, 0.5, 0.5, math.inf)],
-    [Term("cost", "cost", 1.0)],
-    [Constraint("limit", "load", 1, 0.0)],
-)
+
+def finalists(points: list[float], means: Floats | None = None, error: float = 0.0) -> Estimates:
+    """Return points of which the search knows `means`, or nothing."""
+    shape = len(points), 2
+    return Estimates(
+        np.array(points)[:, None],
+        np.full(len(points), 9),
+        np.zeros(shape) if means is None else means,
+        np.full(shape, error),
+        np.zeros(2),
+        np.ones(len(points), np.bool_),
+    )
 
 
 def stage(
@@ -44,7 +52,7 @@ def certified(
 ) -> Certificate:
     rng = np.random.default_rng(seed)
     stages = stage(rng, objective, excess), stage(rng, objective, excess)
-    return certify(PROBLEM, [np.array([x]) for x in points], stages, budget, ALPHA)
+    return certify(finalists(points), stages, budget, ALPHA)
 
 
 def test_infeasible_points_pass_at_most_as_often_as_stated() -> None:
@@ -94,12 +102,43 @@ def test_the_budget_is_kept(budget: int, count: int) -> None:
 
 
 def test_without_constraints_every_point_is_feasible() -> None:
-    free = Problem(PROBLEM.variables, PROBLEM.terms, [])
     rng = np.random.default_rng(6)
 
     def evaluate(unit: Floats, n: int) -> Floats:
         outcomes: Floats = unit[0] + rng.normal(0, 0.1, (n, 1))
         return outcomes
 
-    found = certify(free, [np.array([0.8]), np.array([0.2])], (evaluate, evaluate), 100, ALPHA)
+    points = finalists([0.8, 0.2])
+    free = replace(
+        points, means=points.means[:, :1], errors=points.errors[:, :1], test=points.test[:1]
+    )
+    found = certify(free, (evaluate, evaluate), 100, ALPHA)
     assert (found.feasible, found.unit[0]) == (True, 0.2)
+
+
+def test_a_tempting_infeasible_point_beside_a_safe_one_passes_no_more_often() -> None:
+    runs = 1000
+    wrong = sum(
+        certified(k, lambda x: 1e-9 if x > 0.5 else -1.0, [0.9, 0.1]).unit[0] == 0.9
+        for k in range(runs)
+    )
+    assert wrong / runs <= ALPHA + 4 * math.sqrt(ALPHA * (1 - ALPHA) / runs)
+    # Nor does the safe one fail because of it.
+    assert all(certified(k, lambda x: 2 * x - 1.0, [0.9, 0.1]).feasible for k in range(20))
+
+
+def test_what_the_search_knows_counts() -> None:
+    points = [0.9, 0.6, 0.3]
+    rng = np.random.default_rng(7)
+    stages = stage(rng, lambda x: -x, lambda x: -1.0), stage(rng, lambda x: -x, lambda x: -1.0)
+    assert certify(finalists(points), stages, 300, ALPHA).unit[0] == 0.9
+    known = np.array([[-0.9, 1.0], [-0.6, -1.0], [-0.3, -1.0]])
+    assert certify(finalists(points, known, 0.01), stages, 300, ALPHA).unit[0] == 0.6
+    # The less, the less it knows.
+    assert certify(finalists(points, known, 10.0), stages, 300, ALPHA).unit[0] == 0.9
+
+
+@pytest.mark.parametrize("budget", [30, 300, 1001])
+def test_the_search_is_told_how_long_the_test_will_be(budget: int) -> None:
+    found = certified(8, lambda x: -1.0, [0.9, 0.6, 0.3], budget=budget)
+    assert len(found.outcomes) == pytest.approx(replications_of_test(budget), abs=1)

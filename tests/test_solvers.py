@@ -32,6 +32,7 @@ from valmatch.optimization.solvers.search import Archive, Request, Search, Solve
 Floats = NDArray[np.float64]
 
 BUDGET = 400
+TEST = 60
 SEARCHES = [name for name in SOLVERS if name != "auto"]
 # The best finalist that is truly feasible may miss the optimum by this share of the objective's
 # range over the box (128 in the bowl, 30 in five variables, 10 in one, 98 without constraint).
@@ -53,10 +54,10 @@ TOLERANCE = dict.fromkeys(SEARCHES, 0.1) | {
 
 def solver_for(name: str, case: Case, budget: int = BUDGET, seed: int = 0) -> Solver:
     problem = case.problem
-    return make(name, problem, budget, np.random.default_rng(seed), problem.start)
+    return make(name, problem, budget, np.random.default_rng(seed), problem.start, TEST)
 
 
-def truths(case: Case, units: list[Floats]) -> Floats:
+def truths(case: Case, units: Floats) -> Floats:
     points = [case.problem.point(unit).values() for unit in units]
     return np.array([case.truth(np.array(list(point))) for point in points])
 
@@ -69,7 +70,7 @@ def test_finds_the_optimum(name: str, title: str) -> None:
     solver = solver_for(name, case)
     search(solver, laboratory)
     assert 0.5 * BUDGET < laboratory.spent <= BUDGET or title == "whole numbers"
-    outcomes = truths(case, solver.finalists(8))
+    outcomes = truths(case, solver.finalists(8).units)
     feasible = (outcomes[:, 1:] <= 0.0).all(axis=1)
     assert feasible.any()
     gap = outcomes[feasible, 0].min() - case.optimum
@@ -87,7 +88,7 @@ def test_spends_no_more_than_the_budget(name: str, budget: int) -> None:
     assert all(request.n >= 1 for request in asked)
     assert all(((request.unit >= 0.0) & (request.unit <= 1.0)).all() for request in asked)
     assert solver.ask() is None
-    assert solver.finalists(3)
+    assert 1 <= len(solver.finalists(3).units) <= 3
 
 
 @pytest.mark.parametrize("name", SEARCHES)
@@ -97,7 +98,7 @@ def test_starts_at_the_start_with_distinct_finalists(name: str, title: str) -> N
     solver = solver_for(name, case, 60)
     asked = search(solver, Laboratory(case))
     assert_array_equal(asked[0].unit, case.problem.start)
-    points = [tuple(case.problem.point(unit).values()) for unit in solver.finalists(5)]
+    points = [tuple(case.problem.point(unit).values()) for unit in solver.finalists(5).units]
     assert 1 <= len(set(points)) == len(points) <= 5
 
 
@@ -123,7 +124,7 @@ def test_least_violation_where_nothing_is_feasible(name: str) -> None:
     case = PROBLEMS["nothing feasible"]
     solver = solver_for(name, case)
     search(solver, Laboratory(case))
-    violations = truths(case, solver.finalists(5))[:, 1]
+    violations = truths(case, solver.finalists(5).units)[:, 1]
     assert 3.0 <= violations.min() <= 3.0 + 0.05 * 72.0
 
 
@@ -145,8 +146,8 @@ def test_feasible_beats_infeasible_start() -> None:
     case = PROBLEMS["infeasible start"]
     solver = solver_for("random", case)
     search(solver, Laboratory(case))
-    best = truths(case, solver.finalists(1))[0]
-    assert truths(case, [case.problem.start])[0, 0] < best[0]
+    best = truths(case, solver.finalists(1).units)[0]
+    assert truths(case, case.problem.start[None])[0, 0] < best[0]
     assert best[1] <= 0.0
 
 
@@ -166,7 +167,7 @@ def test_search_budget_leaves_room_for_certification() -> None:
 
 def _task(title: str = "bowl") -> Task:
     problem = PROBLEMS[title].problem
-    return Task(problem, 10**6, np.random.default_rng(0), problem.start, Archive(problem))
+    return Task(problem, 10**6, np.random.default_rng(0), problem.start, Archive(problem, TEST))
 
 
 def test_dropped_search_leaves_no_thread() -> None:
@@ -207,7 +208,7 @@ def test_search_that_repeats_itself_ends() -> None:
 
 
 def test_estimates_put_points_on_an_equal_footing() -> None:
-    archive = Archive(PROBLEMS["bowl"].problem)
+    archive = Archive(PROBLEMS["bowl"].problem, TEST)
     day = np.array([[3.0, 1.0], [-1.0, 5.0], [4.0, -2.0], [0.0, 8.0]])
     archive.record(np.array([0.1, 0.1]), day)
     archive.record(np.array([0.2, 0.2]), day[:2] + np.array([10.0, -7.0]))
@@ -222,8 +223,25 @@ def test_estimates_put_points_on_an_equal_footing() -> None:
     assert estimates.ranking()[-1] == 2
 
 
+def test_doubts_are_those_of_the_estimate_with_those_of_the_test() -> None:
+    rng = np.random.default_rng(13)
+    archive = Archive(PROBLEMS["bowl"].problem, TEST)
+    days = rng.normal(0.0, [3.0, 2.0], (4000, 2))
+    archive.record(np.array([0.1, 0.1]), days)
+    archive.record(np.array([0.2, 0.2]), days[:1000] + rng.normal(0.0, [1.0, 0.5], (1000, 2)))
+    estimates = archive.estimates()
+    shared = np.array([3.0, 2.0]) / math.sqrt(4000)
+    own = np.array([1.0, 0.5]) * math.sqrt(1 / 1000 - 1 / 4000)
+    assert_allclose(estimates.test, np.array([3.0, 2.0]) / math.sqrt(TEST), rtol=0.1)
+    assert_allclose(estimates.errors, [shared, np.hypot(shared, own)], rtol=0.1)
+    assert_allclose(estimates.doubts, np.hypot(estimates.errors, estimates.test))
+    second = estimates.take([1])
+    assert_array_equal(second.means, estimates.means[1:])
+    assert_array_equal(second.doubts, estimates.doubts[1:])
+
+
 def test_margin_moves_the_choice_away_from_the_bound() -> None:
-    archive = Archive(PROBLEMS["bowl"].problem)
+    archive = Archive(PROBLEMS["bowl"].problem, TEST)
     wiggle = np.array([[0.0, -1.0], [0.0, 1.0]])
     for k, excess in enumerate((0.5, -0.1, -3.0)):
         archive.record(np.full(2, 0.1 * k), wiggle + np.array([k, excess]))

@@ -12,7 +12,7 @@ from valmatch.config import Config
 from valmatch.errors import InputError
 from valmatch.optimization.evaluation import BudgetSpent, Evaluator, Journal
 from valmatch.optimization.problem import Problem
-from valmatch.optimization.selection import Certificate, certify
+from valmatch.optimization.selection import Certificate, certify, replications_of_test
 from valmatch.optimization.solvers.registry import make, search_budget
 from valmatch.streams import Streams
 
@@ -144,7 +144,8 @@ def run_solver(
     search = evaluator(0, search_budget(budget))
     start = problem.start if task.start is None else task.start
     rng = Streams(seed).stream(task.macrorep, SOLVER_SOURCE)
-    solver = make(task.solver, problem, search.budget, rng, start)
+    test = replications_of_test(budget - search.budget)
+    solver = make(task.solver, problem, search.budget, rng, start, test)
     evaluations: list[Evaluation] = []
     while (request := solver.ask()) is not None:
         before = search.spent
@@ -153,7 +154,7 @@ def run_solver(
         except BudgetSpent:
             break
         solver.tell(request, outcomes)
-        incumbent = solver.finalists(1)[0]
+        incumbent = solver.finalists(1).units[0]
         mean = outcomes.mean(axis=0)
         evaluations.append(Evaluation(request.unit, request.n, mean, search.spent, incumbent))
         progress(search.spent - before)
@@ -161,8 +162,7 @@ def run_solver(
     left = budget - search.spent
     stages = evaluator(1, left), evaluator(2, left)
     certificate = certify(
-        problem,
-        solver.finalists(FINALISTS) or [start],
+        solver.finalists(FINALISTS),
         (stages[0].evaluate, stages[1].evaluate),
         left,
         settings.alpha,

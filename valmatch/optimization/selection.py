@@ -1,11 +1,13 @@
 """Choice of the best finalist and certification of its feasibility on fresh replications.
 
-Stage 1 simulates all finalists and picks up to `CANDIDATES` of them: the best of those likely to
-pass the test, the best of those very likely to, and so on. Stage 2 simulates these candidates on
-replications that nothing was chosen by, and tests each once: a candidate is called feasible if the
-upper confidence bound of every constraint's excess is <= 0. Each test has the error probability
-alpha / CANDIDATES (Bonferroni), and all constraints of a point must pass (an intersection-union
-test), so that an infeasible point is called feasible with probability at most alpha.
+Stage 1 simulates all finalists and picks up to two of them: the best of those likely to pass the
+test, and the best of those nearly certain to. What the search knows of them counts as well. Stage 2
+simulates these candidates on replications that nothing was chosen by, and tests them one after the
+other, the safest first: a candidate is called feasible if the upper confidence bound of every
+constraint's excess is <= 0, and the first that is not ends the tests. Each test has the full error
+probability alpha (a fixed-sequence procedure: Maurer, Hothorn & Lehmacher 1995), and all
+constraints of a point must pass (an intersection-union test): calling any infeasible point feasible
+takes passing the test of the first infeasible one, which happens with probability at most alpha.
 """
 
 from __future__ import annotations
@@ -17,20 +19,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.optimization.problem import Problem
+from valmatch.optimization.solvers.search import Estimates
 from valmatch.statistics import t_quantile
 
-__all__ = ["Certificate", "certify"]
+__all__ = ["Certificate", "certify", "replications_of_test"]
 
 Floats = NDArray[np.float64]
 Evaluate = Callable[[Floats, int], Floats]
 """(point of the unit cube, n) -> (n, 1 + constraints) outcomes of its first n replications."""
 
-CANDIDATES = 3
-PASSING = (0.6, 0.9, 0.99)
+PASSING = (0.6, 0.97)
 """Least probability of passing with which the candidates are picked, one after the other."""
 
 STAGE_1_SHARE = 0.4
+LEAST = 5
+"""Replications of a finalist in stage 1, at least."""
+
 MOST = (2_000, 20_000)
 """Replications of a point in either stage beyond which more would be idle."""
 
@@ -58,21 +62,20 @@ class Certificate:
     alpha: float
 
 
+def replications_of_test(budget: int) -> int:
+    """Return the replications that stage 2 gives a candidate, of a budget for both stages."""
+    return max(1, min(MOST[1], (budget - int(STAGE_1_SHARE * budget)) // len(PASSING)))
+
+
 def certify(
-    problem: Problem,
-    finalists: Sequence[Floats],
-    stages: tuple[Evaluate, Evaluate],
-    budget: int,
-    alpha: float,
+    finalists: Estimates, stages: tuple[Evaluate, Evaluate], budget: int, alpha: float
 ) -> Certificate:
     """Pick the best finalist and test whether it is feasible.
 
     Parameters
     ----------
-    problem : Problem
-        What is optimised.
-    finalists : sequence of (d,) float64
-        Distinct points of the unit cube, best guess first; at least one.
+    finalists : Estimates
+        Distinct points, best guess first, with what the search knows of them; at least one.
     stages : two functions
         Evaluations on replications of stage 1 and of stage 2, neither of which the search used.
     budget : int
@@ -80,65 +83,85 @@ def certify(
     alpha : float
         Probability of calling an infeasible point feasible, at most.
     """
-    finalists = finalists[: max(1, int(STAGE_1_SHARE * budget) // 5)]
-    spent = 0
-    candidates = list(finalists)
-    later = budget // min(CANDIDATES, len(finalists))
-    if len(finalists) > 1:
-        n = min(MOST[0], int(STAGE_1_SHARE * budget) // len(finalists))
-        spent = n * len(finalists)
-        later = (budget - spent) // min(CANDIDATES, len(finalists))
-        looks = [_Look(point, stages[0](point, n), later, alpha) for point in finalists]
+    count = min(len(finalists.units), max(1, int(STAGE_1_SHARE * budget) // LEAST))
+    spent, n = 0, min(MOST[1], budget)
+    candidates = [finalists.units[0]]
+    if count > 1:
+        first = min(MOST[0], int(STAGE_1_SHARE * budget) // count)
+        spent = first * count
+        n = min(MOST[1], (budget - spent) // len(PASSING))
+        looks = [
+            _Look(finalists.take([k]), stages[0](finalists.units[k], first), n, alpha)
+            for k in range(count)
+        ]
         candidates = _pick(looks)
-    n = min(MOST[1], later)
-    spent += n * len(candidates)
-    finals = [_Look(point, stages[1](point, n), n, alpha) for point in candidates]
-    chosen = min(finals, key=lambda look: (not look.passes, look.rank))
-    feasible = True if chosen.passes else None
-    if all(look.fails for look in finals):
+    tests = [_Test(unit, stages[1](unit, n), alpha) for unit in candidates]
+    passed = []
+    for test in tests:
+        if not test.passes:
+            break
+        passed.append(test)
+    chosen = min(passed or tests, key=lambda test: (test.violation, test.objective))
+    feasible = True if passed else None
+    if all(test.fails for test in tests):
         feasible = False
+    spent += n * len(tests)
     return Certificate(chosen.unit, chosen.outcomes, feasible, chosen.undefined, spent, alpha)
 
 
-class _Look:
-    """What some replications of a point say, and how likely it is to pass a test with `later`."""
+class _Test:
+    """The test of a candidate on its outcomes in stage 2."""
 
-    def __init__(self, unit: Floats, outcomes: Floats, later: int, alpha: float) -> None:
+    def __init__(self, unit: Floats, outcomes: Floats, alpha: float) -> None:
         self.unit, self.outcomes = unit, outcomes
         self.undefined = int(np.isnan(outcomes).any(axis=1).sum())
-        n = len(outcomes)
+        self.objective, self.violation = math.inf, math.inf
+        self.passes, self.fails = False, True
         if self.undefined:
-            self.objective, self.violation, self.chance = math.inf, math.inf, 0.0
-            self.passes, self.fails = False, True
             return
-        self.objective = float(outcomes[:, 0].mean())
-        excess, spread = outcomes[:, 1:].mean(axis=0), outcomes[:, 1:].std(axis=0, ddof=1)
-        self.violation = float(excess.max(initial=0.0))
-        level = 1.0 - alpha / CANDIDATES
-        margin = t_quantile(level, n - 1) * spread / math.sqrt(n)
+        mean, deviation = outcomes.mean(axis=0), outcomes.std(axis=0, ddof=1)
+        excess, margin = mean[1:], _margin(deviation[1:], len(outcomes), alpha)
+        self.objective, self.violation = float(mean[0]), float(excess.max(initial=0.0))
         self.passes = bool((excess + margin <= 0.0).all())
         self.fails = bool((excess - margin > 0.0).any())
-        needed = t_quantile(level, later - 1) * spread / math.sqrt(later)
-        error = np.maximum(spread, 1e-300) * math.sqrt(1.0 / n + 1.0 / later)
-        scores = -(excess + needed) / error
+
+
+class _Look:
+    """A finalist after stage 1, and how likely it is to pass a test with `later` replications."""
+
+    def __init__(self, known: Estimates, outcomes: Floats, later: int, alpha: float) -> None:
+        self.unit = known.units[0]
+        self.objective, self.violation, self.chance = math.inf, math.inf, 0.0
+        if np.isnan(outcomes).any():
+            return
+        mean, deviation = outcomes.mean(axis=0), outcomes.std(axis=0, ddof=1)
+        variance = deviation**2 / len(outcomes)
+        # Weighted with what the search found; an error of 0 says that it knows of none.
+        before = known.errors[0] ** 2
+        weight = np.where(before > 0.0, before / np.maximum(before + variance, 1e-300), 1.0)
+        mean = weight * mean + (1.0 - weight) * known.means[0]
+        self.objective, self.violation = float(mean[0]), float(mean[1:].max(initial=0.0))
+        needed = mean[1:] + _margin(deviation[1:], later, alpha)
+        error = np.sqrt(weight * variance + deviation**2 / later)[1:]
+        scores = -needed / np.maximum(error, 1e-300)
         self.chance = float(0.5 * math.erfc(-scores.min(initial=40.0) / math.sqrt(2.0)))
 
-    @property
-    def rank(self) -> tuple[float, float]:
-        """Sort key among points that all pass or all do not: violation, then objective."""
-        return (0.0 if self.passes else self.violation), self.objective
+
+def _margin(deviation: Floats, n: int, alpha: float) -> Floats:
+    """Return the distance of one-sided confidence bounds from the mean of `n` replications."""
+    return t_quantile(1.0 - alpha, n - 1) * deviation / math.sqrt(n)
 
 
 def _pick(looks: Sequence[_Look]) -> list[Floats]:
-    """Return the candidates for stage 2; at least one, the least violating if all look bad."""
+    """Return the candidates for stage 2, the safest first; the least violating if all look bad."""
     picked: list[_Look] = []
     for least in PASSING:
         likely = [look for look in looks if look.chance >= least and look not in picked]
         if likely:
             picked.append(min(likely, key=lambda look: look.objective))
     rest = [look for look in looks if look not in picked]
-    while rest and len(picked) < CANDIDATES:
+    while rest and len(picked) < len(PASSING):
         best = max(rest, key=lambda look: (look.chance, -look.violation, -look.objective))
         picked.append(best)
         rest.remove(best)
-    return [look.unit for look in picked]
+    return [look.unit for look in sorted(picked, key=lambda look: -look.chance)]

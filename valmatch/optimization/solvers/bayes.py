@@ -23,14 +23,16 @@ __all__ = ["bayes"]
 
 # Stages that look for improvement: up to which share of the budget, and with how many times the
 # replications of a first look. What is left sharpens the picture of the best points.
-STAGES = (0.4, 1), (0.85, 3)
+STAGES = (0.4, 1), (0.7, 3)
 # First looks that a whole budget could buy, at most: with more points the processes are slow.
 POINTS = 500
 # The processes average over noise, so that first looks can be this much shorter than usual.
 SHORTER = 2
-# Points of the final phase get this many times the replications of a first look.
-SHARPER = 4
-# Standard errors by which the constraints hold at the points of the final phase, in turn.
+# The first point of the final phase gets this share of the budget: what it says of how the
+# replications fell out holds for all points. The others get this many times a first look.
+LEVEL = 0.1
+SHARPER = 8
+# Doubts by which the constraints hold at the points of the final phase, in turn.
 MARGINS = (1.5, 0.5, 2.5)
 # Candidates per choice: half over the whole cube, half around this many of the best points.
 CANDIDATES = 400
@@ -58,13 +60,14 @@ def bayes(task: Task) -> Steps:
             if unit is None:
                 break
             yield Request(unit, longer * n)
+    further = max(SHARPER * n, round(LEVEL * task.budget))
     for margin in cycle(MARGINS):
         if task.left == 0:
             return
         unit = model.best(margin)
         known = len(task.archive.outcomes(unit))
-        wanted = max(SHARPER * n, 2 * known)
-        yield Request(unit, min(wanted, known + task.left))
+        yield Request(unit, known + min(further, task.left))
+        further = SHARPER * n
 
 
 class _Model:
@@ -95,9 +98,9 @@ class _Model:
             posterior(known.units, y, noise, theta)
             for y, theta in zip(values.T, self._theta, strict=True)
         ]
-        # All points met the same replications: the error that they share shows in none of them.
-        self._shared = known.errors[known.defined].min(axis=0, initial=np.inf) / scale
-        self._shared[np.isinf(self._shared)] = 0.0
+        # All points met the same replications: what they share shows in none of them.
+        self._doubt = known.doubts[known.defined].min(axis=0, initial=np.inf) / scale
+        self._doubt[np.isinf(self._doubt)] = 0.0
         self._known = known
         self._at_known = np.array([process.fitted for process in self._processes])
         self._order = _ranking(self._at_known)
@@ -139,12 +142,12 @@ class _Model:
         return next((unit for unit in ordered if len(archive.outcomes(unit)) == 0), None)
 
     def best(self, margin: float) -> Floats:
-        """Return the point of the best mean outcomes, by `margin` errors on the constraints."""
+        """Return the point of the best mean outcomes, by `margin` doubts on the constraints."""
         self._learn()
         known = self._known.units[self._order[: 2 * CENTRES]]
         candidates = np.vstack([self._candidates(), known])
         mean, deviation = self._predict(candidates)
-        mean[1:] += margin * np.hypot(deviation[1:], self._shared[1:, None])
+        mean[1:] += margin * np.hypot(deviation[1:], self._doubt[1:, None])
         chosen: Floats = candidates[_ranking(mean)[0]]
         return chosen
 

@@ -41,7 +41,7 @@ def check(name: str) -> None:
 
 
 def make(
-    name: str, problem: Problem, budget: int, rng: np.random.Generator, start: Floats
+    name: str, problem: Problem, budget: int, rng: np.random.Generator, start: Floats, test: int
 ) -> Solver:
     """Return the solver called `name`, ready to be asked.
 
@@ -57,6 +57,8 @@ def make(
         The source of all its random numbers.
     start : (variables,) float64
         First point, in the unit cube.
+    test : int
+        Replications by which the feasibility of finalists will be tested, >= 1.
 
     Raises
     ------
@@ -68,4 +70,4 @@ def make(
     steps: Callable[[Task], Steps] = getattr(
         importlib.import_module(f"{__package__}.{module}"), function
     )
-    return Search(Task(problem, budget, rng, start, Archive(problem)), steps)
+    return Search(Task(problem, budget, rng, start, Archive(problem, test)), steps)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -19,7 +19,7 @@ Bools = NDArray[np.bool_]
 
 # A search that asks for this many known results in a row has nothing left to learn.
 REPEATS = 1000
-# Finalists hold every constraint with these many standard errors to spare, in this order.
+# Finalists hold every constraint with these many doubts to spare, in this order.
 MARGINS = (1.5, 2.5, 0.5, 3.5, 0.0, 5.0)
 # What sets points apart is measured on this many of those with the most replications.
 NEAR = 20
@@ -50,7 +50,7 @@ class Solver(Protocol):
     def tell(self, request: Request, outcomes: Floats) -> None:
         """Take the outcomes, (n, 1 + constraints), of the request that was asked last."""
 
-    def finalists(self, k: int) -> list[Floats]:
+    def finalists(self, k: int) -> Estimates:
         """Return up to `k` distinct points worth certifying on fresh replications, best first."""
 
 
@@ -68,6 +68,7 @@ class Estimates:
     means : (points, 1 + constraints) mean outcomes, as if every point had met the same
         replications; 0 where undefined
     errors : (points, 1 + constraints) standard errors; 0 where undefined
+    test : (1 + constraints,) standard errors that fresh replications of a finalist will have
     defined : (points,) whether all replications of the point gave all outcomes
     """
 
@@ -75,7 +76,26 @@ class Estimates:
     counts: NDArray[np.int64]
     means: Floats
     errors: Floats
+    test: Floats
     defined: Bools
+
+    @property
+    def doubts(self) -> Floats:
+        """Standard errors of what fresh replications will find, as far as is known now."""
+        doubts: Floats = np.hypot(self.errors, self.test)
+        return doubts
+
+    def take(self, places: Sequence[int]) -> Estimates:
+        """Return the estimates of some of the points."""
+        rows = np.array(places, np.intp)
+        return replace(
+            self,
+            units=self.units[rows],
+            counts=self.counts[rows],
+            means=self.means[rows],
+            errors=self.errors[rows],
+            defined=self.defined[rows],
+        )
 
     def violation(self, margin: float = 0.0) -> Floats:
         """Return the sum of the violations, each in units of that constraint's spread.
@@ -83,14 +103,14 @@ class Estimates:
         Parameters
         ----------
         margin : float
-            Standard errors that a constraint must hold with.
+            Doubts that a constraint must hold with.
 
         Returns
         -------
         (points,) float64
             0 for feasible points, inf for undefined ones.
         """
-        excess = np.maximum(0.0, self.means[:, 1:] + margin * self.errors[:, 1:])
+        excess = np.maximum(0.0, self.means[:, 1:] + margin * self.doubts[:, 1:])
         total: Floats = (excess / spread(self.means[self.defined, 1:])).sum(axis=1)
         return np.where(self.defined, total, np.inf)
 
@@ -114,9 +134,11 @@ class Archive:
     Attributes
     ----------
     problem : what is optimised; says which points of the unit cube are the same
+    test : replications by which finalists will be tested
     """
 
     problem: Problem
+    test: int
     _units: list[Floats] = field(default_factory=list)
     _outcomes: list[Floats] = field(default_factory=list)
     _means: list[Floats] = field(default_factory=list)
@@ -163,11 +185,11 @@ class Archive:
             missing = np.mean([a.mean(axis=0) - a[:n].mean(axis=0) for a in longest], axis=0)
             means[defined & (counts == n)] += missing
         means[~defined] = 0.0
-        errors = self._errors(np.where(defined, counts, 0), deviations)
-        return Estimates(np.array(self._units), counts, means, errors, defined)
+        errors, test = self._errors(np.where(defined, counts, 0), deviations)
+        return Estimates(np.array(self._units), counts, means, errors, test, defined)
 
-    def _errors(self, counts: NDArray[np.int64], deviations: Floats) -> Floats:
-        """Return standard errors; `counts` is 0 for undefined points.
+    def _errors(self, counts: NDArray[np.int64], deviations: Floats) -> tuple[Floats, Floats]:
+        """Return the errors of means and of a test; `counts` is 0 for undefined points.
 
         All points share the error of the most replications; points with fewer add an error of
         what sets them apart from the points that have the most.
@@ -175,16 +197,19 @@ class Archive:
         errors: Floats = np.zeros_like(deviations)
         most = counts.max(initial=0)
         if most < 2:
-            return errors
+            return errors, np.zeros(errors.shape[1])
         longest = np.mean([self._outcomes[i] for i in np.flatnonzero(counts == most)], axis=0)
-        near = [i for i in np.argsort(-counts, kind="stable")[:NEAR] if 1 < counts[i] < most]
+        nearest = np.argsort(-counts, kind="stable")[:NEAR]
+        nearest = nearest[counts[nearest] > 1]
+        near = nearest[counts[nearest] < most]
         apart = [(self._outcomes[i] - longest[: counts[i]]).std(axis=0, ddof=1) for i in near]
         own = np.median(apart, axis=0) if apart else errors[0]
-        shared = np.median(deviations[counts > 1], axis=0)
+        degrees = counts[nearest] - 1
+        shared = np.sqrt(np.average(deviations[nearest] ** 2, axis=0, weights=degrees))
         some = counts > 0
         fewer = (1.0 / counts[some] - 1.0 / most)[:, None]
         errors[some] = np.sqrt(shared**2 / most + own**2 * fewer)
-        return errors
+        return errors, shared / math.sqrt(self.test)
 
 
 @dataclass
@@ -266,10 +291,8 @@ class Search:
         except StopIteration:
             self._next = None
 
-    def finalists(self, k: int) -> list[Floats]:
+    def finalists(self, k: int) -> Estimates:
         """Return up to `k` distinct points: the best at several margins, then the next best."""
-        if len(self._task.archive) == 0:
-            return []
         estimates = self._task.archive.estimates()
         # Among many points seen briefly the best is mostly the luckiest.
         seen = estimates.counts >= SEEN * estimates.counts[estimates.defined].max(initial=0)
@@ -277,4 +300,4 @@ class Search:
         best = [ranking[seen[ranking]][0] for ranking in rankings]
         rest = rankings[0][np.argsort(~seen[rankings[0]], kind="stable")]
         order = dict.fromkeys(int(i) for i in (*best, *rest))
-        return [estimates.units[i] for i in list(order)[:k]]
+        return estimates.take(list(order)[:k])
