@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -248,3 +252,43 @@ def test_another_problem_never_overwrites_results(tmp_path: Path) -> None:
     done = valmatch("optimize", "valorant-20min", *SMALL, "--out", tmp_path)
     assert done.code == 2
     assert "holds the results of another run (problem_id" in done.err
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_signal_stops_inside_a_run_which_then_goes_on(tmp_path: Path, workers: int) -> None:
+    command = ["optimize", "valorant-20min", "--solver", "random", "--macroreps", 2]
+    command += ["--workers", workers, "--budget"]
+    out = tmp_path / "o"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "valmatch", *map(str, command), "3000000", "--out", str(out)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    path = out / "evaluations.csv"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not path.exists():
+        time.sleep(0.05)
+    time.sleep(2.0)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=20)
+    assert (process.returncode, err) == (
+        130,
+        f"results in {out}\nwarning: interrupted; --resume goes on\n",
+    )
+    assert json.loads((out / "manifest.json").read_text())["status"] == "interrupted"
+    assert json.loads((out / "summary.json").read_text())["feasible"] is None
+
+
+def test_time_is_up(tmp_path: Path) -> None:
+    small = ["optimize", "valorant-30min", *SMALL, "--macroreps", 2, "--solver", "random"]
+    whole = valmatch(*small, "--json")
+    stopped = valmatch(*small, "--max-time", "0.02", "--out", tmp_path)
+    assert stopped.code == 3
+    assert "out of time; --resume goes on" in stopped.err
+    sweep = valmatch(
+        "optimize", "valorant-30min", *SMALL, "--sweep", "upper_time=20:30:5", "--max-time", "0.02"
+    )
+    assert (sweep.code, "out of time" in sweep.err) == (3, True)
+    resumed = valmatch(*small, "--out", tmp_path, "--resume", "--json")
+    assert resumed.out == whole.out

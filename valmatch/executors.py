@@ -95,7 +95,11 @@ def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     try:
         yield pool
     finally:
+        # What is still at work is not wanted, and nobody should wait for it.
+        hands = list((pool._processes or {}).values())
         pool.shutdown(wait=False, cancel_futures=True)
+        for process in hands:
+            process.kill()
 
 
 def _context() -> BaseContext:

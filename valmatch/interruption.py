@@ -6,13 +6,17 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["SIGNALS", "Stop", "stop_on_signal"]
+__all__ = ["SIGNALS", "Stop", "Stopped", "stop_on_signal"]
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Stopped(Exception):  # noqa: N818 - no error
+    """Ends a piece of work that was asked to stop, from inside."""
 
 
 class Stop:
@@ -37,6 +41,16 @@ class Stop:
         if not self.reason and time.monotonic() >= self._deadline:
             self.reason = "out of time"
         return bool(self.reason)
+
+    def watching(self, progress: Callable[[int], None]) -> Callable[[int], None]:
+        """Return a progress function that raises `Stopped` when it is time to stop."""
+
+        def advance(done: int) -> None:
+            progress(done)
+            if self():
+                raise Stopped
+
+        return advance
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any
 
 import typer
@@ -11,6 +12,7 @@ from valmatch.cli.parameters import (
     Confidence,
     ConfigArgument,
     Json,
+    MaxTime,
     Out,
     Overrides,
     Quiet,
@@ -61,6 +63,7 @@ def optimize(
     overrides: Overrides = [],  # noqa: B006
     out: Out = None,
     resume: Resume = False,
+    max_time: MaxTime = None,
     json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -86,6 +89,7 @@ def optimize(
         "confidence": float(first(confidence, given.get("confidence"), 0.95)),
         "out": out,
         "resume": resume,
+        "max_seconds": math.inf if max_time is None else max_time,
         "warn": warn,
     }
     header = f"{title_of(settings)}, seed {seed}, budget {budget:,}"
@@ -96,16 +100,16 @@ def optimize(
                 settings, values, names[0], budget, seed, progress=advance, **options
             )
         show(json, frontier.summary(), lambda: show_frontier(header, frontier), out)
-        complete, feasible = frontier.complete, any(frontier.feasible)
+        status, feasible = frontier.status, any(frontier.feasible)
     else:
         with progress("replications", budget * macroreps * len(names)) as advance:
             study = solve(
                 settings, names, budget, seed, macroreps=macroreps, progress=advance, **options
             )
         show(json, study.summary(), lambda: show_study(header, study), out)
-        complete, feasible = study.complete, bool(study.verdict and study.verdict.feasible)
-    if not complete:
-        warn(f"interrupted{'; --resume goes on' if out else ''}")
-        raise typer.Exit(130)
+        status, feasible = study.status, bool(study.verdict and study.verdict.feasible)
+    if status != "complete":
+        warn(f"{status}{'; --resume goes on' if out else ''}")
+        raise typer.Exit(130 if status == "interrupted" else 3)
     if not feasible:
         raise typer.Exit(3)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from valmatch.config import Config, config_id, problem_id
 from valmatch.errors import InputError
-from valmatch.interruption import stop_on_signal
+from valmatch.interruption import Stopped, stop_on_signal
 from valmatch.nearest import hint
 from valmatch.optimization.journal import open_journal
 from valmatch.optimization.problem import Problem
@@ -48,7 +49,8 @@ class Frontier:
     Attributes
     ----------
     config, sweep, solver, settings : what was asked for
-    verdicts : one for each value; fewer if the sweep was interrupted
+    verdicts : one for each value; fewer if the sweep was stopped
+    stopped : why it was stopped, "" if it was not
     """
 
     config: Config
@@ -56,11 +58,17 @@ class Frontier:
     solver: str
     settings: Settings
     verdicts: Sequence[Verdict]
+    stopped: str = ""
 
     @property
     def complete(self) -> bool:
         """Whether all values were solved for."""
         return len(self.verdicts) == len(self.sweep.points)
+
+    @property
+    def status(self) -> str:
+        """The status "complete", or why it is not."""
+        return "complete" if self.complete else self.stopped
 
     @property
     def feasible(self) -> list[bool]:
@@ -130,6 +138,7 @@ def trace_frontier(
     *,
     workers: int = 1,
     confidence: float = 0.95,
+    max_seconds: float = math.inf,
     out: Path | None = None,
     resume: bool = False,
     progress: Callable[[int], None] = lambda done: None,
@@ -158,22 +167,22 @@ def trace_frontier(
     start = None
     with ExitStack() as stack:
         folder, journal = open_journal(stack, out, config, problem, identity, resume)
-        stop = stack.enter_context(stop_on_signal())
-        for value in sweep.points:
-            posed = _posed(problem, sweep.name, value)
-            run = run_solver(config, posed, Task(solver, 0, start), settings, journal, progress)
-            found = verdict(model, posed, [run], confidence)
-            assert found is not None
-            verdicts.append(found)
-            start = run.certificate.unit
-            if stop():
-                break
-        frontier = Frontier(config, sweep, solver, settings, verdicts)
+        stop = stack.enter_context(stop_on_signal(max_seconds))
+        advance = stop.watching(progress)
+        with suppress(Stopped):
+            for value in sweep.points:
+                posed, task = _posed(problem, sweep.name, value), Task(solver, 0, start)
+                run = run_solver(config, posed, task, settings, journal, advance)
+                found = verdict(model, posed, [run], confidence)
+                assert found is not None
+                verdicts.append(found)
+                start = run.certificate.unit
+        frontier = Frontier(config, sweep, solver, settings, verdicts, stop.reason)
         if folder:
             write_csv(folder.path / "frontier.csv", frontier.columns())
             with write_atomically(folder.path / "summary.json") as file:
                 file.write(to_json(frontier.summary()))
-            folder.close("complete" if frontier.complete else "interrupted", points=len(verdicts))
+            folder.close(frontier.status, points=len(verdicts))
     return frontier
 
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import BrokenExecutor, Future
+from concurrent.futures import BrokenExecutor, Future, wait
+from contextlib import suppress
 
 from valmatch.config import Config
 from valmatch.errors import RunError
 from valmatch.executors import process_pool
+from valmatch.interruption import Stop, Stopped
 from valmatch.optimization.evaluation import Journal
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.run import RUN, Run, Settings, Task, run_solver
 
 __all__ = ["run_all"]
+
+GLANCE = 0.2
+"""Seconds between two looks at whether to stop while waiting for a run."""
 
 
 def run_all(
@@ -23,8 +28,9 @@ def run_all(
     workers: int,
     journal: Journal | None,
     progress: Callable[[int], None],
+    stop: Stop,
 ) -> Generator[Run]:
-    """Make runs and yield them in the order of the tasks.
+    """Make runs and yield them in the order of the tasks, until it is time to stop.
 
     Parameters
     ----------
@@ -40,10 +46,14 @@ def run_all(
         Replications made before; new ones are added, those of a worker when its run is done.
     progress : callable
         Called with the number of further replications done.
+    stop : Stop
+        Says when it is time.
     """
+    advance = stop.watching(progress)
     if workers == 1 or len(tasks) == 1:
-        for task in tasks:
-            yield run_solver(config, problem, task, settings, journal, progress)
+        with suppress(Stopped):
+            for task in tasks:
+                yield run_solver(config, problem, task, settings, journal, advance)
         return
     try:
         with process_pool(workers) as pool:
@@ -52,6 +62,9 @@ def run_all(
                 for task in tasks
             ]
             for future in futures:
+                while not wait([future], GLANCE).done:
+                    if stop():
+                        return
                 run, made = future.result()
                 if journal is not None:
                     for address, row in made.items():
@@ -59,6 +72,8 @@ def run_all(
                             journal[address] = row
                 progress(run.spent)
                 yield run
+                if stop():
+                    return
     except BrokenExecutor:
         raise RunError("a worker process died (out of memory, or killed from outside)") from None
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -39,6 +40,7 @@ class Study:
     runs : those that were made; fewer if the study was interrupted
     verdict : the best recommended point and what is known of it; None if no run was finished
     experiment : comparison of the solvers, if there are several runs
+    stopped : why the study was stopped, "" if it was not
     """
 
     config: Config
@@ -48,11 +50,17 @@ class Study:
     runs: Sequence[Run]
     verdict: Verdict | None
     experiment: Experiment | None
+    stopped: str = ""
 
     @property
     def complete(self) -> bool:
         """Whether all runs were made."""
         return len(self.runs) == len(self.tasks)
+
+    @property
+    def status(self) -> str:
+        """The status "complete", or why it is not."""
+        return "complete" if self.complete else self.stopped
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
@@ -83,6 +91,7 @@ def optimize(
     macroreps: int = 1,
     workers: int = 1,
     confidence: float = 0.95,
+    max_seconds: float = math.inf,
     out: Path | None = None,
     resume: bool = False,
     progress: Callable[[int], None] = lambda done: None,
@@ -106,6 +115,8 @@ def optimize(
         Worker processes, one run each; no result depends on it.
     confidence : float
         Probability with which a point called feasible is so; level of the intervals.
+    max_seconds : float
+        Time after which to stop.
     out : Path or None
         Folder for the results.
     resume : bool
@@ -135,16 +146,11 @@ def optimize(
         "budget": budget,
         "macroreps": macroreps,
     }
-    runs: list[Run] = []
     with ExitStack() as stack:
         folder, journal = open_journal(stack, out, config, problem, identity, resume)
-        made = run_all(config, problem, tasks, settings, workers, journal, progress)
-        stack.enter_context(closing(made))
-        stop = stack.enter_context(stop_on_signal())
-        for run in made:
-            runs.append(run)
-            if stop():
-                break
+        stop = stack.enter_context(stop_on_signal(max_seconds))
+        made = run_all(config, problem, tasks, settings, workers, journal, progress, stop)
+        runs = list(made)
         experiment = compare(config, problem, settings, runs) if len(runs) > 1 else None
         study = Study(
             config,
@@ -154,10 +160,11 @@ def optimize(
             runs,
             verdict(model, problem, runs, confidence),
             experiment,
+            stop.reason,
         )
         if folder:
             _write(folder, study)
-            folder.close("complete" if study.complete else "interrupted", runs=len(runs))
+            folder.close(study.status, runs=len(runs))
     return study
 
 
