@@ -1,4 +1,4 @@
-"""Speed of the valorant model; run with ``pytest tests/benchmarks --benchmark-only``."""
+"""Speed of the valorant model; run with ``pytest tests/benchmarks --benchmark-only -n 0``."""
 
 from __future__ import annotations
 
