@@ -1,0 +1,129 @@
+"""Share of infeasible points that certification calls feasible, against its stated level."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.oracles.noisy_problems import PROBLEMS, Case
+from valmatch.config import Config, load
+from valmatch.optimization.evaluation import Evaluator
+from valmatch.optimization.run import FINALISTS, RUN, STAGE
+from valmatch.optimization.selection import certify, replications_of_test
+from valmatch.optimization.setup import problem_of, with_factors
+from valmatch.optimization.solvers.registry import make
+from valmatch.optimization.solvers.search import Archive, Estimates
+from valmatch.simulator import build
+from valmatch.simulator import run as simulate
+
+Floats = NDArray[np.float64]
+
+ALPHA = 0.05
+RUNS = 1_000
+BUDGET = 300
+LONG = 100_000
+UNLIMITED = 1 << 62
+
+# Rules of about the same mean wait: a constant tolerance, and ones that grow with the wait.
+POINTS = [
+    {"player_diff": 441.3, "wait_thresh": 3.0},
+    {"player_diff": 394.0, "wait_thresh": 0.85},
+    {"player_diff": 420.0, "wait_thresh": 1.5},
+]
+OTHERS = {"team_diff": 300.0, "player_slack": 800.0, "team_slack": 30.0}
+
+
+def level(runs: int) -> float:
+    """Return the share that exceeds alpha by four standard errors."""
+    return ALPHA + 4.0 * math.sqrt(ALPHA * (1.0 - ALPHA) / runs)
+
+
+@pytest.mark.parametrize("violated", [1, len(POINTS)])
+def test_days_of_players_just_over_the_limit(violated: int) -> None:
+    # The limit is moved to just below the shortest mean wait that long runs give: the closer to it,
+    # the harder to tell from it.
+    config = load("valorant-20min")
+    problem = problem_of(config, build(config))
+    points = POINTS[:violated]
+    waits = [long_run(config, {**OTHERS, **point}) for point in points]
+    closest = min(waits, key=lambda wait: float(wait.mean()))
+    limit = float(closest.mean()) - 2.0 * float(closest.std()) / math.sqrt(LONG)
+    shift = np.array([0.0, limit - problem.constraints[0].bound])
+    units = np.array(
+        [[v.to_unit({**OTHERS, **point}[v.name]) for v in problem.variables] for point in points]
+    )
+    nothing = np.zeros((violated, 2))
+    finalists = Estimates(
+        units,
+        np.zeros(violated, np.int64),
+        nothing,
+        nothing,
+        np.zeros(2),
+        np.ones(violated, np.bool_),
+    )
+    wrong = 0
+    for run in range(RUNS):
+
+        def stage(number: int, run: int = run) -> Callable[[Floats, int], Floats]:
+            first = run * RUN + number * STAGE
+            evaluator = Evaluator(config, problem, 1, first, UNLIMITED)
+            return lambda unit, n: evaluator.evaluate(unit, n) - shift
+
+        wrong += certify(finalists, (stage(1), stage(2)), BUDGET, ALPHA).feasible is True
+    print(f"{violated} points just over the limit: {wrong} of {RUNS} called feasible")
+    assert 0 < wrong <= level(RUNS) * RUNS
+
+
+def long_run(config: Config, factors: dict[str, float]) -> Floats:
+    """Return the mean waits of many days that no certification sees."""
+    model = build(config, with_factors(config, factors))
+    column = [response.name for response in model.responses].index("avg_wait_time")
+    waits: Floats = simulate(model, 2, range(LONG)).responses[:, column]
+    return waits
+
+
+@pytest.mark.parametrize("solver", ["bayes", "nelder-mead"])
+@pytest.mark.parametrize("title", ["bowl", "five variables"])
+def test_whole_runs_on_problems_of_known_optima(title: str, solver: str) -> None:
+    case = PROBLEMS[title]
+    runs = RUNS // 4 if solver == "bayes" else RUNS
+    wrong, called = 0, 0
+    for run in range(runs):
+        search, first, second = (noisy(case, 3 * run + stage) for stage in range(3))
+        rng = np.random.default_rng(run)
+        found = make(
+            solver, case.problem, BUDGET, rng, case.problem.start, replications_of_test(BUDGET)
+        )
+        while (request := found.ask()) is not None:
+            found.tell(request, search(request.unit, request.n))
+        certificate = certify(found.finalists(FINALISTS), (first, second), BUDGET, ALPHA)
+        excess = case.truth(np.array(list(case.problem.point(certificate.unit).values())))[1:]
+        called += certificate.feasible is True
+        wrong += certificate.feasible is True and bool((excess > 0.0).any())
+    print(f"{title}, {solver}: {wrong} of {runs} wrongly called feasible, {called} called so")
+    assert called > 0.5 * runs
+    assert wrong <= level(runs) * runs
+
+
+def noisy(case: Case, seed: int) -> Callable[[Floats, int], Floats]:
+    """Return an evaluation of a case; half of the variance of the noise is common to all points."""
+    archive = Archive(case.problem, 1)
+    rng = np.random.default_rng(seed)
+    share = case.noise / math.sqrt(2.0)
+    outcomes_of_a_day = len(case.problem.constraints) + 1
+    common = rng.normal(0.0, share, (BUDGET, outcomes_of_a_day))
+
+    def evaluate(unit: Floats, n: int) -> Floats:
+        known = archive.outcomes(unit)
+        truth = case.truth(np.array(list(case.problem.point(unit).values())))
+        new = truth + common[len(known) : n]
+        new = new + rng.normal(0.0, share, new.shape)
+        outcomes: Floats = np.concatenate([known, new])[:n]
+        archive.record(unit, outcomes)
+        return outcomes
+
+    return evaluate
