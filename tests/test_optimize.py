@@ -15,6 +15,7 @@ import pytest
 
 from tests.command import valmatch
 from valmatch.config import load, shipped_configs
+from valmatch.optimization import evaluation
 from valmatch.optimization.evaluation import BudgetSpent, Evaluator
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.setup import problem_of
@@ -67,7 +68,11 @@ def test_unit_cube_and_box_correspond() -> None:
         assert (variable.from_unit(-1), variable.from_unit(2)) == (variable.low, variable.high)
 
 
-def test_evaluations_are_those_of_the_simulator_and_made_once() -> None:
+@pytest.mark.parametrize("kept", [evaluation.KEPT, 3])
+def test_evaluations_are_those_of_the_simulator_and_made_once(
+    kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluation, "KEPT", kept)
     config = load("valorant-20min")
     problem = posed()
     evaluator = Evaluator(config, problem, 5, 100, budget=12)

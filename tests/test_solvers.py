@@ -156,6 +156,14 @@ def test_unknown_solver() -> None:
         solver_for("cobyla", PROBLEMS["bowl"])
 
 
+def test_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    solver_for("cma-es", PROBLEMS["bowl"])
+    monkeypatch.setitem(sys.modules, "cmaes", None)
+    with pytest.raises(InputError, match=r"cma-es needs .*pip install 'valmatch\[cma\]'"):
+        solver_for("cma-es", PROBLEMS["bowl"])
+    solver_for("auto", PROBLEMS["bowl"])
+
+
 def test_auto_is_the_best_in_the_experiments() -> None:
     assert SOLVERS["auto"] == SOLVERS["bayes"]
 

@@ -21,6 +21,10 @@ Journal = MutableMapping[tuple[float, ...], tuple[float, ...]]
 """(values of the variables, index of the replication) -> the responses that the problem names."""
 
 
+KEPT = 1_000
+"""Replications whose inputs are kept; later ones, which few points reach, are drawn anew."""
+
+
 class BudgetSpent(Exception):  # noqa: N818 - it is an event, not an error
     """Raised when an evaluation would take more replications than are left."""
 
@@ -112,7 +116,7 @@ class Evaluator:
 
     def _draw(self, model: Model, k: int) -> object:
         """Return the inputs of a point's k-th replication, kept unless the point enters them."""
-        if self._redraw:
+        if self._redraw or k >= KEPT:
             return model.draw(self._streams, self._first + k)
         if k not in self._inputs:
             self._inputs[k] = model.keep(model.draw(self._streams, self._first + k))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from collections.abc import Callable
 
 import numpy as np
@@ -27,6 +28,9 @@ SOLVERS = {
     "bayes": "bayes:bayes",
 }
 
+# What solvers need besides the installation: module, and the extra that brings it.
+NEEDS = {"cma-es": ("cmaes", "cma")}
+
 
 def search_budget(total: int) -> int:
     """Return how much of a budget the search may spend; certification needs the rest."""
@@ -34,10 +38,17 @@ def search_budget(total: int) -> int:
 
 
 def check(name: str) -> None:
-    """Raise InputError if there is no solver called `name`."""
+    """Raise InputError if there is no solver called `name`, or if what it needs is missing."""
     if name not in SOLVERS:
         limits = ", ".join(SOLVERS) + correction(name, SOLVERS)
         raise InputError(f"{name!r} is not a solver (allowed: {limits})")
+    if name in NEEDS:
+        module, extra = NEEDS[name]
+        if importlib.util.find_spec(module) is None:
+            raise InputError(
+                f"the solver {name} needs the package {module}, which the extra `{extra}` brings:"
+                f" pip install 'valmatch[{extra}]'"
+            )
 
 
 def make(
@@ -63,7 +74,7 @@ def make(
     Raises
     ------
     InputError
-        If there is no such solver.
+        If there is no such solver, or if what it needs is missing.
     """
     check(name)
     module, _, function = SOLVERS[name].partition(":")
