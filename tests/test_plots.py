@@ -650,7 +650,7 @@ def test_search(made: Path) -> None:
     best = summary["recommended"]
     for axes, one in ((objective, best["objective"]), (wait, best["constraints"]["upper_time"])):
         ((marks, ends),) = bars(axes)
-        assert marks.ravel().tolist() == [150.0, one["mean"]]
+        assert marks.ravel().tolist() == [summary["spent"], one["mean"]]
         assert ends is not None
         assert ends[0, :, 1].tolist() == pytest.approx(interval(one))
     assert any(list(one.get_ydata()) == [20.0, 20.0] for one in wait.lines)
@@ -669,7 +669,7 @@ def test_spent_replications_and_incumbents(made: Path) -> None:
     assert search.spent.min() == counts[int(search.spent.argmin())]
     assert (search.incumbents >= 0).all()
     assert (search.changed <= search.spent.max()).all()
-    assert search.total == 150
+    assert search.total == run.json("summary.json")["spent"] > 100
 
 
 @pytest.mark.parametrize("kind", ["search", "solvers"])
