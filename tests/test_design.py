@@ -116,6 +116,13 @@ def test_files_of_a_design(tmp_path: Path) -> None:
         assert (tmp_path / "points" / alone["config_id"] / "replications.csv").exists()
 
 
+def test_a_warning_is_given_once() -> None:
+    sweep = ["--sweep", "team_diff=100,200", "--set", "wait_thresh=30", *SMALL]
+    done = valmatch("replicate", "valorant", "-n", 2, *sweep)
+    assert done.code == 0
+    assert done.err.count("30 hours are not below the horizon") == 1
+
+
 def test_a_stopped_design_goes_on(tmp_path: Path) -> None:
     sweep = ["replicate", "valorant", "-n", 3000, "--sweep", "team_diff=100:400:100"]
     whole = valmatch(*sweep, "--out", tmp_path / "a", "--json")

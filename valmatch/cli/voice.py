@@ -29,11 +29,15 @@ QUIET, NORMAL, VERBOSE = -1, 0, 1
 
 _level = NORMAL
 
+_warned: set[str] = set()
+"""Warnings that were given; the points of a design would repeat them."""
+
 
 def reset() -> None:
     """Speak as a command does that is told nothing."""
     global _level
     _level = NORMAL
+    _warned.clear()
 
 
 def set_quiet(wanted: bool) -> None:
@@ -61,8 +65,10 @@ def say_more(text: str) -> None:
 
 
 def warn(text: str) -> None:
-    """Print a warning on stderr."""
-    say(f"warning: {text}")
+    """Print a warning on stderr, once."""
+    if text not in _warned:
+        _warned.add(text)
+        say(f"warning: {text}")
 
 
 def show(json: bool, document: object, table: Callable[[], None], out: Path | None = None) -> None:
