@@ -198,12 +198,14 @@ class Archive:
         most = counts.max(initial=0)
         if most < 2:
             return errors, np.zeros(errors.shape[1])
-        longest = np.mean([self._outcomes[i] for i in np.flatnonzero(counts == most)], axis=0)
         nearest = np.argsort(-counts, kind="stable")[:NEAR]
         nearest = nearest[counts[nearest] > 1]
         near = nearest[counts[nearest] < most]
-        apart = [(self._outcomes[i] - longest[: counts[i]]).std(axis=0, ddof=1) for i in near]
-        own = np.median(apart, axis=0) if apart else errors[0]
+        own = errors[0]
+        if len(near) > 0:
+            longest = np.mean([self._outcomes[i] for i in np.flatnonzero(counts == most)], axis=0)
+            apart = [(self._outcomes[i] - longest[: counts[i]]).std(axis=0, ddof=1) for i in near]
+            own = np.median(apart, axis=0)
         degrees = counts[nearest] - 1
         shared = np.sqrt(np.average(deviations[nearest] ** 2, axis=0, weights=degrees))
         some = counts > 0
@@ -296,8 +298,12 @@ class Search:
         estimates = self._task.archive.estimates()
         # Among many points seen briefly the best is mostly the luckiest.
         seen = estimates.counts >= SEEN * estimates.counts[estimates.defined].max(initial=0)
-        rankings = [estimates.ranking(margin) for margin in MARGINS]
-        best = [ranking[seen[ranking]][0] for ranking in rankings]
-        rest = rankings[0][np.argsort(~seen[rankings[0]], kind="stable")]
-        order = dict.fromkeys(int(i) for i in (*best, *rest))
+        order: dict[int, None] = {}
+        for margin in MARGINS:
+            if len(order) < k:
+                ranking = estimates.ranking(margin)
+                order[int(ranking[seen[ranking]][0])] = None
+        if len(order) < k:
+            ranking = estimates.ranking(MARGINS[0])
+            order |= dict.fromkeys(ranking[np.argsort(~seen[ranking], kind="stable")].tolist())
         return estimates.take(list(order)[:k])
