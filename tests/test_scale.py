@@ -280,6 +280,6 @@ def test_waiting_without_workers_is_said_once_and_can_be_stopped(
         return looked > 20
 
     said: list[str] = []
-    chunks = Chunks(Crew(Nobody(), lambda: 0, 2), load("valorant"), 1, warn=said.append)
+    chunks = Chunks(Crew(Nobody(), lambda: 0, 2, 1), load("valorant"), 1, warn=said.append)
     assert list(chunks.run(range(5), stop)) == []
     assert said == ["no Dask worker is there; waiting for one"]

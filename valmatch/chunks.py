@@ -76,7 +76,8 @@ class Chunks:
                     pending.pop()[1].cancel()
             # A cluster may be about to start its first worker.
             while todo and len(pending) < self._crew.ahead * max(1, hands):
-                chunk, todo = todo[: self._size], todo[self._size :]
+                size = self._fair(len(todo), hands)
+                chunk, todo = todo[:size], todo[size:]
                 pending.append((chunk, self._hand_out(chunk)))
             if not pending:
                 return
@@ -88,6 +89,11 @@ class Chunks:
             batch, seconds = self._result(chunk, future)
             self._size = _next_size(len(batch.responses), seconds)
             yield batch
+
+    def _fair(self, left: int, hands: int) -> int:
+        """Return the size of a chunk: smaller towards the end, so that all hands end together."""
+        share = left // (2 * max(1, hands))
+        return max(1, self._size // self._crew.finest, min(self._size, share))
 
     def _complain(self, hands: int) -> None:
         """Warn once when waiting for workers that are not there."""

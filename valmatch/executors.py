@@ -6,10 +6,12 @@ All are executors of the standard library's `concurrent.futures`.
 from __future__ import annotations
 
 import logging
+import math
 import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
@@ -39,11 +41,13 @@ class Crew(NamedTuple):
     hands : returns the number of pieces that it can work on at once, now
     ahead : pieces to hand out for each of them: one at work, and one waiting where handing out
         takes time
+    finest : into how many pieces one may be cut where the work ends; few where handing out is slow
     """
 
     executor: Executor
     hands: Callable[[], int]
     ahead: int
+    finest: int
 
 
 @contextmanager
@@ -67,13 +71,12 @@ def open_crew(executor: str, workers: int, scheduler: str | None = None) -> Iter
     """
     if executor == "dask":
         with _dask_client(workers, scheduler) as client:
-            hands = lambda: sum(client.nthreads().values())  # noqa: E731
-            yield Crew(client.get_executor(pure=False), hands, 2)
+            yield Crew(client.get_executor(pure=False), _counting(client), 2, 3)
     elif workers == 1:
-        yield Crew(_Serial(), lambda: 1, 1)
+        yield Crew(_Serial(), lambda: 1, 1, 1)
     else:
         with process_pool(workers) as pool:
-            yield Crew(pool, lambda: workers, 2)
+            yield Crew(pool, lambda: workers, 2, 16)
 
 
 class _Serial(Executor):
@@ -156,6 +159,19 @@ def _dask_client(workers: int, scheduler: str | None) -> Iterator[Any]:
         raise InputError(f"--scheduler {scheduler}: no Dask scheduler answers: {error}") from None
     with client:
         yield client
+
+
+def _counting(client: Any) -> Callable[[], int]:  # noqa: ANN401
+    """Return a function that counts the threads of a cluster, asking it once a second at most."""
+    known, asked = 0, -math.inf
+
+    def hands() -> int:
+        nonlocal known, asked
+        if time.monotonic() > asked + 1.0:
+            known, asked = sum(client.nthreads().values()), time.monotonic()
+        return known
+
+    return hands
 
 
 @contextmanager
