@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -73,6 +74,22 @@ def test_a_comparison_goes_on(tmp_path: Path) -> None:
     assert (resumed.code, resumed.out) == (0, whole.out)
 
 
+def test_what_stops_the_first_run_stops_the_second(tmp_path: Path) -> None:
+    def interrupt(done: int) -> None:
+        if done:
+            signal.raise_signal(signal.SIGINT)
+
+    change = load("valorant", ["team_diff=150"])
+    found = compare("valorant", change, 3000, progress=interrupt, out=tmp_path)
+    assert 0 < len(found.a.values) < 3000
+    assert (len(found.b.values), found.b.status, found.status) == (0, "interrupted", "interrupted")
+    assert found.comparisons["avg_wait_time"].difference.mean is None
+    late = compare("valorant", change, 10, max_seconds=0.0)
+    assert (len(late.a.values), len(late.b.values), late.status) == (0, 0, "out of time")
+    resumed = compare("valorant", change, 3000, out=tmp_path, resume=True)
+    assert (resumed.n, resumed.status) == (3000, "complete")
+
+
 def test_undefined_pairs_are_counted() -> None:
     none = {"player_diff": 0, "player_slack": 0}
     done = valmatch(
@@ -88,7 +105,8 @@ def test_what_cannot_be_compared(tmp_path: Path) -> None:
     assert (alone.code, "give a second config or --set" in alone.err) == (2, True)
     small = ["n_games=5", "n_opponents=3", "rank=1"]
     with pytest.raises(InputError, match="no response in common"):
-        compare("valorant", load("kg-fig1-top", small), 2)
+        compare("valorant", load("kg-fig1-top", small), 2, out=tmp_path / "none")
+    assert not (tmp_path / "none").exists()
     a = replicate("valorant", 4, seed=1)
     with pytest.raises(InputError, match="seeds 1 and 2"):
         compare_runs(a, replicate("valorant", 4, seed=2))

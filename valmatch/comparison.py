@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from valmatch.config import ConfigLike, config_id, load
 from valmatch.errors import InputError
 from valmatch.executors import open_crew
+from valmatch.interruption import stop_on_signal
 from valmatch.output import to_json, write_atomically, write_csv
 from valmatch.replication import Replications, replicate
 from valmatch.run_folder import RunFolder
-from valmatch.simulator import Response
+from valmatch.simulator import Response, build
 from valmatch.statistics import Estimate, estimate
 
 __all__ = ["Compared", "Comparison", "compare", "compare_runs", "paired"]
@@ -177,7 +178,7 @@ def compare(
     a, b : Config or what `valmatch.config.load` takes
         The systems; differences are b - a.
     n, seed, workers, executor, scheduler, max_seconds, resume, progress, warn
-        As for `valmatch.replication.replicate`; `n` replications of each.
+        As for `valmatch.replication.replicate`; `n` replications of each, the time is for both.
     confidence : float
         Level of the intervals, in (0, 1).
     out : Path or None
@@ -192,6 +193,7 @@ def compare(
         If a run fails; what is finished stays in the folder.
     """
     first, second = load(a), load(b)
+    _common(build(first).responses, build(second).responses, first.model, second.model)
     with ExitStack() as stack:
         crew = stack.enter_context(open_crew(executor, workers, scheduler))
         folder = None
@@ -200,14 +202,15 @@ def compare(
             folder = stack.enter_context(
                 RunFolder(out, "compare", first, identity, resume=resume, kept_in="a")
             )
+        stop = stack.enter_context(stop_on_signal(max_seconds))
         runs = [
             replicate(
                 config,
                 n,
                 seed,
                 crew=crew,
+                stop=stop,
                 confidence=confidence,
-                max_seconds=max_seconds,
                 out=out / name if out else None,
                 resume=resume,
                 progress=progress,
@@ -236,14 +239,20 @@ def compare_runs(a: Replications, b: Replications, confidence: float = 0.95) -> 
         raise InputError(
             f"seeds {a.seed} and {b.seed}: differences are taken between runs of one seed"
         )
-    names = [one.name for one in b.responses]
-    common = [one.name for one in a.responses if one.name in names]
-    if not common:
-        raise InputError(f"{a.config.model} and {b.config.model} have no response in common")
+    common = _common(a.responses, b.responses, a.config.model, b.config.model)
     shared = sorted(set(a.indices) & set(b.indices))
     columns = [_columns(run, common, shared) for run in (a, b)]
     found = paired(columns[0], columns[1], confidence)
     return Compared(a, b, len(shared), confidence, dict(zip(common, found, strict=True)))
+
+
+def _common(a: Sequence[Response], b: Sequence[Response], model_a: str, model_b: str) -> list[str]:
+    """Return the names of the responses that two models have."""
+    names = [one.name for one in b]
+    common = [one.name for one in a if one.name in names]
+    if not common:
+        raise InputError(f"{model_a} and {model_b} have no response in common")
+    return common
 
 
 def _columns(run: Replications, names: list[str], indices: list[int]) -> Floats:

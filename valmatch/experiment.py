@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -125,7 +124,6 @@ def run_design(
     RunError
         If the run fails; what is finished stays in the folder.
     """
-    deadline = time.monotonic() + max_seconds
     results: dict[str, Replications] = {}
     with ExitStack() as stack:
         crew = stack.enter_context(open_crew(executor, workers, scheduler))
@@ -142,8 +140,8 @@ def run_design(
                     n,
                     seed,
                     crew=crew,
+                    stop=stop,
                     shard=shard,
-                    max_seconds=deadline - time.monotonic(),
                     out=out / POINTS / key if out else None,
                     resume=resume,
                     progress=progress,

@@ -142,6 +142,7 @@ def replicate(
     executor: str = "local",
     scheduler: str | None = None,
     crew: Crew | None = None,
+    stop: Stop | None = None,
     shard: Shard = WHOLE,
     confidence: float = 0.95,
     targets: Sequence[str] = (),
@@ -175,6 +176,8 @@ def replicate(
         Address of that scheduler; None starts one with `workers` workers on this machine.
     crew : Crew or None
         Workers that are there already, instead of those that the options above describe.
+    stop : Stop or None
+        What ends this run as part of a larger one, instead of signals and `max_seconds`.
     shard : Shard
         The replications to make.
     confidence : float
@@ -237,7 +240,7 @@ def replicate(
                 warn=warn,
             )
         )
-        stop = stack.enter_context(stop_on_signal(max_seconds))
+        stop = stop or stack.enter_context(stop_on_signal(max_seconds))
         progress(store.done)
         try:
             chunks = Chunks(crew, config, seed, control_variates, warn)
