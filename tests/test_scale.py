@@ -133,6 +133,17 @@ def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
         assert not (tmp_path / "all").exists()
 
 
+def test_a_config_that_means_something_else_now_is_refused(tmp_path: Path) -> None:
+    replicate(load("valorant"), 2, out=tmp_path / "a")
+    path = tmp_path / "a" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    path.write_text(json.dumps(manifest | {"config_id": "0123456789ab"}))
+    now = manifest["config_id"]
+    with pytest.raises(InputError, match=f"knew this config as 0123456789ab .now {now}."):
+        combine(tmp_path / "all", [tmp_path / "a"])
+    assert not (tmp_path / "all").exists()
+
+
 def test_contradictions_are_refused(tmp_path: Path) -> None:
     for name in "ab":
         replicate(load("valorant"), 5, out=tmp_path / name)

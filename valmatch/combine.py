@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.config import changes, restore
+from valmatch.config import Config, changes, config_id, restore
 from valmatch.curve_file import read_sums, stretches, write_sums
 from valmatch.errors import InputError
 from valmatch.output import write_bytes
@@ -134,11 +134,16 @@ def combine(
     manifests = _manifests(folders, warn)
     first = next(iter(manifests.values()))
     config = restore(first["config"], first.get("source", ""))
+    if config_id(config) != first["config_id"]:
+        raise InputError(
+            f"{next(iter(manifests))}: made by a version that knew this config as"
+            f" {first['config_id']} (now {config_id(config)}); combine with that version"
+        )
     for folder, manifest in manifests.items():
         _refuse_other_run(first, next(iter(manifests)), manifest, folder)
     model = build(config)
     seed = int(first["seed"])
-    form, controls = row_format(config, seed, model), control_format(config, seed, model)
+    form = row_format(config, seed, model)
     parts = [
         _Part(folder, manifest, form.read(folder / ROWS, warn))
         for folder, manifest in manifests.items()
@@ -160,10 +165,10 @@ def combine(
         model.axes,
         None if check or not model.axes else _curves(parts, indices, model, seed, warn),
         status="incomplete" if missing else "complete",
-        **_controls(parts, indices, controls, model, warn),
+        **_controls(parts, indices, config, seed, model, warn),
     )
     if not check:
-        _write(out, result, rows, form, controls)
+        _write(out, result, rows, form, model)
     return Combination(result, missing, _owed(missing, parts))
 
 
@@ -242,19 +247,21 @@ def _union(parts: Sequence[_Part], form: RowFormat) -> dict[int, tuple[str, list
 def _controls(
     parts: Sequence[_Part],
     indices: Sequence[int],
-    form: RowFormat,
+    config: Config,
+    seed: int,
     model: Model,
     warn: Warn,
 ) -> dict[str, Any]:
     """Return the control variates, if the folders hold those of all replications."""
+    files = [part.folder / CONTROLS for part in parts if (part.folder / CONTROLS).exists()]
+    if not files:
+        return {}
+    form = control_format(config, seed, model)
     rows: dict[int, list[float]] = {}
-    for part in parts:
-        if (part.folder / CONTROLS).exists():
-            found = form.read(part.folder / CONTROLS, warn)
-            rows.update((index, values) for index, (_, values) in found.items())
-    if not rows or any(index not in rows for index in indices):
-        if rows:
-            warn(f"not all folders hold {CONTROLS}: the whole has no control variates")
+    for path in files:
+        rows.update((index, values) for index, (_, values) in form.read(path, warn).items())
+    if any(index not in rows for index in indices):
+        warn(f"not all folders hold {CONTROLS}: the whole has no control variates")
         return {}
     values = np.array([rows[index] for index in indices])
     return {"controls": values, "expectations": model.controls}
@@ -296,9 +303,7 @@ def _owed(missing: Sequence[int], parts: Sequence[_Part]) -> dict[str, Sequence[
     return dict(sorted(owed.items(), key=lambda item: int(item[0][6:].partition("/")[0])))
 
 
-def _write(
-    out: Path, result: Replications, rows: Rows, form: RowFormat, controls: RowFormat
-) -> None:
+def _write(out: Path, result: Replications, rows: Rows, form: RowFormat, model: Model) -> None:
     """Write the whole as `replicate` writes a run."""
     n = len(result.values)
     whole = claim(out, result.config, result.seed, WHOLE, n, result.requested, resume=True)
@@ -306,6 +311,7 @@ def _write(
         text = form.header + "".join(rows[index][0] for index in result.indices)
         write_bytes(out / ROWS, text.encode())
         if result.controls is not None:
+            controls = control_format(result.config, result.seed, model)
             lines = map(controls.line, result.indices, result.controls.tolist())
             write_bytes(out / CONTROLS, (controls.header + "".join(lines)).encode())
         if result.curves:
