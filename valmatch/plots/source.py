@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from valmatch.errors import InputError
 from valmatch.plots.units import Units
-from valmatch.run_folder import MANIFEST
+from valmatch.run_folder import MANIFEST, read_manifest
 
 __all__ = ["Mean", "Run", "Table", "damaged", "read_run"]
 
@@ -235,11 +235,7 @@ def read_run(folder: Path) -> Run:
     InputError
         If the manifest cannot be used.
     """
-    path = folder / MANIFEST
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
-    if not isinstance(manifest, dict):
-        raise InputError(f"{path}: not a manifest")
-    return Run(folder, manifest)
+        return Run(folder, read_manifest(folder))
+    except OSError as error:
+        raise InputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None
