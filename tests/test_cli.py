@@ -292,9 +292,14 @@ def test_quiet_and_verbose(tmp_path: Path) -> None:
     assert (tmp_path / "q" / "summary.json").exists()
     document = valmatch(*run, tmp_path / "j", "-q", "--json")
     assert json.loads(document.out)["replications"] == 3
-    verbose = valmatch(*run, tmp_path / "v", "--verbose")
-    assert "replications a second" in verbose.err
-    assert "replications a second" not in valmatch(*run, tmp_path / "n").err
+    change = ["--set", "team_diff=150", "--verbose"]
+    verbose = valmatch(*run, tmp_path / "v", *change).err.splitlines()
+    assert verbose[0].endswith("; changed factors: team_diff=150.0")
+    assert verbose[1] == "executor: local, 1 workers"
+    assert verbose[2].startswith("replications: 3 done after ")
+    assert "done after" not in valmatch(*run, tmp_path / "n").err
+    for command in (["simulate", "valorant"], ["optimize", "valorant-20min", "--budget", 100]):
+        assert valmatch(*command, "-v").err.startswith("config: "), command
     assert valmatch("replicate", "valorant", "-n", 0, "-q").err.count("\n") == 1
 
 

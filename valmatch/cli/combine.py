@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from valmatch.cli.parameters import Confidence, Json, Quiet, Verbose, whole
+from valmatch.cli.parameters import Confidence, Json, Quiet, whole
 from valmatch.cli.replicate import each, show_run
 from valmatch.cli.voice import show, warn
 
@@ -35,7 +35,6 @@ def combine(
     confidence: Confidence = None,
     json: Json = False,
     quiet: Quiet = False,
-    verbose: Verbose = False,
 ) -> None:
     """Merge folders of replications into one, as if one run had made them.
 
@@ -49,10 +48,7 @@ def combine(
         _combine_designs(out, folders, json, expect=expect, check=check, confidence=confidence)
         return
     found = merge(out, folders, expect=expect, check=check, confidence=confidence, warn=warn)
-    if json:
-        show(json, found.summary(), lambda: None)
-    else:
-        show_run(found.replications, None if check else out, json)
+    show_run(found.replications, found.summary(), None if check else out, json)
     _exit_if_missing(found.reproaches())
 
 

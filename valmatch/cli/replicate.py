@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -148,27 +148,26 @@ def replicate(
         configs = [load_config(config, overrides, point) for point in levels]
         _replicate_design(settings, design, configs, n, seed, total, options, json)
         return
-    say_more(f"{options['executor']} executor, {options['workers']} workers, {settings.source}")
-    started = time.perf_counter()
+    say_more(f"executor: {options['executor']}, {options['workers']} workers")
     with progress("replications", None if targets else total) as advance:
         result = run(settings, n, seed, progress=advance, **options)
-    seconds = time.perf_counter() - started
-    say_more(f"{seconds:.2f} s, {len(result.values) / seconds:,.0f} replications a second")
-    show_run(result, out, json)
+    show_run(result, result.summary(), out, json)
     _exit_unless_complete(result, total, out)
     missed = result.missed_expectations()
     if missed:
         raise RunError("\n".join(missed))
 
 
-def show_run(result: Replications, out: Path | None, json: bool) -> None:
-    """Print the replications of a config, and what is undefined in them."""
+def show_run(
+    result: Replications, summary: Mapping[str, Any], out: Path | None, json: bool
+) -> None:
+    """Print the replications of a config, as `summary` where JSON is wanted, and their gaps."""
     from valmatch.report import show_replications
 
     done = len(result.values)
     header = f"{title_of(result.config)}, seed {result.seed}, {done:,} replication"
     header += "s" * (done != 1)
-    show(json, result.summary(), lambda: show_replications(header, result), out)
+    show(json, summary, lambda: show_replications(header, result), out)
     for name, one in result.estimates.items():
         if one.undefined:
             warn(f"{name} is undefined in {one.undefined} of {len(result.values)} replications")

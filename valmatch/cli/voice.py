@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from valmatch.config import Config
 
 __all__ = [
@@ -83,11 +83,21 @@ def show(json: bool, document: object, table: Callable[[], None], out: Path | No
             say(f"results in {out}")
 
 
-def progress(what: str, total: int | None) -> AbstractContextManager[Callable[[int], None]]:
+@contextmanager
+def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
     """Show progress on stderr if it is a terminal; see `valmatch.report.progress_bar`."""
     from valmatch.report import progress_bar
 
-    return progress_bar(what, total, show=_level > QUIET)
+    done, started = 0, time.perf_counter()
+    with progress_bar(what, total, show=_level > QUIET) as bar:
+
+        def advance(further: int) -> None:
+            nonlocal done
+            done += further
+            bar(further)
+
+        yield advance
+    say_more(f"{what}: {done:,} done after {time.perf_counter() - started:.2f} s")
 
 
 def title_of(config: Config) -> str:
@@ -102,6 +112,19 @@ def load_config(source: str, overrides: list[str], levels: Sequence[str] = ()) -
     from valmatch.config import load
 
     config = load(source, overrides, levels)
+    say_more(f"config: {config.source}; changed factors: {_changes(config)}")
     for warning in config.warnings:
         warn(warning)
     return config
+
+
+def _changes(config: Config) -> str:
+    """Return the factors that a config changes, with their values."""
+    fields = type(config.factors).model_fields.items()
+    values = {name: getattr(config.factors, name) for name, _ in fields}
+    changed = [
+        f"{name}={values[name]}"
+        for name, field in fields
+        if values[name] != field.get_default(call_default_factory=True)
+    ]
+    return ", ".join(changed) or "none"
