@@ -8,6 +8,11 @@ constraint's excess is <= 0, and the first that is not ends the tests. Each test
 probability alpha (a fixed-sequence procedure: Maurer, Hothorn & Lehmacher 1995), and all
 constraints of a point must pass (an intersection-union test): calling any infeasible point feasible
 takes passing the test of the first infeasible one, which happens with probability at most alpha.
+
+The bounds are Student's, widened for skewed outcomes as in Johnson (1978), "Modified t tests and
+confidence intervals for asymmetrical populations", JASA 73: the waits of a day are skewed to the
+right, and uncorrected bounds fail on up to 6 % of samples instead of 5 %. `RESERVE` covers what
+that leaves on small samples.
 """
 
 from __future__ import annotations
@@ -34,6 +39,9 @@ PASSING = (0.6, 0.97)
 STAGE_1_SHARE = 0.4
 LEAST = 5
 """Replications of a finalist in stage 1, at least."""
+
+RESERVE = 0.7
+"""Share of alpha at which the bounds are taken."""
 
 MOST = (2_000, 20_000)
 """Replications of a point in either stage beyond which more would be idle."""
@@ -119,11 +127,11 @@ class _Test:
         self.passes, self.fails = False, True
         if self.undefined:
             return
-        mean, deviation = outcomes.mean(axis=0), outcomes.std(axis=0, ddof=1)
-        excess, margin = mean[1:], _margin(deviation[1:], len(outcomes), alpha)
+        mean = outcomes.mean(axis=0)
+        excess, (below, above) = mean[1:], _margins(outcomes[:, 1:], len(outcomes), alpha)
         self.objective, self.violation = float(mean[0]), float(excess.max(initial=0.0))
-        self.passes = bool((excess + margin <= 0.0).all())
-        self.fails = bool((excess - margin > 0.0).any())
+        self.passes = bool((excess + above <= 0.0).all())
+        self.fails = bool((excess - below > 0.0).any())
 
 
 class _Look:
@@ -141,15 +149,25 @@ class _Look:
         weight = np.where(before > 0.0, before / np.maximum(before + variance, 1e-300), 1.0)
         mean = weight * mean + (1.0 - weight) * known.means[0]
         self.objective, self.violation = float(mean[0]), float(mean[1:].max(initial=0.0))
-        needed = mean[1:] + _margin(deviation[1:], later, alpha)
+        needed = mean[1:] + _margins(outcomes[:, 1:], later, alpha)[1]
         error = np.sqrt(weight * variance + deviation**2 / later)[1:]
         scores = -needed / np.maximum(error, 1e-300)
         self.chance = float(0.5 * math.erfc(-scores.min(initial=40.0) / math.sqrt(2.0)))
 
 
-def _margin(deviation: Floats, n: int, alpha: float) -> Floats:
-    """Return the distance of one-sided confidence bounds from the mean of `n` replications."""
-    return t_quantile(1.0 - alpha, n - 1) * deviation / math.sqrt(n)
+def _margins(outcomes: Floats, n: int, alpha: float) -> tuple[Floats, Floats]:
+    """Return how far one-sided confidence bounds lie below and above the mean of `n` outcomes.
+
+    Their spread and skewness are those of `outcomes`, which may be fewer.
+    """
+    centred = outcomes - outcomes.mean(axis=0)
+    deviation = outcomes.std(axis=0, ddof=1)
+    skewness = (centred**3).mean(axis=0) / np.maximum(deviation, 1e-100) ** 3
+    quantile = t_quantile(1.0 - RESERVE * alpha, n - 1)
+    shift = skewness * (1.0 + 2.0 * quantile**2) / (6.0 * math.sqrt(n))
+    error = deviation / math.sqrt(n)
+    below, above = (error * (quantile + np.maximum(side, 0.0)) for side in (-shift, shift))
+    return below, above
 
 
 def _pick(looks: Sequence[_Look]) -> list[Floats]:
