@@ -285,6 +285,13 @@ def test_rate_prints_and_writes(tmp_path: Path) -> None:
     assert not (tmp_path / "bad").exists()
 
 
+def test_without_a_command_there_is_help() -> None:
+    done, asked = valmatch(), valmatch("--help")
+    assert (done.code, done.out, asked.code, asked.err) == (2, "", 0, "")
+    assert done.err == asked.out
+    assert "\n  replicate  " in done.err
+
+
 def test_quiet_and_verbose(tmp_path: Path) -> None:
     run = ["replicate", "valorant", "-n", 3, "--out"]
     quiet = valmatch(*run, tmp_path / "q", "--quiet")

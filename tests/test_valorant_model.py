@@ -234,6 +234,7 @@ def test_without_a_horizon_a_trace_ends_with_its_last_arrival(tmp_path: Path) ->
         ("arrival_hours,elo,kd\n0,1,1\n", "column rating, or elo, kd and wr is missing"),
         ("arrival_hours,rating,rating\n0,1,1\n", ":1: column rating appears twice"),
         ("arrival_hours,rating\n0,1\n1,x\n", ":3: rating: 'x' (allowed: a finite number)"),
+        ("arrival_hours,rating\n9:30,1\n", "a finite number of hours since the start of the log"),
         ("arrival_hours,rating\n0,\n", ":2: rating: empty (allowed: a finite number)"),
         ("arrival_hours,rating\n0,nan\n", ":2: rating: 'nan'"),
         ("arrival_hours,rating\n0,1e999\n", ":2: rating: '1e999'"),

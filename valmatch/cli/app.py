@@ -25,7 +25,7 @@ app = typer.Typer(
     name="valmatch",
     help="Simulate matchmaking systems, replicate them with honest statistics, optimise their"
     " rules.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -44,12 +44,15 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _app(
+    context: typer.Context,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    pass
+    if context.invoked_subcommand is None:
+        print(context.get_help(), file=sys.stderr)
+        raise typer.Exit(2)
 
 
 def main() -> None:

@@ -53,8 +53,9 @@ def set_verbose(wanted: bool) -> None:
 
 
 def say(text: str) -> None:
-    """Print a line on stderr."""
+    """Print a line on stderr, after what is on stdout where both go to one file."""
     if _level > QUIET:
+        sys.stdout.flush()
         print(text, file=sys.stderr)
 
 

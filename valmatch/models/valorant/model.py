@@ -113,7 +113,7 @@ class ValorantModel(Model):
     def _remarks(self, arrivals: Path | None) -> Iterator[str]:
         if self._trace is None:
             return
-        yield f"{arrivals}: the arrivals are a trace, so every replication is the same"
+        yield f"{arrivals}: the arrivals are a trace: every replication is the same, -n 1 is enough"
         if self._trace.left_out:
             rows = "row" if self._trace.left_out == 1 else "rows"
             yield (

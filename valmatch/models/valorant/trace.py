@@ -113,7 +113,10 @@ def _columns(path: Path, header: list[str]) -> dict[str, int]:
         needed.extend(VECTOR)
     found = ", ".join(header) or "none"
     if "arrival_hours" not in given:
-        raise InputError(f"{path}:1: column arrival_hours is missing (found: {found})")
+        raise InputError(
+            f"{path}:1: column arrival_hours is missing (found: {found}); it holds hours since the"
+            " start of the log"
+        )
     if len(needed) == 1:
         missing = "rating, or elo, kd and wr"
         raise InputError(f"{path}:1: column {missing} is missing (found: {found})")
@@ -129,7 +132,8 @@ def _number(place: str, column: str, cell: str) -> float:
     # float() would also take "1_000".
     if not math.isfinite(value) or "_" in cell:
         shown = repr(cell) if cell.strip() else "empty"
-        raise InputError(f"{place}: {column}: {shown} (allowed: a finite number)")
+        unit = " of hours since the start of the log" if column == "arrival_hours" else ""
+        raise InputError(f"{place}: {column}: {shown} (allowed: a finite number{unit})")
     return value
 
 
