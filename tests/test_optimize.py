@@ -17,7 +17,9 @@ from tests.command import valmatch
 from valmatch.config import load, shipped_configs
 from valmatch.optimization import evaluation
 from valmatch.optimization.evaluation import BudgetSpent, Evaluator
+from valmatch.optimization.experiment import post_replications
 from valmatch.optimization.problem import Problem
+from valmatch.optimization.selection import replications_of_test
 from valmatch.optimization.setup import problem_of
 from valmatch.simulator import build, run
 
@@ -179,6 +181,14 @@ def test_experiment_compares_solvers(tmp_path: Path) -> None:
     assert len(progress) == 2 * 2 * 20
     assert {row["solver"] for row in progress} == {"random", "cobyqa"}
     assert progress[19]["replications"] == "120"
+    assert solvers["post_replications"] == 500
+
+
+def test_the_judge_of_an_experiment_sees_more_than_the_tests_of_its_runs() -> None:
+    seen = [post_replications(budget) for budget in (100, 1_000, 10_000, 100_000, 10**6)]
+    assert seen == sorted(seen)
+    assert (seen[1], seen[-1]) == (500, 20_000)
+    assert seen[2] == 5 * replications_of_test(3_000)
 
 
 def test_frontier_has_a_point_for_each_bound(tmp_path: Path) -> None:

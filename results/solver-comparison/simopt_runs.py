@@ -15,7 +15,7 @@ from simopt.experiment.run_solver import run_solver
 
 from valmatch.config import load
 from valmatch.optimization.evaluation import Evaluator
-from valmatch.optimization.experiment import POST, POST_FIRST
+from valmatch.optimization.experiment import POST_FIRST, post_replications
 from valmatch.optimization.setup import problem_of
 from valmatch.simopt_adapter import PenalizedValorantAvgDifference
 from valmatch.simulator import build
@@ -34,6 +34,7 @@ def main() -> None:
         model_fixed_factors={"rate_multiplier": config.factors.model_dump()["rate_multiplier"]},
     )
     # The same fresh replications by which `valmatch optimize` judges its own solvers.
+    post = post_replications(int(posed.factors["budget"]))
     judge = Evaluator(config, problem, 1, POST_FIRST, budget=1 << 62)
     worth = {}
     for solver in SOLVERS:
@@ -45,7 +46,7 @@ def main() -> None:
                 variable.to_unit(posed.vector_to_factor_dict(last)[variable.name])
                 for variable in problem.variables
             ]
-            mean = judge.evaluate(np.array(units), POST).mean(axis=0)
+            mean = judge.evaluate(np.array(units), post).mean(axis=0)
             worth[solver].append(mean.tolist())
     print(json.dumps(worth))
 

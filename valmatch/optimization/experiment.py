@@ -13,13 +13,15 @@ from valmatch.config import Config
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.run import Run, Settings
+from valmatch.optimization.selection import replications_of_test
+from valmatch.optimization.solvers.registry import search_budget
 
-__all__ = ["Experiment", "bootstrapped", "compare"]
+__all__ = ["POST_FIRST", "Experiment", "bootstrapped", "compare", "post_replications"]
 
 Floats = NDArray[np.float64]
 
-POST = 500
-"""Fresh replications by which a point is judged, common to all points and not in any budget."""
+POST = 500, 20_000
+"""Fewest and most fresh replications by which a point is judged."""
 
 POST_FIRST = 1 << 62
 """Index of the first of them, beyond those of any run."""
@@ -37,15 +39,17 @@ class Experiment:
     solvers : one line of numbers for each solver
     progress : columns of ``progress.csv``: what each run would have recommended when
     best_known : objective that gaps are relative to
+    post : fresh replications by which every point was judged
     """
 
     solvers: dict[str, dict[str, Any]]
     progress: dict[str, list[Any]]
     best_known: float | None
+    post: int
 
     def as_dict(self) -> dict[str, Any]:
         """Return the part of ``summary.json`` that holds it."""
-        return {"best_known": self.best_known, "post_replications": POST, **self.solvers}
+        return {"best_known": self.best_known, "post_replications": self.post, **self.solvers}
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,8 @@ def compare(
     A point counts as truly feasible if the mean excess over every bound is <= 0. Gaps are relative
     to the `best_known` objective of the config, or else to the best point of the experiment.
     """
-    judge = _judge(config, problem, settings.seed)
+    post = post_replications(settings.budget)
+    judge = _judge(config, problem, settings.seed, post)
     finals = [judge(run.certificate.unit) for run in runs]
     known = config.optimize.get("best_known")
     feasible = [truth.objective for truth in finals if truth.feasible]
@@ -107,15 +112,25 @@ def compare(
         )
         for name in names
     }
-    return Experiment(lines, progress, best)
+    return Experiment(lines, progress, best, post)
 
 
-def _judge(config: Config, problem: Problem, seed: int) -> Callable[[Floats], _Truth]:
+def post_replications(budget: int) -> int:
+    """Return the fresh replications by which points of runs of `budget` replications are judged.
+
+    They are common to all points, in no budget, and five times as many as the runs' own tests have,
+    so that the judge is not what limits the comparison.
+    """
+    tested = replications_of_test(budget - search_budget(budget))
+    return min(max(POST[0], 5 * tested), POST[1])
+
+
+def _judge(config: Config, problem: Problem, seed: int, post: int) -> Callable[[Floats], _Truth]:
     """Return a function that says what a point is worth."""
     evaluator = Evaluator(config, problem, seed, POST_FIRST, budget=1 << 62)
 
     def judge(unit: Floats) -> _Truth:
-        outcomes = evaluator.evaluate(unit, POST)
+        outcomes = evaluator.evaluate(unit, post)
         if np.isnan(outcomes).any():
             return _Truth(np.nan, np.inf)
         mean = outcomes.mean(axis=0)
