@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from valmatch.config import ConfigLike, config_id, load
 from valmatch.errors import InputError
 from valmatch.executors import open_crew
-from valmatch.interruption import stop_on_signal
+from valmatch.interruption import Stop, stop_on_signal
 from valmatch.output import to_json, write_atomically, write_csv
 from valmatch.replication import Replications, replicate
 from valmatch.run_folder import RunFolder
@@ -118,7 +118,9 @@ class Compared:
     @property
     def status(self) -> str:
         """The status "complete", or why it is not."""
-        return self.b.status if self.a.complete else self.a.status
+        if self.b.status == "interrupted" or self.a.complete:
+            return self.b.status
+        return self.a.status
 
     @property
     def responses(self) -> list[Response]:
@@ -178,7 +180,8 @@ def compare(
     a, b : Config or what `valmatch.config.load` takes
         The systems; differences are b - a.
     n, seed, workers, executor, scheduler, max_seconds, resume, progress, warn
-        As for `valmatch.replication.replicate`; `n` replications of each, the time is for both.
+        As for `valmatch.replication.replicate`; `n` replications of each. The
+        time is for both, half of it for A.
     confidence : float
         Level of the intervals, in (0, 1).
     out : Path or None
@@ -203,20 +206,22 @@ def compare(
                 RunFolder(out, "compare", first, identity, resume=resume, kept_in="a")
             )
         stop = stack.enter_context(stop_on_signal(max_seconds))
+        # Where the time is short, half of it leaves pairs to compare.
+        stops = Stop(max_seconds / 2.0, stop), stop
         runs = [
             replicate(
                 config,
                 n,
                 seed,
                 crew=crew,
-                stop=stop,
+                stop=until,
                 confidence=confidence,
                 out=out / name if out else None,
                 resume=resume,
                 progress=progress,
                 warn=warn,
             )
-            for name, config in (("a", first), ("b", second))
+            for name, config, until in zip("ab", (first, second), stops, strict=True)
         ]
         compared = compare_runs(runs[0], runs[1], confidence)
         if folder:

@@ -26,18 +26,23 @@ class Stop:
     ----------
     max_seconds : float
         Time from now after which to stop.
+    whole : Stop or None
+        What ends the whole that this work is a part of.
 
     Attributes
     ----------
     reason : "" while there is none, "interrupted", or "out of time"
     """
 
-    def __init__(self, max_seconds: float = math.inf) -> None:
+    def __init__(self, max_seconds: float = math.inf, whole: Stop | None = None) -> None:
         self.reason = ""
         self._deadline = time.monotonic() + max_seconds
+        self._whole = whole
 
     def __call__(self) -> bool:
         """Return whether to stop."""
+        if not self.reason and self._whole and self._whole():
+            self.reason = self._whole.reason
         if not self.reason and time.monotonic() >= self._deadline:
             self.reason = "out of time"
         return bool(self.reason)
