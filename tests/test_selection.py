@@ -166,11 +166,11 @@ def test_a_tempting_infeasible_point_beside_a_safe_one_passes_no_more_often() ->
 
 
 def test_what_the_search_knows_counts() -> None:
-    points = [0.9, 0.6, 0.3]
+    points = [0.9, 0.6, 0.3, 0.1]
     rng = np.random.default_rng(7)
     stages = stage(rng, lambda x: -x, lambda x: -1.0), stage(rng, lambda x: -x, lambda x: -1.0)
     assert certify(finalists(points), stages, 300, ALPHA).unit[0] == 0.9
-    known = np.array([[-0.9, 1.0], [-0.6, -1.0], [-0.3, -1.0]])
+    known = np.array([[-0.9, 1.0], [-0.6, -1.0], [-0.3, -1.0], [-0.1, -1.0]])
     assert certify(finalists(points, known, 0.01), stages, 300, ALPHA).unit[0] == 0.6
     # The less, the less it knows.
     assert certify(finalists(points, known, 10.0), stages, 300, ALPHA).unit[0] == 0.9

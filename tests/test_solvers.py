@@ -169,7 +169,7 @@ def test_auto_is_the_best_in_the_experiments() -> None:
 
 
 def test_search_budget_leaves_room_for_certification() -> None:
-    assert search_budget(1000) == 700
+    assert search_budget(1000) == 600
     assert search_budget(1) == 1
 
 

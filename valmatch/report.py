@@ -279,9 +279,6 @@ def _predictions(scores: Scores) -> list[str]:
     return [f"{scores.games}", *("" if x is None else f"{x:.4f}" for x in numbers)]
 
 
-# ---- to here ----
-
-
 def _mean_and_half(one: Estimate) -> tuple[str, str]:
     """Return a mean and its half-width with two digits of the half-width."""
     if one.mean is None:

@@ -1,13 +1,14 @@
 """Choice of the best finalist and certification of its feasibility on fresh replications.
 
-Stage 1 simulates all finalists and picks up to two of them: the best of those likely to pass the
-test, and the best of those nearly certain to. What the search knows of them counts as well. Stage 2
-simulates these candidates on replications that nothing was chosen by, and tests them one after the
-other, the safest first: a candidate is called feasible if the upper confidence bound of every
-constraint's excess is <= 0, and the first that is not ends the tests. Each test has the full error
-probability alpha (a fixed-sequence procedure: Maurer, Hothorn & Lehmacher 1995), and all
-constraints of a point must pass (an intersection-union test): calling any infeasible point feasible
-takes passing the test of the first infeasible one, which happens with probability at most alpha.
+Stage 1 simulates all finalists and picks up to three of them: the best of those as likely as not to
+pass the test, of those likely to, and of those nearly certain to. What the search knows of them
+counts as well. Stage 2 simulates these candidates on replications that nothing was chosen by, and
+tests them one after the other, the safest first: a candidate is called feasible if the upper
+confidence bound of every constraint's excess is <= 0, and the first that is not ends the tests.
+Each test has the full error probability alpha (a fixed-sequence procedure: Maurer, Hothorn &
+Lehmacher 1995), and all constraints of a point must pass (an intersection-union test): calling any
+infeasible point feasible takes passing the test of the first infeasible one, which happens with
+probability at most alpha.
 
 The bounds are Student's, widened for skewed outcomes as in Johnson (1978), "Modified t tests and
 confidence intervals for asymmetrical populations", JASA 73: the waits of a day are skewed to the
@@ -33,7 +34,7 @@ Floats = NDArray[np.float64]
 Evaluate = Callable[[Floats, int], Floats]
 """(point of the unit cube, n) -> (n, 1 + constraints) outcomes of its first n replications."""
 
-PASSING = (0.6, 0.97)
+PASSING = (0.5, 0.9, 0.995)
 """Least probability of passing with which the candidates are picked, one after the other."""
 
 STAGE_1_SHARE = 0.4

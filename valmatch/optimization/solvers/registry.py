@@ -16,7 +16,7 @@ from valmatch.optimization.solvers.search import Archive, Floats, Search, Solver
 __all__ = ["CERTIFICATION_SHARE", "SOLVERS", "check", "make", "search_budget"]
 
 # Share of a whole budget that is kept for simulating the finalists on fresh replications.
-CERTIFICATION_SHARE = 0.3
+CERTIFICATION_SHARE = 0.4
 
 SOLVERS = {
     "auto": "bayes:bayes",
