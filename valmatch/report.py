@@ -151,7 +151,7 @@ def show_experiment_points(header: str, experiment: Experiment) -> None:
     ]
     for number, levels in enumerate(columns):
         table.add_row(*levels, *(side[number] for pair in aligned for side in pair))
-    _print(header, table)
+    _print(header, table, repeated=len(names))
 
 
 def show_comparison(found: Compared) -> None:
@@ -239,7 +239,7 @@ def show_frontier(header: str, frontier: Frontier) -> None:
         mean, half = _mean_and_half(found.objective)
         point = [f"{x:.4g}" for x in found.point.values()]
         table.add_row(f"{value:g}", mean, half, ANSWERS[found.feasible], *point)
-    _print(header, table)
+    _print(header, table, repeated=1)
 
 
 def show_rating(header: str, result: Rated) -> None:
@@ -262,7 +262,9 @@ def show_rating(header: str, result: Rated) -> None:
         values = ", ".join(
             f"{name} = {result.parameters[name]:.6g}" for name in result.tuning.fitted
         )
-        print(f"\ntuned {values}: log loss of the rest {gain:+.4f}{spread} (standard error)")
+        print()
+        text = f"tuned {values}: log loss of the rest {gain:+.4f}{spread} (standard error)"
+        print(textwrap.fill(text, WIDTH))
     ranking = result.ranking
     best = _table("rank", "player", "rating", "games", *ranking.state)
     numbers = (ranking.ratings, *ranking.state.values())
@@ -308,18 +310,45 @@ def _table(*names: str) -> Table:
     return table
 
 
-def _print(header: str, table: Table) -> None:
-    console = Console(highlight=False)
-    # A line longer than the terminal is better than a name cut short.
-    unlimited = console.options.update(width=10_000)
-    console.width = max(console.width, console.measure(table, options=unlimited).maximum)
+def _print(header: str, table: Table, repeated: int = 0) -> None:
+    """Print a table; where it is too wide, its first `repeated` columns with some others at a time.
+
+    With `repeated` 0 the table is never divided: a long line is better than a name cut short.
+    """
+    console = Console(highlight=False, width=10_000)
     with console.capture() as printed:
         if header:
             console.print(header, markup=False, soft_wrap=True)
-        console.print(table)
+        for number, part in enumerate(_divided(table, repeated) if repeated else [table]):
+            console.print(*([""] if number else []), part, sep="\n")
     # Columns are padded; in a file that would be blanks at the end of lines.
     lines = (line.rstrip(" ") for line in printed.get().splitlines(keepends=False))
     console.file.write("".join(f"{line}\n" for line in lines))
+
+
+def _divided(table: Table, repeated: int) -> Iterator[Table]:
+    """Yield tables of at most `WIDTH` columns of text with all columns of a table between them."""
+    headers = [str(column.header) for column in table.columns]
+    cells = [[str(cell) for cell in column.cells] for column in table.columns]
+    widths = [2 + max(map(len, [name, *own])) for name, own in zip(headers, cells, strict=True)]
+    first = sum(widths[:repeated])
+    parts: list[list[int]] = []
+    room = 0
+    for place in range(repeated, len(headers)):
+        # A half-width stays with its mean.
+        pair = headers[place + 1 : place + 2] and headers[place + 1].startswith("±")
+        needed = sum(widths[place : place + 2]) if pair else widths[place]
+        if not parts or (needed > room and not headers[place].startswith("±")):
+            parts.append([])
+            room = WIDTH + 2 - first
+        parts[-1].append(place)
+        room -= widths[place]
+    for part in parts:
+        columns = [*range(repeated), *part]
+        divided = _table(*(headers[k] for k in columns))
+        for row in zip(*(cells[k] for k in columns), strict=True):
+            divided.add_row(*row)
+        yield divided
 
 
 def _aligned(numbers: Sequence[str]) -> list[str]:
