@@ -141,6 +141,10 @@ def test_a_config_that_means_something_else_now_is_refused(tmp_path: Path) -> No
     now = manifest["config_id"]
     with pytest.raises(InputError, match=f"knew this config as 0123456789ab .now {now}."):
         combine(tmp_path / "all", [tmp_path / "a"])
+    del manifest["seed"]
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(InputError, match=r"a.manifest.json: damaged: there is no 'seed'"):
+        combine(tmp_path / "all", [tmp_path / "a"])
     assert not (tmp_path / "all").exists()
 
 

@@ -28,6 +28,9 @@ Floats = NDArray[np.float64]
 Warn = Callable[[str], None]
 Rows = Mapping[int, tuple[str, list[float]]]
 
+NEEDED = ("config_id", "config", "seed", "requested")
+"""What a manifest must hold."""
+
 SHOWN = 8
 """Missing replications and differing keys that are named one by one."""
 
@@ -200,6 +203,9 @@ def _manifests(folders: Sequence[Path], warn: Warn) -> dict[Path, dict[str, Any]
             raise InputError(
                 f"{folder}: made by {manifest.get('command')} (allowed: folders of replicate)"
             )
+        missing = [key for key in NEEDED if key not in manifest]
+        if missing:
+            raise InputError(f"{folder / MANIFEST}: damaged: there is no {missing[0]!r}")
         if manifest.get("status") == "running":
             warn(f"{folder}: its run has not ended, or was killed")
         manifests[folder] = manifest
