@@ -389,6 +389,17 @@ def test_day(made: Path) -> None:
     assert matches.get_xlabel() == "difference of the mean ratings [Elo points]"
 
 
+@pytest.mark.parametrize(("rows", "end"), [("0.5,4\n", 0.5), ("0.5,4\n0.6,4\n", 24.0)])
+def test_a_short_log_is_drawn_to_its_end(tmp_path: Path, rows: str, end: float) -> None:
+    (tmp_path / "log.csv").write_text("arrival_hours,rating\n0.1,1\n0.2,2\n0.3,3\n" + rows)
+    two = ("--set", "team_num=2", "--set", f"arrivals={tmp_path / 'log.csv'}")
+    assert valmatch("simulate", "valorant", *two, "--out", tmp_path / "a").code == 0
+    figure = drawn(tmp_path / "a", simulate_valorant)["day"]
+    # Whoever waits to the end of the day is seen waiting.
+    assert figure.axes[0].get_xlim() == figure.axes[1].get_xlim() == (0.0, end)
+    assert figure.get_suptitle().endswith(f"{3 + rows.count(',')} players, 1 match")
+
+
 def test_days_without_matches_and_long_days(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("arrival_hours,rating\n0.5,1\n1,2\n2,4\n")
     arrivals = f"arrivals={tmp_path / 'log.csv'}"

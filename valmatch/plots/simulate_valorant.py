@@ -29,7 +29,7 @@ class Day(NamedTuple):
 
     Attributes
     ----------
-    horizon : its length in hours
+    horizon : its length in hours, as far as it is drawn
     threshold : wait in hours after which a player is prioritized
     arrival, leaving : hours of each player; NaN where never matched
     rating : rating of each player in Elo points
@@ -68,8 +68,13 @@ def draw(run: Run) -> dict[str, Figure]:
     _waits(places["waits"], day)
     _ratings(places["ratings"], day)
     _matches(places["matches"], day, run)
-    n = f"{day.arrival.size:,} players, {day.differences.size:,} matches"
-    head(figure, run.heading(f"replication {run.manifest.get('replication')}", n))
+    players, matches = day.arrival.size, day.differences.size
+    facts = (
+        f"replication {run.manifest.get('replication')}",
+        f"{players:,} player{'s' * (players != 1)}",
+        f"{matches:,} match{'es' * (matches != 1)}",
+    )
+    head(figure, run.heading(*facts))
     return {"day": figure}
 
 
@@ -78,8 +83,10 @@ def read_day(run: Run) -> Day:
     columns = ("arrival_hours", "match_hours", "rating", "wait_minutes")
     arrival, leaving, rating, wait = run.table("players.csv", columns).numbers.values()
     horizon = run.factor("horizon")
-    if horizon is None:
-        horizon = arrival.max(initial=0.0)
+    last = float(np.nanmax(np.concatenate([[0.0], arrival, leaving])))
+    # A short queue log is drawn to its end rather than over the whole day of the config.
+    if horizon is None or (last < 0.5 * horizon and not np.isnan(leaving).any()):
+        horizon = last
     differences = run.table("matches.csv", ("team_diff",)).numbers["team_diff"]
     threshold = float(run.factor("wait_thresh"))
     return Day(float(horizon), threshold, arrival, leaving, rating, wait, differences)
@@ -176,8 +183,10 @@ def _ratings(axes: Axes, day: Day) -> None:
     waits = np.append(wait, left)
     # Linear up to about the mean wait, because many players wait for no time at all.
     threshold = 10.0 ** round(math.log10(max(float(waits.mean()), 1e-6)))
-    axes.set_yscale("symlog", linthresh=threshold)
-    axes.set_ylim(-0.05 * threshold, 1.5 * max(float(waits.max()), threshold))
+    most = float(waits.max())
+    if most > 10.0 * threshold:
+        axes.set_yscale("symlog", linthresh=threshold)
+        axes.set_ylim(-0.05 * threshold, 1.5 * most)
     axes.set(xlabel="rating [Elo points]", ylabel="wait [minutes]")
     axes.yaxis.set_major_formatter("{x:g}")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, handletextpad=0.3)
