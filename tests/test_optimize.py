@@ -232,7 +232,8 @@ def test_points_without_matches_are_infeasible(tmp_path: Path) -> None:
         ),
         (
             ["valorant-1", "--set", "optimize.variables.team_diff.low=2400"],
-            "optimize.variables.team_diff.low: 2400 is not below high, 2400",
+            "--set optimize.variables.team_diff.low=2400: optimize.variables.team_diff.low: 2400 is"
+            " not below high, 2400",
         ),
         (
             ["valorant-1", "--set", "optimize.variables.team_diff.low=-1"],

@@ -463,11 +463,12 @@ class _Check:
 
 
 def _places(node: Node, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield (dotted path, place) of everything below a node: of keys, so of what they name."""
+    """Yield (dotted path, place) of everything below a node: of keys, but of values set anew."""
     if isinstance(node, MappingNode):
         for key, value in node.value:
             inner = f"{path}.{key.value}" if path else str(key.value)
-            yield inner, place(key)
+            set_anew = value.start_mark.name != key.start_mark.name
+            yield inner, place(value if set_anew else key)
             yield from _places(value, inner)
 
 
