@@ -331,18 +331,21 @@ def _divided(table: Table, repeated: int) -> Iterator[Table]:
     headers = [str(column.header) for column in table.columns]
     cells = [[str(cell) for cell in column.cells] for column in table.columns]
     widths = [2 + max(map(len, [name, *own])) for name, own in zip(headers, cells, strict=True)]
-    first = sum(widths[:repeated])
+    groups: list[list[int]] = []
+    for place in range(repeated, len(headers)):
+        if headers[place].startswith("±"):
+            groups[-1].append(place)  # a half-width stays with its mean
+        else:
+            groups.append([place])
     parts: list[list[int]] = []
     room = 0
-    for place in range(repeated, len(headers)):
-        # A half-width stays with its mean.
-        pair = headers[place + 1 : place + 2] and headers[place + 1].startswith("±")
-        needed = sum(widths[place : place + 2]) if pair else widths[place]
-        if not parts or (needed > room and not headers[place].startswith("±")):
+    for group in groups:
+        needed = sum(widths[place] for place in group)
+        if not parts or needed > room:
             parts.append([])
-            room = WIDTH + 2 - first
-        parts[-1].append(place)
-        room -= widths[place]
+            room = WIDTH + 2 - sum(widths[:repeated])
+        parts[-1] += group
+        room -= needed
     for part in parts:
         columns = [*range(repeated), *part]
         divided = _table(*(headers[k] for k in columns))
