@@ -180,8 +180,8 @@ def compare(
     a, b : Config or what `valmatch.config.load` takes
         The systems; differences are b - a.
     n, seed, workers, executor, scheduler, max_seconds, resume, progress, warn
-        As for `valmatch.replication.replicate`; `n` replications of each. The
-        time is for both, half of it for A.
+        As for `valmatch.replication.replicate`; `n` replications of each,
+        the time for both, half of it for A.
     confidence : float
         Level of the intervals, in (0, 1).
     out : Path or None
