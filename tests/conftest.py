@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from valmatch.config import load
+from valmatch.config.loading import load
 from valmatch.models.registry import MODELS
 from valmatch.simulator import build, run
 

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 from random import Random
 
-from valmatch.config import Config
-from valmatch.replication import replicate
+from valmatch.config.config import Config
+from valmatch.experiments.replicate import replicate
 
 CASES = {
     "valorant": ("valorant", (), 600),

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.precision import LEAST, Target, looks
-from valmatch.statistics import estimate
+from valmatch.statistics.estimates import estimate
+from valmatch.statistics.precision import LEAST, Target, looks
 
 __all__ = ["DATA", "Source", "Tally", "tally"]
 

@@ -17,8 +17,8 @@ import pytest
 
 from tests.command import valmatch
 from tests.crashes import start
-from valmatch.config import load
-from valmatch.template import template
+from valmatch.config.loading import load
+from valmatch.config.template import template
 
 RESPONSES = ["avg_team_diff", "avg_wait_time", "matched_fraction", "n_players"]
 

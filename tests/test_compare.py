@@ -13,11 +13,11 @@ import pytest
 import valmatch as library
 from tests.command import valmatch
 from tests.crashes import contents
-from valmatch.comparison import compare, compare_runs
-from valmatch.config import load
+from valmatch.config.loading import load
 from valmatch.errors import InputError
-from valmatch.replication import replicate
-from valmatch.shards import Shard
+from valmatch.execution.shards import Shard
+from valmatch.experiments.compare import compare, compare_runs
+from valmatch.experiments.replicate import replicate
 
 
 def test_differences_are_those_of_the_two_runs() -> None:

@@ -8,10 +8,10 @@ import math
 import numpy as np
 import pytest
 
-from valmatch.comparison import paired
-from valmatch.config import load
+from valmatch.config.loading import load
+from valmatch.experiments.compare import paired
 from valmatch.simulator import build, run
-from valmatch.statistics import estimate
+from valmatch.statistics.estimates import estimate
 
 
 def test_hand_worked_pairs() -> None:

@@ -17,13 +17,14 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import valmatch.config
 import valmatch.models.registry as registry
-from valmatch.config import Config, config_id, load, resolved, shipped_configs
+from valmatch.config.config import Config
+from valmatch.config.identity import config_id, resolved
+from valmatch.config.loading import load, shipped_configs
+from valmatch.config.template import template
 from valmatch.errors import InputError
 from valmatch.fields import Factors
 from valmatch.models.valorant.factors import ValorantFactors
-from valmatch.template import template
 
 MINIMAL = "model: valorant\n"
 NAMES = ", ".join(registry.MODELS)
@@ -235,7 +236,7 @@ def test_shipped_configs_of_an_installed_package(monkeypatch: pytest.MonkeyPatch
     inside = Path("site/valmatch/configs")
     inside.mkdir(parents=True)
     (inside / "own.yaml").write_text(MINIMAL)
-    monkeypatch.setattr(valmatch.config, "__file__", "site/valmatch/config.py")
+    monkeypatch.setattr("valmatch.config.loading.__file__", "site/valmatch/config/loading.py")
     assert shipped_configs() == {"own": inside / "own.yaml"}
     assert load("own").source == str(inside / "own.yaml")
 
@@ -671,7 +672,7 @@ def test_models_are_imported_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_heavy_packages_are_not_imported() -> None:
     code = (
-        "import sys, valmatch.template, valmatch.config as c; c.load('valorant');"
+        "import sys, valmatch.config.template, valmatch.config.loading as c; c.load('valorant');"
         "print([m for m in ('numpy', 'scipy', 'numba') if m in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

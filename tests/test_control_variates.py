@@ -12,13 +12,14 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.interpreted import interpreted
-from valmatch.config import load
-from valmatch.control_variates import Adjusted, adjust
+from valmatch.config.loading import load
+from valmatch.model import Model
 from valmatch.models.registry import MODELS
 from valmatch.models.valorant.arrivals import ArrivalProcess
 from valmatch.models.valorant.controls import rating_integrals
-from valmatch.simulator import Model, build, run
-from valmatch.statistics import estimate, t_quantile
+from valmatch.simulator import build, run
+from valmatch.statistics.control_variates import Adjusted, adjust
+from valmatch.statistics.estimates import estimate, t_quantile
 from valmatch.streams import Streams
 
 Floats = NDArray[np.float64]

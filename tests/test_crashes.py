@@ -13,9 +13,10 @@ import pytest
 
 from tests.command import valmatch
 from tests.crashes import CASES, contents, duplicate, run_and_kill, start, suffer, tear
-from valmatch.config import Config, load
+from valmatch.config.config import Config
+from valmatch.config.loading import load
 from valmatch.errors import InputError
-from valmatch.replication import replicate
+from valmatch.experiments.replicate import replicate
 
 
 @pytest.fixture(scope="module", params=list(CASES))

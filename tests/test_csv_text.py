@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from valmatch.rate.csv_text import lines, numerals, words
-from valmatch.rate.names import Texts
+from valmatch.game_logs.csv_text import lines, numerals, words
+from valmatch.game_logs.names import Texts
 
 
 def pieces(texts: Texts) -> list[str]:

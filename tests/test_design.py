@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from tests.command import valmatch
-from valmatch.config import load
-from valmatch.design import Design, design_of, parse_levels
+from valmatch.config.loading import load
+from valmatch.config.spans import span
 from valmatch.errors import InputError
-from valmatch.experiment import run_design
-from valmatch.spans import span
+from valmatch.experiments.design import Design, design_of, parse_levels
+from valmatch.experiments.sweep import run_design
 
 SMALL = ["--set", "rate_multiplier=0.2"]
 

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 from tests.command import valmatch
-from valmatch.config import load, shipped_configs
+from valmatch.config.loading import load, shipped_configs
 from valmatch.optimization import evaluation
 from valmatch.optimization.evaluation import BudgetSpent, Evaluator
-from valmatch.optimization.experiment import post_replications
 from valmatch.optimization.problem import Problem
+from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.selection import replications_of_test
-from valmatch.optimization.setup import problem_of
+from valmatch.optimization.solver_comparison import post_replications
 from valmatch.simulator import build, run
 
 SMALL = ["--budget", "120", "--solver", "random"]

@@ -13,6 +13,13 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.oracles import knowledge_gradient as oracle_kg
+from valmatch.models.opponent.sample_path import (
+    BELIEFS,
+    MEASURES,
+    Policy,
+    choose_opponent,
+    play_path,
+)
 from valmatch.policies import knowledge_gradient as kg
 from valmatch.policies.draw_chance import draw_chance
 from valmatch.policies.knowledge_gradient import (
@@ -25,7 +32,6 @@ from valmatch.policies.knowledge_gradient import (
     workspace,
 )
 from valmatch.policies.point_estimate import point_estimate
-from valmatch.policies.sample_path import BELIEFS, MEASURES, Policy, choose_opponent, play_path
 from valmatch.policies.yardsticks import oracle, random_opponent
 from valmatch.ratings.trueskill import (
     draw_quality,

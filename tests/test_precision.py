@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from tests.stopping import DATA, tally
 from valmatch.errors import InputError
-from valmatch.precision import LEAST, Target, looks, parse_target
-from valmatch.simulator import Response
+from valmatch.model import Response
+from valmatch.statistics.precision import LEAST, Target, looks, parse_target
 
 RESPONSES = [
     Response("avg_wait_time", "minutes", ""),

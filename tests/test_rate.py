@@ -24,8 +24,8 @@ from tests.oracles.rate import (
     read_long,
 )
 from valmatch.errors import InputError
-from valmatch.rate import SYSTEMS, Rated, rate
-from valmatch.rate import log as log_module
+from valmatch.game_logs.rating import SYSTEMS, Rated, rate
+from valmatch.game_logs.reading import log as log_module
 
 FILES = ("ratings.csv", "history.csv", "summary.json")
 ORACLES = {"zonestats": ZoneStatsOracle, "elo": EloOracle, "trueskill": TrueSkillOracle}
@@ -226,7 +226,7 @@ def test_compiled_and_interpreted_write_the_same_bytes(tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", games)
     duels = write(tmp_path / "duels.csv", random_rows(17, games=25))
     program = (
-        "import sys; from pathlib import Path; from valmatch.rate import rate\n"
+        "import sys; from pathlib import Path; from valmatch.game_logs.rating import rate\n"
         "log, duels, out = map(Path, sys.argv[1:])\n"
         "rate(log, 'zonestats', out=out / 'zonestats')\n"
         "rate(log, 'elo', out=out / 'elo')\n"

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from tests.game_logs import LONG
 from valmatch.errors import InputError
-from valmatch.rate import log as log_module
-from valmatch.rate import rate
+from valmatch.game_logs.rating import rate
+from valmatch.game_logs.reading import log as log_module
 
 LONG_ROWS = [
     f"g{game},p{(3 * game + k) % 7},t{k % 2},{(game * k) % 5},{20 - 5 * k},yes,{game}".split(",")

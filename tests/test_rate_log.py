@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from tests.game_logs import LONG, random_rows, write
 from valmatch.errors import InputError
-from valmatch.rate import log as log_module
-from valmatch.rate import rate
-from valmatch.rate.cells import Cells, read_flags, read_numbers, split
-from valmatch.rate.columns import parse_columns
-from valmatch.rate.moments import read_moments
-from valmatch.rate.names import Names
+from valmatch.game_logs.names import Names
+from valmatch.game_logs.rating import rate
+from valmatch.game_logs.reading import log as log_module
+from valmatch.game_logs.reading.cells import Cells, read_flags, read_numbers, split
+from valmatch.game_logs.reading.columns import parse_columns
+from valmatch.game_logs.reading.moments import read_moments
 
 GOOD = "g0,a,x,3,20\ng0,b,y,1,20\n"
 

@@ -15,8 +15,8 @@ import pytest
 
 from tests.game_logs import random_rows, write
 from valmatch.errors import InputError
-from valmatch.rate import parse_parameters, rate
-from valmatch.rate import tuning as tuning_module
+from valmatch.game_logs import tuning as tuning_module
+from valmatch.game_logs.rating import parse_parameters, rate
 
 Case = tuple[str, list[str]]
 

@@ -57,15 +57,16 @@ def test_the_python_script(tmp_path: Path) -> None:
     assert re.fullmatch(r"\d+ players, \d+ matches", lines[3])
 
 
+def _install(monkeypatch: pytest.MonkeyPatch, point: EntryPoint) -> None:
+    """Let a model be found as if its package were installed."""
+    monkeypatch.setitem(vars(registry.MODELS), "_others", {point.name: point})
+
+
 def test_the_added_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "duels.py").write_text(script("python", "duels.py"))
     monkeypatch.syspath_prepend(tmp_path)
     name, value = re.findall(r'^(\w+) = "(.*)"$', script("toml", registry.GROUP), re.MULTILINE)[0]
-    points = [EntryPoint(name, value, registry.GROUP)]
-    monkeypatch.setattr(registry, "entry_points", lambda group: points)
-    monkeypatch.setattr(registry, "MODELS", registry._Models(registry.OWN))
-    for module in ("config", "template"):
-        monkeypatch.setattr(f"valmatch.{module}.MODELS", registry.MODELS)
+    _install(monkeypatch, EntryPoint(name, value, registry.GROUP))
     config = tmp_path / "duels.yaml"
     config.write_text(valmatch("factors", "duels").out)
     assert "Largest difference of the ratings in a duel." in config.read_text()
@@ -87,9 +88,7 @@ def test_the_added_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_model_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    points = [EntryPoint("broken", "no_such_module:ENTRY", registry.GROUP)]
-    monkeypatch.setattr(registry, "entry_points", lambda group: points)
-    monkeypatch.setattr("valmatch.config.MODELS", registry._Models(registry.OWN))
+    _install(monkeypatch, EntryPoint("broken", "no_such_module:ENTRY", registry.GROUP))
     done = valmatch("replicate", "valorant", "--set", "model=broken")
     assert done.code == 2
     assert done.err.startswith("model broken: no_such_module:ENTRY cannot be imported: Module")

@@ -19,14 +19,15 @@ import pytest
 
 from tests.command import valmatch
 from tests.crashes import CASES, contents, run_and_kill
-from valmatch.chunks import Chunks
-from valmatch.combine import combine
-from valmatch.config import Config, load
-from valmatch.curve_file import stretches
+from valmatch.config.config import Config
+from valmatch.config.loading import load
 from valmatch.errors import InputError
-from valmatch.executors import Crew
-from valmatch.replication import replicate
-from valmatch.shards import Shard, parse_shard, shard_of_job
+from valmatch.execution.chunks import Chunks
+from valmatch.execution.executors import Crew
+from valmatch.execution.shards import Shard, parse_shard, shard_of_job
+from valmatch.experiments.combine import combine
+from valmatch.experiments.replicate import replicate
+from valmatch.storage.curve_file import stretches
 
 
 @pytest.fixture(scope="module", params=list(CASES))
@@ -211,7 +212,7 @@ def test_dask_on_this_machine(case: tuple[Config, int, dict[str, bytes]], tmp_pa
 
 def test_no_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr("valmatch.executors.PATIENCE", 1)
+    monkeypatch.setattr("valmatch.execution.executors.PATIENCE", 1)
     with _free_port() as port:
         pass
     refused = valmatch(
@@ -280,8 +281,8 @@ def _cluster(folder: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]
 def test_waiting_without_workers_is_said_once_and_can_be_stopped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("valmatch.chunks.GLANCE", 0.001)
-    monkeypatch.setattr("valmatch.chunks.PATIENCE", 3)
+    monkeypatch.setattr("valmatch.execution.chunks.GLANCE", 0.001)
+    monkeypatch.setattr("valmatch.execution.chunks.PATIENCE", 3)
 
     class Nobody(Executor):
         def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401

@@ -18,7 +18,7 @@ from valmatch.optimization.selection import (
     replications_of_test,
 )
 from valmatch.optimization.solvers.search import Estimates
-from valmatch.statistics import t_quantile
+from valmatch.statistics.estimates import t_quantile
 
 Floats = NDArray[np.float64]
 ALPHA = 0.1

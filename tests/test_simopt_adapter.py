@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from valmatch.config import load
+from valmatch.config.loading import load
 from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.simulator import build, run
 

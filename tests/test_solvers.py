@@ -17,14 +17,8 @@ from numpy.typing import NDArray
 
 from tests.oracles.noisy_problems import PROBLEMS, Case, Laboratory, search
 from valmatch.errors import InputError
-from valmatch.optimization.solvers.gaussian_process import (
-    fit,
-    log_density,
-    posterior,
-)
-from valmatch.optimization.solvers.gaussian_process import (
-    inverted as inverse_of,
-)
+from valmatch.optimization.solvers.gaussian_process import fit, log_density, posterior
+from valmatch.optimization.solvers.gaussian_process import inverted as inverse_of
 from valmatch.optimization.solvers.inversion import Evaluate, inverted
 from valmatch.optimization.solvers.registry import SOLVERS, make, search_budget
 from valmatch.optimization.solvers.search import Archive, Request, Search, Solver, Steps, Task

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from valmatch.statistics import CurveSums, estimate, t_quantile
+from valmatch.statistics.curve_sums import CurveSums
+from valmatch.statistics.estimates import estimate, t_quantile
 
 
 def test_hand_worked_estimate() -> None:

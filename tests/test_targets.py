@@ -9,10 +9,10 @@ import numpy as np
 
 from tests.command import valmatch
 from tests.crashes import contents
-from valmatch.combine import combine
-from valmatch.config import load
-from valmatch.precision import looks
-from valmatch.replication import replicate
+from valmatch.config.loading import load
+from valmatch.experiments.combine import combine
+from valmatch.experiments.replicate import replicate
+from valmatch.statistics.precision import looks
 
 TARGET = "avg_wait_time=1%"
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from valmatch.config import load
+from valmatch.config.loading import load
 from valmatch.errors import InputError
 from valmatch.models.valorant.factors import ValorantFactors
 

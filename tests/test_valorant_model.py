@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from valmatch.config import Config, load
-from valmatch.simulator import Record, build, record, run
-from valmatch.statistics import Estimate, estimate
+from valmatch.config.config import Config
+from valmatch.config.loading import load
+from valmatch.model import Record
+from valmatch.simulator import build, record, run
+from valmatch.statistics.estimates import Estimate, estimate
 
 CASES = sorted((Path(__file__).parent / "fixtures" / "joint_cases").glob("*.json"))
 

@@ -15,14 +15,15 @@ from scipy.stats import chisquare, spearmanr
 
 from tests.command import valmatch
 from tests.interpreted import interpreted
-from valmatch.config import load
+from valmatch.config.loading import load
+from valmatch.config.template import template
+from valmatch.model import Record
 from valmatch.models.zonestats.factors import ZoneStatsFactors
 from valmatch.models.zonestats.model import ZoneStatsModel, rank_correlation
 from valmatch.models.zonestats.population import Luck, seat_players
 from valmatch.ratings import zonestats
-from valmatch.simulator import Record, build, record, run
+from valmatch.simulator import build, record, run
 from valmatch.streams import Streams
-from valmatch.template import template
 
 SMALL = {"n_players": 12, "games_per_player": 6}
 KINDS: list[dict[str, Any]] = [

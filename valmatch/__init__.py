@@ -18,13 +18,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from valmatch.comparison import compare
-    from valmatch.config import load
+    from valmatch.config.loading import load
     from valmatch.errors import InputError, RunError
-    from valmatch.optimization.study import optimize
-    from valmatch.rate.rating import rate as rate_games
-    from valmatch.recording import simulate
-    from valmatch.replication import replicate
+    from valmatch.experiments.compare import compare
+    from valmatch.experiments.replicate import replicate
+    from valmatch.experiments.simulate import simulate
+    from valmatch.game_logs.rating import rate as rate_games
+    from valmatch.optimization.optimize import optimize
 
 __all__ = [
     "InputError",
@@ -40,12 +40,12 @@ __all__ = [
 _HOMES = {
     "InputError": "valmatch.errors:InputError",
     "RunError": "valmatch.errors:RunError",
-    "compare": "valmatch.comparison:compare",
-    "load": "valmatch.config:load",
-    "optimize": "valmatch.optimization.study:optimize",
-    "rate_games": "valmatch.rate.rating:rate",
-    "replicate": "valmatch.replication:replicate",
-    "simulate": "valmatch.recording:simulate",
+    "compare": "valmatch.experiments.compare:compare",
+    "load": "valmatch.config.loading:load",
+    "optimize": "valmatch.optimization.optimize:optimize",
+    "rate_games": "valmatch.game_logs.rating:rate",
+    "replicate": "valmatch.experiments.replicate:replicate",
+    "simulate": "valmatch.experiments.simulate:simulate",
 }
 
 

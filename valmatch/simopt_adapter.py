@@ -37,11 +37,11 @@ from simopt.base import (
     VariableType,
 )
 
-from valmatch.config import load, shipped_configs
+from valmatch.config.loading import load, shipped_configs
 from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.models.valorant.model import RESPONSES, ValorantModel
 from valmatch.optimization import problem as valmatch_problem
-from valmatch.optimization.setup import problem_of
+from valmatch.optimization.problem_of_config import problem_of
 from valmatch.simulator import build
 from valmatch.streams import Streams
 

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from valmatch.output import write_csv
+from valmatch.storage.output import write_csv
 
 HERE = Path(__file__).parent
 CONFIGS = (

@@ -19,10 +19,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from valmatch.config import load
-from valmatch.output import write_csv
+from valmatch.config.loading import load
+from valmatch.experiments.replicate import replicate
 from valmatch.plots import plot
-from valmatch.replication import replicate
+from valmatch.storage.output import write_csv
 
 HERE = Path(__file__).parent
 

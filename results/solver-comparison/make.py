@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from valmatch.output import write_csv
+from valmatch.storage.output import write_csv
 
 HERE = Path(__file__).parent
 PROBLEMS = ("valorant-20min", "valorant-x2")

@@ -13,10 +13,10 @@ import numpy as np
 import simopt.directory
 from simopt.experiment.run_solver import run_solver
 
-from valmatch.config import load
+from valmatch.config.loading import load
 from valmatch.optimization.evaluation import Evaluator
-from valmatch.optimization.experiment import POST_FIRST, post_replications
-from valmatch.optimization.setup import problem_of
+from valmatch.optimization.problem_of_config import problem_of
+from valmatch.optimization.solver_comparison import POST_FIRST, post_replications
 from valmatch.simopt_adapter import PenalizedValorantAvgDifference
 from valmatch.simulator import build
 

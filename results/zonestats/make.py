@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from valmatch.config import load
+from valmatch.config.loading import load
 from valmatch.simulator import build, run
 
 HERE = Path(__file__).parent

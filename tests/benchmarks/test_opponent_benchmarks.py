@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from valmatch.models.opponent.sample_path import BELIEFS, MEASURES, Policy, play_path
 from valmatch.policies.knowledge_gradient import workspace
-from valmatch.policies.sample_path import BELIEFS, MEASURES, Policy, play_path
 
 N_PLAYERS, N_GAMES, NOISE = 50, 500, 2.5
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from valmatch.rate import rate
+from valmatch.game_logs.rating import rate
 
 N_ROWS, N_PLAYERS = 100_000, 5_000
 SHAPES = {"1v1": (2, 1), "5v5": (2, 5), "free_for_all": (8, 1)}  # sides and their size

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from valmatch.config import load
+from valmatch.config.loading import load
 from valmatch.simulator import build, run
 
 RULES = {

@@ -10,11 +10,12 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.oracles.noisy_problems import PROBLEMS, Case
-from valmatch.config import Config, load
+from valmatch.config.config import Config
+from valmatch.config.loading import load
 from valmatch.optimization.evaluation import Evaluator
+from valmatch.optimization.problem_of_config import problem_of, with_factors
 from valmatch.optimization.run import FINALISTS, RUN, STAGE
 from valmatch.optimization.selection import certify, replications_of_test
-from valmatch.optimization.setup import problem_of, with_factors
 from valmatch.optimization.solvers.registry import make
 from valmatch.optimization.solvers.search import Archive, Estimates
 from valmatch.simulator import build

@@ -11,8 +11,8 @@ from random import Random
 import pytest
 
 from tests.crashes import CASES, contents, run_and_kill, suffer
-from valmatch.config import load
-from valmatch.replication import replicate
+from valmatch.config.loading import load
+from valmatch.experiments.replicate import replicate
 
 
 @pytest.mark.parametrize("name", list(CASES))

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.stopping import DATA, Draw, tally
-from valmatch.config import load
-from valmatch.precision import Target, parse_target
+from valmatch.config.loading import load
 from valmatch.simulator import build, run
+from valmatch.statistics.precision import Target, parse_target
 
 RUNS = 3000
 COVERAGE, ASYMPTOTIC = 0.93, 0.95

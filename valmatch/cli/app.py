@@ -10,13 +10,13 @@ import typer
 
 from valmatch.cli.combine import combine
 from valmatch.cli.compare import compare
+from valmatch.cli.console import reset
 from valmatch.cli.factors import factors
 from valmatch.cli.optimize import optimize
 from valmatch.cli.plot import plot
 from valmatch.cli.rate import rate
 from valmatch.cli.replicate import replicate
 from valmatch.cli.simulate import simulate
-from valmatch.cli.voice import reset
 from valmatch.errors import InputError, RunError
 
 __all__ = ["app", "main"]

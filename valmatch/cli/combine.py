@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from valmatch.cli.console import show, warn
 from valmatch.cli.parameters import Confidence, Json, Quiet, whole
 from valmatch.cli.replicate import each, show_run
-from valmatch.cli.voice import show, warn
 
 __all__ = ["combine"]
 
@@ -41,8 +41,8 @@ def combine(
     In any order, exact repetitions dropped; folders of another config or seed, and folders that
     contradict each other, are refused. Exit code 3: replications are missing.
     """
-    from valmatch.combine import combine as merge
-    from valmatch.combine_designs import is_design
+    from valmatch.experiments.combine import combine as merge
+    from valmatch.experiments.combine_designs import is_design
 
     if any(map(is_design, folders)):
         _combine_designs(out, folders, json, expect=expect, check=check, confidence=confidence)
@@ -54,8 +54,8 @@ def combine(
 
 def _combine_designs(out: Path, folders: list[Path], json: bool, **options: Any) -> None:  # noqa: ANN401
     """Merge the folders of a design."""
-    from valmatch.combine_designs import combine_designs
-    from valmatch.report import show_experiment_points
+    from valmatch.cli.tables import show_experiment_points
+    from valmatch.experiments.combine_designs import combine_designs
 
     found = combine_designs(out, folders, warn=warn, **options)
     whole = found.experiment

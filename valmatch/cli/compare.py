@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from valmatch.cli.console import load_config, progress, show, warn
 from valmatch.cli.parameters import (
     DEFAULT_N,
     DEFAULT_SEED,
@@ -28,7 +29,6 @@ from valmatch.cli.parameters import (
     first,
     whole,
 )
-from valmatch.cli.voice import load_config, progress, show, warn
 from valmatch.errors import InputError
 
 __all__ = ["compare"]
@@ -68,14 +68,14 @@ def compare(
     With one config, B is that config changed by --set; with two, --set changes both. Two folders
     of `replicate` are compared without simulating anything.
     """
-    from valmatch.comparison import compare as run
-    from valmatch.comparison import compare_runs
-    from valmatch.report import show_comparison
+    from valmatch.cli.tables import show_comparison
+    from valmatch.experiments.compare import compare as run
+    from valmatch.experiments.compare import compare_runs
 
     check_resume(resume, out)
     level = 0.95 if confidence is None else confidence
     if b is not None and Path(a).is_dir() and Path(b).is_dir():
-        from valmatch.combine import read_run
+        from valmatch.experiments.combine import read_run
 
         if overrides or out:
             raise InputError("compare: folders are compared as they are, without --set and --out")

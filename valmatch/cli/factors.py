@@ -18,6 +18,6 @@ def factors(
     ] = "valorant",
 ) -> None:
     """Print a YAML config with every factor of a model, documented."""
-    from valmatch.template import template
+    from valmatch.config.template import template
 
     sys.stdout.write(template(model))

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from valmatch.cli.console import load_config, progress, show, title_of, warn
 from valmatch.cli.parameters import (
     DEFAULT_SEED,
     Confidence,
@@ -25,7 +26,6 @@ from valmatch.cli.parameters import (
     first,
     whole,
 )
-from valmatch.cli.voice import load_config, progress, show, title_of, warn
 
 __all__ = ["optimize"]
 
@@ -73,9 +73,9 @@ def optimize(
     The budget covers search and certification: the recommended point is chosen and tested on
     replications that the search did not use. Exit code 3: no point was certified as feasible.
     """
+    from valmatch.cli.tables import show_frontier, show_study
     from valmatch.optimization.frontier import parse_sweep, trace_frontier
-    from valmatch.optimization.study import optimize as solve
-    from valmatch.report import show_frontier, show_study
+    from valmatch.optimization.optimize import optimize as solve
 
     check_resume(resume, out)
     settings = load_config(config, overrides)

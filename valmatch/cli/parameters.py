@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from valmatch.cli.voice import set_quiet, set_verbose
+from valmatch.cli.console import set_quiet, set_verbose
 from valmatch.errors import InputError
 
 DEFAULT_SEED = 1
@@ -84,7 +84,7 @@ def duration(text: str) -> float:
 
 def complete_config(text: str) -> list[str]:
     """Return shipped configs and YAML files that start with what is typed."""
-    from valmatch.config import shipped_configs
+    from valmatch.config.loading import shipped_configs
 
     files = [str(path) for path in sorted(Path().glob("*.yaml"))]
     return [name for name in [*shipped_configs(), *files] if name.startswith(text)]
@@ -107,7 +107,7 @@ def complete_model(text: str) -> list[str]:
 
 def executor_named(name: str | None) -> str:
     """Return the executor of this name, the first one for None."""
-    from valmatch.executors import EXECUTORS
+    from valmatch.execution.executors import EXECUTORS
 
     name = name or EXECUTORS[0]
     if name not in EXECUTORS:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from valmatch.cli.console import progress, show, warn
 from valmatch.cli.parameters import Json, Out, Quiet, Verbose, level, whole
-from valmatch.cli.voice import progress, show, warn
 
 __all__ = ["rate"]
 
@@ -73,9 +73,10 @@ def rate(
     enabled, time. Results format, a row for each game: winner, loser, optional game,
     winner_score, loser_score, draw, minutes, time.
     """
-    from valmatch.rate import BURN_IN, parse_columns, parse_parameters
-    from valmatch.rate import rate as rate_games
-    from valmatch.report import show_rating
+    from valmatch.cli.tables import show_rating
+    from valmatch.game_logs.rating import BURN_IN, parse_parameters
+    from valmatch.game_logs.rating import rate as rate_games
+    from valmatch.game_logs.reading.columns import parse_columns
 
     size = games.stat().st_size if games.is_file() else 0
     with progress("bytes", size) as advance:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from valmatch.cli.console import load_config, progress, say, say_more, show, title_of, warn
 from valmatch.cli.parameters import (
     DEFAULT_N,
     DEFAULT_SEED,
@@ -31,14 +32,13 @@ from valmatch.cli.parameters import (
     first,
     whole,
 )
-from valmatch.cli.voice import load_config, progress, say, say_more, show, title_of, warn
 from valmatch.errors import RunError
 
 if TYPE_CHECKING:
-    from valmatch.config import Config
-    from valmatch.design import Design
-    from valmatch.experiment import Experiment
-    from valmatch.replication import Replications
+    from valmatch.config.config import Config
+    from valmatch.experiments.design import Design
+    from valmatch.experiments.replicate import Replications
+    from valmatch.experiments.sweep import Experiment
 
 
 __all__ = ["each", "replicate", "show_run"]
@@ -112,11 +112,11 @@ def replicate(
     several points in its section `design`. The results depend on config, seed and n alone. Exit
     code 3: the time was up before all replications were made, or a target was missed.
     """
-    from valmatch.design import design_of
-    from valmatch.precision import LEAST
-    from valmatch.replication import MAX_REPS
-    from valmatch.replication import replicate as run
-    from valmatch.shards import parse_shard, shard_of_job
+    from valmatch.execution.shards import parse_shard, shard_of_job
+    from valmatch.experiments.design import design_of
+    from valmatch.experiments.replicate import MAX_REPS
+    from valmatch.experiments.replicate import replicate as run
+    from valmatch.statistics.precision import LEAST
 
     check_resume(resume, out)
     settings = load_config(config, overrides)
@@ -162,7 +162,7 @@ def show_run(
     result: Replications, summary: Mapping[str, Any], out: Path | None, json: bool
 ) -> None:
     """Print the replications of a config, as `summary` where JSON is wanted, and their gaps."""
-    from valmatch.report import show_replications
+    from valmatch.cli.tables import show_replications
 
     done = len(result.values)
     header = f"{title_of(result.config)}, seed {result.seed}, {done:,} replication"
@@ -197,9 +197,9 @@ def _replicate_design(
     json: bool,
 ) -> None:
     """Run the replications of every point of a design and print them."""
-    from valmatch.config import config_id
-    from valmatch.experiment import run_design
-    from valmatch.report import show_experiment_points
+    from valmatch.cli.tables import show_experiment_points
+    from valmatch.config.identity import config_id
+    from valmatch.experiments.sweep import run_design
 
     points = len(set(map(config_id, configs)))
     known = None if options["targets"] else total * points

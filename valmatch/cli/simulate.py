@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from valmatch.cli.console import load_config, show, title_of, warn
 from valmatch.cli.parameters import (
     DEFAULT_SEED,
     ConfigArgument,
@@ -18,7 +19,6 @@ from valmatch.cli.parameters import (
     first,
     whole,
 )
-from valmatch.cli.voice import load_config, show, title_of, warn
 
 __all__ = ["simulate"]
 
@@ -40,8 +40,8 @@ def simulate(
 
     Replication K is row K of `valmatch replicate` with the same config and seed.
     """
-    from valmatch.recording import simulate as run
-    from valmatch.report import show_responses
+    from valmatch.cli.tables import show_responses
+    from valmatch.experiments.simulate import simulate as run
 
     settings = load_config(config, overrides)
     seed = first(seed, settings.replicate.get("seed"), DEFAULT_SEED)

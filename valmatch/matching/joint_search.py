@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch._numba import inlined, njit
+from valmatch.compilation import inlined, njit
 from valmatch.matching.rules import Rules
 
 __all__ = ["Work", "find_match", "new_work"]

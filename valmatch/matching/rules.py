@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from valmatch._numba import inlined
+from valmatch.compilation import inlined
 
 __all__ = ["Rules", "is_prioritized", "prioritized", "tick_of", "ticks_per_hour"]
 

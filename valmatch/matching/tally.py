@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch._numba import inlined
+from valmatch.compilation import inlined
 
 __all__ = ["SUMS", "add_match", "add_player", "add_unmatched"]
 

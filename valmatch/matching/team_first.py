@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch._numba import inlined, njit
+from valmatch.compilation import inlined, njit
 from valmatch.matching.rules import Rules, is_prioritized, tick_of
 from valmatch.matching.tally import SUMS, add_match, add_player, add_unmatched
 

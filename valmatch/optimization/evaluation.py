@@ -7,10 +7,11 @@ from collections.abc import MutableMapping
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.config import Config
+from valmatch.config.config import Config
+from valmatch.model import Model
 from valmatch.optimization.problem import Problem
-from valmatch.optimization.setup import with_factors
-from valmatch.simulator import Model, build
+from valmatch.optimization.problem_of_config import with_factors
+from valmatch.simulator import build
 from valmatch.streams import Streams
 
 __all__ = ["BudgetSpent", "Evaluator", "Journal"]

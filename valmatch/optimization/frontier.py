@@ -9,19 +9,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from valmatch.config import Config, config_id, problem_id
+from valmatch.config.config import Config
+from valmatch.config.identity import config_id, problem_id
+from valmatch.config.spans import span
 from valmatch.errors import InputError
-from valmatch.interruption import Stopped, stop_on_signal
+from valmatch.execution.interruption import Stopped, stop_on_signal
 from valmatch.nearest import hint
 from valmatch.optimization.journal import open_journal
 from valmatch.optimization.problem import Problem
+from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.run import Settings, Task, check_budget, run_solver
-from valmatch.optimization.setup import problem_of
 from valmatch.optimization.solvers.registry import check
 from valmatch.optimization.verdict import Verdict, verdict
-from valmatch.output import to_json, write_atomically, write_csv
 from valmatch.simulator import build
-from valmatch.spans import span
+from valmatch.storage.output import to_json, write_atomically, write_csv
 
 __all__ = ["Frontier", "Sweep", "parse_sweep", "trace_frontier"]
 
@@ -146,7 +147,7 @@ def trace_frontier(
 ) -> Frontier:
     """Solve a problem for each value of a sweep, each search starting from the last solution.
 
-    Parameters are those of `valmatch.optimization.study.optimize`; the searches follow one another,
+    Parameters are those of `valmatch.optimize`; the searches follow one another,
     so that `workers` are of no use here.
     """
     model = build(config, warn=warn)

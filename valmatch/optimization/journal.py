@@ -7,11 +7,11 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TextIO
 
-from valmatch.config import Config
+from valmatch.config.config import Config
 from valmatch.errors import RunError
 from valmatch.optimization.problem import Problem
-from valmatch.output import cell, write_bytes
-from valmatch.run_folder import RunFolder
+from valmatch.storage.output import cell, write_bytes
+from valmatch.storage.run_folder import RunFolder
 
 __all__ = ["JOURNAL", "FileJournal", "open_journal"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.config import Config
+from valmatch.config.config import Config
 from valmatch.errors import InputError
 from valmatch.optimization.evaluation import BudgetSpent, Evaluator, Journal
 from valmatch.optimization.problem import Problem

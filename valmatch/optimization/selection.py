@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.optimization.solvers.search import Estimates
-from valmatch.statistics import t_quantile
+from valmatch.statistics.estimates import t_quantile
 
 __all__ = ["Certificate", "certify", "replications_of_test"]
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from valmatch.fields import plain_number
+from valmatch.model import Model
 from valmatch.optimization.problem import Constraint, Problem
 from valmatch.optimization.run import Run
 from valmatch.optimization.selection import Certificate
-from valmatch.simulator import Model
-from valmatch.statistics import Estimate, estimate
+from valmatch.statistics.estimates import Estimate, estimate
 
 __all__ = ["Verdict", "verdict"]
 

@@ -9,7 +9,7 @@ from types import ModuleType
 
 from valmatch.errors import InputError
 from valmatch.plots.source import Run, read_run
-from valmatch.run_folder import MANIFEST
+from valmatch.storage.run_folder import MANIFEST
 
 __all__ = ["Run", "plot"]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from valmatch.errors import InputError
 from valmatch.plots.source import Run
 from valmatch.plots.style import COLOURS, LINES, head, panels
-from valmatch.statistics import t_quantile
+from valmatch.statistics.estimates import t_quantile
 
 __all__ = ["Curve", "draw", "read_curves"]
 

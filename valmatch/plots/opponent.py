@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from valmatch.errors import InputError
 from valmatch.plots.curves import Curve, read_curves
 from valmatch.plots.source import Run, damaged
-from valmatch.run_folder import MANIFEST
+from valmatch.storage.run_folder import MANIFEST
 
 __all__ = ["STYLES", "draw", "draw_all", "moving_average"]
 

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError
+from valmatch.model import Response
 from valmatch.plots.opponent import STYLES
 from valmatch.plots.source import Run
 from valmatch.plots.style import (
@@ -27,8 +28,7 @@ from valmatch.plots.style import (
     wrapped,
 )
 from valmatch.plots.units import labelled
-from valmatch.simulator import Response
-from valmatch.statistics import Estimate, estimate
+from valmatch.statistics.estimates import Estimate, estimate
 
 __all__ = ["draw"]
 

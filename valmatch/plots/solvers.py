@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError
-from valmatch.optimization.experiment import bootstrapped
+from valmatch.optimization.solver_comparison import bootstrapped
 from valmatch.plots.optimized import objective_label, recommended_of
 from valmatch.plots.source import Run, damaged
 from valmatch.plots.style import COLOURS, GREY, LINES, head

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from valmatch.errors import InputError
 from valmatch.plots.units import Units
-from valmatch.run_folder import MANIFEST, read_manifest
+from valmatch.storage.run_folder import MANIFEST, read_manifest
 
 __all__ = ["Mean", "Run", "Table", "damaged", "read_run"]
 

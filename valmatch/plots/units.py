@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from valmatch.errors import InputError
 from valmatch.fields import schema_at
+from valmatch.model import Response
 from valmatch.models.registry import MODELS, load_model
-from valmatch.simulator import Response
 
 __all__ = ["Units", "labelled"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch._numba import njit
+from valmatch.compilation import njit
 from valmatch.ratings.trueskill import draw_quality_normalised
 
 # Far above the rounding error of the two sides of a comparison.

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch._numba import njit
+from valmatch.compilation import njit
 from valmatch.ratings.trueskill import INV_SQRT_2PI, draw_quality, update, win_probability
 
 FloatArray: TypeAlias = NDArray[np.float64]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from valmatch._numba import inlined
+from valmatch.compilation import inlined
 from valmatch.ratings.zonestats import predicted_outcome
 
 __all__ = ["INITIAL_RATING", "SCALE", "K", "change", "expected_score", "spread"]

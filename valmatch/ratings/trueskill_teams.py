@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
-from valmatch._numba import inlined, njit
+from valmatch.compilation import inlined, njit
 from valmatch.ratings.trueskill import hazard_excess, normal_cdf, normal_density, v_and_w
 
 __all__ = ["expected_score", "margin_quantile", "pulls", "v_and_w_draw"]

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch._numba import inlined, njit
+from valmatch.compilation import inlined, njit
 
 __all__ = [
     "GAME_MULT",

@@ -11,13 +11,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch._numba import announce_compilation, njit
+from valmatch.compilation import announce_compilation, njit
+from valmatch.model import Axes, Model, Outcome, Record, Response, Table, Window
 from valmatch.models.opponent.factors import OpponentFactors
 from valmatch.models.opponent.prior import Prior, draw_prior, player_of_rank, spread
+from valmatch.models.opponent.sample_path import BELIEFS, MEASURES, Policy, play_path
 from valmatch.policies.knowledge_gradient import workspace
-from valmatch.policies.sample_path import BELIEFS, MEASURES, Policy, play_path
 from valmatch.ratings.trueskill import true_draw_probability
-from valmatch.simulator import Axes, Model, Outcome, Record, Response, Table, Window
 from valmatch.streams import Streams
 
 __all__ = ["OpponentModel", "SamplePath", "window_edges"]

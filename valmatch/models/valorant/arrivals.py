@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch._numba import njit
+from valmatch.compilation import njit
 from valmatch.streams import Streams
 
 __all__ = ["ArrivalProcess", "Chunk", "arrival_times", "cholesky_factor", "skill_vectors"]

@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch._numba import njit
+from valmatch.compilation import njit
 from valmatch.models.valorant.arrivals import ArrivalProcess, Chunk
 
 __all__ = ["PlayerSums", "rating_integrals"]

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch._numba import announce_compilation, inlined, njit
+from valmatch.compilation import announce_compilation, inlined, njit
 from valmatch.matching import joint, team_first
 from valmatch.matching.rules import Rules, prioritized, ticks_per_hour
+from valmatch.model import Model, Outcome, Record, Response, Table
 from valmatch.models.valorant.arrivals import ArrivalProcess, Chunk
 from valmatch.models.valorant.controls import PlayerSums
 from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.models.valorant.trace import Trace, read_trace
-from valmatch.simulator import Model, Outcome, Record, Response, Table
 from valmatch.streams import Streams
 
 __all__ = ["RESPONSES", "ValorantModel"]

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch._numba import announce_compilation
+from valmatch.compilation import announce_compilation
+from valmatch.model import Axes, Model, Outcome, Record, Response, Table
 from valmatch.models.zonestats.factors import ZoneStatsFactors
 from valmatch.models.zonestats.population import LOG, ROUND, Luck, Rules, new_seats, play
-from valmatch.simulator import Axes, Model, Outcome, Record, Response, Table
 from valmatch.streams import Streams
 
 __all__ = ["ZoneStatsModel", "rank_correlation"]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch._numba import inlined, njit
+from valmatch.compilation import inlined, njit
 from valmatch.ratings.zonestats import adjust, score_per_hour
 
 __all__ = ["LOG", "ROUND", "Luck", "Rules", "Seats", "new_seats", "play", "seat_players"]

@@ -10,14 +10,7 @@ from numpy.typing import NDArray
 
 from valmatch.optimization.solvers.gaussian_process import fit, posterior
 from valmatch.optimization.solvers.penalty import first_looks
-from valmatch.optimization.solvers.search import (
-    Estimates,
-    Floats,
-    Request,
-    Steps,
-    Task,
-    spread,
-)
+from valmatch.optimization.solvers.search import Estimates, Floats, Request, Steps, Task, spread
 
 __all__ = ["bayes"]
 

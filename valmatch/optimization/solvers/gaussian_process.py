@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch._numba import njit
+from valmatch.compilation import njit
 
 __all__ = ["Posterior", "fit", "posterior"]
 

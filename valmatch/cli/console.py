@@ -1,0 +1,131 @@
+"""What commands print, and how much of it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from valmatch.config.config import Config
+
+__all__ = [
+    "load_config",
+    "progress",
+    "reset",
+    "say",
+    "say_more",
+    "set_quiet",
+    "set_verbose",
+    "show",
+    "title_of",
+    "warn",
+]
+
+QUIET, NORMAL, VERBOSE = -1, 0, 1
+
+_level = NORMAL
+
+_warned: set[str] = set()
+"""Warnings that were given; the points of a design would repeat them."""
+
+
+def reset() -> None:
+    """Speak as a command does that is told nothing."""
+    global _level
+    _level = NORMAL
+    _warned.clear()
+
+
+def set_quiet(wanted: bool) -> None:
+    """Print nothing but errors, and JSON where it is asked for."""
+    global _level
+    _level = QUIET if wanted else _level
+
+
+def set_verbose(wanted: bool) -> None:
+    """Also say how a run is made."""
+    global _level
+    _level = VERBOSE if wanted else _level
+
+
+def say(text: str) -> None:
+    """Print a line on stderr, after what is on stdout where both go to one file."""
+    if _level > QUIET:
+        sys.stdout.flush()
+        print(text, file=sys.stderr)
+
+
+def say_more(text: str) -> None:
+    """Print a line on stderr for those who want to know."""
+    if _level == VERBOSE:
+        print(text, file=sys.stderr)
+
+
+def warn(text: str) -> None:
+    """Print a warning on stderr, once."""
+    if text not in _warned:
+        _warned.add(text)
+        say(f"warning: {text}")
+
+
+def show(json: bool, document: object, table: Callable[[], None], out: Path | None = None) -> None:
+    """Print results on stdout: as one JSON document if wanted, else as a table; say where."""
+    if json:
+        from valmatch.storage.output import to_json
+
+        sys.stdout.write(to_json(document))
+    elif _level > QUIET:
+        table()
+        if out:
+            say(f"results in {out}")
+
+
+@contextmanager
+def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """Show progress on stderr if it is a terminal; see `valmatch.cli.tables.progress_bar`."""
+    from valmatch.cli.tables import progress_bar
+
+    done, started = 0, time.perf_counter()
+    with progress_bar(what, total, show=_level > QUIET) as bar:
+
+        def advance(further: int) -> None:
+            nonlocal done
+            done += further
+            bar(further)
+
+        yield advance
+    say_more(f"{what}: {done:,} done after {time.perf_counter() - started:.2f} s")
+
+
+def title_of(config: Config) -> str:
+    """Return the start of the header of a table."""
+    from valmatch.config.identity import config_id
+
+    return f"{config.model} ({Path(config.source).stem}), config {config_id(config)}"
+
+
+def load_config(source: str, overrides: list[str], levels: Sequence[str] = ()) -> Config:
+    """Read a config and pass its warnings on."""
+    from valmatch.config.loading import load
+
+    config = load(source, overrides, levels)
+    say_more(f"config: {config.source}; changed factors: {_changes(config)}")
+    for warning in config.warnings:
+        warn(warning)
+    return config
+
+
+def _changes(config: Config) -> str:
+    """Return the factors that a config changes, with their values."""
+    fields = type(config.factors).model_fields.items()
+    values = {name: getattr(config.factors, name) for name, _ in fields}
+    changed = [
+        f"{name}={values[name]}"
+        for name, field in fields
+        if values[name] != field.get_default(call_default_factory=True)
+    ]
+    return ", ".join(changed) or "none"

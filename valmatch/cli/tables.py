@@ -1,0 +1,361 @@
+"""What the commands print on the terminal."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from valmatch.model import Response
+from valmatch.statistics.estimates import Estimate
+
+if TYPE_CHECKING:
+    from valmatch.experiments.compare import Compared
+    from valmatch.experiments.replicate import Replications
+    from valmatch.experiments.sweep import Experiment
+    from valmatch.game_logs.rating import Rated
+    from valmatch.game_logs.scores import Scores
+    from valmatch.optimization.frontier import Frontier
+    from valmatch.optimization.optimize import Study
+    from valmatch.optimization.solver_comparison import Experiment as SolverExperiment
+    from valmatch.statistics.control_variates import Adjusted
+
+__all__ = [
+    "progress_bar",
+    "show_comparison",
+    "show_experiment",
+    "show_experiment_points",
+    "show_frontier",
+    "show_rating",
+    "show_replications",
+    "show_responses",
+    "show_study",
+]
+
+
+ANSWERS = {True: "yes", False: "no", None: "undecided"}
+
+WIDTH = 80
+"""Columns that running text is wrapped at."""
+
+MEANS = 3
+"""Responses of which the points of a design are printed."""
+
+CHANGES = 8
+"""Differences between two configs that are printed."""
+
+BEST = 10
+"""Players that are printed."""
+
+LEFT = (
+    "response",
+    "unit",
+    "variable",
+    "mean of",
+    "bound",
+    "solver",
+    "certified",
+    "player",
+    "predictions",
+)
+"""Columns of text."""
+
+
+class _Rate(ProgressColumn):
+    """Replications per second."""
+
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.speed:,.0f}/s" if task.speed else "", style="progress.data.speed")
+
+
+@contextmanager
+def progress_bar(
+    what: str, total: int | None, show: bool = True
+) -> Iterator[Callable[[int], None]]:
+    """Show progress on stderr if it is a terminal; yield a function that takes steps done."""
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        _Rate(),
+        TimeRemainingColumn(),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=not (show and console.is_terminal)
+    ) as progress:
+        task = progress.add_task(what, total=total)
+        yield lambda done: progress.advance(task, done)
+
+
+def show_responses(header: str, responses: Sequence[Response], values: Sequence[float]) -> None:
+    """Print the responses of one replication."""
+    numbers = [
+        "undefined" if math.isnan(v) else f"{v:.0f}" if r.whole else f"{v:.4f}"
+        for r, v in zip(responses, values, strict=True)
+    ]
+    table = _table("response", "value", "unit")
+    for response, number in zip(responses, _aligned(numbers), strict=True):
+        table.add_row(response.name, number, response.unit)
+    _print(header, table)
+
+
+def show_replications(header: str, result: Replications) -> None:
+    """Print mean, half-width and count of each response."""
+    estimates = list(result.estimates.values())
+    means, halves = zip(*map(_mean_and_half, estimates), strict=True)
+    columns = [_aligned(means), _aligned(halves), [f"{one.n}" for one in estimates]]
+    names = ["response", "mean", f"± {result.confidence:.0%}", "n"]
+    if result.adjusted:
+        found = list(result.adjusted.values())
+        pairs = [_adjusted_and_half(one) for one in found]
+        columns += [_aligned(side) for side in zip(*pairs, strict=True)]
+        columns.append(_aligned([_shown(one.variance_reduction, ".1f") for one in found]))
+        names += ["adjusted", "±", "gain"]
+    table = _table(*names, "unit")
+    for response, *cells in zip(result.responses, *columns, strict=True):
+        table.add_row(response.name, *cells, response.unit)
+    _print(header, table)
+
+
+def show_experiment_points(header: str, experiment: Experiment) -> None:
+    """Print the means of the first responses at each point of a design."""
+    names = [name.rpartition(".")[2] for name in experiment.design.factors]
+    results = experiment.results
+    shown = [response.name for response in results[0].responses[:MEANS]] if results else []
+    table = _table(*names, *(part for name in shown for part in (name, "±")))
+    columns = [
+        [f"{value:.6g}" if isinstance(value, float) else str(value) for value in point.values()]
+        for point in experiment.points
+    ]
+    means = [[_mean_and_half(one.estimates[name]) for one in results] for name in shown]
+    aligned = [
+        (_aligned([mean for mean, _ in column]), _aligned([half for _, half in column]))
+        for column in means
+    ]
+    for number, levels in enumerate(columns):
+        table.add_row(*levels, *(side[number] for pair in aligned for side in pair))
+    _print(header, table, repeated=len(names))
+
+
+def show_comparison(found: Compared) -> None:
+    """Print the paired differences of two systems."""
+    from valmatch.config.identity import changes, config_id, resolved
+
+    for name, run in (("A", found.a), ("B", found.b)):
+        source = Path(run.config.source).stem
+        print(f"{name}: {run.config.model} ({source}), config {config_id(run.config)}")
+    changed = changes(resolved(found.a.config), resolved(found.b.config))
+    for key, here, there in changed[:CHANGES]:
+        print(f"   {key.removeprefix('factors.')}: {here} -> {there}")
+    if len(changed) > CHANGES:
+        print(f"   and {len(changed) - CHANGES} more")
+    table = _table("response", "A", "B", "B - A", f"± {found.confidence:.0%}", "n", "unit")
+    rows = list(found.comparisons.values())
+    differences = [_mean_and_half(one.difference) for one in rows]
+    columns = [
+        _aligned([_mean_and_half(one.a)[0] for one in rows]),
+        _aligned([_mean_and_half(one.b)[0] for one in rows]),
+        _aligned([mean for mean, _ in differences]),
+        _aligned([half for _, half in differences]),
+        [str(one.difference.n) for one in rows],
+    ]
+    for response, *cells in zip(found.responses, *columns, strict=True):
+        table.add_row(response.name, *cells, response.unit)
+    _print(f"seed {found.a.seed}, {found.n:,} common replications", table)
+
+
+def show_study(header: str, study: Study) -> None:
+    """Print the recommended point, what it is worth, and whether it is feasible."""
+    found = study.verdict
+    if found is None:
+        _print(header, _table())
+        return
+    table = _table("variable", "recommended", "start")
+    starts = {variable.name: variable.start for variable in study.problem.variables}
+    values = _aligned([f"{value:.4g}" for value in found.point.values()])
+    for name, shown in zip(found.point, values, strict=True):
+        table.add_row(name, shown, f"{starts[name]:.4g}")
+    _print(header, table)
+    confidence = found.objective.confidence
+    table = _table("mean of", "value", f"± {confidence:.0%}", "n", "bound")
+    rows = [("objective", found.objective, "")]
+    for one, mean in found.constraints:
+        rows.append((one.response, mean, f"{'<=' if one.sign > 0 else '>='} {one.bound:g}"))
+    for name, one_mean, bound in rows:
+        mean_text, half = _mean_and_half(one_mean)
+        table.add_row(name, mean_text, half, str(one_mean.n), bound)
+    _print("", table)
+    print()
+    print(textwrap.fill(f"feasible: {ANSWERS[found.feasible]}; {found.why}", WIDTH))
+    if study.experiment:
+        print()
+        show_experiment(study.experiment)
+
+
+def show_experiment(experiment: SolverExperiment) -> None:
+    """Print one line for each solver."""
+    table = _table("solver", "runs", "median objective", "area", "<= 5 %", "<= 10 %", "wrong")
+    for name, line in experiment.solvers.items():
+        median = line["median_objective"]["value"]
+        cells = [
+            f"{line[key]['value']:.3f}"
+            if key == "area_under_curve"
+            else f"{line[key]['value']:.0%}"
+            for key in (
+                "area_under_curve",
+                "within_5_percent",
+                "within_10_percent",
+                "wrongly_called_feasible",
+            )
+        ]
+        shown = "none" if median is None else f"{median:.1f}"
+        table.add_row(name, str(line["runs"]), shown, *cells)
+    known = "none" if experiment.best_known is None else f"{experiment.best_known:g}"
+    _print(f"Solvers, judged by fresh replications; best known objective {known}", table)
+
+
+def show_frontier(header: str, frontier: Frontier) -> None:
+    """Print the certified point of each value of a sweep."""
+    names = list(frontier.verdicts[0].point) if frontier.verdicts else []
+    table = _table(frontier.sweep.name, "objective", "± 95%", "certified", *names)
+    for value, found in zip(frontier.sweep.points, frontier.verdicts, strict=False):
+        mean, half = _mean_and_half(found.objective)
+        point = [f"{x:.4g}" for x in found.point.values()]
+        table.add_row(f"{value:g}", mean, half, ANSWERS[found.feasible], *point)
+    _print(header, table, repeated=1)
+
+
+def show_rating(header: str, result: Rated) -> None:
+    """Print how well games were predicted, and the best players."""
+    table = _table("predictions", "games", "accuracy", "log loss", "±", "Brier score")
+    later = f"after {result.burn_in} games of every player"
+    for name, label in (("all", "all games"), ("after_burn_in", later)):
+        table.add_row(label, *_predictions(result.predictions[name]))
+    if result.tuning:
+        trials = (("published", result.tuning.published), ("tuned", result.tuning.tuned))
+        share = f"{result.tuning.train:.0%}"
+        for label, trial in trials:
+            table.add_row(f"first {share}, {label}", *_predictions(trial.first))
+        for label, trial in trials:
+            table.add_row(f"rest, {label}", *_predictions(trial.rest))
+    _print(header, table)
+    if result.tuning:
+        gain, error = result.tuning.difference, result.tuning.difference_std_error
+        spread = "" if error is None else f" ± {error:.4f}"
+        values = ", ".join(
+            f"{name} = {result.parameters[name]:.6g}" for name in result.tuning.fitted
+        )
+        print()
+        text = f"tuned {values}: log loss of the rest {gain:+.4f}{spread} (standard error)"
+        print(textwrap.fill(text, WIDTH))
+    ranking = result.ranking
+    best = _table("rank", "player", "rating", "games", *ranking.state)
+    numbers = (ranking.ratings, *ranking.state.values())
+    columns = [_aligned([f"{x:.2f}" for x in column[:BEST]]) for column in numbers]
+    for k, name in enumerate(ranking.players[:BEST]):
+        ratings, *state = (column[k] for column in columns)
+        best.add_row(f"{ranking.ranks[k]}", Text(name), ratings, f"{ranking.games[k]}", *state)
+    _print(f"\nbest of {len(ranking.players):,} players", best)
+
+
+def _predictions(scores: Scores) -> list[str]:
+    """Return the cells of a row of scores."""
+    numbers = (scores.accuracy, scores.log_loss, scores.log_loss_std_error, scores.brier_score)
+    return [f"{scores.games}", *("" if x is None else f"{x:.4f}" for x in numbers)]
+
+
+def _mean_and_half(one: Estimate) -> tuple[str, str]:
+    """Return a mean and its half-width with two digits of the half-width."""
+    if one.mean is None:
+        return "undefined", ""
+    return _rounded(one.mean, one.half_width)
+
+
+def _rounded(mean: float, half: float | None) -> tuple[str, str]:
+    digits = 4 if not half else max(0, min(6, 1 - math.floor(math.log10(half))))
+    return f"{mean:.{digits}f}", _shown(half, f".{digits}f")
+
+
+def _adjusted_and_half(one: Adjusted) -> tuple[str, str]:
+    if one.mean_cv is None or one.ci_high_cv is None:
+        return "", ""
+    return _rounded(one.mean_cv, one.ci_high_cv - one.mean_cv)
+
+
+def _shown(value: float | None, form: str) -> str:
+    return "" if value is None else f"{value:{form}}"
+
+
+def _table(*names: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in names:
+        table.add_column(name, justify="left" if name in LEFT else "right")
+    return table
+
+
+def _print(header: str, table: Table, repeated: int = 0) -> None:
+    """Print a table; where it is too wide, its first `repeated` columns with some others at a time.
+
+    With `repeated` 0 the table is never divided: a long line is better than a name cut short.
+    """
+    console = Console(highlight=False, width=10_000)
+    with console.capture() as printed:
+        if header:
+            console.print(header, markup=False, soft_wrap=True)
+        for number, part in enumerate(_divided(table, repeated) if repeated else [table]):
+            console.print(*([""] if number else []), part, sep="\n")
+    # Columns are padded; in a file that would be blanks at the end of lines.
+    lines = (line.rstrip(" ") for line in printed.get().splitlines(keepends=False))
+    console.file.write("".join(f"{line}\n" for line in lines))
+
+
+def _divided(table: Table, repeated: int) -> Iterator[Table]:
+    """Yield tables of at most `WIDTH` columns of text with all columns of a table between them."""
+    headers = [str(column.header) for column in table.columns]
+    cells = [[str(cell) for cell in column.cells] for column in table.columns]
+    widths = [2 + max(map(len, [name, *own])) for name, own in zip(headers, cells, strict=True)]
+    groups: list[list[int]] = []
+    for place in range(repeated, len(headers)):
+        if headers[place].startswith("±"):
+            groups[-1].append(place)  # a half-width stays with its mean
+        else:
+            groups.append([place])
+    parts: list[list[int]] = []
+    room = 0
+    for group in groups:
+        needed = sum(widths[place] for place in group)
+        if not parts or needed > room:
+            parts.append([])
+            room = WIDTH + 2 - sum(widths[:repeated])
+        parts[-1] += group
+        room -= needed
+    for part in parts:
+        columns = [*range(repeated), *part]
+        divided = _table(*(headers[k] for k in columns))
+        for row in zip(*(cells[k] for k in columns), strict=True):
+            divided.add_row(*row)
+        yield divided
+
+
+def _aligned(numbers: Sequence[str]) -> list[str]:
+    """Pad numbers on the right so that their decimal points stand below each other."""
+    tails = [len(number) - number.find(".") if "." in number else 0 for number in numbers]
+    widest = max(tails, default=0)
+    return [number + " " * (widest - tail) for number, tail in zip(numbers, tails, strict=True)]

@@ -1,0 +1,86 @@
+"""The numba decorators of the kernels: strict arithmetic, cached on disk, without the GIL."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+
+__all__ = ["announce_compilation", "inlined", "njit"]
+
+F = TypeVar("F", bound=Callable[..., object])
+
+KERNELS = ("game_logs", "matching", "models", "optimization", "policies", "ratings")
+"""The folders of the package that hold kernels."""
+
+_announced: set[object] = set()
+
+
+def njit(function: F) -> F:
+    """Compile `function` in nopython mode, cached and without the GIL; `.py_func` is its twin.
+
+    Floating-point arithmetic stays strict (no fastmath), because results must be reproducible.
+    """
+    return _compiled(function)
+
+
+def inlined(function: F) -> F:
+    """Compile a part of a kernel that is always inlined into its callers.
+
+    For small functions called per event with many arrays: each array travels as seven words, so
+    that a call costs more than the work.
+    """
+    return _compiled(function, forceinline=True)
+
+
+def _compiled(function: F, **options: bool) -> F:
+    """Apply numba's decorator, with a cache wherever there is a place for it."""
+    strict: dict[str, Any] = {"nogil": True, "error_model": "numpy", **options}
+    given = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    numba.config.CACHE_DIR = _cache_folder(given)  # type: ignore[attr-defined]
+    try:
+        return cast(F, numba.njit(cache=True, **strict)(function))
+    except (RuntimeError, OSError):  # nowhere to write
+        return cast(F, numba.njit(**strict)(function))
+    finally:
+        numba.config.CACHE_DIR = given  # type: ignore[attr-defined]
+
+
+@cache
+def _cache_folder(given: str) -> str:
+    """Return a cache folder that belongs to this very state of all kernels.
+
+    Numba's own cache looks at the file of a kernel alone, and would go on using a kernel when a
+    kernel that it calls from another file has changed.
+    """
+    package = Path(__file__).parent
+    stamp = hashlib.sha256()
+    kernels = [path for folder in KERNELS for path in package.glob(f"{folder}/**/*.py")]
+    for path in sorted([Path(__file__), *kernels]):
+        facts = path.stat()
+        stamp.update(f"{path} {facts.st_mtime_ns} {facts.st_size}\n".encode())
+    name = f"valmatch-{stamp.hexdigest()[:12]}"
+    if given:
+        return str(Path(given) / name)
+    if os.access(package, os.W_OK):
+        return str(package / "__pycache__" / name)
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return str(home / "valmatch" / name)
+
+
+def announce_compilation(kernel: Any) -> None:  # noqa: ANN401
+    """Say once on stderr that a kernel is about to be compiled, if its cache is empty."""
+    if kernel in _announced or not hasattr(kernel, "py_func"):
+        return
+    _announced.add(kernel)
+    function = kernel.py_func
+    stem = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}-"
+    folder = Path(kernel.stats.cache_path or "")
+    if not any(folder.glob(f"{stem}*.nbi")):
+        print(f"compiling the kernels once (kept in {folder})", file=sys.stderr)

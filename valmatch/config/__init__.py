@@ -1,0 +1,1 @@
+"""What is simulated and how: YAML files, overrides, typed sections."""

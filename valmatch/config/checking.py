@@ -1,0 +1,256 @@
+"""Checking a config: everything that is wrong, each with its place."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+from yaml import MappingNode, Node
+
+from valmatch.config.config import Config
+from valmatch.config.sections import SECTIONS
+from valmatch.config.yaml_document import (
+    find,
+    from_command_line,
+    kind,
+    place,
+    show,
+    to_value,
+    written_key,
+)
+from valmatch.errors import InputError
+from valmatch.fields import Factors, Section, allowed, schema_at
+from valmatch.models.registry import MODELS, ModelEntry, unknown_model
+from valmatch.nearest import correction, hint, nearest
+
+__all__ = ["TOP_LEVEL", "checked", "reason"]
+
+
+TOP_LEVEL = ("model", "factors", "arrivals", *SECTIONS)
+
+
+def reason(error: OSError | ValueError) -> str:
+    """Return why a file cannot be read."""
+    return str(getattr(error, "strerror", None) or error).lower()
+
+
+def checked(root: Node, overrides: Sequence[str], source: str, folder: Path) -> Config:
+    """Return the config that a document says.
+
+    Parameters
+    ----------
+    root : Node
+        The document, overrides applied.
+    overrides : sequence of str
+        Names of the overrides in order.
+    source : str
+        The file, as errors show it.
+    folder : Path
+        Where relative paths in the file start from.
+
+    Raises
+    ------
+    InputError
+        With one line for each thing that is wrong, in the order of the file, overrides last.
+    """
+    return _Check(root, overrides).config(source, folder)
+
+
+class _Check:
+    """Makes a `Config` of a document, collecting what is wrong on the way.
+
+    Attributes
+    ----------
+    root : the document, overrides applied
+    overrides : names of the overrides in order
+    problems : (node, message) pairs; the node tells where
+    """
+
+    def __init__(self, root: Node, overrides: Sequence[str]) -> None:
+        self.root = root
+        self.overrides = overrides
+        self.problems: list[tuple[Node, str]] = []
+
+    def config(self, source: str, folder: Path) -> Config:
+        """Check all of the document; raise with one line for each problem."""
+        model = self._model()
+        entry = MODELS.get(model)
+        inner = {name: f"factors.{name}" for name in entry.factors.model_fields} if entry else {}
+        for key, _ in self.root.value:
+            if key.value not in TOP_LEVEL:
+                meant = _key_hint(key.value, TOP_LEVEL, inner)
+                self.problems.append((key, f"{key.value}: unknown key ({meant})"))
+        arrivals, given, digest = self._arrivals(entry, folder)
+        options = {name: self._section(name, cls, {}) for name, cls in SECTIONS.items()}
+        cls = entry.factors if entry else Factors
+        factors = self._section("factors", cls, {"trace": bool(given)}) if entry else None
+        if self.problems:
+            self._raise()
+        assert isinstance(factors, Factors)
+        return Config(
+            model=model,
+            factors=factors,
+            arrivals=arrivals,
+            arrivals_given=given,
+            arrivals_sha256=digest,
+            **{
+                name: section.model_dump(exclude_none=True)
+                for name, section in options.items()
+                if section
+            },
+            source=source,
+            warnings=tuple(
+                f"{place(self._nearest_node(('factors', name)))}: factors.{name}: {text}"
+                for name, text in factors.remarks()
+            ),
+            places=dict(_places(self.root)),
+        )
+
+    def _raise(self) -> NoReturn:
+        def order(problem: tuple[Node, str]) -> tuple[int, int, int]:
+            mark = problem[0].start_mark
+            file = self.overrides.index(mark.name) if mark.name in self.overrides else -1
+            return file, mark.line, mark.column
+
+        lines = (f"{place(node)}: {what}" for node, what in sorted(self.problems, key=order))
+        raise InputError("\n".join(lines))
+
+    def _model(self) -> str:
+        node = find(self.root, ["model"])
+        if node is None:
+            self.problems.append((self.root, f"model: missing (allowed: {', '.join(MODELS)})"))
+            return ""
+        name = to_value(node)
+        if isinstance(name, str) and name in MODELS:
+            return name
+        wrong = f"{_mismatch(node)} (allowed: {', '.join(MODELS)})"
+        self.problems.append(
+            (node, f"model: {unknown_model(name) if isinstance(name, str) else wrong}")
+        )
+        return ""
+
+    def _arrivals(self, entry: ModelEntry | None, folder: Path) -> tuple[Path | None, str, str]:
+        """Return the file of arrivals, its name as given and its digest, if there is one."""
+        node = find(self.root, ["arrivals"])
+        given = to_value(node) if node is not None else None
+        if node is None or given is None:
+            return None, "", ""
+        path = None
+        digest = ""
+        if not isinstance(given, str):
+            self.problems.append((node, f"arrivals: {_mismatch(node)} (allowed: a file)"))
+        elif entry is not None and not entry.traces:
+            self.problems.append((node, "arrivals: this model takes none"))
+        else:
+            path = (Path() if from_command_line(node) else folder) / given
+            try:
+                # A pipe would be empty once its digest is taken.
+                if path.exists() and not path.is_file():
+                    raise OSError(0, "not a regular file")
+                digest = hashlib.sha256(path.read_bytes()).hexdigest()
+            except (OSError, ValueError) as error:
+                self.problems.append((node, f"arrivals: {str(path)!r}: {reason(error)}"))
+        return path, str(given), digest
+
+    def _section(
+        self, name: str, cls: type[Section], context: Mapping[str, object]
+    ) -> Section | None:
+        """Validate one section; an absent or empty one has only defaults."""
+        node = find(self.root, [name])
+        value = to_value(node) if node is not None else None
+        try:
+            return cls.model_validate({} if value is None else value, context=dict(context))
+        except ValidationError as error:
+            for problem in error.errors(include_url=False):
+                # A list counts as short for pydantic if enough of its elements are refused.
+                if problem["type"] == "too_short" and (
+                    len(problem["input"]) >= problem["ctx"]["min_length"]
+                ):
+                    continue
+                self.problems.append(self._translated(name, cls, problem))
+            return None
+
+    def _translated(self, name: str, cls: type[Section], error: ErrorDetails) -> tuple[Node, str]:
+        """Turn an error of pydantic into a problem."""
+        path = (name, *error["loc"])
+        label = ".".join(str(part) for part in path)
+        if error["type"] == "extra_forbidden":
+            names = schema_at(cls, error["loc"][:-1])["properties"]
+            # A bare name on the command line may have been meant for the top level.
+            others = {top: top for top in TOP_LEVEL} if path[:-1] == ("factors",) else {}
+            meant = _key_hint(str(path[-1]), names, others)
+            key = written_key(self.root, path)
+            return key or self._nearest_node(path), f"{label}: unknown key ({meant})"
+        if error["type"] == "refused":
+            at = error.get("ctx", {}).get("at", ())
+            path = next(((name, key) for key in at if find(self.root, (name, key))), path)
+            label = ".".join(str(part) for part in path)
+            return self._nearest_node(path), f"{label}: {error['msg']}"
+        node = find(self.root, path)
+        limits = allowed(schema_at(cls, error["loc"]))
+        unit = schema_at(cls, error["loc"]).get("unit")
+        limits += f", in {unit}" if unit else ""
+        if node is None:
+            return self._nearest_node(path), f"{label}: missing (allowed: {limits})"
+        if error["type"] == "literal_error" and kind(node) == "str":
+            schema = schema_at(cls, error["loc"])
+            options = schema.get("anyOf", [schema])  # that, or null
+            names = [name for option in options for name in option.get("enum", ())]
+            limits += correction(str(to_value(node)), names)
+        return node, f"{label}: {_mismatch(node, error['type'])} (allowed: {limits})"
+
+    def _nearest_node(self, path: Sequence[str | int]) -> Node:
+        """Return what is written at `path`, or else the key of the section that lacks it."""
+        for length in range(len(path), 0, -1):
+            node = find(self.root, path[:length])
+            if node is not None:
+                return (
+                    node if length == len(path) else written_key(self.root, path[:length]) or node
+                )
+        return self.root
+
+
+def _places(node: Node, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield (dotted path, place) of everything below a node: of keys, but of values set anew."""
+    if isinstance(node, MappingNode):
+        for key, value in node.value:
+            inner = f"{path}.{key.value}" if path else str(key.value)
+            set_anew = value.start_mark.name != key.start_mark.name
+            yield inner, place(value if set_anew else key)
+            yield from _places(value, inner)
+
+
+_WRONG = {
+    "finite_number": "is not finite",
+    "too_short": "is too short",
+    "too_long": "is too long",
+    "greater_than": "is too small",
+    "greater_than_equal": "is too small",
+    "less_than": "is too large",
+    "less_than_equal": "is too large",
+}
+
+
+def _mismatch(node: Node, error: str = "") -> str:
+    """Say what is wrong with a value, given the type of pydantic's error."""
+    what = _WRONG.get(error)
+    if what is None and kind(node) == "bool":
+        what = "is a boolean"
+    if what is None and kind(node) == "str" and error != "literal_error":
+        what = "is a string"
+    if what is None and error == "int_type" and kind(node) == "float":
+        what = "is not a whole number"
+    if what is None and error == "float_type" and kind(node) == "int":
+        what = "is too large"
+    return f"{show(node)} {what or 'is not allowed'}"
+
+
+def _key_hint(key: str, names: Iterable[str], others: Mapping[str, str]) -> str:
+    """Say which key is meant: one of `names`, or one of `others`, which stand elsewhere."""
+    places = {**others, **{name: name for name in names}}
+    near = nearest(key, places)
+    return f"did you mean {places[near]}?" if near else hint(key, names)

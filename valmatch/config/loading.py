@@ -1,0 +1,140 @@
+"""Reading a config: a YAML file, the name of a shipped one, a mapping, with overrides."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, TextIO, TypeAlias
+
+from yaml import MappingNode, Node
+
+from valmatch.config.checking import TOP_LEVEL, checked, reason
+from valmatch.config.config import Config
+from valmatch.config.yaml_document import assign, find, parse, place, show, to_value
+from valmatch.errors import InputError
+from valmatch.models.registry import MODELS
+from valmatch.nearest import nearest
+
+__all__ = ["ConfigLike", "load", "shipped_configs"]
+
+
+ConfigLike: TypeAlias = "str | Path | Mapping[str, Any] | Config"
+"""What `load` takes."""
+
+
+def load(
+    source: ConfigLike,
+    overrides: Sequence[str] | Mapping[str, Any] = (),
+    levels: Sequence[str] = (),
+) -> Config:
+    """Read a config, apply overrides, check everything.
+
+    Parameters
+    ----------
+    source : str, Path, mapping or Config
+        A path; ``-`` for standard input; the name of a shipped config, which is any name without
+        slash or suffix that is not a file in the working directory; or what such a file would
+        hold. A `Config` is returned as it is, without overrides.
+    overrides : sequence of str, or mapping
+        ``KEY=VALUE`` each, the later wins. KEY is a dotted path in the config (list elements by
+        index from 0) or starts with the bare name of a factor; VALUE is YAML. As a mapping, values
+        by key.
+    levels : sequence of str
+        The same for the point of a design; they come last.
+
+    Raises
+    ------
+    InputError
+        With one line for each thing that is wrong, in the order of the file, overrides last.
+    """
+    if isinstance(source, Config):
+        if overrides or levels:
+            raise InputError("a Config cannot be overridden; override what it was loaded from")
+        return source
+    text, name, folder = _read(source)
+    if isinstance(overrides, Mapping):
+        overrides = [f"{key}={_json(value)}" for key, value in overrides.items()]
+    root = parse(text, name)
+    if root is None:
+        raise InputError(f"{name}:1:1: the config is empty (it needs at least 'model: ...')")
+    if not isinstance(root, MappingNode):
+        raise InputError(f"{place(root)}: the config is {show(root)} (allowed: a mapping)")
+    names = [f"--set {' '.join(override.split())}" for override in overrides]
+    names += [f"design: {level}" for level in levels]
+    for override, mark in zip((*overrides, *levels), names, strict=True):
+        root = _override(root, override, mark)
+    return checked(root, names, name, folder)
+
+
+def shipped_configs() -> dict[str, Path]:
+    """Return the files of the shipped configs by name."""
+    package = Path(__file__).parents[1]
+    # Installed, the configs lie inside the package; in the source tree, beside it.
+    inside = package / "configs"
+    folder = inside if inside.is_dir() else package.parent / "configs"
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"), key=lambda path: path.stem)}
+
+
+def _json(value: object) -> str:
+    """Write plain values, and arrays and scalars of numpy, as JSON, which is YAML."""
+    return json.dumps(value, default=lambda array: array.tolist())
+
+
+def _read(source: str | Path | Mapping[str, Any]) -> tuple[bytes, str, Path]:
+    """Return the bytes of a config, its name in errors, the folder its paths start from."""
+    if isinstance(source, Mapping):
+        return _json(source).encode(), "<mapping>", Path()
+    source = str(source)
+    if source == "-":
+        return _all_of(sys.stdin), "<stdin>", Path()
+    path = Path(source)
+    shipped = shipped_configs()
+    if source in shipped and not path.is_file():
+        path = shipped[source]
+    try:
+        return path.read_bytes(), str(path), path.parent
+    except FileNotFoundError:
+        near = nearest(path.name.removesuffix(path.suffix), shipped)
+        meant = f"did you mean the shipped config {near!r}? " if near else ""
+        names = ", ".join(shipped)
+        raise InputError(f"{source}: no such file ({meant}shipped configs: {names})") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{source}: cannot be read: {reason(error)}") from None
+
+
+@cache
+def _all_of(stream: TextIO) -> bytes:
+    """Return all of standard input, which can be read only once."""
+    return stream.buffer.read()
+
+
+def _override(root: Node, override: str, name: str) -> Node:
+    """Apply one ``KEY=VALUE``; what it writes is marked with `name` as its file."""
+    key, equals, text = override.partition("=")
+    path = key.strip().split(".")
+    if not equals or not all(path):
+        raise InputError(f"{name}: not of the form KEY=VALUE (for instance team_diff=300)")
+    if path[0] not in TOP_LEVEL:
+        path = ["factors", *path]
+    value = parse(text, name) or parse("null", name)
+    assert value is not None
+    try:
+        if path[0] == "factors" and len(path) > 2 and find(root, path[:2]) is None:
+            root = assign(root, path[:2], _default(root, path[1], name))
+        return assign(root, path, value)
+    except InputError as error:
+        raise InputError(f"{name}: {'.'.join(path)}: {error}") from None
+
+
+def _default(root: Node, factor: str, name: str) -> Node:
+    """Return the default of a factor, so that an override can change a part of it."""
+    model = find(root, ["model"])
+    entry = MODELS.get(str(to_value(model))) if model is not None else None
+    known = entry is not None and factor in entry.factors.model_fields
+    value = entry.factors.model_fields[factor].default if entry and known else None
+    node = parse(json.dumps(value), name)
+    assert node is not None
+    return node

@@ -1,0 +1,1 @@
+"""Where and how long replications run: workers, chunks, shards, interruptions."""

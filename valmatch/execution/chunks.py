@@ -1,0 +1,150 @@
+"""Chunks of replications, sized by measured time, handed back in order."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator
+from concurrent.futures import BrokenExecutor, CancelledError, Future, wait
+
+from valmatch.config.config import Config
+from valmatch.config.identity import config_id
+from valmatch.errors import InputError, RunError
+from valmatch.execution.executors import Crew
+from valmatch.model import Batch, Model
+from valmatch.simulator import build, run
+
+__all__ = ["Chunks"]
+
+TARGET = 0.2
+"""Seconds of work in a chunk: long against the cost of sending it, short against patience."""
+
+GLANCE = 0.5
+"""Seconds between two looks at whether to stop while waiting for a chunk."""
+
+PATIENCE = 20
+"""Looks without any worker after which that is said."""
+
+RETRIES = 3
+"""Times that a chunk is handed out again when the workers that had it were lost."""
+
+_own = threading.local()
+"""The model of this thread of this worker process: models are for one thread at a time."""
+
+
+class Chunks:
+    """Runs replications of a config in chunks.
+
+    The size of the chunks follows the measured speed and never enters the results.
+
+    Parameters
+    ----------
+    crew : Crew
+        Who works.
+    config : Config
+        From which every worker builds a model of its own.
+    seed : int
+        Seed of all random numbers.
+    controls : bool
+        Whether to observe the control variates.
+    warn : callable
+        Called when there is nobody to work.
+    """
+
+    def __init__(
+        self,
+        crew: Crew,
+        config: Config,
+        seed: int,
+        controls: bool = False,
+        warn: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        self._crew, self._config, self._seed, self._controls = crew, config, seed, controls
+        self._warn, self._patience = warn, PATIENCE
+        self._size = 1
+
+    def run(self, todo: range, stop: Callable[[], bool]) -> Generator[Batch]:
+        """Yield what comes of the replications `todo` in order, chunk by chunk.
+
+        Once `stop` says so, nothing more is begun; what is at work is still waited for.
+        """
+        pending: deque[tuple[range, Future[tuple[Batch, float]]]] = deque()
+        while todo or pending:
+            hands = self._crew.hands()
+            if stop():
+                todo = todo[:0]
+                while len(pending) > hands:
+                    pending.pop()[1].cancel()
+            # A cluster may be about to start its first worker.
+            while todo and len(pending) < self._crew.ahead * max(1, hands):
+                size = self._fair(len(todo), hands)
+                chunk, todo = todo[:size], todo[size:]
+                pending.append((chunk, self._hand_out(chunk)))
+            if not pending:
+                return
+            chunk, future = pending[0]
+            if not wait([future], GLANCE).done:
+                self._complain(hands)
+                continue
+            pending.popleft()
+            batch, seconds = self._result(chunk, future)
+            self._size = _next_size(len(batch.responses), seconds)
+            yield batch
+
+    def _fair(self, left: int, hands: int) -> int:
+        """Return the size of a chunk: smaller towards the end, so that all hands end together."""
+        share = left // (2 * max(1, hands))
+        return max(1, self._size // self._crew.finest, min(self._size, share))
+
+    def _complain(self, hands: int) -> None:
+        """Warn once when waiting for workers that are not there."""
+        if hands:
+            self._patience = PATIENCE
+        elif self._patience > 0:
+            self._patience -= 1
+            if self._patience == 0:
+                self._warn("no Dask worker is there; waiting for one")
+
+    def _hand_out(self, chunk: range) -> Future[tuple[Batch, float]]:
+        return self._crew.executor.submit(_work, self._config, self._seed, chunk, self._controls)
+
+    def _result(self, chunk: range, future: Future[tuple[Batch, float]]) -> tuple[Batch, float]:
+        """Return the result of a chunk, handing it out again if its workers were lost."""
+        for _ in range(RETRIES):
+            try:
+                return future.result()
+            except (InputError, RunError):
+                raise
+            except BrokenExecutor:
+                raise RunError(
+                    "a worker process died (out of memory, or killed from outside); what is"
+                    " finished is kept, --resume goes on"
+                ) from None
+            except Exception as error:
+                # Dask gives a task up once it has lost several workers with it.
+                if type(error).__name__ != "KilledWorker" and not isinstance(error, CancelledError):
+                    raise RunError(f"a worker failed: {type(error).__name__}: {error}") from error
+                future = self._hand_out(chunk)
+        raise RunError(f"{RETRIES} times the workers were lost with replications {chunk}")
+
+
+def _next_size(size: int, seconds: float) -> int:
+    """Return the size of the next chunk, given what the last one took."""
+    return max(1, min(4 * size, int(size * TARGET / max(seconds, 1e-9))))
+
+
+def _work(config: Config, seed: int, replications: range, controls: bool) -> tuple[Batch, float]:
+    """Run a chunk in a worker; return what came of it and the seconds it took."""
+    model = _model_of(config)
+    started = time.perf_counter()
+    batch = run(model, seed, replications, controls)
+    return batch, time.perf_counter() - started
+
+
+def _model_of(config: Config) -> Model:
+    key = config_id(config)
+    if getattr(_own, "key", None) != key:
+        _own.model, _own.key = build(config), key
+    model: Model = _own.model
+    return model

@@ -1,0 +1,187 @@
+"""Where chunks of work run: in this process, in worker processes, on a Dask cluster.
+
+All are executors of the standard library's `concurrent.futures`.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from importlib import import_module
+from multiprocessing import get_context, parent_process
+from multiprocessing.context import BaseContext
+from typing import Any, NamedTuple
+
+from valmatch.errors import InputError
+from valmatch.execution.interruption import SIGNALS
+from valmatch.models.registry import OWN
+
+__all__ = ["EXECUTORS", "Crew", "open_crew", "process_pool"]
+
+EXECUTORS = ("local", "dask")
+
+PATIENCE = 20
+"""Seconds to wait for a Dask scheduler to answer."""
+
+
+class Crew(NamedTuple):
+    """An executor with what is known of its workers.
+
+    Attributes
+    ----------
+    executor : takes work
+    hands : returns the number of pieces that it can work on at once, now
+    ahead : pieces to hand out for each of them: one at work, and one waiting where handing out
+        takes time
+    finest : into how many pieces one may be cut where the work ends; few where handing out is slow
+    """
+
+    executor: Executor
+    hands: Callable[[], int]
+    ahead: int
+    finest: int
+
+
+@contextmanager
+def open_crew(executor: str, workers: int, scheduler: str | None = None) -> Iterator[Crew]:
+    """Start workers, and dismiss them in the end; what they have not begun is dropped.
+
+    Parameters
+    ----------
+    executor : str
+        One of `EXECUTORS`.
+    workers : int
+        Worker processes; a single local one is this process itself. Of no meaning with a
+        scheduler, which has workers of its own.
+    scheduler : str or None
+        Address of a Dask scheduler; None starts a Dask cluster on this machine.
+
+    Raises
+    ------
+    InputError
+        If Dask is not installed, or no scheduler answers.
+    """
+    if executor == "dask":
+        with _dask_client(workers, scheduler) as client:
+            yield Crew(client.get_executor(pure=False), _counting(client), 2, 3)
+    elif workers == 1:
+        yield Crew(_Serial(), lambda: 1, 1, 1)
+    else:
+        with process_pool(workers) as pool:
+            yield Crew(pool, lambda: workers, 2, 16)
+
+
+class _Serial(Executor):
+    """Does a piece of work when it is handed in."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@contextmanager
+def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """Start worker processes, which leave signals to this one and end with it."""
+    pool = ProcessPoolExecutor(workers, _context(), _stand_by)
+    try:
+        yield pool
+    finally:
+        # What is still at work is not wanted, and nobody should wait for it.
+        hands = list((pool._processes or {}).values())
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in hands:
+            process.kill()
+
+
+def _context() -> BaseContext:
+    """Return how processes start: from a server that has imported everything, where there is one.
+
+    Forking this process instead would copy its threads' locks.
+    """
+    if sys.platform == "win32":
+        return get_context("spawn")
+    context = get_context("forkserver")
+    context.set_forkserver_preload([model.path.partition(":")[0] for model in OWN.values()])
+    return context
+
+
+def _stand_by() -> None:
+    """Prepare a worker process: signals to stop are its parent's business; it ends with it."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    # Killed, it could not tell the pool to end, and this process would wait for work forever.
+    os._exit(1)
+
+
+@contextmanager
+def _dask_client(workers: int, scheduler: str | None) -> Iterator[Any]:
+    """Connect to a Dask scheduler, or start a cluster on this machine."""
+    try:
+        dask: Any = import_module("distributed")
+    except ImportError:
+        raise InputError(
+            "--executor dask needs Dask, which the extra `dask` brings: pip install"
+            " 'valmatch[dask]'"
+        ) from None
+    if scheduler is None:
+        with _deaf_children():
+            cluster = dask.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                dashboard_address=None,
+                silence_logs=logging.ERROR,
+            )
+        with cluster, dask.Client(cluster) as client:
+            yield client
+        return
+    try:
+        client = dask.Client(scheduler, timeout=PATIENCE)
+    except (OSError, ValueError) as error:
+        raise InputError(f"--scheduler {scheduler}: no Dask scheduler answers: {error}") from None
+    with client:
+        yield client
+
+
+def _counting(client: Any) -> Callable[[], int]:  # noqa: ANN401
+    """Return a function that counts the threads of a cluster, asking it once a second at most."""
+    known, asked = 0, -math.inf
+
+    def hands() -> int:
+        nonlocal known, asked
+        if time.monotonic() > asked + 1.0:
+            known, asked = sum(client.nthreads().values()), time.monotonic()
+        return known
+
+    return hands
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Let processes that start now ignore Ctrl-C, which a terminal sends to them too."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

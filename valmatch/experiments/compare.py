@@ -1,0 +1,269 @@
+"""Paired comparison of two systems that met the same random numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.config.identity import config_id
+from valmatch.config.loading import ConfigLike, load
+from valmatch.errors import InputError
+from valmatch.execution.executors import open_crew
+from valmatch.execution.interruption import Stop, stop_on_signal
+from valmatch.experiments.replicate import Replications, replicate
+from valmatch.model import Response
+from valmatch.simulator import build
+from valmatch.statistics.estimates import Estimate, estimate
+from valmatch.storage.output import to_json, write_atomically, write_csv
+from valmatch.storage.run_folder import RunFolder
+
+__all__ = ["Compared", "Comparison", "compare", "compare_runs", "paired"]
+
+Floats = NDArray[np.float64]
+
+ROUNDING = 1e-9
+"""A difference that varies by less than this share of what it is taken of is constant."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What common replications say about one response of systems A and B.
+
+    All is taken over the replications in which the response is defined under both; the others
+    are counted as undefined.
+
+    Attributes
+    ----------
+    a, b : the mean under each
+    difference : the mean of b - a, whose interval is that of paired differences
+    variance_ratio : (variance of a + variance of b) / variance of the difference: how many times
+        more replications independent sampling would need; None where the difference is constant
+    """
+
+    a: Estimate
+    b: Estimate
+    difference: Estimate
+    variance_ratio: float | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the attributes by name, ready for JSON."""
+        return {
+            "a": self.a.as_dict(),
+            "b": self.b.as_dict(),
+            "difference": self.difference.as_dict(),
+            "variance_ratio": self.variance_ratio,
+        }
+
+
+def paired(values_a: Floats, values_b: Floats, confidence: float = 0.95) -> list[Comparison]:
+    """Compare systems A and B, response by response.
+
+    Parameters
+    ----------
+    values_a, values_b : (n, r) float64
+        One row a replication, one column a response; NaN where undefined. Row k of both comes of
+        the same random numbers.
+    confidence : float
+        Level of the intervals, in (0, 1).
+
+    Raises
+    ------
+    ValueError
+        If the arrays differ in shape.
+    """
+    if values_a.shape != values_b.shape:
+        raise ValueError(f"shapes {values_a.shape} and {values_b.shape} cannot be paired")
+    columns = zip(values_a.T, values_b.T, strict=True)
+    return [_compare(a, b, confidence) for a, b in columns]
+
+
+def _compare(a: Floats, b: Floats, confidence: float) -> Comparison:
+    undefined = np.isnan(a) | np.isnan(b)
+    first, second, difference = (
+        estimate(np.where(undefined, np.nan, values), confidence) for values in (a, b, b - a)
+    )
+    return Comparison(first, second, difference, _variance_ratio(first, second, difference))
+
+
+def _variance_ratio(a: Estimate, b: Estimate, difference: Estimate) -> float | None:
+    if a.std is None or b.std is None or difference.std is None:
+        return None
+    apart = math.hypot(a.std, b.std)
+    return (apart / difference.std) ** 2 if difference.std > ROUNDING * apart else None
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two runs side by side.
+
+    Attributes
+    ----------
+    a, b : the runs, of one seed
+    n : number of replications that both have
+    confidence : level of the intervals
+    comparisons : by response, of those that both have
+    """
+
+    a: Replications
+    b: Replications
+    n: int
+    confidence: float
+    comparisons: Mapping[str, Comparison]
+
+    @property
+    def status(self) -> str:
+        """The status "complete", or why it is not."""
+        if self.b.status == "interrupted" or self.a.complete:
+            return self.b.status
+        return self.a.status
+
+    @property
+    def responses(self) -> list[Response]:
+        """The responses that are compared."""
+        return [one for one in self.a.responses if one.name in self.comparisons]
+
+    def summary(self) -> dict[str, Any]:
+        """Return what ``summary.json`` holds."""
+        return {
+            "model": self.a.config.model,
+            "a": _side(self.a),
+            "b": _side(self.b),
+            "seed": self.a.seed,
+            "confidence": self.confidence,
+            "replications": self.n,
+            "differences": {
+                name: {
+                    **one.difference.as_dict(),
+                    "mean_a": one.a.mean,
+                    "mean_b": one.b.mean,
+                    "variance_ratio": one.variance_ratio,
+                }
+                for name, one in self.comparisons.items()
+            },
+        }
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the columns of ``differences.csv``: a row for each response."""
+        rows = [{"response": name, **one} for name, one in self.summary()["differences"].items()]
+        return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+
+
+def _side(run: Replications) -> dict[str, str]:
+    return {"source": run.config.source, "config_id": config_id(run.config)}
+
+
+def compare(
+    a: ConfigLike,
+    b: ConfigLike,
+    n: int = 1000,
+    seed: int = 1,
+    *,
+    workers: int = 1,
+    executor: str = "local",
+    scheduler: str | None = None,
+    confidence: float = 0.95,
+    max_seconds: float = math.inf,
+    out: Path | None = None,
+    resume: bool = False,
+    progress: Callable[[int], None] = lambda done: None,
+    warn: Callable[[str], None] = lambda text: None,
+) -> Compared:
+    """Replicate two configs under common random numbers and compare them pair by pair.
+
+    Parameters
+    ----------
+    a, b : Config or what `valmatch.load` takes
+        The systems; differences are b - a.
+    n, seed, workers, executor, scheduler, max_seconds, resume, progress, warn
+        As for `valmatch.replicate`; `n` replications of each,
+        the time for both, half of it for A.
+    confidence : float
+        Level of the intervals, in (0, 1).
+    out : Path or None
+        Folder for ``differences.csv``, ``summary.json``, ``manifest.json`` and the runs in the
+        folders ``a`` and ``b``.
+
+    Raises
+    ------
+    InputError
+        If the input of a model or a folder cannot be used, or nothing can be compared.
+    RunError
+        If a run fails; what is finished stays in the folder.
+    """
+    first, second = load(a), load(b)
+    _common(build(first).responses, build(second).responses, first.model, second.model)
+    with ExitStack() as stack:
+        crew = stack.enter_context(open_crew(executor, workers, scheduler))
+        folder = None
+        if out:
+            identity = {"config_id_b": config_id(second), "seed": seed}
+            folder = stack.enter_context(
+                RunFolder(out, "compare", first, identity, resume=resume, kept_in="a")
+            )
+        stop = stack.enter_context(stop_on_signal(max_seconds))
+        # Where the time is short, half of it leaves pairs to compare.
+        stops = Stop(max_seconds / 2.0, stop), stop
+        runs = [
+            replicate(
+                config,
+                n,
+                seed,
+                crew=crew,
+                stop=until,
+                confidence=confidence,
+                out=out / name if out else None,
+                resume=resume,
+                progress=progress,
+                warn=warn,
+            )
+            for name, config, until in zip("ab", (first, second), stops, strict=True)
+        ]
+        compared = compare_runs(runs[0], runs[1], confidence)
+        if folder:
+            write_csv(folder.path / "differences.csv", compared.columns())
+            with write_atomically(folder.path / "summary.json") as file:
+                file.write(to_json(compared.summary()))
+            folder.close(compared.status, replications=compared.n)
+    return compared
+
+
+def compare_runs(a: Replications, b: Replications, confidence: float = 0.95) -> Compared:
+    """Compare two runs of one seed in the replications that both have.
+
+    Raises
+    ------
+    InputError
+        If the seeds differ, or the runs have no response or no replication in common.
+    """
+    if a.seed != b.seed:
+        raise InputError(
+            f"seeds {a.seed} and {b.seed}: differences are taken between runs of one seed"
+        )
+    common = _common(a.responses, b.responses, a.config.model, b.config.model)
+    shared = sorted(set(a.indices) & set(b.indices))
+    columns = [_columns(run, common, shared) for run in (a, b)]
+    found = paired(columns[0], columns[1], confidence)
+    return Compared(a, b, len(shared), confidence, dict(zip(common, found, strict=True)))
+
+
+def _common(a: Sequence[Response], b: Sequence[Response], model_a: str, model_b: str) -> list[str]:
+    """Return the names of the responses that two models have."""
+    names = [one.name for one in b]
+    common = [one.name for one in a if one.name in names]
+    if not common:
+        raise InputError(f"{model_a} and {model_b} have no response in common")
+    return common
+
+
+def _columns(run: Replications, names: list[str], indices: list[int]) -> Floats:
+    """Return the responses `names` of the replications `indices`, (n, r) float64."""
+    rows = {index: row for row, index in enumerate(run.indices)}
+    columns = [[one.name for one in run.responses].index(name) for name in names]
+    return run.values[np.ix_([rows[index] for index in indices], columns)]

@@ -1,0 +1,141 @@
+"""The points of an experiment over several factors."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from valmatch.config.config import Config
+from valmatch.config.spans import span
+from valmatch.config.yaml_document import parse, to_value
+from valmatch.errors import InputError
+from valmatch.fields import schema_at
+from valmatch.models.registry import MODELS
+
+__all__ = ["Design", "design_of", "parse_levels"]
+
+MOST_POINTS = 100_000
+
+DEFAULT_SEED = 1
+
+
+@dataclass(frozen=True)
+class Design:
+    """Points, each a value for every factor.
+
+    Attributes
+    ----------
+    factors : keys as ``--set`` takes them
+    points : values of the factors
+    """
+
+    factors: Sequence[str]
+    points: Sequence[tuple[Any, ...]]
+
+    def levels(self, point: tuple[Any, ...]) -> list[str]:
+        """Return a point as ``KEY=VALUE`` each."""
+        return [f"{k}={json.dumps(v)}" for k, v in zip(self.factors, point, strict=True)]
+
+
+def design_of(config: Config, sweeps: Sequence[str]) -> Design | None:
+    """Return the grid that sweeps span, else the design of the config, if it has one.
+
+    Parameters
+    ----------
+    config : Config
+        Its section ``design`` holds values by factor (``grid``), or the number of points of a
+        Latin hypercube or a scrambled Sobol sequence in the ranges of factors.
+    sweeps : sequence of str
+        ``KEY=VALUE,VALUE,...`` or ``KEY=FIRST:LAST:STEP`` each.
+
+    Raises
+    ------
+    InputError
+        If a sweep is not of either form.
+    """
+    if sweeps:
+        levels = [parse_levels(text) for text in sweeps]
+        if len({key for key, _ in levels}) < len(levels):
+            raise InputError(f"--sweep {' --sweep '.join(sweeps)}: a key is given twice")
+        return _grid(dict(levels))
+    if config.design.get("grid"):
+        return _grid(config.design["grid"])
+    return _sample(config) if config.design.get("ranges") else None
+
+
+def parse_levels(text: str) -> tuple[str, list[Any]]:
+    """Return the key and the values of ``KEY=VALUE,...`` or ``KEY=FIRST:LAST:STEP``.
+
+    LAST is among the values if a step ends there.
+    """
+    key, equals, given = text.partition("=")
+    wrong = InputError(
+        f"--sweep {text}: not of the form KEY=VALUE,VALUE,... or KEY=FIRST:LAST:STEP"
+    )
+    if not (key.strip() and equals and given.strip()):
+        raise wrong
+    if given.count(":") == 2 and "," not in given:
+        numbers = span(given)
+        if numbers is None:
+            raise wrong
+        whole = all(value.is_integer() for value in numbers)
+        return key.strip(), [int(v) for v in numbers] if whole else numbers
+    try:
+        node = parse(f"[{given}]", "--sweep")
+    except InputError:
+        raise wrong from None
+    values = to_value(node) if node is not None else []
+    if not isinstance(values, list) or not values or None in values:
+        raise wrong
+    return key.strip(), values
+
+
+def _grid(levels: Mapping[str, Sequence[Any]]) -> Design:
+    count = math.prod(map(len, levels.values()))
+    if count > MOST_POINTS:
+        raise InputError(f"the design has {count} points (allowed: at most {MOST_POINTS})")
+    return Design(list(levels), list(product(*levels.values())))
+
+
+def _sample(config: Config) -> Design:
+    """Return a space-filling sample of the ranges that a config gives."""
+    from scipy.stats import qmc
+
+    options = config.design
+    ranges = options["ranges"]
+    sampler: Any = qmc.Sobol if options.get("sample") == "sobol" else qmc.LatinHypercube
+    units = sampler(len(ranges), rng=options.get("seed", DEFAULT_SEED)).random(options["points"])
+    kinds = [_kind(config, key) for key in ranges]
+    rows = [
+        tuple(
+            _scaled(u, one["low"], one["high"], one["log"], kind)
+            for u, one, kind in zip(row, ranges.values(), kinds, strict=True)
+        )
+        for row in units.tolist()
+    ]
+    return Design(list(ranges), rows)
+
+
+def _kind(config: Config, key: str) -> str:
+    """Return the JSON type of a factor; of one that does not exist, a number."""
+    path = [int(part) if part.isdecimal() else part for part in key.split(".")]
+    path = path[1:] if path[0] == "factors" else path
+    factors = MODELS[config.model].factors
+    known = path[:1] and path[0] in factors.model_fields
+    return str(schema_at(factors, path).get("type", "number")) if known else "number"
+
+
+def _scaled(unit: float, low: float, high: float, log: bool, kind: str) -> float | int:
+    """Return the value at `unit` in [0, 1) of the way from low to high."""
+    whole = kind == "integer"
+    if whole:
+        high += 1  # every whole number has the same share
+    if log:
+        value = math.exp(math.log(low) + unit * (math.log(high) - math.log(low)))
+    else:
+        value = low + unit * (high - low)
+    return math.floor(value) if whole else value

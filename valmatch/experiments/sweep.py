@@ -1,0 +1,193 @@
+"""Replications at every point of a design, under common random numbers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from valmatch.config.config import Config
+from valmatch.config.identity import config_id
+from valmatch.execution.executors import open_crew
+from valmatch.execution.interruption import stop_on_signal
+from valmatch.execution.shards import WHOLE, Shard
+from valmatch.experiments.design import Design
+from valmatch.experiments.replicate import Replications, replicate
+from valmatch.storage.output import to_json, write_atomically, write_csv
+from valmatch.storage.run_folder import RunFolder
+
+__all__ = ["POINTS", "Experiment", "run_design", "write_experiment"]
+
+POINTS = "points"
+"""Folder of the folders of the points, each named by its config id."""
+
+STATISTICS = ("n", "undefined", "mean", "std", "std_error", "ci_low", "ci_high", "confidence")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """The replications of the points of a design.
+
+    Attributes
+    ----------
+    config : the config that the points vary
+    design : the points
+    results : the replications of each point; fewer if the run was stopped
+    stopped : why it was stopped between two points, "" if it was not
+    """
+
+    config: Config
+    design: Design
+    results: Sequence[Replications]
+    stopped: str = ""
+
+    @property
+    def status(self) -> str:
+        """The status "complete", or why it is not."""
+        unfinished = (one.status for one in self.results if not one.complete)
+        return next(unfinished, self.stopped or "complete")
+
+    @property
+    def points(self) -> list[dict[str, Any]]:
+        """The factors of each point that was simulated."""
+        points = self.design.points[: len(self.results)]
+        return [dict(zip(self.design.factors, point, strict=True)) for point in points]
+
+    def summary(self) -> dict[str, Any]:
+        """Return what ``summary.json`` holds."""
+        both = zip(self.points, self.results, strict=True)
+        return {
+            "model": self.config.model,
+            "factors": list(self.design.factors),
+            "points": [{"point": point, **result.summary()} for point, result in both],
+        }
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the columns of ``design.csv``: a row for each point and response."""
+        rows = []
+        both = zip(self.points, self.results, strict=True)
+        for number, (point, result) in enumerate(both):
+            identity = {"point": number, "config_id": config_id(result.config), **point}
+            for name, one in result.estimates.items():
+                facts = one.as_dict()
+                rows.append({**identity, "response": name, **{k: facts[k] for k in STATISTICS}})
+        return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+
+
+def run_design(
+    config: Config,
+    design: Design,
+    configs: Sequence[Config],
+    n: int,
+    seed: int = 1,
+    *,
+    workers: int = 1,
+    executor: str = "local",
+    scheduler: str | None = None,
+    shard: Shard = WHOLE,
+    max_seconds: float = math.inf,
+    out: Path | None = None,
+    resume: bool = False,
+    progress: Callable[[int], None] = lambda done: None,
+    warn: Callable[[str], None] = lambda text: None,
+    **options: Any,  # noqa: ANN401
+) -> Experiment:
+    """Run the replications of every point of a design, one point after the other.
+
+    Points that are the same system (equal config ids) are simulated once.
+
+    Parameters
+    ----------
+    config : Config
+        The config that the points vary.
+    design : Design
+        The points.
+    configs : sequence of Config
+        The config of each point.
+    n, seed, workers, executor, scheduler, shard, max_seconds, resume, progress, warn
+        As for `valmatch.replicate`; all points meet the same random numbers.
+    out : Path or None
+        Folder for ``design.csv``, ``summary.json``, ``manifest.json`` and the folders of the
+        points under ``points/``.
+    **options
+        Further options of `replicate`.
+
+    Raises
+    ------
+    InputError
+        If the input of the model or a folder cannot be used.
+    RunError
+        If the run fails; what is finished stays in the folder.
+    """
+    results: dict[str, Replications] = {}
+    with ExitStack() as stack:
+        crew = stack.enter_context(open_crew(executor, workers, scheduler))
+        folder = None
+        if out:
+            claimed = claim(out, config, design, configs, seed, shard, resume=resume)
+            folder = stack.enter_context(claimed)
+        stop = stack.enter_context(stop_on_signal(max_seconds))
+        for one in configs:
+            key = config_id(one)
+            if key not in results:
+                results[key] = replicate(
+                    one,
+                    n,
+                    seed,
+                    crew=crew,
+                    stop=stop,
+                    shard=shard,
+                    out=out / POINTS / key if out else None,
+                    resume=resume,
+                    progress=progress,
+                    warn=warn,
+                    **options,
+                )
+            if stop() or not results[key].complete:
+                break
+        keys = takewhile(results.__contains__, map(config_id, configs))
+        made = [results[key] for key in keys]
+        stopped = stop.reason if len(made) < len(configs) else ""
+        experiment = Experiment(config, design, made, stopped)
+        if folder:
+            write_experiment(folder, experiment)
+    return experiment
+
+
+def claim(
+    out: Path,
+    config: Config,
+    design: Design,
+    configs: Sequence[Config],
+    seed: int,
+    shard: Shard,
+    *,
+    resume: bool,
+) -> RunFolder:
+    """Return the folder of an experiment, claimed."""
+    ids = [config_id(one) for one in configs]
+    identity: dict[str, Any] = {
+        "seed": seed,
+        "shard": None if shard == WHOLE else str(shard),
+        "design_id": hashlib.sha256(json.dumps(ids).encode()).hexdigest()[:12],
+    }
+    identity["design"] = {
+        "factors": list(design.factors),
+        "points": [list(point) for point in design.points],
+        "config_ids": ids,
+    }
+    return RunFolder(out, "design", config, identity, resume=resume, kept_in=POINTS)
+
+
+def write_experiment(folder: RunFolder, experiment: Experiment) -> None:
+    """Write the files of an experiment but those of its points, and say how it ended."""
+    write_csv(folder.path / "design.csv", experiment.columns())
+    with write_atomically(folder.path / "summary.json") as file:
+        file.write(to_json(experiment.summary()))
+    folder.close(experiment.status, points=len(experiment.results))

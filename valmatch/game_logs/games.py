@@ -1,0 +1,129 @@
+"""Games as flat arrays, the form in which every rating system takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.compilation import njit
+
+__all__ = ["Games", "joined", "part", "pieces", "reordered"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_PIECE = 1 << 14  # games
+
+
+class Games(NamedTuple):
+    """Games in play order, of enabled players alone, with at least two sides each.
+
+    Sides stand in the order of their alphabetically first player, players of a side in the order
+    of their names, so that nothing depends on the order of rows in a file.
+
+    Attributes
+    ----------
+    names : (games,) number of each game's name
+    times : (games,) moment of each game; 0 where the log has no times
+    game_starts : (games + 1,) first side of each game
+    side_starts : (sides + 1,) first row of each side
+    points : (sides,) what decides the game: the greater number wins, equal numbers draw
+    players : (rows,) number of each row's player
+    sides : (rows,) side of each row, counted from 0 in each game
+    rates : (rows,) scores per hour
+    minutes : (rows,) minutes in the game
+    """
+
+    names: Integers
+    times: Floats
+    game_starts: Integers
+    side_starts: Integers
+    points: Floats
+    players: Integers
+    sides: Integers
+    rates: Floats
+    minutes: Floats
+
+    @property
+    def n_games(self) -> int:
+        """Number of games."""
+        return len(self.names)
+
+
+def part(games: Games, first: int, last: int) -> Games:
+    """Return the games first..last-1."""
+    sides = slice(games.game_starts[first], games.game_starts[last])
+    rows = slice(games.side_starts[sides.start], games.side_starts[sides.stop])
+    return Games(
+        games.names[first:last],
+        games.times[first:last],
+        games.game_starts[first : last + 1] - sides.start,
+        games.side_starts[sides.start : sides.stop + 1] - rows.start,
+        games.points[sides],
+        games.players[rows],
+        games.sides[rows],
+        games.rates[rows],
+        games.minutes[rows],
+    )
+
+
+def pieces(games: Games) -> Iterator[Games]:
+    """Yield the games in parts of a size at which working space does not matter."""
+    for first in range(0, games.n_games, _PIECE):
+        yield part(games, first, min(first + _PIECE, games.n_games))
+
+
+def joined(parts: Sequence[Games]) -> Games:
+    """Return all games of at least one part, one part after the other."""
+    names, times, _, _, points, players, sides, rates, minutes = (
+        np.concatenate(column) for column in zip(*parts, strict=True)
+    )
+    return Games(
+        names,
+        times,
+        _joined_starts([games.game_starts for games in parts]),
+        _joined_starts([games.side_starts for games in parts]),
+        points,
+        players,
+        sides,
+        rates,
+        minutes,
+    )
+
+
+def _joined_starts(parts: Sequence[Integers]) -> Integers:
+    lengths = np.concatenate([np.diff(starts) for starts in parts])
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def reordered(games: Games, order: Integers) -> Games:
+    """Return the games in another order."""
+    sides, game_starts = _gathered(games.game_starts, order)
+    rows, side_starts = _gathered(games.side_starts, sides)
+    return Games(
+        games.names[order],
+        games.times[order],
+        game_starts,
+        side_starts,
+        games.points[sides],
+        games.players[rows],
+        games.sides[rows],
+        games.rates[rows],
+        games.minutes[rows],
+    )
+
+
+@njit
+def _gathered(starts: Integers, order: Integers) -> tuple[Integers, Integers]:
+    """Return the members of the groups in `order`, with the starts of the groups among them."""
+    new_starts = np.zeros(len(order) + 1, np.int64)
+    for k in range(len(order)):
+        new_starts[k + 1] = new_starts[k] + starts[order[k] + 1] - starts[order[k]]
+    members = np.empty(new_starts[-1], np.int64)
+    for k in range(len(order)):
+        for m in range(new_starts[k + 1] - new_starts[k]):
+            members[new_starts[k] + m] = starts[order[k]] + m
+    return members, new_starts

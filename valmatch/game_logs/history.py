@@ -1,0 +1,62 @@
+"""The history of a rating: a row for each player of each game."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+import numpy as np
+
+from valmatch.game_logs.csv_text import lines, numerals
+from valmatch.game_logs.games import Games
+from valmatch.game_logs.names import Texts
+from valmatch.game_logs.reading.log import GameLog
+from valmatch.game_logs.systems import Played
+
+__all__ = ["History"]
+
+HISTORY = ("game", "player", "side", "expected", "score", "rating_before", "rating_after")
+
+
+class History:
+    """Writes ``history.csv``: a row for each player of each game, in play order.
+
+    Columns: game, player, side (from 1), expected and score (the mean over the opposing sides of
+    the predicted and of the actual score: 1, 0.5, 0), rating_before, rating_after.
+
+    Parameters
+    ----------
+    file : text file
+        Written to.
+    log : GameLog
+        Where the names of games and players come from.
+    """
+
+    def __init__(self, file: TextIO, log: GameLog) -> None:
+        self._file = file
+        self._log = log
+        file.write(",".join(HISTORY) + "\n")
+
+    def append(self, games: Games, played: Played) -> None:
+        """Write some games."""
+        if not games.n_games:
+            return
+        sides = np.diff(games.game_starts)
+        rows = np.diff(games.side_starts)
+        opponents = np.repeat(sides - 1, sides)
+        game_of_row = np.repeat(np.repeat(np.arange(games.n_games), sides), rows)
+        side_of_row = np.repeat(np.arange(len(rows)), rows)
+        columns = (
+            self._titles(games).at(game_of_row),
+            self._log.players.cells(games.players),
+            numerals(games.sides[games.side_starts[:-1]] + 1).at(side_of_row),
+            numerals(played.expected / opponents).at(side_of_row),
+            numerals(played.scored / opponents).at(side_of_row),
+            numerals(played.before),
+            numerals(played.after),
+        )
+        self._file.write(lines(columns))
+
+    def _titles(self, games: Games) -> Texts:
+        """Return the names of the games; without a column for it, their rows among the data."""
+        names = self._log.game_names
+        return names.cells(games.names) if names else numerals(games.names + 1)

@@ -1,0 +1,1 @@
+"""Game logs read from CSV files, block by block."""

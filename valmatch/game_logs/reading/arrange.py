@@ -1,0 +1,327 @@
+"""Rows of a log turned into games, each checked."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.compilation import inlined, njit
+from valmatch.game_logs.games import Games
+from valmatch.game_logs.names import same_bytes
+from valmatch.ratings.zonestats import score_per_hour
+
+__all__ = ["Arranged", "Entries", "Reason", "arrange", "starts_of_games"]
+
+Bytes = NDArray[np.uint8]
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
+
+
+class Reason(IntEnum):
+    """What is wrong with a game."""
+
+    NONE = 0
+    WIDTH = 1
+    MISSING = 2
+    NUMBER = 3
+    MINUTES = 4
+    FLAG = 5
+    TIME = 6
+    RESULT = 7
+    SPLIT = 8
+    TWICE = 9
+    ONE_SIDE = 10
+
+
+class Entries(NamedTuple):
+    """What the rows of whole games say of players; a row has one entry, or two in results format.
+
+    Attributes
+    ----------
+    game_rows : (games + 1,) first row of each game
+    per_row : entries of a row
+    reasons, slots : (rows,) what is wrong with each row by itself, and in which cell
+    name_starts, name_ends : (entries,) limits of the player's name
+    team_starts, team_ends : (entries,) limits of the team's name; the player's where none is given
+    teams : whether teams are given
+    players : (entries,) number of the player
+    scores, minutes : (entries,)
+    enabled : (entries,) whether the player is rated
+    """
+
+    game_rows: Integers
+    per_row: int
+    reasons: Integers
+    slots: Integers
+    name_starts: Integers
+    name_ends: Integers
+    team_starts: Integers
+    team_ends: Integers
+    teams: bool
+    players: Integers
+    scores: Floats
+    minutes: Floats
+    enabled: Booleans
+
+
+class Arranged(NamedTuple):
+    """Games in arrays.
+
+    Attributes
+    ----------
+    games : the good games with two or more enabled sides
+    reasons : (all games,) what is wrong with each game
+    rows, slots : (all games,) in which row and cell
+    unrated : number of good games with fewer than two enabled sides
+    """
+
+    games: Games
+    reasons: Integers
+    rows: Integers
+    slots: Integers
+    unrated: int
+
+
+@njit
+def starts_of_games(buffer: Bytes, starts: Integers, ends: Integers) -> Integers:
+    """Return the first row of each run of equal names, and the number of rows at last."""
+    rows = np.empty(len(starts) + 1, np.int64)
+    n = 0
+    for row in range(len(starts)):
+        if row == 0 or not same_bytes(
+            buffer, starts[row], ends[row], buffer, starts[row - 1], ends[row - 1]
+        ):
+            rows[n] = row
+            n += 1
+    rows[n] = len(starts)
+    return rows[: n + 1]
+
+
+def arrange(
+    buffer: Bytes, entries: Entries, names: Integers, times: Floats, split: Booleans
+) -> Arranged:
+    """Check games and put their enabled players in order.
+
+    Parameters
+    ----------
+    buffer : (bytes,) uint8
+        Text that the entries point into.
+    entries : Entries
+        What the rows say.
+    names : (games,) int64
+        Number of each game's name.
+    times : (games,) float64
+        Moment of each game.
+    split : (games,) bool
+        Whether further rows of the game stand elsewhere.
+    """
+    n_games, n_entries = len(names), len(entries.players)
+    faults = np.zeros((3, n_games), np.int64)
+    taken = np.empty(n_games, np.int64)
+    game_starts = np.zeros(n_games + 1, np.int64)
+    side_starts = np.zeros(n_entries + 1, np.int64)
+    points = np.empty(n_entries)
+    players = np.empty(n_entries, np.int64)
+    sides = np.empty(n_entries, np.int64)
+    rates = np.empty(n_entries)
+    minutes = np.empty(n_entries)
+    n, unrated = _arrange(
+        buffer,
+        entries,
+        split,
+        faults,
+        taken,
+        game_starts,
+        side_starts,
+        points,
+        players,
+        sides,
+        rates,
+        minutes,
+    )
+    kept = taken[:n]
+    n_sides = int(game_starts[n])
+    rows = slice(0, int(side_starts[n_sides]))
+    games = Games(
+        names[kept],
+        times[kept],
+        game_starts[: n + 1],
+        side_starts[: n_sides + 1],
+        points[:n_sides],
+        players[rows],
+        sides[rows],
+        rates[rows],
+        minutes[rows],
+    )
+    return Arranged(games, faults[0], faults[1], faults[2], int(unrated))
+
+
+@njit
+def _arrange(
+    buffer: Bytes,
+    entries: Entries,
+    split: Booleans,
+    faults: Integers,
+    taken: Integers,
+    game_starts: Integers,
+    side_starts: Integers,
+    points: Floats,
+    players: Integers,
+    sides: Integers,
+    rates: Floats,
+    minutes: Floats,
+) -> tuple[int, int]:
+    """Fill the arrays; return the number of games kept and of those without two enabled sides."""
+    n, n_sides, n_rows, unrated = 0, 0, 0, 0
+    order = np.empty(len(entries.players), np.int64)
+    side_of = np.empty(len(entries.players), np.int64)
+    heads = np.empty(len(entries.players), np.int64)
+    for game in range(len(split)):
+        lo = entries.game_rows[game] * entries.per_row
+        hi = entries.game_rows[game + 1] * entries.per_row
+        if _row_fault(entries, game, faults):
+            continue
+        if split[game]:
+            faults[0, game], faults[1, game] = Reason.SPLIT, entries.game_rows[game]
+            continue
+        _sort_by_name(buffer, entries, lo, hi, order)
+        if _game_fault(buffer, entries, game, lo, hi, order, faults):
+            continue
+        size = _enabled(entries, hi - lo, order)
+        count = _number_sides(buffer, entries, size, order, side_of, heads)
+        if count < 2:
+            unrated += 1
+            continue
+        _sort_by_side(size, order, side_of)
+        for k in range(size):
+            entry, row = order[k], n_rows + k
+            rate = score_per_hour(entries.scores[entry], entries.minutes[entry])
+            players[row], sides[row] = entries.players[entry], side_of[k]
+            rates[row], minutes[row] = rate, entries.minutes[entry]
+            side = n_sides + side_of[k]
+            if k == 0 or side_of[k] != side_of[k - 1]:
+                side_starts[side] = row
+                points[side] = 0.0
+            # Sides of one compare as equation 2 compares players; a team wins by its score.
+            points[side] += rate if count == size else entries.scores[entry]
+        n_rows += size
+        n_sides += count
+        side_starts[n_sides] = n_rows
+        taken[n] = game
+        n += 1
+        game_starts[n] = n_sides
+    return n, unrated
+
+
+@inlined
+def _row_fault(entries: Entries, game: int, faults: Integers) -> bool:
+    """Note the first row of a game that is wrong by itself; return whether there is one."""
+    for row in range(entries.game_rows[game], entries.game_rows[game + 1]):
+        if entries.reasons[row]:
+            faults[0, game], faults[1, game] = entries.reasons[row], row
+            faults[2, game] = entries.slots[row]
+            return True
+    return False
+
+
+@inlined
+def _game_fault(
+    buffer: Bytes,
+    entries: Entries,
+    game: int,
+    lo: int,
+    hi: int,
+    order: Integers,
+    faults: Integers,
+) -> bool:
+    """Note a player who is there twice, or that there is one side only; return whether."""
+    for k in range(1, hi - lo):
+        if entries.players[order[k]] == entries.players[order[k - 1]]:
+            faults[0, game] = Reason.TWICE
+            faults[1, game] = max(order[k], order[k - 1]) // entries.per_row
+            return True
+    for entry in range(lo + 1, hi):
+        if not _same_team(buffer, entries, entry, lo):
+            return False
+    faults[0, game], faults[1, game] = Reason.ONE_SIDE, entries.game_rows[game]
+    return True
+
+
+@inlined
+def _same_team(buffer: Bytes, entries: Entries, a: int, b: int) -> bool:
+    starts, ends = entries.team_starts, entries.team_ends
+    return same_bytes(buffer, starts[a], ends[a], buffer, starts[b], ends[b])
+
+
+@inlined
+def _before(buffer: Bytes, entries: Entries, a: int, b: int) -> bool:
+    """Return whether the name of entry `a` comes before that of `b`, byte by byte."""
+    at_a, at_b = entries.name_starts[a], entries.name_starts[b]
+    end_a, end_b = entries.name_ends[a], entries.name_ends[b]
+    while at_a < end_a and at_b < end_b:
+        if buffer[at_a] != buffer[at_b]:
+            return bool(buffer[at_a] < buffer[at_b])
+        at_a += 1
+        at_b += 1
+    return bool(end_a - at_a < end_b - at_b)
+
+
+@inlined
+def _sort_by_name(buffer: Bytes, entries: Entries, lo: int, hi: int, order: Integers) -> None:
+    """Put the entries lo..hi-1 into `order` by name."""
+    for k in range(hi - lo):
+        at = k
+        while at > 0 and _before(buffer, entries, lo + k, order[at - 1]):
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = lo + k
+
+
+@inlined
+def _enabled(entries: Entries, size: int, order: Integers) -> int:
+    """Keep the enabled entries in `order`; return their number."""
+    n = 0
+    for k in range(size):
+        if entries.enabled[order[k]]:
+            order[n] = order[k]
+            n += 1
+    return n
+
+
+@inlined
+def _number_sides(
+    buffer: Bytes,
+    entries: Entries,
+    size: int,
+    order: Integers,
+    side_of: Integers,
+    heads: Integers,
+) -> int:
+    """Fill `side_of` in the order of the sides' first entries; return how many there are."""
+    count = 0
+    for k in range(size):
+        side = count
+        if entries.teams:
+            side = 0
+            while side < count and not _same_team(buffer, entries, order[k], heads[side]):
+                side += 1
+        if side == count:
+            heads[count] = order[k]
+            count += 1
+        side_of[k] = side
+    return count
+
+
+@inlined
+def _sort_by_side(size: int, order: Integers, side_of: Integers) -> None:
+    """Bring the entries of a side together; within it they stay by name."""
+    for k in range(1, size):
+        entry, side, at = order[k], side_of[k], k
+        while at > 0 and side_of[at - 1] > side:
+            order[at], side_of[at] = order[at - 1], side_of[at - 1]
+            at -= 1
+        order[at], side_of[at] = entry, side

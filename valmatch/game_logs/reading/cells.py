@@ -1,0 +1,241 @@
+"""Cells of CSV text, found and read in its bytes."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.compilation import inlined, njit
+
+__all__ = ["Cells", "find_cells", "read_flags", "read_numbers", "split"]
+
+Bytes = NDArray[np.uint8]
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_TAB, _NEWLINE, _RETURN, _SPACE, _QUOTE, _COMMA = b'\t\n\r ",'
+_PLUS, _MINUS, _POINT, _ZERO, _NINE = b"+-.09"
+
+_EXACT = 2**53  # whole numbers below, and powers of ten to 22, are exact floats
+_TENS = np.array([float(10**k) for k in range(23)])
+
+_YES = (b"true", b"t", b"yes", b"y", b"1")
+_NO = (b"false", b"f", b"no", b"n", b"0")
+
+
+class Cells(NamedTuple):
+    """The wanted cells of the whole rows in a buffer.
+
+    Attributes
+    ----------
+    starts, ends : (rows, slots) limits of each wanted cell, without quotes and outer blanks;
+        both at the end of the row where it has too few cells
+    widths : (rows,) number of cells of each row
+    rows : (rows + 1,) start of each row, at last the end of the whole rows
+    open_quote : whether a quoted cell has no end though no more text comes
+    """
+
+    starts: Integers
+    ends: Integers
+    widths: Integers
+    rows: Integers
+    open_quote: bool
+
+
+def split(buffer: Bytes, slots: Integers, final: bool) -> Cells:
+    """Split CSV text into cells (RFC 4180; blanks around a cell do not count).
+
+    Quoted cells are unescaped in place, wherefore `buffer` changes. Blank lines are left out.
+
+    Parameters
+    ----------
+    buffer : (bytes,) uint8
+        Text that starts with a row.
+    slots : (columns,) int64
+        Slot of each column's cells in the result, or -1 for an unwanted column.
+    final : bool
+        Whether the text ends here, so that its last row needs no newline.
+    """
+    most = int(np.count_nonzero(buffer == _NEWLINE)) + 1
+    wanted = int(slots.max()) + 1
+    starts = np.empty((most, wanted), np.int64)
+    ends = np.empty((most, wanted), np.int64)
+    widths = np.empty(most, np.int64)
+    rows = np.empty(most + 1, np.int64)
+    n, open_quote = find_cells(buffer, slots, final, starts, ends, widths, rows)
+    return Cells(starts[:n], ends[:n], widths[:n], rows[: n + 1], bool(open_quote))
+
+
+@inlined
+def _is_blank(byte: int) -> bool:
+    return byte in (_SPACE, _TAB, _RETURN)
+
+
+@njit
+def find_cells(
+    buffer: Bytes,
+    slots: Integers,
+    final: bool,
+    starts: Integers,
+    ends: Integers,
+    widths: Integers,
+    rows: Integers,
+) -> tuple[int, bool]:
+    """Fill the arrays of `Cells`; return the number of rows and `open_quote`."""
+    n, at = 0, 0
+    rows[0] = 0
+    while at < len(buffer):
+        width, whole, start, end = 0, False, at, at
+        for slot in range(starts.shape[1]):
+            starts[n, slot] = -1
+        while not whole:
+            start, end, at = _cell(buffer, at)
+            if at > len(buffer) or (at == len(buffer) and not final):
+                return n, at > len(buffer) and final
+            if width < len(slots) and slots[width] >= 0:
+                starts[n, slots[width]], ends[n, slots[width]] = start, end
+            width += 1
+            whole = at == len(buffer) or buffer[at] == _NEWLINE
+            at += 1
+        at = min(at, len(buffer))
+        if width > 1 or start < end:
+            for slot in range(starts.shape[1]):
+                if starts[n, slot] < 0:
+                    starts[n, slot] = ends[n, slot] = end
+            widths[n] = width
+            n += 1
+        rows[n] = at
+    return n, False
+
+
+@inlined
+def _cell(buffer: Bytes, at: int) -> tuple[int, int, int]:
+    """Return start and end of the cell at `at`, and the place of the delimiter after it.
+
+    That place is the length of the buffer if the text ends first, or more inside quotes.
+    """
+    size = len(buffer)
+    while at < size and _is_blank(buffer[at]):
+        at += 1
+    start = at
+    if at < size and buffer[at] == _QUOTE:
+        start = at + 1
+        end, at = _unescape(buffer, start)
+        least = end
+        while at < size and buffer[at] != _COMMA and buffer[at] != _NEWLINE:
+            buffer[end] = buffer[at]  # text behind the quotes belongs to the cell
+            end += 1
+            at += 1
+    else:
+        least = start
+        while at < size and buffer[at] != _COMMA and buffer[at] != _NEWLINE:
+            at += 1
+        end = at
+    while end > least and _is_blank(buffer[end - 1]):
+        end -= 1
+    return start, end, at
+
+
+@inlined
+def _unescape(buffer: Bytes, start: int) -> tuple[int, int]:
+    """Undouble quotes in the quoted text at `start`; return its end and the place behind it.
+
+    That place is more than the length of the buffer if the closing quote is missing.
+    """
+    size = len(buffer)
+    at = end = start
+    while at < size:
+        if buffer[at] == _QUOTE:
+            if at + 1 == size or buffer[at + 1] != _QUOTE:
+                return end, at + 1
+            at += 1
+        buffer[end] = buffer[at]
+        end += 1
+        at += 1
+    return end, size + 1
+
+
+def read_numbers(buffer: Bytes, starts: Integers, ends: Integers) -> Floats:
+    """Return the numbers in some cells, each as `float` reads it; NaN where there is none.
+
+    Parameters
+    ----------
+    buffer : (bytes,) uint8
+        Text.
+    starts, ends : (cells,) int64
+        Limits of each cell.
+    """
+    values = np.empty(len(starts))
+    sure = np.empty(len(starts), np.bool_)
+    _read_numbers(buffer, starts, ends, values, sure)
+    for cell in np.flatnonzero(~sure):
+        values[cell] = _number(buffer[starts[cell] : ends[cell]].tobytes())
+    return values
+
+
+def _number(text: bytes) -> float:
+    """Return a finite number, or NaN."""
+    try:
+        value = math.nan if b"_" in text else float(text)
+    except ValueError:
+        return math.nan
+    return value if math.isfinite(value) else math.nan
+
+
+@njit
+def _read_numbers(
+    buffer: Bytes, starts: Integers, ends: Integers, values: Floats, sure: NDArray[np.bool_]
+) -> None:
+    """Read plain decimal numbers of so few digits that one exact operation gives the nearest float.
+
+    All other cells are left to Python, not `sure`.
+    """
+    for cell in range(len(starts)):
+        at, end = starts[cell], ends[cell]
+        negative = at < end and buffer[at] == _MINUS
+        if at < end and (negative or buffer[at] == _PLUS):
+            at += 1
+        digits, places, number = 0, -1, np.int64(0)
+        while at < end and number < _EXACT // 10:
+            byte = np.int64(buffer[at])
+            if byte == _POINT and places < 0:
+                places = 0
+            elif _ZERO <= byte <= _NINE:
+                number = 10 * number + byte - _ZERO
+                digits += 1
+                if places >= 0:
+                    places += 1
+            else:
+                break
+            at += 1
+        sure[cell] = at == end and digits > 0 and places < len(_TENS)
+        value = float(number)
+        if places > 0 and sure[cell]:
+            value /= _TENS[places]
+        values[cell] = -value if negative else value
+
+
+def read_flags(buffer: Bytes, starts: Integers, ends: Integers) -> Integers:
+    """Return 1 for yes, true, y, t, 1 and 0 for no, false, n, f, 0 in any case; else -1."""
+    flags = np.full(len(starts), -1, np.int64)
+    for value, words in ((1, _YES), (0, _NO)):
+        for word in words:
+            _mark(buffer, starts, ends, np.frombuffer(word, np.uint8), value, flags)
+    return flags
+
+
+@njit
+def _mark(
+    buffer: Bytes, starts: Integers, ends: Integers, word: Bytes, value: int, flags: Integers
+) -> None:
+    """Set the flags of the cells that hold a word of small letters, or that in capitals."""
+    for cell in range(len(starts)):
+        same = ends[cell] - starts[cell] == len(word)
+        for k in range(len(word) if same else 0):
+            byte = np.int64(buffer[starts[cell] + k])
+            same = same and (byte == word[k] or (65 <= byte <= 90 and byte + 32 == word[k]))
+        if same:
+            flags[cell] = value

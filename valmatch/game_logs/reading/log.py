@@ -1,0 +1,353 @@
+"""Game logs, read in blocks."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.errors import InputError
+from valmatch.game_logs.games import Games, joined, pieces, reordered
+from valmatch.game_logs.names import Names
+from valmatch.game_logs.reading.arrange import Arranged, Reason, arrange, starts_of_games
+from valmatch.game_logs.reading.cells import Cells, split
+from valmatch.game_logs.reading.columns import LONG, find_columns
+from valmatch.game_logs.reading.moments import are_moments
+from valmatch.game_logs.reading.rows import Rows
+
+__all__ = ["BLOCK", "GameLog"]
+
+Bytes = NDArray[np.uint8]
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+BLOCK = 1 << 20  # bytes read at a time
+_MOST_ERRORS = 10
+
+_LABELS = {
+    Reason.WIDTH: "wrong number of cells",
+    Reason.MISSING: "missing cell",
+    Reason.NUMBER: "not a number",
+    Reason.MINUTES: "minutes not positive",
+    Reason.FLAG: "neither yes nor no",
+    Reason.TIME: "not a time",
+    Reason.RESULT: "scores contradict the result",
+    Reason.SPLIT: "split apart in the file",
+    Reason.TWICE: "player twice in a game",
+    Reason.ONE_SIDE: "one side only",
+}
+
+
+class _Block(NamedTuple):
+    """A piece of the file that holds whole games.
+
+    Attributes
+    ----------
+    text : the bytes of the file, from which `buffer` was made
+    line : number of its first line
+    buffer, cells : its cells
+    game_rows : first row of each game, and the end of the last
+    """
+
+    text: bytes
+    line: int
+    buffer: Bytes
+    cells: Cells
+    game_rows: Integers
+
+
+class GameLog:
+    """A CSV file of games, in long format (a row a player) or results format (a row a game).
+
+    Long format: `game`, `player`, `score`, optional `team` (without it everyone plays for
+    himself), `minutes` (without it 20 for everyone), `enabled`, `time`. Results format: `winner`,
+    `loser`, optional `game`, `winner_score` and `loser_score`, `draw`, `minutes`, `time`; a game
+    is drawn if `draw` says so or, without that column, if the scores are equal.
+
+    In long format the winner is who has the most points for each hour played, as ZoneStats compares
+    players; if a side has more than one player, the side with the most points.
+
+    The rows of a game stand together, in any order. Games are in play order, or else have a
+    `time` (a number or an ISO 8601 moment, UTC where no zone is given; in long format the
+    earliest of a game's rows counts); equal times leave the order of the file.
+
+    Parameters
+    ----------
+    path : Path
+        The file; `-` is standard input.
+    columns : mapping
+        Names of the file's columns by meaning, where they differ.
+    skip_bad_games : bool
+        Leave games out that cannot be used, instead of raising.
+
+    Attributes
+    ----------
+    name : what messages call the file
+    columns : which column is which
+    size : bytes of the file
+    players : names of players
+    game_names : names of games, or None without a column for it
+    skipped : number of games left out, by reason
+    unrated : number of games with fewer than two sides of enabled players
+
+    Raises
+    ------
+    InputError
+        If the file cannot be used.
+    """
+
+    def __init__(
+        self, path: Path, columns: Mapping[str, str], skip_bad_games: bool = False
+    ) -> None:
+        self.name = "standard input" if str(path) == "-" else str(path)
+        self._file = _opened(path)
+        self._skip = skip_bad_games
+        try:
+            header, self._start, self._line = self._header()
+            self.columns = find_columns(f"{self.name}:{self._line - 1}", header, columns)
+        except InputError:
+            self.close()
+            raise
+        self._slots = np.full(len(header), -1, np.int64)
+        self._slot = {meaning: slot for slot, meaning in enumerate(self.columns.places)}
+        self._slots[list(self.columns.places.values())] = range(len(self._slot))
+        self.size = self._file.seek(0, 2)
+        self.players = Names()
+        self._split: set[int] | None = None  # games in pieces, where they are left out
+        self._moments: bool | None = None  # whether times are moments, once one has been read
+        self._reset()
+
+    def _reset(self) -> None:
+        self.game_names: Names | None = Names() if "game" in self._slot else None
+        self._left_out: set[int] = set()  # games in pieces that are in `skipped`
+        self.skipped: Counter[str] = Counter()
+        self.unrated = 0
+        self._n_rows = 0
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def games(self, progress: Callable[[int], None] = lambda done: None) -> Iterator[Games]:
+        """Yield the games in play order, in parts; may be called again.
+
+        Parameters
+        ----------
+        progress : callable
+            Called with the number of further bytes read.
+
+        Raises
+        ------
+        InputError
+            At the first part with a game that cannot be used; up to ten are named.
+        """
+        ordered = True
+        if "time" in self._slot or (self._skip and self.game_names):
+            ordered = self._survey()
+        if ordered:
+            yield from self._read(progress)
+            return
+        parts = list(self._read(progress))
+        everything = joined(parts)
+        everything = reordered(everything, np.argsort(everything.times, kind="stable"))
+        yield from pieces(everything)
+
+    def _survey(self) -> bool:
+        """Read through the log for games in pieces; return whether its times are in order."""
+        self._reset()
+        ordered, last = True, -np.inf
+        split: set[int] = set()
+        for block in self._blocks(lambda done: None):
+            names, fresh = self._names(block)
+            split.update(names[~fresh].tolist())
+            times = self._times(block, self._rows(block))
+            times = np.concatenate([[last], times[~np.isnan(times)]])
+            ordered &= bool((times[1:] >= times[:-1]).all())
+            last = times[-1]
+        self._split = split if self._skip else None
+        return ordered
+
+    def _read(self, progress: Callable[[int], None]) -> Iterator[Games]:
+        """Yield the games in the order of the file."""
+        self._reset()
+        for block in self._blocks(progress):
+            names, fresh = self._names(block)
+            split = ~fresh if self._split is None else np.isin(names, list(self._split))
+            rows = self._rows(block)
+            read = rows.long if self.columns.format is LONG else rows.results
+            entries = read(block.game_rows, self.players)
+            times = self._times(block, rows)
+            arranged = arrange(block.buffer, entries, names, times, split)
+            self.unrated += arranged.unrated
+            if arranged.reasons.any():
+                self._judge(block, names, arranged)
+            yield arranged.games
+
+    def _rows(self, block: _Block) -> Rows:
+        return Rows(block.buffer, block.cells, self._slot, len(self.columns.names))
+
+    def _times(self, block: _Block, rows: Rows) -> Floats:
+        """Return the time of each game."""
+        if self._moments is None and "time" in self._slot:
+            slot = self._slot["time"]
+            starts, ends = block.cells.starts[:, slot], block.cells.ends[:, slot]
+            self._moments = are_moments(block.buffer, starts, ends)
+        times = rows.times(bool(self._moments))
+        return np.minimum.reduceat(times, block.game_rows[:-1])
+
+    def _header(self) -> tuple[list[str], int, int]:
+        """Return the column names, where the data start, and their first line."""
+        self._file.seek(0)
+        lines: list[bytes] = []
+
+        def texts() -> Iterator[str]:
+            for line in self._file:
+                lines.append(line)
+                yield line.decode("utf-8-sig" if len(lines) == 1 else "utf-8")
+
+        try:
+            header = next((row for row in csv.reader(texts(), skipinitialspace=True) if row), [])
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise InputError(f"{self.name}:1: is no CSV file in UTF-8: {error}") from None
+        if not header:
+            raise InputError(f"{self.name}: is empty (allowed: a CSV file with a header)")
+        return [name.strip() for name in header], sum(map(len, lines)), len(lines) + 1
+
+    def _blocks(self, progress: Callable[[int], None]) -> Iterator[_Block]:
+        """Yield the file in pieces of whole games."""
+        self._file.seek(self._start)
+        text, line = b"", self._line
+        progress(self._start)
+        while True:
+            # A piece that holds no whole game grows until it does.
+            more = self._file.read(max(BLOCK, len(text)))
+            text += more
+            if not text:
+                return
+            buffer = np.frombuffer(text, np.uint8).copy()
+            cells = split(buffer, self._slots, final=not more)
+            if cells.open_quote:
+                at = self._place(text, line, int(cells.rows[-1]))
+                raise InputError(f"{at}: a quoted cell of this row has no closing quote")
+            game_rows = self._game_rows(buffer, cells, final=not more)
+            cells = _first_rows(cells, int(game_rows[-1]))
+            end = int(cells.rows[-1])
+            if len(cells.widths):
+                self._check_encoding(text[:end], line)
+                yield _Block(text, line, buffer, cells, game_rows)
+            progress(end)
+            line += text.count(b"\n", 0, end)
+            text = text[end:]
+            if not more:
+                return
+
+    def _game_rows(self, buffer: Bytes, cells: Cells, final: bool) -> Integers:
+        """Return the first row of each whole game, and the end of the last at last."""
+        if self.columns.format is not LONG:
+            return np.arange(len(cells.widths) + 1)
+        slot = self._slot["game"]
+        rows = starts_of_games(buffer, cells.starts[:, slot], cells.ends[:, slot])
+        return rows if final else rows[: max(1, len(rows) - 1)]
+
+    def _check_encoding(self, text: bytes, line: int) -> None:
+        try:
+            text.decode()
+        except UnicodeDecodeError as error:
+            at = self._place(text, line, error.start)
+            raise InputError(f"{at}: is not UTF-8 (allowed: a CSV file in UTF-8)") from None
+
+    def _names(self, block: _Block) -> tuple[Integers, NDArray[np.bool_]]:
+        """Return the number of each game's name, and whether the name is new."""
+        first = block.game_rows[:-1]
+        if self.game_names is None:
+            rows = self._n_rows + first
+            self._n_rows += len(first)
+            return rows, np.ones(len(first), np.bool_)
+        slot = self._slot["game"]
+        starts, ends = block.cells.starts[first, slot], block.cells.ends[first, slot]
+        return self.game_names.numbers(block.buffer, starts, ends)
+
+    def _judge(self, block: _Block, names: Integers, arranged: Arranged) -> None:
+        """Count the games that cannot be used, or raise."""
+        bad = np.flatnonzero(arranged.reasons).tolist()
+        if self._skip:
+            self._count(names, arranged.reasons, bad)
+            return
+        lines = [self._complaint(block, arranged, game) for game in bad[:_MOST_ERRORS]]
+        if len(bad) > _MOST_ERRORS:
+            lines.append(f"... and at least {len(bad) - _MOST_ERRORS} more")
+        lines[-1] += "; --skip-bad-games rates the other games"
+        raise InputError("\n".join(lines))
+
+    def _count(self, names: Integers, reasons: Integers, bad: Sequence[int]) -> None:
+        """Count the games left out, one in pieces once."""
+        for game in bad:
+            name = int(names[game])
+            if name in self._left_out:
+                continue
+            if self._split and name in self._split:
+                self._left_out.add(name)
+            self.skipped[_LABELS[Reason(reasons[game])]] += 1
+
+    def _complaint(self, block: _Block, arranged: Arranged, game: int) -> str:
+        """Say where and how a game is wrong."""
+        reason = Reason(arranged.reasons[game])
+        row, slot = int(arranged.rows[game]), int(arranged.slots[game])
+        if reason is Reason.TWICE:
+            slot = self._slot["player" if self.columns.format is LONG else "loser"]
+        elif reason in (Reason.SPLIT, Reason.ONE_SIDE):
+            slot = self._slot.get("game", 0)
+        meaning = list(self._slot)[slot]
+        column = self.columns.names[self.columns.places[meaning]]
+        start, end = int(block.cells.starts[row, slot]), int(block.cells.ends[row, slot])
+        cell = block.buffer[start:end].tobytes().decode(errors="replace")
+        width = int(block.cells.widths[row])
+        what = {
+            Reason.WIDTH: f"the row has {width} cells (allowed: {len(self.columns.names)})",
+            Reason.MISSING: f"{column}: the cell is empty",
+            Reason.NUMBER: f"{column}: {cell!r} (allowed: a finite number)",
+            Reason.MINUTES: f"{column}: {cell!r} (allowed: a number of minutes > 0)",
+            Reason.FLAG: f"{column}: {cell!r} (allowed: yes, no, true, false, 1, 0)",
+            Reason.TIME: f"{column}: {cell!r} (allowed: a number or an ISO 8601 moment)",
+            Reason.RESULT: f"{column}: {cell!r} contradicts the other score and the result"
+            " (allowed: more than the loser's, as much in a draw)",
+            Reason.SPLIT: f"{column}: game {cell!r} has been there before"
+            " (allowed: one run of rows a game)",
+            Reason.TWICE: f"{column}: {cell!r} is in this game twice",
+            Reason.ONE_SIDE: f"{column}: game {cell!r} has one side only (allowed: two or more)",
+        }[reason]
+        at = int(block.cells.rows[row]) if reason is Reason.WIDTH else start
+        return f"{self._place(block.text, block.line, at)}: {what}"
+
+    def _place(self, text: bytes, line: int, at: int) -> str:
+        """Return ``file:line:column`` of a byte of a piece that starts at `line`."""
+        line += text.count(b"\n", 0, at)
+        before = text[text.rfind(b"\n", 0, at) + 1 : at]
+        return f"{self.name}:{line}:{len(before.decode(errors='replace')) + 1}"
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Open a file that can be read again and again."""
+    try:
+        if str(path) != "-":
+            return path.open("rb")
+        file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by the log
+        shutil.copyfileobj(sys.stdin.buffer, file)
+        return file
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _first_rows(cells: Cells, n: int) -> Cells:
+    """Return the first `n` rows of some cells."""
+    return Cells(
+        cells.starts[:n], cells.ends[:n], cells.widths[:n], cells.rows[: n + 1], cells.open_quote
+    )

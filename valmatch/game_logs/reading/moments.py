@@ -1,0 +1,122 @@
+"""Moments of games, read from ISO 8601 text."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.compilation import inlined, njit
+from valmatch.game_logs.reading.cells import read_numbers
+
+__all__ = ["are_moments", "read_moments"]
+
+Bytes = NDArray[np.uint8]
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_SPACE, _MINUS, _COLON, _T, _Z, _ZERO, _NINE = b" -:TZ09"
+
+_UNSURE = -(2**62)  # no time in seconds
+_DAYS = np.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])  # of each month
+
+
+def are_moments(buffer: Bytes, starts: Integers, ends: Integers) -> bool | None:
+    """Return whether times are moments, not numbers, by the first cell that holds either.
+
+    Parameters are those of `read_moments`. None if no cell does.
+    """
+    for k in range(len(starts)):
+        cell = slice(k, k + 1)
+        if not np.isnan(read_numbers(buffer, starts[cell], ends[cell]))[0]:
+            return False
+        if not np.isnan(read_moments(buffer, starts[cell], ends[cell]))[0]:
+            return True
+    return None
+
+
+def read_moments(buffer: Bytes, starts: Integers, ends: Integers) -> Floats:
+    """Return the seconds since 1970 of ISO 8601 moments, UTC where no zone is given; or NaN.
+
+    Parameters
+    ----------
+    buffer : (bytes,) uint8
+        Text.
+    starts, ends : (cells,) int64
+        Limits of each cell.
+    """
+    seconds = np.empty(len(starts), np.int64)
+    _read_plain(buffer, starts, ends, seconds)
+    values = seconds.astype(np.float64)
+    for cell in np.flatnonzero(seconds == _UNSURE):
+        values[cell] = _moment(buffer[starts[cell] : ends[cell]].tobytes())
+    return values
+
+
+def _moment(text: bytes) -> float:
+    """Return the seconds of any moment that Python can read, or NaN."""
+    try:
+        moment = datetime.fromisoformat(text.decode())
+    except ValueError:
+        return math.nan
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return moment.timestamp()
+
+
+@njit
+def _read_plain(buffer: Bytes, starts: Integers, ends: Integers, seconds: Integers) -> None:
+    """Read ``YYYY-MM-DD``, ``YYYY-MM-DD HH:MM`` and ``YYYY-MM-DD HH:MM:SS``, also with T and Z.
+
+    All other cells are left to Python, as `_UNSURE`.
+    """
+    for cell in range(len(starts)):
+        start, end = starts[cell], ends[cell]
+        seconds[cell] = _UNSURE
+        if end - start > 11 and buffer[end - 1] == _Z:
+            end -= 1
+        if end - start not in (10, 16, 19):
+            continue
+        year, month = _digits(buffer, start, 4), _digits(buffer, start + 5, 2)
+        day = _digits(buffer, start + 8, 2)
+        good = buffer[start + 4] == _MINUS and buffer[start + 7] == _MINUS
+        good = good and year > 0 and 1 <= month <= 12 and 1 <= day <= _days_of(year, month)
+        hour = minute = second = 0
+        if end - start > 10:
+            hour, minute = _digits(buffer, start + 11, 2), _digits(buffer, start + 14, 2)
+            good = good and buffer[start + 10] in (_T, _SPACE) and buffer[start + 13] == _COLON
+        if end - start > 16:
+            second = _digits(buffer, start + 17, 2)
+            good = good and buffer[start + 16] == _COLON
+        if good and 0 <= hour < 24 and 0 <= minute < 60 and 0 <= second < 60:
+            days = _days_since_1970(year, month, day)
+            seconds[cell] = 60 * (60 * (24 * days + hour) + minute) + second
+
+
+@inlined
+def _digits(buffer: Bytes, at: int, count: int) -> int:
+    """Return the number of so many digits, or one below 0."""
+    number = 0
+    for k in range(at, at + count):
+        if not _ZERO <= buffer[k] <= _NINE:
+            return -1
+        number = 10 * number + int(buffer[k]) - _ZERO
+    return number
+
+
+@inlined
+def _days_of(year: int, month: int) -> int:
+    """Return the number of days of a month."""
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return 29 if month == 2 and leap else int(_DAYS[month - 1])
+
+
+@inlined
+def _days_since_1970(year: int, month: int, day: int) -> int:
+    """Return the day of the Gregorian calendar, counted in years that end with February."""
+    years = year - 1 if month <= 2 else year
+    months = (month + 9) % 12  # since March
+    leaps = years // 4 - years // 100 + years // 400
+    return 365 * years + leaps + (153 * months + 2) // 5 + day - 719_469

@@ -1,0 +1,159 @@
+"""What each row of a game log says, column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.game_logs.names import Names
+from valmatch.game_logs.reading.arrange import Entries, Reason
+from valmatch.game_logs.reading.cells import Cells, read_flags, read_numbers
+from valmatch.game_logs.reading.moments import read_moments
+
+__all__ = ["DEFAULT_MINUTES", "Rows"]
+
+Bytes = NDArray[np.uint8]
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+DEFAULT_MINUTES = 20.0  # in a game whose minutes are unknown
+
+
+class Rows:
+    """The rows of a piece of a log.
+
+    Parameters
+    ----------
+    buffer : (bytes,) uint8
+        Text that the cells point into.
+    cells : Cells
+        Cells of the rows.
+    slots : mapping
+        Slot of each column that is there, by meaning.
+    width : int
+        Number of cells that a row should have.
+
+    Attributes
+    ----------
+    reasons, slots : (rows,) the first thing that is wrong with each row, and in which cell
+    """
+
+    def __init__(self, buffer: Bytes, cells: Cells, slots: Mapping[str, int], width: int) -> None:
+        self._buffer = buffer
+        self._cells = cells
+        self._slot = slots
+        self.reasons = np.zeros(len(cells.widths), np.int64)
+        self.slots = np.zeros(len(cells.widths), np.int64)
+        self._note(cells.widths != width, Reason.WIDTH, 0)
+        for slot in range(cells.starts.shape[1]):
+            self._note(cells.starts[:, slot] == cells.ends[:, slot], Reason.MISSING, slot)
+
+    def long(self, game_rows: Integers, players: Names) -> Entries:
+        """Return the entries of rows in long format."""
+        score = self._numbers("score")
+        minutes = self._minutes()
+        enabled = self._flags("enabled", default=1)
+        team = "team" if "team" in self._slot else "player"
+        return self._entries(game_rows, players, ["player"], [team], score, minutes, enabled)
+
+    def results(self, game_rows: Integers, players: Names) -> Entries:
+        """Return the entries of rows in results format, the winner's and the loser's by turns."""
+        drawn = self._drawn()
+        scores = np.column_stack([~drawn, np.zeros_like(drawn)]).ravel().astype(np.float64)
+        minutes = np.repeat(self._minutes(), 2)
+        sides = ["winner", "loser"]
+        return self._entries(
+            game_rows, players, sides, sides, scores, minutes, np.ones(len(scores), np.int64)
+        )
+
+    def times(self, moments: bool) -> Floats:
+        """Return the time of each row in seconds or in whatever unit its number has, or 0.
+
+        Parameters
+        ----------
+        moments : bool
+            Whether times are moments instead of numbers.
+        """
+        slot = self._slot.get("time")
+        if slot is None:
+            return np.zeros(len(self.reasons))
+        starts, ends = self._cells.starts[:, slot], self._cells.ends[:, slot]
+        values = (read_moments if moments else read_numbers)(self._buffer, starts, ends)
+        self._note(np.isnan(values), Reason.TIME, slot)
+        return values
+
+    def _entries(
+        self,
+        game_rows: Integers,
+        players: Names,
+        people: Sequence[str],
+        teams: Sequence[str],
+        scores: Floats,
+        minutes: Floats,
+        enabled: Integers,
+    ) -> Entries:
+        name_starts, name_ends = self._limits(people)
+        team_starts, team_ends = self._limits(teams)
+        return Entries(
+            game_rows,
+            len(people),
+            self.reasons,
+            self.slots,
+            name_starts,
+            name_ends,
+            team_starts,
+            team_ends,
+            teams != people,
+            players.numbers(self._buffer, name_starts, name_ends)[0],
+            scores,
+            minutes,
+            enabled == 1,
+        )
+
+    def _limits(self, columns: Sequence[str]) -> tuple[Integers, Integers]:
+        """Return the limits of the cells of some columns, row by row."""
+        slots = [self._slot[column] for column in columns]
+        return self._cells.starts[:, slots].ravel(), self._cells.ends[:, slots].ravel()
+
+    def _numbers(self, column: str) -> Floats:
+        slot = self._slot[column]
+        starts, ends = self._cells.starts[:, slot], self._cells.ends[:, slot]
+        values = read_numbers(self._buffer, starts, ends)
+        self._note(np.isnan(values), Reason.NUMBER, slot)
+        return values
+
+    def _minutes(self) -> Floats:
+        if "minutes" not in self._slot:
+            return np.full(len(self.reasons), DEFAULT_MINUTES)
+        minutes = self._numbers("minutes")
+        self._note(minutes <= 0.0, Reason.MINUTES, self._slot["minutes"])
+        return minutes
+
+    def _flags(self, column: str, default: int) -> Integers:
+        slot = self._slot.get(column)
+        if slot is None:
+            return np.full(len(self.reasons), default)
+        starts, ends = self._cells.starts[:, slot], self._cells.ends[:, slot]
+        flags = read_flags(self._buffer, starts, ends)
+        self._note(flags < 0, Reason.FLAG, slot)
+        return flags
+
+    def _drawn(self) -> NDArray[np.bool_]:
+        """Return which games are drawn, and note scores that contradict it."""
+        draw = self._flags("draw", default=-1)
+        drawn: NDArray[np.bool_] = draw == 1
+        if "winner_score" not in self._slot:
+            return drawn
+        lead = self._numbers("winner_score") - self._numbers("loser_score")
+        if "draw" not in self._slot:
+            drawn = lead == 0
+        self._note((lead < 0) | drawn & (lead != 0), Reason.RESULT, self._slot["winner_score"])
+        return drawn
+
+    def _note(self, wrong: NDArray[np.bool_], reason: Reason, slot: int) -> None:
+        """Note what is wrong with rows of which nothing is known yet."""
+        first = wrong & (self.reasons == 0)
+        self.reasons[first] = reason
+        self.slots[first] = slot

@@ -1,0 +1,148 @@
+"""How well games were predicted: accuracy, log loss, Brier score, calibration."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.compilation import inlined
+
+__all__ = ["TALLIES", "Bin", "Scores", "new_tally", "note_game", "note_pair", "scores"]
+
+Floats = NDArray[np.float64]
+
+# Columns of a tally, one row of which adds up all games, the other those after the burn-in.
+GAMES, DECIDED, CORRECT, LOSS, LOSS_SQUARED, BRIER, FIRST_BIN = range(7)
+TALLIES = ("all", "after_burn_in")
+
+_BINS = 10  # of the favourite's expected score, from 0.5 to 1
+_LEAST = 1e-15  # a certain prediction that fails costs -ln of this, not infinity
+
+
+def new_tally() -> Floats:
+    """Return an empty tally."""
+    return np.zeros((len(TALLIES), FIRST_BIN + 3 * _BINS))
+
+
+@inlined
+def note_pair(tally: Floats, rows: int, expected: float, score: float, weight: float) -> float:
+    """Note the prediction of one pair of sides; return its log loss.
+
+    Parameters
+    ----------
+    tally : (2, columns) float64
+        Added to, its first `rows` rows.
+    rows
+        2 after the burn-in, else 1.
+    expected
+        Predicted score of either side, in [0, 1].
+    score
+        Its score: 1, 0.5 or 0.
+    weight
+        1 / pairs of the game.
+    """
+    if expected < 0.5:
+        expected, score = 1.0 - expected, 1.0 - score
+    # Without a favourite a prediction is half right, whichever side is named first.
+    observed = 0.5 if expected == 0.5 else score
+    column = FIRST_BIN + 3 * min(int((expected - 0.5) * 2 * _BINS), _BINS - 1)
+    risk = expected - score
+    for row in range(rows):
+        if score != 0.5:
+            tally[row, DECIDED] += weight
+            tally[row, CORRECT] += weight * observed
+        tally[row, BRIER] += weight * risk * risk
+        tally[row, column] += weight
+        tally[row, column + 1] += weight * expected
+        tally[row, column + 2] += weight * observed
+    upper = math.log(max(expected, _LEAST))
+    lower = math.log(max(1.0 - expected, _LEAST))
+    return -(score * upper + (1.0 - score) * lower)
+
+
+@inlined
+def note_game(tally: Floats, rows: int, loss: float) -> None:
+    """Note a game by the mean log loss of its pairs."""
+    for row in range(rows):
+        tally[row, GAMES] += 1.0
+        tally[row, LOSS] += loss
+        tally[row, LOSS_SQUARED] += loss * loss
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Predictions of about the same expected score, each from the favourite's side.
+
+    Attributes
+    ----------
+    low, high : limits of the expected score
+    games : weight of the predictions; a game of many sides spreads a weight of 1
+    predicted : mean expected score
+    observed : mean score
+    """
+
+    low: float
+    high: float
+    games: float
+    predicted: float
+    observed: float
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How well some games were predicted from the ratings before them.
+
+    A game of more than two sides counts as the mean over its pairs of sides.
+
+    Attributes
+    ----------
+    games : number of games
+    decided : games that were not drawn
+    accuracy : share of the decided games that the favourite won (no favourite: half); None if
+        none was decided
+    log_loss : mean of -(s ln p + (1 - s) ln(1 - p)), s the score (a draw is 0.5) and p the
+        expected score; None without a game
+    log_loss_std_error : its standard error, by the spread over games; None below two games
+    brier_score : mean of (p - s)^2; None without a game
+    calibration : bins that hold a prediction
+    """
+
+    games: int
+    decided: float
+    accuracy: float | None
+    log_loss: float | None
+    log_loss_std_error: float | None
+    brier_score: float | None
+    calibration: tuple[Bin, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields as ``summary.json`` holds them."""
+        return asdict(self)
+
+
+def scores(row: Floats) -> Scores:
+    """Return what one row of a tally says."""
+    sums = row[:FIRST_BIN].tolist()
+    n, decided = sums[GAMES], sums[DECIDED]
+    bins = []
+    for k, (weight, predicted, observed) in enumerate(row[FIRST_BIN:].reshape(-1, 3).tolist()):
+        if weight:
+            low, high = (round(0.5 + side / (2 * _BINS), 10) for side in (k, k + 1))
+            bins.append(Bin(low, high, weight, predicted / weight, observed / weight))
+    std_error = None
+    if n > 1:
+        variance = max(0.0, sums[LOSS_SQUARED] - sums[LOSS] ** 2 / n) / (n - 1)
+        std_error = math.sqrt(variance / n)
+    return Scores(
+        games=int(n),
+        decided=decided,
+        accuracy=sums[CORRECT] / decided if decided else None,
+        log_loss=sums[LOSS] / n if n else None,
+        log_loss_std_error=std_error,
+        brier_score=sums[BRIER] / n if n else None,
+        calibration=tuple(bins),
+    )

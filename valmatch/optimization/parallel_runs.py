@@ -1,0 +1,98 @@
+"""Many runs of solvers, here or in worker processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import BrokenExecutor, Future, wait
+from contextlib import suppress
+
+from valmatch.config.config import Config
+from valmatch.errors import RunError
+from valmatch.execution.executors import process_pool
+from valmatch.execution.interruption import Stop, Stopped
+from valmatch.optimization.evaluation import Journal
+from valmatch.optimization.problem import Problem
+from valmatch.optimization.run import RUN, Run, Settings, Task, run_solver
+
+__all__ = ["run_all"]
+
+GLANCE = 0.2
+"""Seconds between two looks at whether to stop while waiting for a run."""
+
+
+def run_all(
+    config: Config,
+    problem: Problem,
+    tasks: Sequence[Task],
+    settings: Settings,
+    workers: int,
+    journal: Journal | None,
+    progress: Callable[[int], None],
+    stop: Stop,
+) -> Generator[Run]:
+    """Make runs and yield them in the order of the tasks, until it is time to stop.
+
+    Parameters
+    ----------
+    config, problem : Config, Problem
+        What is optimised.
+    tasks : sequence of Task
+        The runs to be made.
+    settings : Settings
+        What they have in common.
+    workers : int
+        Worker processes; 1 works in this process. No result depends on it.
+    journal : Journal or None
+        Replications made before; new ones are added, those of a worker when its run is done.
+    progress : callable
+        Called with the number of further replications done.
+    stop : Stop
+        Says when it is time.
+    """
+    advance = stop.watching(progress)
+    if workers == 1 or len(tasks) == 1:
+        with suppress(Stopped):
+            for task in tasks:
+                yield run_solver(config, problem, task, settings, journal, advance)
+        return
+    try:
+        with process_pool(workers) as pool:
+            futures: list[Future[tuple[Run, dict[tuple[float, ...], tuple[float, ...]]]]] = [
+                pool.submit(_work, config, problem, task, settings, _part(journal, task))
+                for task in tasks
+            ]
+            for future in futures:
+                while not wait([future], GLANCE).done:
+                    if stop():
+                        return
+                run, made = future.result()
+                if journal is not None:
+                    for address, row in made.items():
+                        if address not in journal:
+                            journal[address] = row
+                progress(run.spent)
+                yield run
+                if stop():
+                    return
+    except BrokenExecutor:
+        raise RunError("a worker process died (out of memory, or killed from outside)") from None
+
+
+def _part(journal: Journal | None, task: Task) -> dict[tuple[float, ...], tuple[float, ...]] | None:
+    """Return the entries of a journal that a run may need."""
+    if journal is None:
+        return None
+    first = task.macrorep * RUN
+    return {a: row for a, row in journal.items() if first <= a[-1] < first + RUN}
+
+
+def _work(
+    config: Config,
+    problem: Problem,
+    task: Task,
+    settings: Settings,
+    journal: dict[tuple[float, ...], tuple[float, ...]] | None,
+) -> tuple[Run, dict[tuple[float, ...], tuple[float, ...]]]:
+    """Make one run in a worker process; return it with its journal."""
+    run = run_solver(config, problem, task, settings, journal)
+    return run, journal or {}

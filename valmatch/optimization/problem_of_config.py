@@ -1,0 +1,134 @@
+"""The optimisation problem that a config poses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from valmatch.config.config import Config
+from valmatch.errors import InputError
+from valmatch.fields import Factors, allowed, plain_number, schema_at
+from valmatch.model import Model
+from valmatch.nearest import hint
+from valmatch.optimization.problem import Constraint, Problem, Term, Variable
+
+__all__ = ["problem_of", "with_factors"]
+
+
+def problem_of(config: Config, model: Model) -> Problem:
+    """Return the problem of the `optimize` section of a config.
+
+    Raises
+    ------
+    InputError
+        If the section poses no problem for this model.
+    """
+    section = config.optimize
+    variables = section.get("variables") or {}
+    terms = section.get("objective") or {}
+    for key, part in (("variables", variables), ("objective", terms)):
+        if not part:
+            raise InputError(f"{config.at(f'optimize.{key}')}: missing (at least one is needed)")
+    responses = [response.name for response in model.responses]
+    return Problem(
+        [_variable(config, name, given) for name, given in variables.items()],
+        [
+            Term(
+                name,
+                _known(config, f"objective.{name}.response", given["response"], responses),
+                given["weight"],
+            )
+            for name, given in terms.items()
+        ],
+        [
+            _constraint(config, name, given, responses)
+            for name, given in (section.get("constraints") or {}).items()
+        ],
+    )
+
+
+def with_factors(config: Config, changes: Mapping[str, float]) -> Factors:
+    """Return the factors of a config with some of them changed, checked.
+
+    Raises
+    ------
+    pydantic.ValidationError
+        If the model does not take them.
+    """
+    factors = config.factors
+    context = {"trace": config.arrivals is not None}
+    return type(factors).model_validate({**factors.model_dump(), **changes}, context=context)
+
+
+def _variable(config: Config, name: str, given: Mapping[str, Any]) -> Variable:
+    """Return a decision variable, its bounds and start checked against the factor."""
+    path = f"optimize.variables.{name}"
+    values = config.factors.model_dump()
+    numeric = [
+        key
+        for key, value in values.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
+    if name not in numeric:
+        what = "is not a number" if name in values else "is no factor"
+        raise InputError(f"{config.at(path)}: {what} ({hint(name, numeric)})")
+    low, high = given["low"], given["high"]
+    start = given.get("start")
+    if start is None:
+        start = float(values[name])
+    if not low < high:
+        raise InputError(
+            f"{config.at(f'{path}.low')}: {plain_number(low)} is not below high,"
+            f" {plain_number(high)}"
+        )
+    for key in ("low", "high"):
+        _check_range(config, name, path, key, given[key])
+    if not low <= start <= high:
+        raise InputError(
+            f"{config.at(f'{path}.start')}: {plain_number(start)} is outside the bounds"
+            f" (allowed: from {plain_number(low)} to {plain_number(high)})"
+        )
+    mean = given.get("mean")
+    return Variable(
+        name,
+        low,
+        high,
+        given.get("scale", math.inf),
+        start,
+        start if mean is None else mean,
+        given.get("std", math.inf),
+        whole=isinstance(values[name], int),
+    )
+
+
+def _check_range(config: Config, name: str, path: str, key: str, value: float) -> None:
+    """Refuse a bound that the factor itself does not take."""
+    try:
+        with_factors(config, {name: value})
+    except ValidationError:
+        limits = allowed(schema_at(type(config.factors), [name]))
+        raise InputError(
+            f"{config.at(f'{path}.{key}')}: {plain_number(value)} is outside the range of the"
+            f" factor (allowed: {limits})"
+        ) from None
+
+
+def _constraint(
+    config: Config, name: str, given: Mapping[str, Any], responses: Collection[str]
+) -> Constraint:
+    response = _known(config, f"constraints.{name}.response", given["response"], responses)
+    if given.get("at_most") is not None:
+        return Constraint(name, response, 1, given["at_most"])
+    return Constraint(name, response, -1, given["at_least"])
+
+
+def _known(config: Config, path: str, response: str, responses: Collection[str]) -> str:
+    if response not in responses:
+        place = config.at(f"optimize.{path}")
+        raise InputError(
+            f"{place}: {config.model} has no response {response!r} ({hint(response, responses)})"
+        )
+    return response

@@ -1,0 +1,194 @@
+"""Comparison of solvers: what their recommended points are truly worth, run by run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.config.config import Config
+from valmatch.optimization.evaluation import Evaluator
+from valmatch.optimization.problem import Problem
+from valmatch.optimization.run import Run, Settings
+from valmatch.optimization.selection import replications_of_test
+from valmatch.optimization.solvers.registry import search_budget
+
+__all__ = ["POST_FIRST", "Experiment", "bootstrapped", "compare", "post_replications"]
+
+Floats = NDArray[np.float64]
+
+POST = 500, 20_000
+"""Fewest and most fresh replications by which a point is judged."""
+
+POST_FIRST = 1 << 62
+"""Index of the first of them, beyond those of any run."""
+
+CHECKPOINTS = 20
+RESAMPLES = 2000
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """How solvers compare.
+
+    Attributes
+    ----------
+    solvers : one line of numbers for each solver
+    progress : columns of ``progress.csv``: what each run would have recommended when
+    best_known : objective that gaps are relative to
+    post : fresh replications by which every point was judged
+    """
+
+    solvers: dict[str, dict[str, Any]]
+    progress: dict[str, list[Any]]
+    best_known: float | None
+    post: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the part of ``summary.json`` that holds it."""
+        return {"best_known": self.best_known, "post_replications": self.post, **self.solvers}
+
+
+@dataclass(frozen=True)
+class _Truth:
+    """A point as the post-replications see it; infeasible points have no objective."""
+
+    objective: float
+    violation: float
+
+    @property
+    def feasible(self) -> bool:
+        return self.violation <= 0.0
+
+
+def compare(
+    config: Config, problem: Problem, settings: Settings, runs: Sequence[Run]
+) -> Experiment:
+    """Judge what runs recommended, in the end and on the way, by common fresh replications.
+
+    A point counts as truly feasible if the mean excess over every bound is <= 0. Gaps are relative
+    to the `best_known` objective of the config, or else to the best point of the experiment.
+    """
+    post = post_replications(settings.budget)
+    judge = _judge(config, problem, settings.seed, post)
+    finals = [judge(run.certificate.unit) for run in runs]
+    known = config.optimize.get("best_known")
+    feasible = [truth.objective for truth in finals if truth.feasible]
+    best = known if known is not None else min(feasible, default=None)
+    marks = np.linspace(0, settings.budget, CHECKPOINTS + 1)[1:].round().astype(int).tolist()
+    progress: dict[str, list[Any]] = {
+        name: [] for name in ("solver", "macrorep", "replications", "objective", "violation", "gap")
+    }
+    areas = []
+    for run in runs:
+        gaps = []
+        for mark in marks:
+            truth = judge(_recommended(run, mark))
+            gap = _gap(truth, best)
+            gaps.append(min(1.0, gap) if gap is not None else 1.0)
+            row = (
+                run.task.solver,
+                run.task.macrorep,
+                mark,
+                truth.objective,
+                truth.violation,
+                gap,
+            )
+            for column, value in zip(progress.values(), row, strict=True):
+                column.append(value)
+        areas.append(float(np.mean(gaps)))
+    names = dict.fromkeys(run.task.solver for run in runs)
+    lines = {
+        name: _line(
+            [
+                (run, truth, area)
+                for run, truth, area in zip(runs, finals, areas, strict=True)
+                if run.task.solver == name
+            ],
+            best,
+        )
+        for name in names
+    }
+    return Experiment(lines, progress, best, post)
+
+
+def post_replications(budget: int) -> int:
+    """Return the fresh replications by which points of runs of `budget` replications are judged.
+
+    They are common to all points, in no budget, and five times as many as the runs' own tests have,
+    so that the judge is not what limits the comparison.
+    """
+    tested = replications_of_test(budget - search_budget(budget))
+    return min(max(POST[0], 5 * tested), POST[1])
+
+
+def _judge(config: Config, problem: Problem, seed: int, post: int) -> Callable[[Floats], _Truth]:
+    """Return a function that says what a point is worth."""
+    evaluator = Evaluator(config, problem, seed, POST_FIRST, budget=1 << 62)
+
+    def judge(unit: Floats) -> _Truth:
+        outcomes = evaluator.evaluate(unit, post)
+        if np.isnan(outcomes).any():
+            return _Truth(np.nan, np.inf)
+        mean = outcomes.mean(axis=0)
+        return _Truth(float(mean[0]), float(mean[1:].max(initial=0.0)))
+
+    return judge
+
+
+def _recommended(run: Run, spent: int) -> Floats:
+    """Return what a run would have recommended after `spent` replications."""
+    if spent >= run.spent or not run.evaluations:
+        return run.certificate.unit
+    before = [one for one in run.evaluations if one.spent <= spent]
+    return (before[-1] if before else run.evaluations[0]).incumbent
+
+
+def _gap(truth: _Truth, best: float | None) -> float | None:
+    """Return the relative distance from the best objective; None for an infeasible point."""
+    if best is None or not truth.feasible:
+        return None
+    return (truth.objective - best) / max(abs(best), 1e-300)
+
+
+def _line(runs: Sequence[tuple[Run, _Truth, float]], best: float | None) -> dict[str, Any]:
+    """Return the numbers of one solver, each with a 95 % bootstrap interval over its runs."""
+    gaps = [_gap(truth, best) for _, truth, _ in runs]
+    worth = np.array([np.inf if gap is None else gap for gap in gaps])
+    claimed = np.array([run.certificate.feasible is True for run, _, _ in runs])
+    truly = np.array([truth.feasible for _, truth, _ in runs])
+    objectives = np.array([t.objective if t.feasible else np.inf for _, t, _ in runs])
+    areas = np.array([area for _, _, area in runs])
+    measures: dict[str, tuple[Callable[..., Any], Floats]] = {
+        "median_objective": (np.median, np.where(claimed, objectives, np.inf)),
+        "area_under_curve": (np.mean, areas),
+        "within_5_percent": (np.mean, (worth <= 0.05) & claimed),
+        "within_10_percent": (np.mean, (worth <= 0.10) & claimed),
+        "called_feasible": (np.mean, claimed),
+        "wrongly_called_feasible": (np.mean, claimed & ~truly),
+    }
+    return {"runs": len(runs)} | {
+        name: bootstrapped(statistic, values.astype(np.float64))
+        for name, (statistic, values) in measures.items()
+    }
+
+
+def bootstrapped(statistic: Callable[..., Any], values: Floats) -> dict[str, float | None]:
+    """Return a statistic of independent runs with its percentile bootstrap interval."""
+    rng = np.random.default_rng(0)
+    resampled = values[rng.integers(0, values.size, (RESAMPLES, values.size))]
+    found = np.sort(statistic(resampled, axis=1))
+    low, high = found[int(0.025 * RESAMPLES)], found[int(0.975 * RESAMPLES)]
+    return {
+        "value": _finite(float(statistic(values))),
+        "ci_low": _finite(float(low)),
+        "ci_high": _finite(float(high)),
+    }
+
+
+def _finite(value: float) -> float | None:
+    """Return None for what has no value, such as the median objective of infeasible points."""
+    return value if np.isfinite(value) else None

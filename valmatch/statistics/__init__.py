@@ -1,0 +1,1 @@
+"""Estimates from independent replications, pure functions over numbers and arrays."""

@@ -1,0 +1,136 @@
+"""Control variates: means adjusted by what is known of the random inputs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.statistics.estimates import t_quantile
+
+__all__ = ["Adjusted", "adjust"]
+
+Floats = NDArray[np.float64]
+
+ROUNDING = 1e-12
+"""What varies by less than this share of its size does not vary."""
+
+DISTINCT = 1e-4
+"""Least share of a control that is not explained by the controls before it."""
+
+
+@dataclass(frozen=True)
+class Adjusted:
+    """The mean of a response, adjusted by controls of known expectation; None where there is none.
+
+    Attributes
+    ----------
+    mean_cv, std_error_cv : the adjusted mean and its standard error
+    ci_low_cv, ci_high_cv : confidence interval of the mean by Student's t
+    variance_reduction : squared standard error of the plain mean over that of the adjusted one:
+        how many times more replications the plain mean needs; None also where either is 0
+    """
+
+    mean_cv: float | None = None
+    std_error_cv: float | None = None
+    ci_low_cv: float | None = None
+    ci_high_cv: float | None = None
+    variance_reduction: float | None = None
+
+    def as_dict(self) -> dict[str, float | None]:
+        """Return the attributes by name, ready for JSON."""
+        return asdict(self)
+
+
+def adjust(
+    values: Floats, controls: Floats, expectations: Floats, confidence: float = 0.95
+) -> list[Adjusted]:
+    """Estimate the mean of each response by regression on controls.
+
+    The adjusted mean is the intercept of the least-squares fit on the controls minus their
+    expectations. With n replications and q controls its interval has n - q - 1 degrees of
+    freedom and is exact if response and controls are jointly normal; otherwise the bias is of
+    order 1 / n.
+
+    A response that is undefined in some replications has no adjusted mean: given that it is
+    defined, the controls no longer have the expectations that are known. Nor has one in fewer
+    than q + 2 replications.
+
+    Parameters
+    ----------
+    values : (n, r) float64
+        One row a replication, one column a response; NaN where undefined.
+    controls : (n, q) float64
+        The controls in the same replications. One that is constant or a combination of those
+        before it is left out.
+    expectations : (q,) float64
+        Their expectations.
+    confidence : float
+        Level of the intervals, in (0, 1).
+
+    Notes
+    -----
+    Source: Lavenberg and Welch (1981), "A perspective on the use of control variables to
+    increase the efficiency of Monte Carlo simulations", Management Science 27.
+    """
+    basis, offsets = _orthonormal(controls, expectations)
+    return [_adjusted(column, basis, offsets, confidence) for column in values.T]
+
+
+def _orthonormal(controls: Floats, expectations: Floats) -> tuple[list[Floats], list[float]]:
+    """Return an orthonormal basis of the centred controls, with its own known deviations.
+
+    The same combinations that make the basis are taken of the deviations "mean minus
+    expectation" of the controls. By Gram and Schmidt, in the order of the controls and with sums
+    that are rounded once: no library decides which control is dropped, or the last digit.
+    """
+    basis: list[Floats] = []
+    offsets: list[float] = []
+    for column, expectation in zip(controls.T, expectations.tolist(), strict=True):
+        if column.size < 2:
+            continue
+        mean = math.fsum(column.tolist()) / column.size
+        vector, offset = column - mean, mean - expectation
+        length = math.sqrt(_dot(vector, vector))
+        if length <= ROUNDING * math.sqrt(_dot(column, column)):
+            continue
+        for _ in range(2):  # a second pass takes out what rounding left
+            for other, shift in zip(basis, offsets, strict=True):
+                part = _dot(other, vector)
+                vector, offset = vector - part * other, offset - part * shift
+        rest = math.sqrt(_dot(vector, vector))
+        if rest > DISTINCT * length:
+            basis.append(vector / rest)
+            offsets.append(offset / rest)
+    return basis, offsets
+
+
+def _adjusted(
+    column: Floats, basis: list[Floats], offsets: list[float], confidence: float
+) -> Adjusted:
+    """Return the adjusted mean of one response."""
+    n, degrees = column.size, column.size - len(basis) - 1
+    if degrees < 1 or np.isnan(column).any():
+        return Adjusted()
+    mean = math.fsum(column.tolist()) / n
+    deviations = column - mean
+    slopes = [_dot(vector, deviations) for vector in basis]
+    rest = deviations.copy()
+    for slope, vector in zip(slopes, basis, strict=True):
+        rest -= slope * vector
+    total, unexplained = _dot(deviations, deviations), _dot(rest, rest)
+    if unexplained <= ROUNDING**2 * _dot(column, column):
+        unexplained = 0.0  # a combination of the controls
+    adjusted = mean - math.fsum(s * d for s, d in zip(slopes, offsets, strict=True))
+    variance = unexplained / degrees * (1.0 / n + math.fsum(d * d for d in offsets))
+    error = math.sqrt(variance)
+    half = t_quantile((1.0 + confidence) / 2.0, degrees) * error
+    plain = total / (n - 1) / n
+    reduction = plain / variance if variance else None
+    return Adjusted(adjusted, error, adjusted - half, adjusted + half, reduction)
+
+
+def _dot(a: Floats, b: Floats) -> float:
+    return math.fsum((a * b).tolist())

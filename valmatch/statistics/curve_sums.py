@@ -1,0 +1,60 @@
+"""Sums of curves that do not depend on the order of addition."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["CurveSums"]
+
+Floats = NDArray[np.float64]
+
+
+class CurveSums:
+    """Sums of curves over replications that do not depend on the order of addition.
+
+    Every value is rounded to a multiple of 2**-32 and added as a whole number, so that the sums
+    are the same for any division of the replications into chunks, workers and shards. Values up
+    to 40 in size can be added a million times.
+
+    Attributes
+    ----------
+    n : number of replications
+    total, squares : int64, sums of the values and of their squares, in units of 2**-32
+    """
+
+    UNIT = 2.0**-32
+
+    def __init__(self, n: int, total: NDArray[np.int64], squares: NDArray[np.int64]) -> None:
+        self.n, self.total, self.squares = n, total, squares
+
+    @classmethod
+    def zeros(cls, shape: tuple[int, ...]) -> CurveSums:
+        """Return the sums over no replication."""
+        return cls(0, np.zeros(shape, np.int64), np.zeros(shape, np.int64))
+
+    def add(self, values: Floats) -> None:
+        """Add the curves of one replication."""
+        self.n += 1
+        self.total += np.rint(values / self.UNIT).astype(np.int64)
+        self.squares += np.rint(values * values / self.UNIT).astype(np.int64)
+
+    def merge(self, other: CurveSums) -> None:
+        """Add the sums over other replications."""
+        self.n += other.n
+        self.total += other.total
+        self.squares += other.squares
+
+    @property
+    def mean(self) -> Floats:
+        """Mean over the replications; NaN over none."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.total * self.UNIT / np.float64(self.n))
+
+    @property
+    def std_error(self) -> Floats:
+        """Standard error of the mean; NaN over fewer than two replications."""
+        if self.n < 2:
+            return np.full(self.total.shape, np.nan)
+        excess = self.squares * self.UNIT - self.n * self.mean**2
+        return np.asarray(np.sqrt(np.maximum(excess, 0.0) / (self.n - 1) / self.n))

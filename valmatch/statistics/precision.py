@@ -1,0 +1,198 @@
+"""Sequential stopping: replicate until means are known to a stated precision."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.errors import InputError
+from valmatch.model import Response
+from valmatch.nearest import hint
+from valmatch.statistics.estimates import estimate, t_quantile
+
+__all__ = ["LEAST", "Precision", "Target", "looks", "parse_target"]
+
+Floats = NDArray[np.float64]
+
+LEAST = 100
+"""Fewest defined values on which stopping is decided."""
+
+LEAST_EQUAL = 1000
+"""Fewest values if all are equal: an event of one replication in a hundred is then seen."""
+
+PER_SKEWNESS = 50
+"""Values wanted for each unit of squared skewness; twice those of Cochran's rule."""
+
+UPPER_LIMIT = 0.8
+"""Level of the upper confidence limit of the variance that the half-width is decided with."""
+
+
+@dataclass(frozen=True)
+class Precision:
+    """How precisely a mean is known, against what was wanted.
+
+    Attributes
+    ----------
+    response : name
+    kind : "relative" to the size of the mean, or "absolute" in the unit of the response
+    wanted : largest half-width of the confidence interval
+    achieved : half-width of the interval as reported; None where there is none
+    reached : whether replicating may stop
+    why : what is still missing; None if reached
+    """
+
+    response: str
+    kind: Literal["relative", "absolute"]
+    wanted: float
+    achieved: float | None
+    reached: bool
+    why: str | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the attributes by name, ready for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A half-width that the confidence interval of the mean of a response is to have.
+
+    Looking again and again, and stopping at the first good look, favours samples that
+    understate the spread. Three guards keep the coverage of the final interval near its
+    confidence: a least number of values; at least `PER_SKEWNESS` values for each unit of squared
+    skewness, without which Student's interval itself falls short; and a half-width taken with
+    the `UPPER_LIMIT` confidence limit of the variance. A relative target g is met when the
+    half-width is at most g / (1 + g) of the mean, because the mean is itself an estimate.
+
+    Attributes
+    ----------
+    response : name
+    column : its column in an array of replications
+    size : wanted half-width, > 0; a fraction of the size of the mean if `relative`
+    relative : whether it is
+
+    Notes
+    -----
+    Sources: Law and Kelton, "Simulation Modeling and Analysis", section 9.4.1 (sequential
+    procedure, g / (1 + g)); Cochran (1977), "Sampling Techniques", section 2.15 (skewness).
+    """
+
+    response: str
+    column: int
+    size: float
+    relative: bool
+
+    def reached(self, values: Floats, confidence: float = 0.95) -> bool:
+        """Return whether replicating may stop; see `assess`."""
+        return self.assess(values, confidence).reached
+
+    def assess(self, values: Floats, confidence: float = 0.95) -> Precision:
+        """Compare what is known of the mean with what is wanted.
+
+        Parameters
+        ----------
+        values : (n,) float64
+            The response in replications 0..n-1; NaN where undefined.
+        confidence : float
+            Level of the interval, in (0, 1).
+        """
+        one = estimate(values, confidence)
+        achieved = one.half_width
+        if achieved is not None and self.relative:
+            achieved = achieved / abs(one.mean) if one.mean else None
+        why = self._missing(values[~np.isnan(values)], confidence)
+        kind: Literal["relative", "absolute"] = "relative" if self.relative else "absolute"
+        return Precision(self.response, kind, self.size, achieved, why is None, why)
+
+    def _missing(self, values: Floats, confidence: float) -> str | None:
+        """Return why it is too early to stop, given the defined values; None if it is not."""
+        n = values.size
+        if n < LEAST:
+            return f"{n} defined values are too few (at least {LEAST})"
+        mean = math.fsum(values.tolist()) / n
+        if self.relative and mean == 0.0:
+            return "the mean is 0, so that no half-width is small against it"
+        if values.min() == values.max():
+            few = f"all {n} values are equal, which says little (at least {LEAST_EQUAL})"
+            return few if n < LEAST_EQUAL else None
+        # In units of the largest deviation, so that no power overflows or vanishes.
+        deviations = values - mean
+        unit = float(np.abs(deviations).max())
+        second, third, fourth = (
+            math.fsum(((deviations / unit) ** k).tolist()) / n for k in (2, 3, 4)
+        )
+        enough = math.ceil(PER_SKEWNESS * third * third / second**3)
+        if n < enough:
+            return f"{n} values are too few for values this skewed (at least {enough})"
+        spread = math.sqrt(max(fourth - second * second, 0.0) / n)
+        upper = second * n / (n - 1) + _normal_quantile(UPPER_LIMIT) * spread
+        half = t_quantile((1.0 + confidence) / 2.0, n - 1) * unit * math.sqrt(upper / n)
+        most = self.size / (1.0 + self.size) * abs(mean) if self.relative else self.size
+        if half > most:
+            return f"the half-width may be {half:.4g} (at most {most:.4g})"
+        return None
+
+
+def _normal_quantile(probability: float) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri(probability))
+
+
+def looks(first: int, most: int) -> Iterator[int]:
+    """Yield the numbers of replications at which stopping is considered.
+
+    A fifth more each time: few looks, hence little to gain from a lucky one, and at most a fifth
+    more replications than needed. They depend on nothing else, so that the number of workers and
+    the size of chunks never decide where a run stops.
+
+    Parameters
+    ----------
+    first : int
+        The first look, >= 1; at `most` if that is less.
+    most : int
+        The last look, >= 1.
+    """
+    n = first
+    while n < most:
+        yield n
+        n += -(-n // 5)
+    yield most
+
+
+def parse_target(text: str, responses: Sequence[Response]) -> Target:
+    """Read ``NAME=1%`` (of the size of the mean) or ``NAME=0.05`` (in the unit of the response).
+
+    Raises
+    ------
+    InputError
+        If the name is not that of a response, or the half-width not a positive number.
+    """
+    name, equals, size = (part.strip() for part in text.rpartition("="))
+    if not equals:
+        raise InputError(f"--target {text}: not a target (allowed: NAME=1% or NAME=0.05)")
+    names = [response.name for response in responses]
+    if name not in names:
+        raise InputError(f"--target {text}: no response {name!r} ({hint(name, names)})")
+    relative = size.endswith("%")
+    width = _positive(size.removesuffix("%"))
+    if relative and width is not None:
+        width = width / 100.0
+    if not width:
+        raise InputError(f"--target {text}: half-width {size!r} (allowed: a number > 0, or N%)")
+    return Target(name, names.index(name), width, relative)
+
+
+def _positive(text: str) -> float | None:
+    """Return a finite number > 0; None if it is not one."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    # float() would also take "1_000".
+    return value if math.isfinite(value) and value > 0 and "_" not in text else None

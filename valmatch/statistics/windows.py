@@ -1,0 +1,66 @@
+"""Windows of games: means under each policy, paired differences between policies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.model import Response
+from valmatch.statistics.estimates import estimate
+
+__all__ = ["compare_windows"]
+
+Floats = NDArray[np.float64]
+
+
+def compare_windows(
+    responses: Sequence[Response], values: Floats, confidence: float
+) -> dict[str, Any]:
+    """Return the parts ``windows`` and ``paired`` of ``summary.json``.
+
+    Parameters
+    ----------
+    responses : sequence of Response
+        Those with a window are compared.
+    values : (n, len(responses)) float64
+        One row a replication; all policies of a row meet the same random numbers.
+    confidence : float
+        Level of the intervals.
+
+    Returns
+    -------
+    dict
+        ``windows[policy][measure][games]`` and ``paired[policy][other][measure][games]``, the
+        policy minus another that stands before it; {} where no response has a window.
+    """
+    windows: dict[str, Any] = {}
+    columns: dict[str, dict[tuple[str, str], Floats]] = {}
+    for response, column in zip(responses, values.T, strict=True):
+        if response.window:
+            policy, measure, games = response.window
+            columns.setdefault(policy, {})[measure, games] = column
+    for policy, own in columns.items():
+        windows[policy] = _facts(own, confidence)
+    paired: dict[str, Any] = {}
+    for other, policy in combinations(columns, 2):
+        differences = {key: own - columns[other][key] for key, own in columns[policy].items()}
+        paired.setdefault(policy, {})[other] = _facts(differences, confidence)
+    return {"windows": windows, "paired": paired} if windows else {}
+
+
+def _facts(columns: dict[tuple[str, str], Floats], confidence: float) -> dict[str, Any]:
+    """Estimate the mean of each column."""
+    facts: dict[str, Any] = {}
+    for (measure, games), column in columns.items():
+        one = estimate(column, confidence)
+        facts.setdefault(measure, {})[games] = {
+            "mean": one.mean,
+            "std_error": one.std_error,
+            "ci_low": one.ci_low,
+            "ci_high": one.ci_high,
+        }
+    return facts

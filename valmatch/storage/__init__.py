@@ -1,0 +1,1 @@
+"""The folder of a run: its manifest, its files, what survives a kill."""

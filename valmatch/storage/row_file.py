@@ -1,0 +1,178 @@
+"""CSV files of replications that survive a kill at any moment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.errors import InputError, RunError
+from valmatch.storage.output import cell, write_bytes
+
+__all__ = ["RowFile", "RowFormat"]
+
+Floats = NDArray[np.float64]
+Warn = Callable[[str], None]
+
+KEYS = ("config_id", "seed", "replication")
+
+
+@dataclass(frozen=True)
+class RowFormat:
+    """The lines of a file of replications, one each, keyed by config, seed and replication.
+
+    Attributes
+    ----------
+    config_id, seed : the same in all lines
+    names : columns after the keys
+    whole : whether each of them is a whole number
+    """
+
+    config_id: str
+    seed: int
+    names: Sequence[str]
+    whole: Sequence[bool]
+
+    @property
+    def header(self) -> str:
+        """The first line."""
+        return ",".join((*KEYS, *self.names)) + "\n"
+
+    def line(self, replication: int, values: Sequence[float]) -> str:
+        """Return the line of a replication."""
+        cells = ",".join(map(cell, values, self.whole))
+        return f"{self.config_id},{self.seed},{replication},{cells}\n"
+
+    def parse(self, line: str) -> tuple[int, list[float]] | None:
+        """Return the replication of a line (without its end) and its values; None if damaged."""
+        config, seed, number, *cells = [*line.split(","), "", ""][: 3 + len(self.names)]
+        whole = line.count(",") == 2 + len(self.names)
+        if not (whole and config == self.config_id and seed == str(self.seed)):
+            return None
+        try:
+            return int(number), [float(text) if text else np.nan for text in cells]
+        except ValueError:
+            return None
+
+    def read(self, path: Path, warn: Warn) -> dict[int, tuple[str, list[float]]]:
+        """Return the lines of a file and their values by replication, in the file's order.
+
+        What a kill or a crash left of a last line is dropped with a warning, and so is a line
+        that repeats an earlier one. A file that does not exist holds nothing.
+
+        Raises
+        ------
+        InputError
+            If any other line is damaged, or two lines say different things of one replication.
+        """
+        try:
+            text = path.read_bytes().decode("utf-8", errors="replace")
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        *lines, tail = text.split("\n")
+        if lines and lines[0] + "\n" != self.header:
+            raise InputError(f"{path}:1: not the header of this run's replications")
+        if tail:
+            warn(f"{path}:{len(lines) + 1}: the last line is torn and dropped")
+        return self._rows(path, lines, bool(tail), warn)
+
+    def _rows(
+        self, path: Path, lines: list[str], torn: bool, warn: Warn
+    ) -> dict[int, tuple[str, list[float]]]:
+        rows: dict[int, tuple[str, list[float]]] = {}
+        repeated = 0
+        for number, line in enumerate(lines[1:], 2):
+            row = self.parse(line)
+            if row is None:
+                if number == len(lines) and not torn:
+                    warn(f"{path}:{number}: the last line is torn and dropped")
+                    break
+                raise InputError(f"{path}:{number}: damaged: {line[:60]!r}; remove this line")
+            replication, values = row
+            if replication not in rows:
+                rows[replication] = line + "\n", values
+            elif rows[replication][0] == line + "\n":
+                repeated += 1
+            else:
+                raise InputError(
+                    f"{path}:{number}: contradicts an earlier line on replication {replication};"
+                    " remove one of them"
+                )
+        if repeated:
+            warn(f"{path}: {repeated} repeated line{'s' * (repeated > 1)} dropped")
+        return rows
+
+
+class RowFile:
+    """A file of replications in their order, each chunk on disk before the next is written.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    form : RowFormat
+        Its lines.
+    indices : range
+        Replications that belong to it, in order.
+    """
+
+    def __init__(self, path: Path, form: RowFormat, indices: range) -> None:
+        self._path, self._form, self._indices = path, form, indices
+        self._file: TextIO | None = None
+        self._done = 0
+
+    def open(self, resume: bool, warn: Warn) -> Floats:
+        """Open the file for further replications; return those that it holds and keeps.
+
+        Kept are, with `resume`, the first of `indices` without a gap; (n, len(names)) float64.
+        """
+        found = self._form.read(self._path, warn) if resume else {}
+        if beyond := [index for index in found if index not in self._indices]:
+            raise InputError(
+                f"{self._path}: holds {len(beyond)} replications that this run is not to make, such"
+                f" as {min(beyond)}; ask for more of them, or choose another folder"
+            )
+        kept: list[tuple[str, list[float]]] = []
+        for index in self._indices:
+            if index not in found:
+                break
+            kept.append(found[index])
+        if len(kept) < len(found):
+            warn(f"{self._path}: {len(found) - len(kept)} replications after a gap are made again")
+        self._done = len(kept)
+        text = self._form.header + "".join(line for line, _ in kept)
+        content = text.encode()
+        try:
+            if not resume or not self._path.exists() or self._path.read_bytes() != content:
+                write_bytes(self._path, content)
+            self._file = self._path.open("a", encoding="utf-8", newline="")
+        except OSError as error:
+            raise RunError(f"{self._path}: cannot be written: {error.strerror}") from None
+        return np.array([row for _, row in kept]).reshape(len(kept), len(self._form.names))
+
+    def append(self, chunk: Floats) -> None:
+        """Write the next replications; they are on disk when this returns."""
+        assert self._file is not None
+        indices = self._indices[self._done : self._done + len(chunk)]
+        lines = map(self._form.line, indices, chunk.tolist())
+        try:
+            self._file.write("".join(lines))
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise RunError(f"{self._path}: cannot be written: {error.strerror}") from None
+        self._done += len(chunk)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file:
+            with suppress(OSError):  # everything was flushed; a full disk was reported then
+                self._file.close()
