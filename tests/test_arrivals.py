@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.interpreted import interpreted
-from valmatch.models.valorant.arrivals import ArrivalProcess, Chunk, cholesky_factor
+from valmatch.models.valorant.arrivals import ArrivalProcess, ArrivingPlayers, cholesky_factor
 from valmatch.streams import Streams
 
 RATES = [20.0, 0.0, 5.0, 40.0]
@@ -21,9 +21,9 @@ def process(horizon: float = 4.0, mean: list[float] = MEAN) -> ArrivalProcess:
     return ArrivalProcess(RATES, horizon, mean, COVARIANCE, [1.0, 1.0, 1.0])
 
 
-def day(seed: int, replication: int, size: int = 10_000, horizon: float = 4.0) -> Chunk:
+def day(seed: int, replication: int, size: int = 10_000, horizon: float = 4.0) -> ArrivingPlayers:
     chunks = list(process(horizon).chunks(Streams(seed), replication, size))
-    return Chunk(*(np.concatenate(parts) for parts in zip(*chunks, strict=True)))
+    return ArrivingPlayers(*(np.concatenate(parts) for parts in zip(*chunks, strict=True)))
 
 
 def test_counts_per_hour_are_independent_poisson_counts() -> None:

@@ -16,16 +16,19 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import Field
 
 import valmatch.models.registry as registry
 from valmatch.config.config import Config
-from valmatch.config.identity import config_id, resolved
+from valmatch.config.identity import config_id, identity, resolved
 from valmatch.config.loading import load, shipped_configs
+from valmatch.config.sections import ReplicateOptions
 from valmatch.config.template import template
 from valmatch.errors import InputError
-from valmatch.fields import Factors
+from valmatch.fields import Factors, Section
 from valmatch.models.valorant.factors import ValorantFactors
 
+NO_OPTIONS = ReplicateOptions.model_validate({})
 MINIMAL = "model: valorant\n"
 NAMES = ", ".join(registry.MODELS)
 
@@ -144,7 +147,7 @@ def test_an_override_changes_no_other_use_of_an_anchor() -> None:
     values = config.factors.model_dump()
     assert values["mean_matrix"] == (1000.0, 1.0, 50.0)
     assert values["multiplier_matrix"] == (1200.0, 1.0, 50.0)
-    assert {name: e["mean"] for name, e in config.replicate["expect"].items()} == {"a": 2, "b": 1}
+    assert {name: e.mean for name, e in config.replicate.expect.items()} == {"a": 2, "b": 1}
 
 
 def test_byte_order_mark_is_skipped() -> None:
@@ -227,7 +230,8 @@ def test_shipped_configs() -> None:
         config = load(name)
         assert config.factors == defaults.model_copy(update=changes)
         assert config.factors.model_fields_set == set(ValorantFactors.model_fields)
-        assert (config.replicate, config.warnings) == ({"n": 1000, "seed": 1}, ())
+        options = ReplicateOptions.model_validate({"n": 1000, "seed": 1})
+        assert (config.replicate, config.warnings) == (options, ())
         text = shipped_configs()[name].read_text()
         assert max(map(len, text.splitlines())) <= 100
 
@@ -375,14 +379,15 @@ def test_sections_may_be_empty() -> None:
 def test_options_of_replicate() -> None:
     options = "replicate: {n: 5.0, seed: 0, workers: 2, confidence: 0.9, expect: {a: {mean: 3}}}\n"
     config = loaded(MINIMAL + options)
-    assert config.replicate == {
+    assert config.replicate.model_dump(exclude_unset=True) == {
         "n": 5,
         "seed": 0,
         "workers": 2,
         "confidence": 0.9,
-        "expect": {"a": {"mean": 3.0, "tolerance": 0.0}},
+        "expect": {"a": {"mean": 3.0}},
     }
-    assert type(config.replicate["n"]) is int
+    assert config.replicate.expect["a"].tolerance == 0.0
+    assert type(config.replicate.n) is int
 
 
 def test_warning_is_located() -> None:
@@ -428,8 +433,9 @@ def test_overrides(text: str, overrides: list[str], changed: dict[str, object]) 
 
 def test_overrides_outside_the_factors() -> None:
     config = loaded(MINIMAL, "replicate.n=7", "replicate.expect.a.mean=2", "replicate.n=8")
-    assert config.replicate == {"n": 8, "expect": {"a": {"mean": 2.0, "tolerance": 0.0}}}
-    assert loaded(MINIMAL + "replicate: {n: 3}", "replicate=null").replicate == {}
+    given = {"n": 8, "expect": {"a": {"mean": 2.0, "tolerance": 0.0}}}
+    assert config.replicate == ReplicateOptions.model_validate(given)
+    assert loaded(MINIMAL + "replicate: {n: 3}", "replicate=null").replicate == NO_OPTIONS
     assert loaded("model: x\n", "model=valorant").model == "valorant"
 
 
@@ -499,7 +505,7 @@ def test_arrivals_are_found_beside_the_config() -> None:
     Path("sub/c.yaml").write_text(MINIMAL + "arrivals: players.csv\n")
     config = load("sub/c.yaml")
     digest = hashlib.sha256(b"arrival_hours,rating\n").hexdigest()
-    assert config.arrivals == Path("sub/players.csv")
+    assert config.files["arrivals"].path == Path("sub/players.csv")
     assert resolved(config)["arrivals"] == {"path": "players.csv", "sha256": digest}
     # From the command line, the path starts in the working directory.
     with pytest.raises(InputError) as info:
@@ -507,8 +513,9 @@ def test_arrivals_are_found_beside_the_config() -> None:
     assert str(info.value) == (
         "--set arrivals=players.csv: arrivals: 'players.csv': no such file or directory"
     )
-    assert load("sub/c.yaml", ["arrivals=sub/players.csv"]).arrivals == Path("sub/players.csv")
-    assert load("sub/c.yaml", ["arrivals=null"]).arrivals is None
+    own = load("sub/c.yaml", ["arrivals=sub/players.csv"]).files
+    assert own["arrivals"].path == Path("sub/players.csv")
+    assert load("sub/c.yaml", ["arrivals=null"]).files == {}
 
 
 def test_horizon_of_arrivals() -> None:
@@ -606,18 +613,39 @@ def test_config_id_sees_every_factor_and_the_arrivals() -> None:
 
 def test_config_id_is_pinned() -> None:
     # Rows of finished runs carry it: it must not change by accident.
-    canonical = (
-        '{"arrivals":"","factors":{"cov_matrix":[[40000.0,28.0,950.0],[28.0,0.04,0.8],'
-        '[950.0,0.8,100.0]],"horizon":24.0,"matching":"team_first",'
-        '"mean_matrix":[1200.0,1.0,50.0],"multiplier_matrix":[1.0,1.0,1.0],"player_diff":200.0,'
-        '"player_slack":200.0,"poisson_rate":['
-        + ",".join(["20.0,15.0,18.0,20.0,20.0,23.0,30.0,25.0,30.0"] * 3)
-        + '],"rate_multiplier":1.0,"review":"arrivals","slack_scope":"team","team_diff":400.0,'
-        '"team_num":5,"team_slack":200.0,"tie_break":"balanced","wait_thresh":0.2},'
-        '"model":"valorant"}'
-    )
+    canonical = '{"factors":{},"files":{},"model":"valorant","version":"1"}'
     expected = hashlib.sha256(canonical.encode()).hexdigest()[:12]
     assert config_id(load("valorant")) == config_id(loaded(MINIMAL)) == expected
+    canonical = canonical.replace('"factors":{}', '"factors":{"team_diff":300.0}')
+    expected = hashlib.sha256(canonical.encode()).hexdigest()[:12]
+    assert config_id(loaded(MINIMAL, "team_diff=300")) == expected
+
+
+def test_a_config_is_identified_by_what_differs_from_the_defaults() -> None:
+    """A new factor whose default means "as before" must leave every id as it is."""
+
+    class Inner(Section):
+        a: int = 1
+        b: int = 2
+
+    class Before(Factors):
+        inner: Inner = Field(default_factory=Inner)
+        rule: str = "old"
+
+    class After(Before):
+        new: float = 0.0
+
+    class AfterInside(Inner):
+        c: int = 3
+
+    class Nested(Factors):
+        inner: AfterInside = Field(default_factory=AfterInside)
+        rule: str = "old"
+
+    for cls in (Before, After, Nested):
+        found = identity(Config("valorant", cls.model_validate({"inner": {"b": 5}})))
+        assert found["factors"] == {"inner": {"b": 5}}
+    assert identity(Config("valorant", After(new=1.0)))["factors"] == {"new": 1.0}
 
 
 def test_config_can_be_sent_to_workers() -> None:
@@ -652,7 +680,8 @@ def test_commented_options_of_the_template_are_valid() -> None:
     start = text.index("# Section `replicate`")
     options = re.sub(r"^# (?= |\w+:$)", "", text[start:], flags=re.MULTILINE)
     config = loaded(text[:start] + options)
-    assert (config.replicate, config.optimize, config.design) == ({}, {}, {})
+    sections = config.replicate, config.optimize, config.design
+    assert [one.model_dump(exclude_unset=True) for one in sections] == [{}, {}, {}]
     assert {"replicate.expect", "optimize.constraints"} <= set(config.places)
 
 

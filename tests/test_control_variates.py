@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -262,7 +263,7 @@ def test_integrals_with_components_that_do_not_vary() -> None:
     np.testing.assert_allclose(found, truncated_powers(6.0, 2.0, 5.0), rtol=1e-9)
 
 
-def observed(model: Model, seed: int, n: int) -> Floats:
+def observed(model: Model[Any], seed: int, n: int) -> Floats:
     """Return the controls of n replications without running them."""
     streams, rows = Streams(seed), []
     for k in range(n):
@@ -299,7 +300,8 @@ def test_controls_have_their_expectations(name: str) -> None:
 
 def test_controls_are_sums_over_the_players() -> None:
     model = build(load("valorant"))
-    (chunk,) = model.keep(model.draw(Streams(2), 5))
+    kept: Any = model.keep(model.draw(Streams(2), 5))
+    (chunk,) = kept
     row = observed(model, 2, 6)[5]
     z = (chunk.ratings - 1251.0) / math.sqrt(np.sum(COVARIANCE))
     # Hardly any draw is refused at the defaults.

@@ -15,6 +15,7 @@ import pytest
 from tests.command import valmatch
 from tests.oracles import knowledge_gradient as oracle_kg
 from valmatch.config.loading import load, shipped_configs
+from valmatch.config.sections import ReplicateOptions
 from valmatch.config.template import template
 from valmatch.models.opponent.factors import OpponentFactors
 from valmatch.models.opponent.model import OpponentModel, _summarize, window_edges
@@ -84,7 +85,8 @@ def test_shipped_configs_are_the_figures_of_the_paper() -> None:
     for name, changes in changed.items():
         config = load(name)
         assert config.factors == OpponentFactors().model_copy(update=changes)
-        assert (config.replicate, config.warnings) == ({"n": 10_000, "seed": 1}, ())
+        options = ReplicateOptions.model_validate({"n": 10_000, "seed": 1})
+        assert (config.replicate, config.warnings) == (options, ())
         assert max(map(len, shipped_configs()[name].read_text().splitlines())) <= 100
 
 
@@ -218,7 +220,7 @@ def test_a_run_leaves_its_inputs_as_they_are() -> None:
     study = model(n_opponents=5, n_games=30, policies=ALL)
     inputs = study.keep(study.draw(Streams(1), 0))
     first, again = study.run(inputs), study.run(inputs)
-    assert np.array_equal(first.responses, again.responses)
+    assert first.responses == again.responses
     assert first.curves is not None
     assert again.curves is not None
     assert np.array_equal(first.curves, again.curves)
@@ -274,7 +276,7 @@ def test_every_game_is_what_the_formulas_say(form: str, rank: str | int) -> None
     inputs = study.draw(Streams(8), 2)
     record = study.record(inputs)
     players, games = (dict(table.columns) for table in record.tables)
-    player = players["rank"].index({"top": 1, "bottom": 7}.get(str(rank), rank))
+    player = players["rank"].tolist().index({"top": 1, "bottom": 7}.get(str(rank), rank))
     skills = list(players["skill"])
     assert skills == inputs.skills.tolist()
     at = 0
@@ -308,10 +310,12 @@ def test_every_game_is_what_the_formulas_say(form: str, rank: str | int) -> None
 def test_equal_priors_hide_the_means_that_skills_are_drawn_from() -> None:
     equal, informative = model(prior="equal", rank=25), model(rank=25)
     inputs = equal.draw(Streams(1), 0)
-    columns = dict(equal.record(inputs).tables[0].columns)
+    found = equal.record(inputs).tables[0].columns
+    columns = {name: column.tolist() for name, column in found.items()}
+    own = informative.record(inputs).tables[0].columns["prior_mean"].tolist()
     assert set(columns["prior_mean"]) == {0.0}
     assert columns["skill_mean"] == inputs.prior.means.tolist()
-    assert columns["skill_mean"] == informative.record(inputs).tables[0].columns["prior_mean"]
+    assert columns["skill_mean"] == own
     assert columns["prior_variance"] == inputs.prior.variances.tolist()
     assert columns["skill"] == inputs.skills.tolist()
 
@@ -373,10 +377,10 @@ def test_responses_are_means_over_windows() -> None:
     inputs = study.draw(Streams(1), 6)
     outcome = study.run(inputs)
     record = study.record(inputs)
-    assert np.array_equal(record.responses, outcome.responses)
+    assert record.responses == outcome.responses
     games = {name: np.array(column) for name, column in record.tables[1].columns.items()}
     games["win_fraction"] = games["win"].astype(float)
-    values = dict(zip([r.name for r in study.responses], outcome.responses, strict=True))
+    values = dict(outcome.responses)
     for policy in ALL:
         mine = games["policy"] == policy
         total = games["expected_quality"][mine].sum()

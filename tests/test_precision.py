@@ -37,7 +37,7 @@ def normal(n: int, mean: float = 10.0, seed: int = 1) -> np.ndarray:
     ],
 )
 def test_targets_are_read(text: str, expected: Target) -> None:
-    assert parse_target(text, RESPONSES) == expected
+    assert parse_target(text, [response.name for response in RESPONSES]) == expected
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_targets_are_read(text: str, expected: Target) -> None:
 )
 def test_bad_targets_are_refused_in_one_line(text: str, message: str) -> None:
     with pytest.raises(InputError) as error:
-        parse_target(text, RESPONSES)
+        parse_target(text, [response.name for response in RESPONSES])
     assert str(error.value).startswith(f"--target {text}: {message}")
     assert "\n" not in str(error.value)
 

@@ -192,7 +192,7 @@ def test_acceptance_of_a_combination(correlation: float, accepted: bool) -> None
 def test_warning_of_a_threshold_in_minutes() -> None:
     assert list(ValorantFactors().remarks()) == []
     assert [name for name, _ in ValorantFactors(wait_thresh=24).remarks()] == ["wait_thresh"]
-    trace = ValorantFactors.model_validate({"wait_thresh": 24}, context={"trace": True})
+    trace = ValorantFactors.model_validate({"wait_thresh": 24}, context={"files": {"arrivals"}})
     assert trace.horizon is None
     assert list(trace.remarks()) == []
 

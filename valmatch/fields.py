@@ -54,7 +54,8 @@ class Section(BaseModel):
 class Factors(Section):
     """The factors of a model.
 
-    Validation gets the context ``{"trace": bool}``: whether an arrivals file is given.
+    Validation gets the context ``{"files": frozenset}``: the keys of the files that the config
+    names.
     """
 
     def remarks(self) -> Iterator[tuple[str, str]]:

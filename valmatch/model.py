@@ -1,22 +1,42 @@
-"""What a model is: factors and random inputs in, responses out."""
+"""What a model is: factors and random inputs in, responses by name out."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.streams import Streams
 
-__all__ = ["Axes", "Batch", "Model", "Outcome", "Record", "Response", "Table", "Window"]
+__all__ = [
+    "NO_FILES",
+    "Axes",
+    "Batch",
+    "Inputs",
+    "Model",
+    "Outcome",
+    "Record",
+    "Response",
+    "Responses",
+    "Table",
+    "Values",
+    "Window",
+]
 
 Floats = NDArray[np.float64]
+
+Inputs = TypeVar("Inputs")
+"""The random inputs of a replication, of whatever type a model likes."""
+
+Values: TypeAlias = "Mapping[str, float] | NDArray[np.void]"
+"""The responses of a replication by name: a mapping, or a record of `Responses.record`."""
 
 
 class Window(NamedTuple):
@@ -24,8 +44,12 @@ class Window(NamedTuple):
 
     Attributes
     ----------
-    policy, measure : names
-    games : the first and the last game, such as "1-100", or "total" for the sum over all
+    policy : str
+        One of several systems that a replication compares on the same random inputs.
+    measure : str
+        What is measured.
+    games : str
+        The first and the last game, such as "1-100", or "total" for the sum over all.
     """
 
     policy: str
@@ -39,11 +63,16 @@ class Response:
 
     Attributes
     ----------
-    name : column of ``replications.csv``, key of ``summary.json``
-    unit : unit, "" where it is a count or a share
-    meaning : what it is, in one line
-    whole : whether it is a whole number
-    window : the stretch of a curve that it is taken over; None where it is not of a curve
+    name : str
+        Column of ``replications.csv``, key of ``summary.json``.
+    unit : str
+        Unit, "" where it is a count or a share.
+    meaning : str
+        What it is, in one line.
+    whole : bool
+        Whether it is a whole number.
+    window : Window or None
+        The stretch of a curve that it is taken over; None where it is not of a curve.
     """
 
     name: str
@@ -53,31 +82,173 @@ class Response:
     window: Window | None = None
 
 
-@dataclass(frozen=True)
-class Table:
-    """One file of a recorded replication.
+NO_FILES: Mapping[str, Path] = MappingProxyType({})
+"""What a model is built with whose config names no files."""
+
+UNSET = 0x7FF8_0000_5E77_1E55
+"""Bits of the NaN of a response that nobody has set; those of an undefined one are others."""
+
+
+class Responses(Sequence[Response]):
+    """The responses of a model, in order; makes the record that a model fills and reads it.
+
+    Parameters
+    ----------
+    *responses : Response
+        What a replication gives, each name once.
 
     Attributes
     ----------
-    name : file name without suffix
-    columns : equally long columns by name; None and NaN stand for a value that does not exist
+    names : tuple of str
+        Their names in order.
+    dtype : numpy.dtype
+        A float64 field for each name: compiled code fills a record of it by name.
+
+    Examples
+    --------
+    >>> responses = Responses(Response("wait", "minutes", "mean"), Response("n", "", "players"))
+    >>> responses.row({"wait": 2.5, "n": 7})
+    array([2.5, 7. ])
+    >>> responses.row({"wait": 2.5})
+    Traceback (most recent call last):
+        ...
+    ValueError: response 'n' is missing
     """
 
-    name: str
-    columns: Mapping[str, Sequence[Any]]
+    def __init__(self, *responses: Response) -> None:
+        self._responses = responses
+        self.names = tuple(one.name for one in responses)
+        twice = [name for k, name in enumerate(self.names) if name in self.names[:k]]
+        if twice:
+            raise ValueError(f"response {twice[0]!r} is there twice")
+        self.dtype = np.dtype([(name, np.float64) for name in self.names])
+        self._blank = np.full(len(responses), UNSET, np.int64).view(self.dtype)
+        self._unset = np.int64(UNSET).tobytes()
+
+    def __len__(self) -> int:
+        return len(self._responses)
+
+    @overload
+    def __getitem__(self, place: int) -> Response: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Response, ...]: ...
+    def __getitem__(self, place: int | slice) -> Response | tuple[Response, ...]:
+        return self._responses[place]
+
+    def __iter__(self) -> Iterator[Response]:
+        return iter(self._responses)
+
+    def __repr__(self) -> str:
+        return f"Responses({', '.join(self.names)})"
+
+    def record(self) -> NDArray[np.void]:
+        """Return a record in which nothing is set, (1,) of `dtype`."""
+        return self._blank.copy()
+
+    def row(self, values: Values) -> Floats:
+        """Return the responses in order, (len(self),) float64; NaN where undefined.
+
+        Raises
+        ------
+        ValueError
+            Naming the first response that is missing, that the model does not have, or that is
+            not one number.
+        """
+        if isinstance(values, np.ndarray):
+            if values.dtype != self.dtype or values.shape != (1,):
+                raise ValueError(f"a record of {values.dtype.names} is not one of {self.names}")
+            if self._unset in values.tobytes():
+                self._refuse_unset(values)
+            return values.view(np.float64)
+        for name in self.names:
+            if name not in values:
+                raise ValueError(f"response {name!r} is missing")
+        for name, value in values.items():
+            if name not in self.names:
+                raise ValueError(f"response {name!r} is none of {', '.join(self.names)}")
+            if np.ndim(value) > 0:
+                raise ValueError(f"response {name!r} is an array of shape {np.shape(value)}")
+        return np.array([values[name] for name in self.names], dtype=np.float64)
+
+    def _refuse_unset(self, values: NDArray[np.void]) -> None:
+        unset = values.view(np.int64) == UNSET
+        for name, missing in zip(self.names, unset.tolist(), strict=True):
+            if missing:
+                raise ValueError(f"response {name!r} is missing")
 
 
-@dataclass(frozen=True)
-class Record:
+class Table:
+    """One file of a recorded replication.
+
+    Parameters
+    ----------
+    name : str
+        File name without suffix.
+    columns : mapping of str to array_like
+        Equally long columns by name; None in a list of numbers stands for no value.
+    whole : collection of str
+        Columns that hold whole numbers, NaN for no value.
+
+    Attributes
+    ----------
+    name : str
+        As given.
+    columns : dict of str to numpy.ndarray
+        Equally long arrays, NaN where there is no value.
+    whole : frozenset of str
+        As given.
+    """
+
+    def __init__(
+        self, name: str, columns: Mapping[str, ArrayLike], whole: Sequence[str] = ()
+    ) -> None:
+        self.name = name
+        self.columns = {key: _column(values) for key, values in columns.items()}
+        self.whole = frozenset(whole)
+        sizes = {key: column.shape for key, column in self.columns.items()}
+        if len(set(sizes.values())) > 1:
+            raise ValueError(f"the columns of table {name!r} differ in length: {sizes}")
+
+    def __len__(self) -> int:
+        return max((len(column) for column in self.columns.values()), default=0)
+
+    def __repr__(self) -> str:
+        return f"Table({self.name}: {len(self)} rows of {', '.join(self.columns)})"
+
+
+def _column(values: ArrayLike) -> NDArray[Any]:
+    """Return a column as an array; None becomes NaN."""
+    array = np.asarray(values)
+    return array.astype(np.float64) if array.dtype == object else array
+
+
+class Outcome(NamedTuple):
+    """One replication in numbers.
+
+    Attributes
+    ----------
+    responses : Values
+        All responses of the model by name; NaN where undefined.
+    curves : numpy.ndarray or None
+        float64 of the shape of the model's axes, in units of their scales; None where it has none.
+    """
+
+    responses: Values
+    curves: Floats | None = None
+
+
+class Record(NamedTuple):
     """One replication in full.
 
     Attributes
     ----------
-    responses : (len(model.responses),) float64; NaN where undefined
-    tables : what happened, one table for each kind of event
+    responses : Values
+        All responses of the model by name; NaN where undefined.
+    tables : sequence of Table
+        What happened, one table for each kind of event.
     """
 
-    responses: Floats
+    responses: Values
     tables: Sequence[Table]
 
 
@@ -87,10 +258,15 @@ class Axes:
 
     Attributes
     ----------
-    policies, measures : names
-    games : games 1..games
-    scales : powers of two, one a measure, of about the size of its values: curves are in these
-        units, in which the fixed point of their sums is fine and wide enough
+    policies : sequence of str
+        The systems that a replication compares; one name where there is nothing to compare.
+    measures : sequence of str
+        What is measured.
+    games : int
+        Length of the curves: games 1..games.
+    scales : sequence of float
+        Powers of two, one a measure, of about the size of its values: curves are in these units,
+        in which the fixed point of their sums is fine and wide enough.
     """
 
     policies: Sequence[str]
@@ -104,29 +280,17 @@ class Axes:
         return len(self.policies), len(self.measures), self.games
 
 
-class Outcome(NamedTuple):
-    """One replication in numbers.
-
-    Attributes
-    ----------
-    responses : (len(model.responses),) float64; NaN where undefined
-    curves : float64 of the shape of the model's axes, in units of their scales; None where it
-        has none
-    """
-
-    responses: Floats
-    curves: Floats | None = None
-
-
 class Batch(NamedTuple):
     """Consecutive replications in numbers.
 
     Attributes
     ----------
-    responses : (n, len(model.responses)) float64, one row a replication; NaN where undefined
-    curves : sums of the curves over the replications; None where the model has none
-    controls : (n, len(model.controls)) float64, the controls in each replication; None unless
-        asked for
+    responses : (n, len(model.responses)) numpy.ndarray
+        One row a replication; NaN where undefined.
+    curves : CurveSums or None
+        Sums of the curves over the replications; None where the model has none.
+    controls : (n, len(model.controls)) numpy.ndarray or None
+        The controls in each replication; None unless asked for.
     """
 
     responses: Floats
@@ -134,22 +298,27 @@ class Batch(NamedTuple):
     controls: Floats | None = None
 
 
-class Model(ABC):
+class Model(ABC, Generic[Inputs]):
     """A matchmaking system with its factors.
 
-    A model is built from its factors and the file of arrivals or None; it is for one thread at a
-    time.
+    A model is built as ``model(factors, files)``, with the files of its `ModelEntry` that the
+    config names; it is for one thread at a time.
 
     Attributes
     ----------
-    responses : what a replication gives
-    drawn_by : the factors that the random inputs depend on; no rule may be among them
-    axes : the curves that it gives besides, if any
-    warnings : remarks on the model's input, one line each
-    floors : what theory knows of the least mean of a response: (value, under which condition)
+    responses : Responses
+        What a replication gives.
+    drawn_by : frozenset of str
+        The factors that the random inputs depend on; no rule may be among them.
+    axes : Axes or None
+        The curves that it gives besides, if any.
+    warnings : sequence of str
+        Remarks on the model's input, one line each.
+    floors : mapping of str to tuple
+        What theory knows of the least mean of a response: (value, under which condition).
     """
 
-    responses: Sequence[Response]
+    responses: Responses
     drawn_by: frozenset[str]
     axes: Axes | None = None
     warnings: Sequence[str] = ()
@@ -161,21 +330,21 @@ class Model(ABC):
         return {}
 
     @abstractmethod
-    def draw(self, streams: Streams, replication: int) -> Any:  # noqa: ANN401
+    def draw(self, streams: Streams, replication: int) -> Inputs:
         """Return the random inputs of a replication, to be used once."""
 
-    def keep(self, inputs: Any) -> Any:  # noqa: ANN401
+    def keep(self, inputs: Inputs) -> Inputs:
         """Return the same inputs in a form that can be used any number of times."""
         return inputs
 
-    def observe(self, inputs: Any) -> tuple[Any, Callable[[], Floats]]:  # noqa: ANN401
+    def observe(self, inputs: Inputs) -> tuple[Inputs, Callable[[], Floats]]:
         """Return the same inputs and a function that gives the controls once they are used."""
         return inputs, lambda: np.empty(0)
 
     @abstractmethod
-    def run(self, inputs: Any) -> Outcome:  # noqa: ANN401
+    def run(self, inputs: Inputs) -> Outcome:
         """Return what comes of these inputs."""
 
     @abstractmethod
-    def record(self, inputs: Any) -> Record:  # noqa: ANN401
+    def record(self, inputs: Inputs) -> Record:
         """Return the same responses with everything that happened."""

@@ -129,8 +129,8 @@ class ValorantMatchmaking(Model):  # type: ignore[misc]  # simopt has no types
             raise RuntimeError("call before_replicate(rng_list) before replicate()")
         model = self._model()
         outcome = model.run(model.draw(self._streams, self._replication))
-        names = (response.name for response in RESPONSES)
-        return dict(zip(names, outcome.responses.tolist(), strict=True)), {}
+        row = RESPONSES.row(outcome.responses)
+        return dict(zip(RESPONSES.names, row.tolist(), strict=True)), {}
 
     def _model(self) -> ValorantModel:
         """Return the model of the present factors, kept while they stay the same."""

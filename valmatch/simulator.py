@@ -8,27 +8,44 @@ whichever command asks for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.config.config import Config
+from valmatch.errors import RunError
 from valmatch.fields import Factors
-from valmatch.model import Batch, Model, Record
+from valmatch.model import Batch, Inputs, Model, Responses, Table, Values
 from valmatch.models.registry import load_model
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.streams import Streams
 
-__all__ = ["build", "record", "run"]
+__all__ = ["Recorded", "build", "record", "row_of", "run"]
 
 Floats = NDArray[np.float64]
+
+
+class Recorded(NamedTuple):
+    """One replication in full.
+
+    Attributes
+    ----------
+    responses : numpy.ndarray
+        (len(model.responses),) float64; NaN where undefined.
+    tables : sequence of Table
+        What happened, one table for each kind of event.
+    """
+
+    responses: Floats
+    tables: Sequence[Table]
 
 
 def build(
     config: Config,
     factors: Factors | None = None,
     warn: Callable[[str], None] = lambda text: None,
-) -> Model:
+) -> Model[object]:
     """Return the model of a config, ready to run.
 
     Parameters
@@ -39,14 +56,26 @@ def build(
         Replace those of the config.
     warn : callable
         Called with each remark of the model on its input.
+
+    Raises
+    ------
+    InputError
+        If there is no such model, or if its files cannot be used.
+    RunError
+        If the model is not what `valmatch.model.Model` says.
     """
-    model: Model = load_model(config.model)(factors or config.factors, config.arrivals)
+    files = {name: file.path for name, file in config.files.items()}
+    model = load_model(config.model)(factors or config.factors, files)
+    if not isinstance(model.responses, Responses):
+        raise RunError(f"{type(model).__name__}: its responses are no valmatch.Responses(...)")
     for remark in model.warnings:
         warn(remark)
     return model
 
 
-def run(model: Model, seed: int, replications: Iterable[int], controls: bool = False) -> Batch:
+def run(
+    model: Model[Inputs], seed: int, replications: Iterable[int], controls: bool = False
+) -> Batch:
     """Run replications of a model.
 
     Parameters
@@ -64,6 +93,11 @@ def run(model: Model, seed: int, replications: Iterable[int], controls: bool = F
     -------
     Batch
         One row of responses a replication, in the order given; the curves summed.
+
+    Raises
+    ------
+    RunError
+        If the model does not give each of its responses, and no others.
     """
     streams = Streams(seed)
     curves = CurveSums.zeros(model.axes.shape) if model.axes else None
@@ -73,7 +107,7 @@ def run(model: Model, seed: int, replications: Iterable[int], controls: bool = F
         if controls:
             inputs, observed = model.observe(inputs)
         outcome = model.run(inputs)
-        rows.append(outcome.responses)
+        rows.append(row_of(model, outcome.responses))
         if controls:
             seen.append(observed())
         if curves is not None and outcome.curves is not None:
@@ -89,6 +123,21 @@ def _table(rows: Sequence[Floats], width: int) -> Floats:
     return np.array(rows, dtype=np.float64).reshape(len(rows), width)
 
 
-def record(model: Model, seed: int, replication: int) -> Record:
-    """Run one replication and keep everything that happened in it."""
-    return model.record(model.draw(Streams(seed), replication))
+def record(model: Model[Inputs], seed: int, replication: int) -> Recorded:
+    """Run one replication and keep everything that happened in it.
+
+    Raises
+    ------
+    RunError
+        If the model does not give each of its responses, and no others.
+    """
+    found = model.record(model.draw(Streams(seed), replication))
+    return Recorded(row_of(model, found.responses), found.tables)
+
+
+def row_of(model: Model[Inputs], values: Values) -> Floats:
+    """Return the responses of a replication in their order; see `Responses.row`."""
+    try:
+        return model.responses.row(values)
+    except ValueError as error:
+        raise RunError(f"{type(model).__name__}: {error}") from None

@@ -85,14 +85,14 @@ def compare(
             raise InputError(f"compare {a}: nothing to compare with; give a second config or --set")
         one = load_config(a, [] if b is None else overrides)
         other = load_config(a if b is None else b, overrides)
-        n = first(n, one.replicate.get("n"), DEFAULT_N)
+        n = first(n, one.replicate.n, DEFAULT_N)
         with progress("replications", 2 * n) as advance:
             found = run(
                 one,
                 other,
                 n,
-                first(seed, one.replicate.get("seed"), DEFAULT_SEED),
-                workers=first(workers, one.replicate.get("workers"), 1),
+                first(seed, one.replicate.seed, DEFAULT_SEED),
+                workers=first(workers, one.replicate.workers, 1),
                 executor=executor_named(executor),
                 scheduler=scheduler,
                 confidence=level,

@@ -80,13 +80,13 @@ def optimize(
     check_resume(resume, out)
     settings = load_config(config, overrides)
     given = settings.optimize
-    names = [name.strip() for name in (solver or given.get("solver") or "auto").split(",")]
-    budget = first(budget, given.get("budget"), DEFAULT_BUDGET)
-    macroreps = first(macroreps, given.get("macroreps"), 1)
-    seed = first(seed, given.get("seed"), DEFAULT_SEED)
+    names = [name.strip() for name in (solver or given.solver or "auto").split(",")]
+    budget = first(budget, given.budget, DEFAULT_BUDGET)
+    macroreps = first(macroreps, given.macroreps, 1)
+    seed = first(seed, given.seed, DEFAULT_SEED)
     options: dict[str, Any] = {
-        "workers": first(workers, given.get("workers"), 1),
-        "confidence": float(first(confidence, given.get("confidence"), 0.95)),
+        "workers": first(workers, given.workers, 1),
+        "confidence": float(first(confidence, given.confidence, 0.95)),
         "out": out,
         "resume": resume,
         "max_seconds": math.inf if max_time is None else max_time,

@@ -121,22 +121,22 @@ def replicate(
     check_resume(resume, out)
     settings = load_config(config, overrides)
     given = settings.replicate
-    targets = target or given.get("target") or []
-    n = first(n, None if targets else given.get("n"), LEAST if targets else DEFAULT_N)
-    seed = first(seed, given.get("seed"), DEFAULT_SEED)
+    targets = target or given.target
+    n = first(n, None if targets else given.n, LEAST if targets else DEFAULT_N)
+    seed = first(seed, given.seed, DEFAULT_SEED)
     part = shard_of_job(os.environ) if shard is None else parse_shard(shard)
     total = len(part.indices(n))
     if part.count > 1:
         say(f"shard {part}: {total:,} of {n:,} replications")
     options: dict[str, Any] = {
-        "workers": first(workers, given.get("workers"), 1),
-        "executor": executor_named(executor or given.get("executor")),
-        "scheduler": scheduler or given.get("scheduler"),
+        "workers": first(workers, given.workers, 1),
+        "executor": executor_named(executor or given.executor),
+        "scheduler": scheduler or given.scheduler,
         "shard": part,
-        "confidence": float(first(confidence, given.get("confidence"), 0.95)),
+        "confidence": float(first(confidence, given.confidence, 0.95)),
         "targets": targets,
-        "max_reps": first(max_reps, given.get("max_reps"), MAX_REPS),
-        "control_variates": control_variates or bool(given.get("control_variates")),
+        "max_reps": first(max_reps, given.max_reps, MAX_REPS),
+        "control_variates": control_variates or bool(given.control_variates),
         "max_seconds": math.inf if max_time is None else max_time,
         "out": out,
         "resume": resume,

@@ -44,7 +44,7 @@ def simulate(
     from valmatch.experiments.simulate import simulate as run
 
     settings = load_config(config, overrides)
-    seed = first(seed, settings.replicate.get("seed"), DEFAULT_SEED)
+    seed = first(seed, settings.replicate.seed, DEFAULT_SEED)
     replication = replication or 0
     result = run(settings, seed, replication, out=out, warn=warn)
     header = f"{title_of(settings)}, seed {seed}, replication {replication}"

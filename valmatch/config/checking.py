@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
+from types import MappingProxyType
+from typing import NoReturn, TypeVar
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 from yaml import MappingNode, Node
 
-from valmatch.config.config import Config
-from valmatch.config.sections import SECTIONS
+from valmatch.config.config import Config, InputFile
+from valmatch.config.sections import SECTIONS, DesignOptions, OptimizeOptions, ReplicateOptions
 from valmatch.config.yaml_document import (
     find,
     from_command_line,
@@ -24,13 +25,22 @@ from valmatch.config.yaml_document import (
 )
 from valmatch.errors import InputError
 from valmatch.fields import Factors, Section, allowed, schema_at
-from valmatch.models.registry import MODELS, ModelEntry, unknown_model
+from valmatch.models.registry import MODELS, OWN, ModelEntry, unknown_model
 from valmatch.nearest import correction, hint, nearest
 
 __all__ = ["TOP_LEVEL", "checked", "reason"]
 
 
-TOP_LEVEL = ("model", "factors", "arrivals", *SECTIONS)
+TOP_LEVEL = ("model", "factors", *SECTIONS)
+
+S = TypeVar("S", bound=Section)
+
+NO_CONTEXT: Mapping[str, object] = MappingProxyType({})
+
+FILES = tuple(dict.fromkeys(key for entry in OWN.values() for key in entry.files))
+"""The keys of files of some model of this package."""
+
+EVERY_KEY = ("model", "factors", *FILES, *SECTIONS)
 
 
 def reason(error: OSError | ValueError) -> str:
@@ -80,28 +90,25 @@ class _Check:
         model = self._model()
         entry = MODELS.get(model)
         inner = {name: f"factors.{name}" for name in entry.factors.model_fields} if entry else {}
-        for key, _ in self.root.value:
-            if key.value not in TOP_LEVEL:
-                meant = _key_hint(key.value, TOP_LEVEL, inner)
-                self.problems.append((key, f"{key.value}: unknown key ({meant})"))
-        arrivals, given, digest = self._arrivals(entry, folder)
-        options = {name: self._section(name, cls, {}) for name, cls in SECTIONS.items()}
+        for key, value in self.root.value:
+            if key.value not in TOP_LEVEL and (entry is None or key.value not in entry.files):
+                self._unknown_key(key, value, inner)
+        files = self._files(entry, folder) if entry else {}
+        replicate = self._section("replicate", ReplicateOptions)
+        optimize = self._section("optimize", OptimizeOptions)
+        design = self._section("design", DesignOptions)
         cls = entry.factors if entry else Factors
-        factors = self._section("factors", cls, {"trace": bool(given)}) if entry else None
-        if self.problems:
+        context = {"files": frozenset(files)}
+        factors = self._section("factors", cls, context) if entry else None
+        if self.problems or not (factors and replicate and optimize and design):
             self._raise()
-        assert isinstance(factors, Factors)
         return Config(
             model=model,
             factors=factors,
-            arrivals=arrivals,
-            arrivals_given=given,
-            arrivals_sha256=digest,
-            **{
-                name: section.model_dump(exclude_none=True)
-                for name, section in options.items()
-                if section
-            },
+            files=files,
+            replicate=replicate,
+            optimize=optimize,
+            design=design,
             source=source,
             warnings=tuple(
                 f"{place(self._nearest_node(('factors', name)))}: factors.{name}: {text}"
@@ -133,32 +140,41 @@ class _Check:
         )
         return ""
 
-    def _arrivals(self, entry: ModelEntry | None, folder: Path) -> tuple[Path | None, str, str]:
-        """Return the file of arrivals, its name as given and its digest, if there is one."""
-        node = find(self.root, ["arrivals"])
-        given = to_value(node) if node is not None else None
-        if node is None or given is None:
-            return None, "", ""
-        path = None
-        digest = ""
+    def _unknown_key(self, key: Node, value: Node, inner: Mapping[str, str]) -> None:
+        if key.value not in FILES:
+            meant = _key_hint(key.value, EVERY_KEY, inner)
+            self.problems.append((key, f"{key.value}: unknown key ({meant})"))
+        elif kind(value) != "null":
+            self.problems.append((value, f"{key.value}: this model takes none"))
+
+    def _files(self, entry: ModelEntry, folder: Path) -> dict[str, InputFile]:
+        """Return the files that are named, by their keys."""
+        found = {}
+        for key in entry.files:
+            node = find(self.root, [key])
+            given = to_value(node) if node is not None else None
+            if node is not None and given is not None:
+                found[key] = self._file(key, node, given, folder)
+        return found
+
+    def _file(self, key: str, node: Node, given: object, folder: Path) -> InputFile:
+        """Return a file with its digest."""
         if not isinstance(given, str):
-            self.problems.append((node, f"arrivals: {_mismatch(node)} (allowed: a file)"))
-        elif entry is not None and not entry.traces:
-            self.problems.append((node, "arrivals: this model takes none"))
-        else:
-            path = (Path() if from_command_line(node) else folder) / given
-            try:
-                # A pipe would be empty once its digest is taken.
-                if path.exists() and not path.is_file():
-                    raise OSError(0, "not a regular file")
-                digest = hashlib.sha256(path.read_bytes()).hexdigest()
-            except (OSError, ValueError) as error:
-                self.problems.append((node, f"arrivals: {str(path)!r}: {reason(error)}"))
-        return path, str(given), digest
+            self.problems.append((node, f"{key}: {_mismatch(node)} (allowed: a file)"))
+            return InputFile(folder, str(given), "")
+        path, digest = (Path() if from_command_line(node) else folder) / given, ""
+        try:
+            # A pipe would be empty once its digest is taken.
+            if path.exists() and not path.is_file():
+                raise OSError(0, "not a regular file")
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        except (OSError, ValueError) as error:
+            self.problems.append((node, f"{key}: {str(path)!r}: {reason(error)}"))
+        return InputFile(path, given, digest)
 
     def _section(
-        self, name: str, cls: type[Section], context: Mapping[str, object]
-    ) -> Section | None:
+        self, name: str, cls: type[S], context: Mapping[str, object] = NO_CONTEXT
+    ) -> S | None:
         """Validate one section; an absent or empty one has only defaults."""
         node = find(self.root, [name])
         value = to_value(node) if node is not None else None
@@ -181,7 +197,7 @@ class _Check:
         if error["type"] == "extra_forbidden":
             names = schema_at(cls, error["loc"][:-1])["properties"]
             # A bare name on the command line may have been meant for the top level.
-            others = {top: top for top in TOP_LEVEL} if path[:-1] == ("factors",) else {}
+            others = {top: top for top in EVERY_KEY} if path[:-1] == ("factors",) else {}
             meant = _key_hint(str(path[-1]), names, others)
             key = written_key(self.root, path)
             return key or self._nearest_node(path), f"{label}: unknown key ({meant})"

@@ -5,11 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from valmatch.config.sections import DesignOptions, OptimizeOptions, ReplicateOptions
 from valmatch.fields import Factors
 
-__all__ = ["Config"]
+__all__ = ["Config", "InputFile"]
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """A file that a model reads.
+
+    Attributes
+    ----------
+    path : Path
+        Where it is.
+    given : str
+        As the config names it.
+    sha256 : str
+        Digest of its bytes when the config was loaded.
+    """
+
+    path: Path
+    given: str
+    sha256: str
 
 
 @dataclass(frozen=True)
@@ -18,27 +37,32 @@ class Config:
 
     Attributes
     ----------
-    model : name of the model, a key of `MODELS`
-    factors : all factors of the model, defaults filled in
-    arrivals : file of arrivals that replaces the random ones, or None
-    arrivals_given : that file as the config names it ("" without one)
-    arrivals_sha256 : digest of its bytes when the config was loaded ("" without one)
-    replicate : the options of ``replicate`` that the config gives, by their names
-    optimize : likewise for ``optimize``
-    design : the points of an experiment, if the config gives any
-    source : the file, as errors show it
-    warnings : settings that are valid but probably not meant, one located line each
-    places : ``file:line:column`` of what is written, by dotted path
+    model : str
+        Name of the model, a key of `MODELS`.
+    factors : Factors
+        All factors of the model, defaults filled in.
+    files : mapping of str to InputFile
+        The files that the model reads, by their keys in the config.
+    replicate : ReplicateOptions
+        The options of ``replicate`` that the config gives; None for those that it does not.
+    optimize : OptimizeOptions
+        Likewise for ``optimize``, with the problem.
+    design : DesignOptions
+        The points of an experiment, if the config gives any.
+    source : str
+        The file, as errors show it.
+    warnings : tuple of str
+        Settings that are valid but probably not meant, one located line each.
+    places : mapping of str to str
+        ``file:line:column`` of what is written, by dotted path.
     """
 
     model: str
     factors: Factors
-    arrivals: Path | None = None
-    arrivals_given: str = ""
-    arrivals_sha256: str = ""
-    replicate: Mapping[str, Any] = field(default_factory=dict)
-    optimize: Mapping[str, Any] = field(default_factory=dict)
-    design: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, InputFile] = field(default_factory=dict)
+    replicate: ReplicateOptions = field(default_factory=lambda: ReplicateOptions.model_validate({}))
+    optimize: OptimizeOptions = field(default_factory=lambda: OptimizeOptions.model_validate({}))
+    design: DesignOptions = field(default_factory=lambda: DesignOptions.model_validate({}))
     source: str = ""
     warnings: tuple[str, ...] = ()
     places: Mapping[str, str] = field(default_factory=dict, compare=False)

@@ -10,11 +10,21 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from valmatch.config.config import Config
+from valmatch.config.config import Config, InputFile
 from valmatch.errors import InputError
-from valmatch.models.registry import MODELS
+from valmatch.fields import Section
+from valmatch.models.registry import MODELS, origin
 
-__all__ = ["changes", "config_id", "problem_id", "resolved", "restore"]
+__all__ = [
+    "changed_factors",
+    "changed_since",
+    "changes",
+    "config_id",
+    "identity",
+    "problem_id",
+    "resolved",
+    "restore",
+]
 
 
 def resolved(config: Config) -> dict[str, Any]:
@@ -23,13 +33,12 @@ def resolved(config: Config) -> dict[str, Any]:
     All factors are spelt out; a null horizon means the last arrival of the file whose digest
     stands beside it.
     """
-    result: dict[str, Any] = {
+    files = {key: {"path": one.given, "sha256": one.sha256} for key, one in config.files.items()}
+    return {
         "model": config.model,
         "factors": config.factors.model_dump(mode="json"),
+        **files,
     }
-    if config.arrivals is not None:
-        result["arrivals"] = {"path": config.arrivals_given, "sha256": config.arrivals_sha256}
-    return result
 
 
 def restore(content: Mapping[str, Any], source: str) -> Config:
@@ -38,33 +47,26 @@ def restore(content: Mapping[str, Any], source: str) -> Config:
     Raises
     ------
     InputError
-        If this version has no such model or factors, or the file of arrivals is not there.
+        If this version has no such model or factors, or a file of the run is not there.
     """
-    arrivals, path = content.get("arrivals"), None
     try:
-        factors = MODELS[content["model"]].factors.model_validate(
-            content["factors"], context={"trace": arrivals is not None}
+        entry = MODELS[content["model"]]
+        given = {key: content[key] for key in entry.files if key in content}
+        factors = entry.factors.model_validate(
+            content["factors"], context={"files": frozenset(given)}
         )
-        if arrivals is not None:
-            tried = (Path(source).parent / arrivals["path"], Path(arrivals["path"]))
-            path = next(
-                p
-                for p in tried
-                if p.is_file() and hashlib.sha256(p.read_bytes()).hexdigest() == arrivals["sha256"]
-            )
+        files = {key: _found(key, one, source) for key, one in given.items()}
     except (KeyError, ValidationError):
         raise InputError(f"{source}: the config of the run is not valid in this version") from None
-    except StopIteration:
-        raise InputError(f"{source}: the run's arrivals {arrivals} are not there") from None
-    given = arrivals or {"path": "", "sha256": ""}
-    return Config(
-        model=content["model"],
-        factors=factors,
-        arrivals=path,
-        arrivals_given=given["path"],
-        arrivals_sha256=given["sha256"],
-        source=source,
-    )
+    return Config(model=content["model"], factors=factors, files=files, source=source)
+
+
+def _found(key: str, given: Mapping[str, str], source: str) -> InputFile:
+    """Return a file of a run, if it is still what it was."""
+    for path in (Path(source).parent / given["path"], Path(given["path"])):
+        if path.is_file() and _digest(path.read_bytes()) == given["sha256"]:
+            return InputFile(path, given["path"], given["sha256"])
+    raise InputError(f"{source}: the run's {key} {dict(given)} are not there")
 
 
 def changes(
@@ -76,6 +78,18 @@ def changes(
     keys = {"model"} if mine["model"] != theirs["model"] else mine.keys() | theirs.keys()
     found = ((key, mine.get(key), theirs.get(key)) for key in sorted(keys))
     return [change for change in found if change[1] != change[2]]
+
+
+def changed_factors(
+    first: Mapping[str, Any], second: Mapping[str, Any]
+) -> list[tuple[str, object, object]]:
+    """Return those `changes` that are of a factor which both configs know.
+
+    What only one of them knows is a new factor, whose default means "as before".
+    """
+    known = _flat(first["factors"]).keys() & _flat(second["factors"]).keys()
+    found = changes(first, second)
+    return [one for one in found if one[0].removeprefix("factors.") in known]
 
 
 def _flat(value: object, path: str = "") -> dict[str, object]:
@@ -92,19 +106,93 @@ def _flat(value: object, path: str = "") -> dict[str, object]:
     return leaves
 
 
+def identity(config: Config) -> dict[str, Any]:
+    """Return what the id of a config is made of.
+
+    The model, its version (of a model of another package also that of its distribution and the
+    digest of its source), the factors that differ from their defaults, the digests of its files.
+    A new factor whose default means "as before" changes nothing here; options of commands do not
+    enter.
+    """
+    return {
+        "model": config.model,
+        **origin(config.model),
+        "factors": _set_factors(config.factors),
+        "files": {key: one.sha256 for key, one in sorted(config.files.items())},
+    }
+
+
+def _set_factors(section: Section) -> dict[str, Any]:
+    """Return the factors that differ from their defaults, section by section."""
+    plain, found = section.model_dump(mode="json"), {}
+    for name, field in type(section).model_fields.items():
+        value = getattr(section, name)
+        default: Any = None
+        if not field.is_required():
+            default = field.get_default(call_default_factory=True)
+        if isinstance(value, Section) and type(default) is type(value):
+            inner = _set_factors(value)
+            if inner:
+                found[name] = inner
+        elif field.is_required() or value != default:
+            found[name] = plain[name]
+    return found
+
+
 def config_id(config: Config) -> str:
     """Return 12 hex digits that identify what is simulated, however the config is written.
 
-    They are the start of the SHA-256 of canonical JSON (sorted keys, shortest numbers) of the
-    model, its factors and the digest of its arrivals; options of commands do not enter.
+    They are the start of the SHA-256 of canonical JSON (sorted keys, shortest numbers) of its
+    `identity`.
     """
-    content = {**resolved(config), "arrivals": config.arrivals_sha256}
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    return _short_digest(identity(config))
 
 
 def problem_id(config: Config) -> str:
     """Return 12 hex digits that identify the problem of the `optimize` section."""
-    parts = {key: config.optimize.get(key) for key in ("variables", "objective", "constraints")}
-    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    given = config.optimize.model_dump(exclude_none=True)
+    parts = ("variables", "objective", "constraints")
+    return _short_digest({key: given[key] or None for key in parts})
+
+
+def _short_digest(content: object) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _digest(text.encode())[:12]
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def changed_since(manifest: Mapping[str, Any], config: Config) -> str:
+    """Say in what a config, or its model, differs from that of a manifest; "" if in nothing.
+
+    A default that has changed since counts, though it is written nowhere.
+    """
+    before, now = manifest.get("identity"), identity(config)
+    found = []
+    if isinstance(before, Mapping):
+        found = [
+            f"{what} {before.get(key)}, now {now.get(key)}"
+            for key, what in _ORIGIN.items()
+            if before.get(key) != now.get(key)
+        ]
+    there = manifest.get("config")
+    if not found and isinstance(there, Mapping) and isinstance(before, Mapping):
+        given = {*_flat(before.get("factors", {})), *_flat(now["factors"])}
+        for key, here, other in changed_factors(resolved(config), there):
+            default = key.removeprefix("factors.") not in given
+            found.append(f"{'the default of ' if default else ''}{key} was {other}, now {here}")
+    more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return "; ".join(found[:_SHOWN]) + more
+
+
+_SHOWN = 8
+"""Differences that are named one by one."""
+
+_ORIGIN = {
+    "model": "the model was",
+    "version": "the model has changed: version",
+    "distribution": "the package of the model has changed:",
+    "source": "the code of the model has changed: digest",
+}

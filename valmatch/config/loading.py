@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias
 
 from yaml import MappingNode, Node
 
-from valmatch.config.checking import TOP_LEVEL, checked, reason
+from valmatch.config.checking import FILES, TOP_LEVEL, checked, reason
 from valmatch.config.config import Config
 from valmatch.config.yaml_document import assign, find, parse, place, show, to_value
 from valmatch.errors import InputError
-from valmatch.models.registry import MODELS
+from valmatch.models.registry import MODELS, ModelEntry
 from valmatch.nearest import nearest
 
 __all__ = ["ConfigLike", "load", "shipped_configs"]
@@ -117,7 +117,7 @@ def _override(root: Node, override: str, name: str) -> Node:
     path = key.strip().split(".")
     if not equals or not all(path):
         raise InputError(f"{name}: not of the form KEY=VALUE (for instance team_diff=300)")
-    if path[0] not in TOP_LEVEL:
+    if path[0] not in (*TOP_LEVEL, *_files_of(root)):
         path = ["factors", *path]
     value = parse(text, name) or parse("null", name)
     assert value is not None
@@ -129,10 +129,21 @@ def _override(root: Node, override: str, name: str) -> Node:
         raise InputError(f"{name}: {'.'.join(path)}: {error}") from None
 
 
+def _entry_of(root: Node) -> ModelEntry | None:
+    """Return what is known of the model that a document names, if it names one."""
+    model = find(root, ["model"])
+    return MODELS.get(str(to_value(model))) if model is not None else None
+
+
+def _files_of(root: Node) -> Iterable[str]:
+    """Return the keys of files: those of the model that a document names, and of our own."""
+    entry = _entry_of(root)
+    return (*FILES, *(entry.files if entry else ()))
+
+
 def _default(root: Node, factor: str, name: str) -> Node:
     """Return the default of a factor, so that an override can change a part of it."""
-    model = find(root, ["model"])
-    entry = MODELS.get(str(to_value(model))) if model is not None else None
+    entry = _entry_of(root)
     known = entry is not None and factor in entry.factors.model_fields
     value = entry.factors.model_fields[factor].default if entry and known else None
     node = parse(json.dumps(value), name)

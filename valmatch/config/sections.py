@@ -11,6 +11,17 @@ from valmatch.fields import Fraction, NonNegative, Number, Positive, Section, Wh
 __all__ = ["SECTIONS", "DesignOptions", "OptimizeOptions", "ReplicateOptions"]
 
 
+class Options(Section):
+    """A section of options, in which null is the same as not to give a key."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _given(cls, data: object) -> object:
+        if isinstance(data, dict):
+            return {key: value for key, value in data.items() if value is not None}
+        return data
+
+
 class Expectation(Section):
     """What a mean is known to be."""
 
@@ -18,7 +29,7 @@ class Expectation(Section):
     tolerance: NonNegative = Field(0.0, description="Largest accepted distance from it.")
 
 
-class ReplicateOptions(Section):
+class ReplicateOptions(Options):
     """Options of ``valmatch replicate`` that a config can give."""
 
     n: Annotated[int, Field(ge=1), *Whole] | None = Field(
@@ -36,8 +47,8 @@ class ReplicateOptions(Section):
     scheduler: str | None = Field(
         None, description="Address of a Dask scheduler; null starts a cluster on this machine."
     )
-    target: list[str] | None = Field(
-        None, description="Half-widths to reach, such as avg_wait_time=1% or avg_wait_time=0.05."
+    target: list[str] = Field(
+        [], description="Half-widths to reach, such as avg_wait_time=1% or avg_wait_time=0.05."
     )
     max_reps: Annotated[int, Field(ge=1), *Whole] | None = Field(
         None, description="Number of replications at which targets are given up."
@@ -46,8 +57,8 @@ class ReplicateOptions(Section):
         None, description="Whether to adjust means by what is known of the arrivals."
     )
     confidence: Fraction | None = Field(None, description="Confidence level of the intervals.")
-    expect: dict[str, Expectation] | None = Field(
-        None,
+    expect: dict[str, Expectation] = Field(
+        {},
         description="Means that the run must reproduce: {response: {mean: ..., tolerance: ...}}.",
     )
 
@@ -88,18 +99,14 @@ class ConstraintOptions(Section):
         return self
 
 
-class OptimizeOptions(Section):
+class OptimizeOptions(Options):
     """The problem and the options of ``valmatch optimize`` that a config can give."""
 
-    variables: dict[str, VariableOptions] | None = Field(
-        None, description="Decision variables by factor."
+    variables: dict[str, VariableOptions] = Field({}, description="Decision variables by factor.")
+    objective: dict[str, TermOptions] = Field(
+        {}, description="Terms of the objective, which is minimised, by name."
     )
-    objective: dict[str, TermOptions] | None = Field(
-        None, description="Terms of the objective, which is minimised, by name."
-    )
-    constraints: dict[str, ConstraintOptions] | None = Field(
-        None, description="Bounds on means, by name."
-    )
+    constraints: dict[str, ConstraintOptions] = Field({}, description="Bounds on means, by name.")
     best_known: Number | None = Field(
         None, description="Best known objective, for solver experiments."
     )
@@ -135,13 +142,13 @@ class RangeOptions(Section):
         return self
 
 
-class DesignOptions(Section):
+class DesignOptions(Options):
     """The points of an experiment: a grid, or a sample that fills ranges."""
 
-    grid: dict[str, Annotated[list[Any], Field(min_length=1)]] | None = Field(
-        None, description="Values by factor; every combination is a point."
+    grid: dict[str, Annotated[list[Any], Field(min_length=1)]] = Field(
+        {}, description="Values by factor; every combination is a point."
     )
-    ranges: dict[str, RangeOptions] | None = Field(None, description="Ranges to fill, by factor.")
+    ranges: dict[str, RangeOptions] = Field({}, description="Ranges to fill, by factor.")
     sample: Literal["latin-hypercube", "sobol"] | None = Field(
         None, description="How ranges are filled; null: latin-hypercube."
     )
@@ -161,7 +168,7 @@ class DesignOptions(Section):
         return self
 
 
-SECTIONS: dict[str, type[Section]] = {
+SECTIONS: dict[str, type[Options]] = {
     "replicate": ReplicateOptions,
     "optimize": OptimizeOptions,
     "design": DesignOptions,

@@ -12,10 +12,6 @@ from valmatch.models.registry import MODELS, unknown_model
 __all__ = ["template"]
 
 WIDTH = 80
-ARRIVALS = (
-    "A CSV file of arrivals that replaces the random ones, relative to this file, with the columns"
-    " arrival_hours and either rating or elo, kd, wr."
-)
 
 
 def template(model: str) -> str:
@@ -36,8 +32,8 @@ def template(model: str) -> str:
         default = _flow(field.default)
         lines += _documented(entry.factors, name, "  # ", f" Default: {default}.")
         lines += [*_wrap(f"{name}: {default}", "  ", " " * (len(name) + 5)), ""]
-    if entry.traces:
-        lines += [*_wrap(ARRIVALS, "# "), "# arrivals: players.csv", ""]
+    for key, meaning in entry.files.items():
+        lines += [*_wrap(meaning, "# "), f"# {key}: players.csv", ""]
     for section, options in SECTIONS.items():
         assert options.__doc__
         meaning = options.__doc__.splitlines()[0].replace("``", "`")

@@ -142,9 +142,9 @@ def _work(config: Config, seed: int, replications: range, controls: bool) -> tup
     return batch, time.perf_counter() - started
 
 
-def _model_of(config: Config) -> Model:
+def _model_of(config: Config) -> Model[object]:
     key = config_id(config)
     if getattr(_own, "key", None) != key:
         _own.model, _own.key = build(config), key
-    model: Model = _own.model
+    model: Model[object] = _own.model
     return model

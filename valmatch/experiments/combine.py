@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.config.config import Config
-from valmatch.config.identity import changes, config_id, restore
+from valmatch.config.identity import changed_factors, changed_since, changes, config_id, restore
 from valmatch.errors import InputError
 from valmatch.execution.shards import WHOLE, Shard, parse_shard
 from valmatch.experiments.replicate import Replications, claim, write_results
@@ -139,10 +139,12 @@ def combine(
     manifests = _manifests(folders, warn)
     first = next(iter(manifests.values()))
     config = restore(first["config"], first.get("source", ""))
-    if config_id(config) != first["config_id"]:
+    changed = changed_since(first, config)
+    if changed or config_id(config) != first["config_id"]:
         raise InputError(
             f"{next(iter(manifests))}: made by a version that knew this config as"
-            f" {first['config_id']} (now {config_id(config)}); combine with that version"
+            f" {first['config_id']} (now {config_id(config)}{changed and f': {changed}'}); combine"
+            " with that version"
         )
     for folder, manifest in manifests.items():
         _refuse_other_run(first, next(iter(manifests)), manifest, folder)
@@ -220,8 +222,10 @@ def _refuse_other_run(
     first: Mapping[str, Any], one: Path, other: Mapping[str, Any], folder: Path
 ) -> None:
     """Refuse a folder of another config or seed, naming what differs."""
-    if first["config_id"] != other["config_id"]:
-        found = changes(first["config"], other["config"])
+    same = first["config_id"] == other["config_id"]
+    # A default may differ between two versions of one config.
+    found = (changed_factors if same else changes)(first["config"], other["config"])
+    if found or not same:
         shown = "; ".join(f"{key}: {mine} and {theirs}" for key, mine, theirs in found[:SHOWN])
         more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
         raise InputError(
@@ -257,7 +261,7 @@ def _controls(
     indices: Sequence[int],
     config: Config,
     seed: int,
-    model: Model,
+    model: Model[object],
     warn: Warn,
 ) -> dict[str, Any]:
     """Return the control variates, if the folders hold those of all replications."""
@@ -276,7 +280,7 @@ def _controls(
 
 
 def _curves(
-    parts: Sequence[_Part], indices: Sequence[int], model: Model, seed: int, warn: Warn
+    parts: Sequence[_Part], indices: Sequence[int], model: Model[object], seed: int, warn: Warn
 ) -> CurveSums:
     """Return the sums over all replications; those that no folder's sums cover are simulated.
 
@@ -311,7 +315,9 @@ def _owed(missing: Sequence[int], parts: Sequence[_Part]) -> dict[str, Sequence[
     return dict(sorted(owed.items(), key=lambda item: int(item[0][6:].partition("/")[0])))
 
 
-def _write(out: Path, result: Replications, rows: Rows, form: RowFormat, model: Model) -> None:
+def _write(
+    out: Path, result: Replications, rows: Rows, form: RowFormat, model: Model[object]
+) -> None:
     """Write the whole as `replicate` writes a run."""
     n = len(result.values)
     whole = claim(out, result.config, result.seed, WHOLE, n, result.requested, resume=True)

@@ -62,9 +62,9 @@ def design_of(config: Config, sweeps: Sequence[str]) -> Design | None:
         if len({key for key, _ in levels}) < len(levels):
             raise InputError(f"--sweep {' --sweep '.join(sweeps)}: a key is given twice")
         return _grid(dict(levels))
-    if config.design.get("grid"):
-        return _grid(config.design["grid"])
-    return _sample(config) if config.design.get("ranges") else None
+    if config.design.grid:
+        return _grid(config.design.grid)
+    return _sample(config) if config.design.ranges else None
 
 
 def parse_levels(text: str) -> tuple[str, list[Any]]:
@@ -105,14 +105,14 @@ def _sample(config: Config) -> Design:
     """Return a space-filling sample of the ranges that a config gives."""
     from scipy.stats import qmc
 
-    options = config.design
-    ranges = options["ranges"]
-    sampler: Any = qmc.Sobol if options.get("sample") == "sobol" else qmc.LatinHypercube
-    units = sampler(len(ranges), rng=options.get("seed", DEFAULT_SEED)).random(options["points"])
+    options, ranges = config.design, config.design.ranges
+    sampler: Any = qmc.Sobol if options.sample == "sobol" else qmc.LatinHypercube
+    seed = DEFAULT_SEED if options.seed is None else options.seed
+    units = sampler(len(ranges), rng=seed).random(options.points)
     kinds = [_kind(config, key) for key in ranges]
     rows = [
         tuple(
-            _scaled(u, one["low"], one["high"], one["log"], kind)
+            _scaled(u, one.low, one.high, one.log, kind)
             for u, one, kind in zip(row, ranges.values(), kinds, strict=True)
         )
         for row in units.tolist()

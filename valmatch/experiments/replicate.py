@@ -123,16 +123,22 @@ class Replications:
                 for name, value in self.estimates.items()
             },
             **({"targets": [one.as_dict() for one in self.precision]} if self.precision else {}),
-            **compare_windows(self.responses, self.values, self.confidence),
+            **self._windows(),
         }
+
+    def _windows(self) -> dict[str, Any]:
+        """Return the parts of the summary that compare policies."""
+        columns = zip(self.responses, self.values.T, strict=True)
+        windows = {one.window: column for one, column in columns if one.window}
+        return compare_windows(windows, self.confidence)
 
     def missed_expectations(self) -> list[str]:
         """Return one line for each mean that is not what the config expects."""
         lines = []
-        for name, expected in self.config.replicate.get("expect", {}).items():
+        for name, expected in self.config.replicate.expect.items():
             mean = self.estimates[name].mean
-            if mean is None or abs(mean - expected["mean"]) > expected["tolerance"]:
-                want = f"{expected['mean']!r} ± {expected['tolerance']!r}"
+            if mean is None or abs(mean - expected.mean) > expected.tolerance:
+                want = f"{expected.mean!r} ± {expected.tolerance!r}"
                 lines.append(f"{name}: mean {mean!r} (expected {want})")
         return lines
 
@@ -215,7 +221,7 @@ def replicate(
     config = load(config)
     model = build(config, warn=warn)
     _check_expected_names(config, model.responses)
-    wanted = [parse_target(text, model.responses) for text in targets]
+    wanted = [parse_target(text, model.responses.names) for text in targets]
     if wanted and shard != WHOLE:
         raise InputError("--target: a shard cannot know when all of them together may stop")
     if control_variates and not model.controls:
@@ -355,7 +361,7 @@ def write_results(folder: RunFolder, result: Replications) -> None:
 
 def _check_expected_names(config: Config, responses: Sequence[Response]) -> None:
     names = [response.name for response in responses]
-    for name in config.replicate.get("expect", {}):
+    for name in config.replicate.expect:
         if name not in names:
             place = config.at(f"replicate.expect.{name}")
             raise InputError(f"{place}: {config.model} has no such response ({hint(name, names)})")

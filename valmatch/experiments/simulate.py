@@ -92,7 +92,7 @@ def simulate(
         )
         if folder:
             for table in result.tables:
-                write_csv(folder.path / f"{table.name}.csv", table.columns)
+                write_csv(folder.path / f"{table.name}.csv", table.columns, table.whole)
             with write_atomically(folder.path / "responses.json") as file:
                 file.write(to_json(recording.summary()))
             folder.close("complete")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import importlib.util
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from valmatch.errors import InputError
 from valmatch.fields import Factors
@@ -16,7 +19,10 @@ from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.models.zonestats.factors import ZoneStatsFactors
 from valmatch.nearest import correction
 
-__all__ = ["GROUP", "MODELS", "OWN", "ModelEntry", "load_model", "unknown_model"]
+if TYPE_CHECKING:
+    from valmatch.model import Model
+
+__all__ = ["GROUP", "MODELS", "OWN", "ModelEntry", "load_model", "origin", "unknown_model"]
 
 
 @dataclass(frozen=True)
@@ -25,16 +31,24 @@ class ModelEntry:
 
     Attributes
     ----------
-    factors : type, the class of its factors
-    summary : what it simulates, in one line
-    path : ``module:class`` of the model
-    traces : whether the config key ``arrivals`` applies to it
+    factors : type
+        The class of its factors.
+    summary : str
+        What it simulates, in one line.
+    path : str
+        ``module:class`` of the model.
+    version : str
+        Changes whenever the same factors and random numbers give something else, so that results
+        of both are never mixed.
+    files : mapping of str to str
+        Files that the model reads: their keys at the top level of a config, with their meanings.
     """
 
     factors: type[Factors]
     summary: str
     path: str
-    traces: bool = False
+    version: str = "1"
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 GROUP = "valmatch.models"
@@ -67,6 +81,11 @@ class _Models(Mapping[str, ModelEntry]):
             ) from error
         return entry
 
+    def distribution(self, name: str) -> str:
+        """Return the package that brings a model, with its version; "" for one of our own."""
+        dist = None if name in self._own else self._others[name].dist
+        return f"{dist.name} {dist.version}" if dist else ""
+
     def __iter__(self) -> Iterator[str]:
         yield from self._own
         yield from self._others
@@ -80,7 +99,10 @@ OWN = {
         ValorantFactors,
         "players arrive, form teams of similar rating, and teams of similar mean are paired",
         "valmatch.models.valorant.model:ValorantModel",
-        traces=True,
+        files={
+            "arrivals": "A CSV file of arrivals that replaces the random ones, relative to this"
+            " file, with the columns arrival_hours and either rating or elo, kd, wr."
+        },
     ),
     "opponent": ModelEntry(
         OpponentFactors,
@@ -94,10 +116,38 @@ OWN = {
     ),
 }
 
-MODELS: Mapping[str, ModelEntry] = _Models(OWN)
+MODELS = _Models(OWN)
 
 
-def load_model(name: str) -> Any:  # noqa: ANN401 - the class of any model
+def origin(name: str) -> dict[str, str]:
+    """Return the version of a model; of another package's also where its code comes from.
+
+    Raises
+    ------
+    InputError
+        If its package cannot be imported.
+    """
+    entry = MODELS[name]
+    if name in OWN:
+        return {"version": entry.version}
+    return {
+        "version": entry.version,
+        "distribution": MODELS.distribution(name),
+        "source": _source_digest(entry),
+    }
+
+
+def _source_digest(entry: ModelEntry) -> str:
+    """Return the digest of the modules of a model and of its factors."""
+    digest = hashlib.sha256()
+    for module in sorted({entry.path.partition(":")[0], entry.factors.__module__}):
+        spec = importlib.util.find_spec(module)
+        if spec is not None and spec.origin is not None and Path(spec.origin).is_file():
+            digest.update(Path(spec.origin).read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def load_model(name: str) -> Callable[[Factors, Mapping[str, Path]], Model[object]]:
     """Import and return the class of the model called `name`.
 
     Raises
@@ -108,7 +158,10 @@ def load_model(name: str) -> Any:  # noqa: ANN401 - the class of any model
     if name not in MODELS:
         raise InputError(unknown_model(name))
     module, _, attribute = MODELS[name].path.partition(":")
-    return getattr(importlib.import_module(module), attribute)
+    found: Callable[[Factors, Mapping[str, Path]], Model[object]] = getattr(
+        importlib.import_module(module), attribute
+    )
+    return found
 
 
 def unknown_model(name: str) -> str:

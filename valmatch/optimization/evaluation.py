@@ -11,7 +11,7 @@ from valmatch.config.config import Config
 from valmatch.model import Model
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import with_factors
-from valmatch.simulator import build
+from valmatch.simulator import build, row_of
 from valmatch.streams import Streams
 
 __all__ = ["BudgetSpent", "Evaluator", "Journal"]
@@ -68,9 +68,8 @@ class Evaluator:
         self._config, self._problem, self._journal = config, problem, journal
         self._streams, self._first = Streams(seed), first
         model = build(config)
-        position = {response.name: k for k, response in enumerate(model.responses)}
         self._names = problem.responses
-        self._columns = [position[name] for name in self._names]
+        self._columns = [model.responses.names.index(name) for name in self._names]
         self._redraw = any(v.name in model.drawn_by for v in problem.variables)
         self._inputs: dict[int, object] = {}
         self._known: dict[tuple[float, ...], Floats] = {}
@@ -104,18 +103,20 @@ class Evaluator:
             self.spent += missing
         return self._problem.outcomes(dict(zip(self._names, known[:n].T, strict=True)))
 
-    def _replication(self, model: Model, point: tuple[float, ...], k: int) -> tuple[float, ...]:
+    def _replication(
+        self, model: Model[object], point: tuple[float, ...], k: int
+    ) -> tuple[float, ...]:
         """Return the responses of a point's k-th replication: from the journal, or made."""
         address = (*point, self._first + k)
         if self._journal is not None and address in self._journal:
             return self._journal[address]
-        responses = model.run(self._draw(model, k)).responses
+        responses = row_of(model, model.run(self._draw(model, k)).responses)
         row = tuple(responses[self._columns].tolist())
         if self._journal is not None:
             self._journal[address] = row
         return row
 
-    def _draw(self, model: Model, k: int) -> object:
+    def _draw(self, model: Model[object], k: int) -> object:
         """Return the inputs of a point's k-th replication, kept unless the point enters them."""
         if self._redraw or k >= KEPT:
             return model.draw(self._streams, self._first + k)

@@ -120,7 +120,7 @@ def parse_sweep(config: Config, text: str) -> Sweep:
         If it is not of that form, or NAME is neither a constraint nor a term of the objective.
     """
     name, _, ends = text.partition("=")
-    names = [*(config.optimize.get("constraints") or {}), *(config.optimize.get("objective") or {})]
+    names = [*config.optimize.constraints, *config.optimize.objective]
     if name not in names:
         what = f"{name!r} is no constraint and no term ({hint(name, names)})"
         raise InputError(f"--sweep {text}: {what}")

@@ -41,7 +41,7 @@ def open_journal(
             identity,
             resume=resume,
             kept_in=JOURNAL,
-            facts={"optimize": config.optimize},
+            facts={"optimize": config.optimize.model_dump(exclude_none=True)},
         )
     )
     variables = [variable.name for variable in problem.variables]

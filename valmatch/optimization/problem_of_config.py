@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from pydantic import ValidationError
 
 from valmatch.config.config import Config
+from valmatch.config.sections import ConstraintOptions, VariableOptions
 from valmatch.errors import InputError
 from valmatch.fields import Factors, allowed, plain_number, schema_at
 from valmatch.model import Model
@@ -18,7 +18,7 @@ from valmatch.optimization.problem import Constraint, Problem, Term, Variable
 __all__ = ["problem_of", "with_factors"]
 
 
-def problem_of(config: Config, model: Model) -> Problem:
+def problem_of(config: Config, model: Model[object]) -> Problem:
     """Return the problem of the `optimize` section of a config.
 
     Raises
@@ -27,8 +27,7 @@ def problem_of(config: Config, model: Model) -> Problem:
         If the section poses no problem for this model.
     """
     section = config.optimize
-    variables = section.get("variables") or {}
-    terms = section.get("objective") or {}
+    variables, terms = section.variables, section.objective
     for key, part in (("variables", variables), ("objective", terms)):
         if not part:
             raise InputError(f"{config.at(f'optimize.{key}')}: missing (at least one is needed)")
@@ -38,14 +37,14 @@ def problem_of(config: Config, model: Model) -> Problem:
         [
             Term(
                 name,
-                _known(config, f"objective.{name}.response", given["response"], responses),
-                given["weight"],
+                _known(config, f"objective.{name}.response", given.response, responses),
+                given.weight,
             )
             for name, given in terms.items()
         ],
         [
             _constraint(config, name, given, responses)
-            for name, given in (section.get("constraints") or {}).items()
+            for name, given in section.constraints.items()
         ],
     )
 
@@ -59,11 +58,11 @@ def with_factors(config: Config, changes: Mapping[str, float]) -> Factors:
         If the model does not take them.
     """
     factors = config.factors
-    context = {"trace": config.arrivals is not None}
+    context = {"files": frozenset(config.files)}
     return type(factors).model_validate({**factors.model_dump(), **changes}, context=context)
 
 
-def _variable(config: Config, name: str, given: Mapping[str, Any]) -> Variable:
+def _variable(config: Config, name: str, given: VariableOptions) -> Variable:
     """Return a decision variable, its bounds and start checked against the factor."""
     path = f"optimize.variables.{name}"
     values = config.factors.model_dump()
@@ -75,31 +74,28 @@ def _variable(config: Config, name: str, given: Mapping[str, Any]) -> Variable:
     if name not in numeric:
         what = "is not a number" if name in values else "is no factor"
         raise InputError(f"{config.at(path)}: {what} ({hint(name, numeric)})")
-    low, high = given["low"], given["high"]
-    start = given.get("start")
-    if start is None:
-        start = float(values[name])
+    low, high = given.low, given.high
+    start = float(values[name]) if given.start is None else given.start
     if not low < high:
         raise InputError(
             f"{config.at(f'{path}.low')}: {plain_number(low)} is not below high,"
             f" {plain_number(high)}"
         )
-    for key in ("low", "high"):
-        _check_range(config, name, path, key, given[key])
+    for key, bound in (("low", low), ("high", high)):
+        _check_range(config, name, path, key, bound)
     if not low <= start <= high:
         raise InputError(
             f"{config.at(f'{path}.start')}: {plain_number(start)} is outside the bounds"
             f" (allowed: from {plain_number(low)} to {plain_number(high)})"
         )
-    mean = given.get("mean")
     return Variable(
         name,
         low,
         high,
-        given.get("scale", math.inf),
+        math.inf if given.scale is None else given.scale,
         start,
-        start if mean is None else mean,
-        given.get("std", math.inf),
+        start if given.mean is None else given.mean,
+        math.inf if given.std is None else given.std,
         whole=isinstance(values[name], int),
     )
 
@@ -117,12 +113,13 @@ def _check_range(config: Config, name: str, path: str, key: str, value: float) -
 
 
 def _constraint(
-    config: Config, name: str, given: Mapping[str, Any], responses: Collection[str]
+    config: Config, name: str, given: ConstraintOptions, responses: Collection[str]
 ) -> Constraint:
-    response = _known(config, f"constraints.{name}.response", given["response"], responses)
-    if given.get("at_most") is not None:
-        return Constraint(name, response, 1, given["at_most"])
-    return Constraint(name, response, -1, given["at_least"])
+    response = _known(config, f"constraints.{name}.response", given.response, responses)
+    if given.at_most is not None:
+        return Constraint(name, response, 1, given.at_most)
+    assert given.at_least is not None  # one of them is given
+    return Constraint(name, response, -1, given.at_least)
 
 
 def _known(config: Config, path: str, response: str, responses: Collection[str]) -> str:

@@ -75,7 +75,7 @@ def compare(
     post = post_replications(settings.budget)
     judge = _judge(config, problem, settings.seed, post)
     finals = [judge(run.certificate.unit) for run in runs]
-    known = config.optimize.get("best_known")
+    known = config.optimize.best_known
     feasible = [truth.objective for truth in finals if truth.feasible]
     best = known if known is not None else min(feasible, default=None)
     marks = np.linspace(0, settings.budget, CHECKPOINTS + 1)[1:].round().astype(int).tolist()

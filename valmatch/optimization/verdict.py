@@ -59,7 +59,7 @@ class Verdict:
 
 
 def verdict(
-    model: Model, problem: Problem, runs: Sequence[Run], confidence: float
+    model: Model[object], problem: Problem, runs: Sequence[Run], confidence: float
 ) -> Verdict | None:
     """Return the best recommended point of some runs; None if there are none."""
     if not runs:
@@ -90,7 +90,7 @@ def _rank(certificate: Certificate) -> tuple[int, float]:
 
 
 def _why(
-    model: Model, best: Certificate, constraints: Sequence[tuple[Constraint, Estimate]]
+    model: Model[object], best: Certificate, constraints: Sequence[tuple[Constraint, Estimate]]
 ) -> str:
     """Say why a point is called feasible, infeasible or neither."""
     n = len(best.outcomes)
@@ -120,7 +120,7 @@ def _why(
     return f"no feasible point was found, {seen}{_floor(model, worst)}"
 
 
-def _floor(model: Model, constraint: Constraint) -> str:
+def _floor(model: Model[object], constraint: Constraint) -> str:
     """Say what theory knows of the least value of a response."""
     if constraint.sign < 0 or constraint.response not in model.floors:
         return ""

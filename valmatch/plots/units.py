@@ -56,7 +56,7 @@ class Units:
                 raise InputError(
                     f"manifest.json: config: factors.{what['loc'][0]}: {what['msg']}"
                 ) from None
-            fixed = model(factors).responses
+            fixed = model(factors, {}).responses
         return {response.name: response for response in fixed}
 
     @cached_property

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError
-from valmatch.model import Response
 from valmatch.nearest import hint
 from valmatch.statistics.estimates import estimate, t_quantile
 
@@ -165,7 +164,7 @@ def looks(first: int, most: int) -> Iterator[int]:
     yield most
 
 
-def parse_target(text: str, responses: Sequence[Response]) -> Target:
+def parse_target(text: str, names: Sequence[str]) -> Target:
     """Read ``NAME=1%`` (of the size of the mean) or ``NAME=0.05`` (in the unit of the response).
 
     Raises
@@ -176,7 +175,6 @@ def parse_target(text: str, responses: Sequence[Response]) -> Target:
     name, equals, size = (part.strip() for part in text.rpartition("="))
     if not equals:
         raise InputError(f"--target {text}: not a target (allowed: NAME=1% or NAME=0.05)")
-    names = [response.name for response in responses]
     if name not in names:
         raise InputError(f"--target {text}: no response {name!r} ({hint(name, names)})")
     relative = size.endswith("%")

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.model import Response
 from valmatch.statistics.estimates import estimate
 
 __all__ = ["compare_windows"]
 
 Floats = NDArray[np.float64]
 
+W = TypeVar("W", bound=tuple[str, str, str])
 
-def compare_windows(
-    responses: Sequence[Response], values: Floats, confidence: float
-) -> dict[str, Any]:
+
+def compare_windows(windows: Mapping[W, Floats], confidence: float) -> dict[str, Any]:
     """Return the parts ``windows`` and ``paired`` of ``summary.json``.
 
     Parameters
     ----------
-    responses : sequence of Response
-        Those with a window are compared.
-    values : (n, len(responses)) float64
-        One row a replication; all policies of a row meet the same random numbers.
+    windows : mapping of (policy, measure, games) to (n,) float64
+        One number a replication; all policies of a replication meet the same random numbers.
     confidence : float
         Level of the intervals.
 
@@ -35,21 +32,19 @@ def compare_windows(
     -------
     dict
         ``windows[policy][measure][games]`` and ``paired[policy][other][measure][games]``, the
-        policy minus another that stands before it; {} where no response has a window.
+        policy minus another that stands before it; {} without a window.
     """
-    windows: dict[str, Any] = {}
+    means: dict[str, Any] = {}
     columns: dict[str, dict[tuple[str, str], Floats]] = {}
-    for response, column in zip(responses, values.T, strict=True):
-        if response.window:
-            policy, measure, games = response.window
-            columns.setdefault(policy, {})[measure, games] = column
+    for (policy, measure, games), column in windows.items():
+        columns.setdefault(policy, {})[measure, games] = column
     for policy, own in columns.items():
-        windows[policy] = _facts(own, confidence)
+        means[policy] = _facts(own, confidence)
     paired: dict[str, Any] = {}
     for other, policy in combinations(columns, 2):
         differences = {key: own - columns[other][key] for key, own in columns[policy].items()}
         paired.setdefault(policy, {})[other] = _facts(differences, confidence)
-    return {"windows": windows, "paired": paired} if windows else {}
+    return {"windows": means, "paired": paired} if means else {}
 
 
 def _facts(columns: dict[tuple[str, str], Floats], confidence: float) -> dict[str, Any]:

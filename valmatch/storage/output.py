@@ -10,13 +10,16 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
 
 from valmatch.errors import RunError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = [
     "cell",
@@ -105,13 +108,33 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
             Path(temporary).unlink(missing_ok=True)
 
 
-def write_csv(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
-    """Write equally long columns as CSV, atomically."""
+def write_csv(
+    path: Path, columns: Mapping[str, Sequence[Any] | NDArray[Any]], whole: Collection[str] = ()
+) -> None:
+    """Write equally long columns as CSV, atomically.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    columns : mapping of str to sequence or array
+        Values by the name of the column; None and NaN stand for no value.
+    whole : collection of str
+        Columns of floats that hold whole numbers.
+    """
+    lists = [_plain_list(values) for values in columns.values()]
+    flags = [name in whole for name in columns]
     with write_atomically(path) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
-        for row in zip(*columns.values(), strict=True):
-            writer.writerow([cell(value) for value in row])
+        for row in zip(*lists, strict=True):
+            writer.writerow(map(cell, row, flags))
+
+
+def _plain_list(values: Sequence[Any] | NDArray[Any]) -> list[Any]:
+    """Return values as Python's own."""
+    plain: list[Any] = values.tolist() if hasattr(values, "tolist") else list(values)
+    return plain
 
 
 def environment() -> dict[str, Any]:

@@ -16,7 +16,8 @@ from typing import Any, Self
 from filelock import FileLock, Timeout
 
 from valmatch.config.config import Config
-from valmatch.config.identity import config_id, resolved
+from valmatch.config.identity import changed_since, config_id, resolved
+from valmatch.config.identity import identity as identity_of
 from valmatch.errors import InputError, RunError
 from valmatch.storage.output import environment, to_json, write_atomically
 
@@ -90,9 +91,11 @@ class RunFolder:
             "pid": os.getpid(),
             "host": platform.node(),
             "source": config.source,
+            "identity": identity_of(config),
             "config": resolved(config),
             **environment(),
         }
+        self._config = config
         self._keys = ("command", "config_id", *identity)
         self._refuse_other_results()
         self._lock = self._locked()
@@ -119,13 +122,20 @@ class RunFolder:
             return {}
         except OSError as error:
             raise InputError(f"--out {self.path}: cannot be used: {error.strerror}") from None
+        changed = changed_since(earlier, self._config)
         for key in self._keys:
             mine, other = self._manifest[key], earlier.get(key)
             if mine != other:
+                why = f"; {changed}" if changed and key == "config_id" else ""
                 raise InputError(
                     f"--out {self.path}: holds the results of another run ({key} {other}, this"
-                    f" run has {mine}); choose another folder"
+                    f" run has {mine}{why}); choose another folder"
                 )
+        if changed:
+            raise InputError(
+                f"--out {self.path}: holds the results of another version of the model"
+                f" ({changed}); choose another folder"
+            )
         for key, least in self._at_least.items():
             if (before := earlier.get(key, 0)) > least:
                 raise InputError(

@@ -25,7 +25,7 @@ ROWS = "replications.csv"
 CONTROLS = "controls.csv"
 
 
-def row_format(config: Config, seed: int, model: Model) -> RowFormat:
+def row_format(config: Config, seed: int, model: Model[object]) -> RowFormat:
     """Return the lines of ``replications.csv``."""
     responses = model.responses
     return RowFormat(
@@ -33,7 +33,7 @@ def row_format(config: Config, seed: int, model: Model) -> RowFormat:
     )
 
 
-def control_format(config: Config, seed: int, model: Model) -> RowFormat:
+def control_format(config: Config, seed: int, model: Model[object]) -> RowFormat:
     """Return the lines of ``controls.csv``."""
     names = list(model.controls)
     return RowFormat(config_id(config), seed, names, [False] * len(names))
@@ -65,7 +65,7 @@ class Store:
         self,
         config: Config,
         seed: int,
-        model: Model,
+        model: Model[object],
         indices: range,
         folder: Path | None,
         *,

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.compilation import announce_compilation, njit
-from valmatch.model import Axes, Model, Outcome, Record, Response, Table, Window
+from valmatch.model import (
+    NO_FILES,
+    Axes,
+    Model,
+    Outcome,
+    Record,
+    Response,
+    Responses,
+    Table,
+    Window,
+)
 from valmatch.models.opponent.factors import OpponentFactors
 from valmatch.models.opponent.prior import Prior, draw_prior, player_of_rank, spread
 from valmatch.models.opponent.sample_path import BELIEFS, MEASURES, Policy, play_path
@@ -32,6 +42,9 @@ WINDOWS = (100, 200)
 """After these games a window of the paper's discussion ends; the last ends with the last game."""
 
 WIN, QUALITY = MEASURES.index("win_fraction"), MEASURES.index("expected_quality")
+
+TOTAL = "total"
+"""The window of all games, whose values are summed up."""
 
 MEANINGS = {
     "true_draw_probability": ("1/skill", "draw density of the two true skills (14)"),
@@ -79,14 +92,17 @@ def window_edges(n_games: int) -> Whole:
     return np.array([0, *(edge for edge in WINDOWS if edge < n_games), n_games])
 
 
-def _responses(policies: Sequence[str], n_games: int) -> list[Response]:
-    """Return the responses in the order of `_summarize`."""
-    edges = window_edges(n_games).tolist()
-    games = [f"{low + 1}-{high}" for low, high in pairwise(edges)]
+def _spans(n_games: int) -> list[str]:
+    """Return the windows in words, such as "1-100"."""
+    return [f"{low + 1}-{high}" for low, high in pairwise(window_edges(n_games).tolist())]
+
+
+def _responses(policies: Sequence[str], n_games: int) -> Responses:
+    """Return the responses: of each policy the objective, then each measure in each window."""
     unit, meaning = MEANINGS["expected_quality"]
     responses = []
     for policy in policies:
-        window = Window(policy, "expected_quality", "total")
+        window = Window(policy, "expected_quality", TOTAL)
         text = f"sum of the {meaning} over all games, the objective (7)"
         responses.append(Response(f"expected_quality.{policy}", unit, text, window=window))
         for measure in MEASURES:
@@ -98,9 +114,9 @@ def _responses(policies: Sequence[str], n_games: int) -> list[Response]:
                     f"{meaning}, mean over games {span}",
                     window=Window(policy, measure, span),
                 )
-                for span in games
+                for span in _spans(n_games)
             ]
-    return responses
+    return Responses(*responses)
 
 
 def _axes(factors: OpponentFactors) -> Axes:
@@ -118,15 +134,15 @@ def _axes(factors: OpponentFactors) -> Axes:
     return Axes(factors.policies, MEASURES, factors.n_games, scales)
 
 
-class OpponentModel(Model):
+class OpponentModel(Model[SamplePath]):
     """The simulation study of section 4 of the paper, for any factors.
 
     Parameters
     ----------
     factors : OpponentFactors
         The factors.
-    arrivals : None
-        This model takes no arrivals.
+    files : mapping
+        This model takes none.
     """
 
     drawn_by = frozenset(
@@ -140,12 +156,13 @@ class OpponentModel(Model):
         )
     )
 
-    def __init__(self, factors: OpponentFactors, arrivals: Path | None = None) -> None:
-        assert arrivals is None
+    def __init__(self, factors: OpponentFactors, files: Mapping[str, Path] = NO_FILES) -> None:
+        assert not files
         self._factors = factors
         self._policies = [Policy[name.upper()] for name in factors.policies]
         self._edges = window_edges(factors.n_games)
-        self.responses: Sequence[Response] = _responses(factors.policies, factors.n_games)
+        self.responses = _responses(factors.policies, factors.n_games)
+        self._places = {r.name: self._place(r.window) for r in self.responses if r.window}
         self.axes: Axes | None = _axes(factors)
         self._scales = np.array(self.axes.scales)[:, np.newaxis]
         n_players = factors.n_opponents + 1
@@ -211,11 +228,19 @@ class OpponentModel(Model):
             )
         return play
 
-    def _summary(self, measures: Floats) -> Floats:
-        """Return the responses."""
-        out = np.empty(len(self.responses))
+    def _summary(self, measures: Floats) -> dict[str, float]:
+        """Return the responses by name."""
+        out = np.empty(len(self._places))
         _summarize(measures, self._edges, QUALITY, out)
-        return out
+        return {name: out[place] for name, place in self._places.items()}
+
+    def _place(self, window: Window) -> int:
+        """Return where `_summarize` writes a sum or mean."""
+        spans = _spans(self._factors.n_games)
+        first = self._factors.policies.index(window.policy) * (1 + len(MEASURES) * len(spans))
+        if window.games == TOTAL:
+            return first
+        return first + 1 + MEASURES.index(window.measure) * len(spans) + spans.index(window.games)
 
     def _players_table(self, inputs: SamplePath) -> Table:
         """Return one row for each player."""
@@ -224,35 +249,38 @@ class OpponentModel(Model):
         return Table(
             "players",
             {
-                "player": range(means.size),
+                "player": np.arange(means.size),
                 "rank": [ranks.index(player) + 1 for player in range(means.size)],
-                "skill_mean": means.tolist(),
-                "prior_mean": self._believed_means(inputs.prior).tolist(),
-                "prior_variance": variances.tolist(),
-                "skill": inputs.skills.tolist(),
+                "skill_mean": means,
+                "prior_mean": self._believed_means(inputs.prior),
+                "prior_variance": variances,
+                "skill": inputs.skills,
             },
         )
 
     def _games_table(self, play: Play) -> Table:
         """Return one row for each policy and game; beliefs are those after the game."""
         count, n_games = play.opponents.shape
-        columns = {
-            "policy": [name for name in self._factors.policies for _ in range(n_games)],
-            "game": list(range(1, n_games + 1)) * count,
-            "opponent": play.opponents.ravel().tolist(),
-            "win": play.measures[:, WIN].astype(np.int64).ravel().tolist(),
+        columns: dict[str, NDArray[Any]] = {
+            "policy": np.repeat(self._factors.policies, n_games),
+            "game": np.tile(np.arange(1, n_games + 1), count),
+            "opponent": play.opponents.ravel(),
+            "win": play.measures[:, WIN].astype(np.int64).ravel(),
         }
         for k, name in enumerate(BELIEFS):
-            columns[name] = play.beliefs[:, k].ravel().tolist()
+            columns[name] = play.beliefs[:, k].ravel()
         for k, name in enumerate(MEASURES):
             if k != WIN:
-                columns[name] = play.measures[:, k].ravel().tolist()
+                columns[name] = play.measures[:, k].ravel()
         return Table("games", columns)
 
 
 @njit
 def _summarize(measures: Floats, edges: Whole, quality: int, out: Floats) -> None:
-    """Write, policy by policy, the objective (7) and the mean of each measure over each window."""
+    """Write, policy by policy, the objective (7) and the mean of each measure over each window.
+
+    Where each of them stands, `OpponentModel._place` knows.
+    """
     row = 0
     for policy in range(measures.shape[0]):
         objective = row

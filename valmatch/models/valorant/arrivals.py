@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from valmatch.compilation import njit
 from valmatch.streams import Streams
 
-__all__ = ["ArrivalProcess", "Chunk", "arrival_times", "cholesky_factor", "skill_vectors"]
+__all__ = ["ArrivalProcess", "ArrivingPlayers", "arrival_times", "cholesky_factor", "skill_vectors"]
 
 Floats = NDArray[np.float64]
 
@@ -23,7 +23,7 @@ CHUNK = 16_384
 """Most players drawn at once: bounds the memory of a replication, never changes a draw."""
 
 
-class Chunk(NamedTuple):
+class ArrivingPlayers(NamedTuple):
     """Consecutive players in order of arrival.
 
     Attributes
@@ -178,7 +178,9 @@ class ArrivalProcess:
         """Hours before the horizon in which players arrive."""
         return float(np.diff(self.edges)[self.rates > 0].sum())
 
-    def chunks(self, streams: Streams, replication: int, size: int = CHUNK) -> Iterator[Chunk]:
+    def chunks(
+        self, streams: Streams, replication: int, size: int = CHUNK
+    ) -> Iterator[ArrivingPlayers]:
         """Yield the players of a replication in order of arrival, at most `size` at a time.
 
         `streams` serves one replication at a time: exhaust the iterator before opening another.
@@ -197,7 +199,7 @@ class ArrivalProcess:
             )
             yield self._players(times[:count], normals)
 
-    def _players(self, times: Floats, normals: np.random.Generator) -> Chunk:
+    def _players(self, times: Floats, normals: np.random.Generator) -> ArrivingPlayers:
         """Give each arrival a skill vector, redrawing whole vectors until none is negative."""
         count, width = times.size, self.mean.size
         vectors, ratings = np.empty((count, width)), np.empty(count)
@@ -207,4 +209,4 @@ class ArrivalProcess:
             done = skill_vectors(
                 draws, self.mean, self.factor, self.multipliers, done, vectors, ratings
             )
-        return Chunk(times, ratings, vectors)
+        return ArrivingPlayers(times, ratings, vectors)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.compilation import njit
-from valmatch.models.valorant.arrivals import ArrivalProcess, Chunk
+from valmatch.models.valorant.arrivals import ArrivalProcess, ArrivingPlayers
 
 __all__ = ["PlayerSums", "rating_integrals"]
 
@@ -80,12 +80,16 @@ class PlayerSums:
             powers = players * np.round(powers / powers[0], 10)
         return dict(zip(NAMES, (players, float(hours), *powers[1:].tolist()), strict=True))
 
-    def observe(self, chunks: Iterable[Chunk]) -> tuple[Iterator[Chunk], Callable[[], Floats]]:
+    def observe(
+        self, chunks: Iterable[ArrivingPlayers]
+    ) -> tuple[Iterator[ArrivingPlayers], Callable[[], Floats]]:
         """Return the players, to be used once, and a function that gives their sums afterwards."""
         sums = np.zeros(len(NAMES))
         return self._counted(chunks, sums), lambda: sums
 
-    def _counted(self, chunks: Iterable[Chunk], sums: Floats) -> Iterator[Chunk]:
+    def _counted(
+        self, chunks: Iterable[ArrivingPlayers], sums: Floats
+    ) -> Iterator[ArrivingPlayers]:
         center, scale = self._standard
         for chunk in chunks:
             _add_players(chunk.times, chunk.ratings, center, scale, sums)

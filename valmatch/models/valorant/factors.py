@@ -203,7 +203,7 @@ class ValorantFactors(Factors):
 
 
 def _trace(info: ValidationInfo) -> bool:
-    return bool(info.context and info.context.get("trace"))
+    return bool(info.context and "arrivals" in info.context["files"])
 
 
 def _check_covariance(matrix: Sequence[Sequence[float]]) -> None:

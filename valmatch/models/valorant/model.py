@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from valmatch.compilation import announce_compilation, inlined, njit
 from valmatch.matching import joint, team_first
 from valmatch.matching.rules import Rules, prioritized, ticks_per_hour
-from valmatch.model import Model, Outcome, Record, Response, Table
-from valmatch.models.valorant.arrivals import ArrivalProcess, Chunk
+from valmatch.model import NO_FILES, Model, Outcome, Record, Response, Responses, Table
+from valmatch.models.valorant.arrivals import ArrivalProcess, ArrivingPlayers
 from valmatch.models.valorant.controls import PlayerSums
 from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.models.valorant.trace import Trace, read_trace
@@ -23,9 +23,7 @@ __all__ = ["RESPONSES", "ValorantModel"]
 
 Floats = NDArray[np.float64]
 
-QUANTILES = (0.5, 0.9, 0.99)
-
-RESPONSES = (
+RESPONSES = Responses(
     Response("avg_team_diff", "Elo points", "mean over matches of |mean rating - mean rating|"),
     Response("avg_player_diff", "Elo points", "mean over matched teams of max - min rating"),
     Response("avg_wait_time", "minutes", "mean wait of matched players"),
@@ -43,18 +41,19 @@ RESPONSES = (
 )
 
 
-class ValorantModel(Model):
+class ValorantModel(Model[Iterable[ArrivingPlayers]]):
     """The model of the Valorant source, with the factors and responses added to it.
 
     Parameters
     ----------
     factors : ValorantFactors
         The factors.
-    arrivals : Path or None
-        A trace that replaces the random arrivals; every replication is then the same.
+    files : mapping of str to Path
+        ``arrivals``: a trace that replaces the random arrivals; every replication is then the
+        same.
     """
 
-    responses: Sequence[Response] = RESPONSES
+    responses = RESPONSES
     drawn_by = frozenset(
         (
             "poisson_rate",
@@ -66,7 +65,8 @@ class ValorantModel(Model):
         )
     )
 
-    def __init__(self, factors: ValorantFactors, arrivals: Path | None = None) -> None:
+    def __init__(self, factors: ValorantFactors, files: Mapping[str, Path] = NO_FILES) -> None:
+        arrivals = files.get("arrivals")
         self._matcher: Any = joint if factors.matching == "joint" else team_first
         self._trace: Trace | None = None
         self._process: ArrivalProcess | None = None
@@ -126,7 +126,7 @@ class ValorantModel(Model):
         """The expectation of each control; none of a trace, which has nothing random."""
         return self._sums.expectations if self._sums else {}
 
-    def draw(self, streams: Streams, replication: int) -> Iterable[Chunk]:
+    def draw(self, streams: Streams, replication: int) -> Iterable[ArrivingPlayers]:
         """Return the players of a replication in order of arrival.
 
         Days of millions of players come as a lazy sequence of chunks, to be used once, so that
@@ -137,22 +137,24 @@ class ValorantModel(Model):
         assert self._process is not None
         return self._process.chunks(streams, replication)
 
-    def keep(self, inputs: Iterable[Chunk]) -> list[Chunk]:
+    def keep(self, inputs: Iterable[ArrivingPlayers]) -> list[ArrivingPlayers]:
         """Return the players in a list."""
         return list(inputs)
 
-    def observe(self, inputs: Iterable[Chunk]) -> tuple[Iterable[Chunk], Callable[[], Floats]]:
+    def observe(
+        self, inputs: Iterable[ArrivingPlayers]
+    ) -> tuple[Iterable[ArrivingPlayers], Callable[[], Floats]]:
         """Return the players, to be used once, and a function that gives their sums afterwards."""
         return self._sums.observe(inputs) if self._sums else super().observe(inputs)
 
-    def run(self, inputs: Iterable[Chunk]) -> Outcome:
+    def run(self, inputs: Iterable[ArrivingPlayers]) -> Outcome:
         """Return the responses to these arrivals."""
         return Outcome(self._responses(self._match(inputs, self._no_log)))
 
-    def record(self, inputs: Iterable[Chunk]) -> Record:
+    def record(self, inputs: Iterable[ArrivingPlayers]) -> Record:
         """Return the responses with every player and every match."""
         chunks = list(inputs)
-        players = Chunk(
+        players = ArrivingPlayers(
             np.concatenate([chunk.times for chunk in chunks]),
             np.concatenate([chunk.ratings for chunk in chunks]),
             np.concatenate([chunk.vectors for chunk in chunks]),
@@ -166,7 +168,7 @@ class ValorantModel(Model):
             (self._players_table(players, log), self._matches_table(players, log)),
         )
 
-    def _match(self, chunks: Iterable[Chunk], log: Floats) -> int:
+    def _match(self, chunks: Iterable[ArrivingPlayers], log: Floats) -> int:
         """Let the players arrive; return their number."""
         announce_compilation(self._matcher.run)
         self._matcher.reset(self._lobby)
@@ -180,7 +182,7 @@ class ValorantModel(Model):
                 return count
             chunk = following
 
-    def _feed(self, chunk: Chunk, first: int, last: bool, log: Floats) -> int:
+    def _feed(self, chunk: ArrivingPlayers, first: int, last: bool, log: Floats) -> int:
         """Hand arrivals to the kernel, making room whenever it asks for it."""
         run, rules, taken = self._matcher.run, self._rules, 0
         times, ratings = chunk.times, chunk.ratings
@@ -198,9 +200,9 @@ class ValorantModel(Model):
             else:
                 self._lobby = self._matcher.grown(lobby, rules.team_num)
 
-    def _responses(self, players: int) -> Floats:
+    def _responses(self, players: int) -> NDArray[np.void]:
         """Return the responses of the replication that the lobby holds."""
-        state, out = self._lobby.state, np.empty(len(RESPONSES))
+        state, out = self._lobby.state, RESPONSES.record()
         waits = self._waits[: state["matched"][0]]
         # In place, because a copy of the waits of millions of players would show; sorted, because
         # numpy's vectorised sort is faster than its selection of six order statistics.
@@ -208,76 +210,79 @@ class ValorantModel(Model):
         _summarize(state, waits, players, self._rules.horizon, out)
         return out
 
-    def _players_table(self, players: Chunk, log: Floats) -> Table:
+    def _players_table(self, players: ArrivingPlayers, log: Floats) -> Table:
         """Return one row for each player."""
         n, team_num = players.times.size, self._rules.team_num
-        team: list[int | None] = [None] * n
-        match: list[int | None] = [None] * n
-        left = np.full(n, np.nan)
+        team, match, left = (np.full(n, np.nan) for _ in range(3))
         for number, row in enumerate(log):
             for k, player in enumerate(row[3:].astype(int).tolist()):
-                team[player] = int(row[1 + k // team_num])
+                team[player] = row[1 + k // team_num]
                 match[player], left[player] = number, row[0]
         for order, members in self._matcher.waiting_teams(self._lobby):
             for player in members:
                 team[player] = order
-        vectors = players.vectors.T.tolist() if players.vectors.size else [[None] * n] * 3
+        vectors = players.vectors.T if players.vectors.size else np.full((3, n), np.nan)
         seen = np.where(np.isnan(left), self._rules.horizon, left)
         return Table(
             "players",
             {
-                "player": range(n),
-                "arrival_hours": players.times.tolist(),
+                "player": np.arange(n),
+                "arrival_hours": players.times,
                 **dict(zip(("elo", "kd", "wr"), vectors, strict=True)),
-                "rating": players.ratings.tolist(),
+                "rating": players.ratings,
                 "team": team,
                 "match": match,
-                "match_hours": left.tolist(),
-                "wait_minutes": (60.0 * (left - players.times)).tolist(),
-                "prioritized": prioritized(players.times, seen, self._rules).astype(int).tolist(),
+                "match_hours": left,
+                "wait_minutes": 60.0 * (left - players.times),
+                "prioritized": prioritized(players.times, seen, self._rules).astype(np.int64),
             },
+            whole=("team", "match"),
         )
 
-    def _matches_table(self, players: Chunk, log: Floats) -> Table:
+    def _matches_table(self, players: ArrivingPlayers, log: Floats) -> Table:
         """Return one row for each match."""
         sides = np.split(log[:, 3:].astype(np.int64), 2, axis=1)
         # Added one by one like the kernel adds them, so that differences agree to the last bit.
         means = [_sums(players.ratings[side]) / self._rules.team_num for side in sides]
-        teams = [[";".join(map(str, team)) for team in side.tolist()] for side in sides]
+        teams = [
+            np.array([";".join(map(str, team)) for team in side.tolist()], str) for side in sides
+        ]
         return Table(
             "matches",
             {
-                "match": range(log.shape[0]),
-                "time_hours": log[:, 0].tolist(),
+                "match": np.arange(log.shape[0]),
+                "time_hours": log[:, 0],
                 "team_a": teams[0],
                 "team_b": teams[1],
-                "mean_a": means[0].tolist(),
-                "mean_b": means[1].tolist(),
-                "team_diff": np.abs(means[0] - means[1]).tolist(),
+                "mean_a": means[0],
+                "mean_b": means[1],
+                "team_diff": np.abs(means[0] - means[1]),
             },
         )
 
 
 @njit
 def _summarize(
-    state: NDArray[np.void], waits: Floats, players: int, horizon: float, out: Floats
+    state: NDArray[np.void], waits: Floats, players: int, horizon: float, out_: NDArray[np.void]
 ) -> None:
-    """Turn the sums of a replication into its responses, in the order of `RESPONSES`."""
-    sums = state[0]
+    """Turn the sums of a replication into its responses, by name."""
+    sums, out = state[0], out_[0]
     matches, matched = sums["matches"], sums["matched"]
     all_waits = sums["wait"] + sums["unmatched_wait"]
-    out[0] = _ratio(sums["team_diff"], matches)
-    out[1] = _ratio(sums["player_diff"], 2 * matches)
-    out[2] = _ratio(sums["wait"], matched)
-    out[3] = _ratio(all_waits, players)
-    out[4:8] = np.nan
-    if matched > 0:
-        _quantiles(waits, out[4:7])
-        out[7] = sums["longest_wait"]
-    out[8] = all_waits / (60.0 * horizon)
-    out[9] = _ratio(matched, players)
-    out[10] = _ratio(sums["prioritized"], players)
-    out[11], out[12], out[13] = players, matches, players - matched
+    out["avg_team_diff"] = _ratio(sums["team_diff"], matches)
+    out["avg_player_diff"] = _ratio(sums["player_diff"], 2 * matches)
+    out["avg_wait_time"] = _ratio(sums["wait"], matched)
+    out["avg_wait_time_all"] = _ratio(all_waits, players)
+    out["wait_p50"] = _quantile(waits, 0.5)
+    out["wait_p90"] = _quantile(waits, 0.9)
+    out["wait_p99"] = _quantile(waits, 0.99)
+    out["max_wait_time"] = sums["longest_wait"] if matched > 0 else np.nan
+    out["avg_queue_length"] = all_waits / (60.0 * horizon)
+    out["matched_fraction"] = _ratio(matched, players)
+    out["prioritized_fraction"] = _ratio(sums["prioritized"], players)
+    out["n_players"] = players
+    out["n_matches"] = matches
+    out["unmatched"] = players - matched
 
 
 @inlined
@@ -286,13 +291,14 @@ def _ratio(total: float, count: int) -> float:
 
 
 @inlined
-def _quantiles(ordered: Floats, out: Floats) -> None:
-    """Write `QUANTILES` of sorted values, interpolated linearly."""
+def _quantile(ordered: Floats, q: float) -> float:
+    """Return a quantile of sorted values, interpolated linearly; NaN without a value."""
     last = ordered.size - 1
-    for k, q in enumerate(QUANTILES):
-        low = int(q * last)
-        high = min(low + 1, last)
-        out[k] = ordered[low] + (ordered[high] - ordered[low]) * (q * last - low)
+    if last < 0:
+        return np.nan
+    low = int(q * last)
+    high = min(low + 1, last)
+    return ordered[low] + (ordered[high] - ordered[low]) * (q * last - low)
 
 
 def _sums(ratings: Floats) -> Floats:

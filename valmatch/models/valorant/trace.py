@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from valmatch.errors import InputError
-from valmatch.models.valorant.arrivals import Chunk
+from valmatch.models.valorant.arrivals import ArrivingPlayers
 
 __all__ = ["Trace", "read_trace"]
 
@@ -29,7 +29,7 @@ class Trace:
     left_out : rows at or after an explicit horizon
     """
 
-    players: Chunk
+    players: ArrivingPlayers
     horizon: float
     left_out: int
 
@@ -58,7 +58,7 @@ def read_trace(path: Path, multipliers: Sequence[float], horizon: float | None) 
     if not times:
         raise InputError(f"{path}: no players (at least one row is needed below the header)")
     kept = len(times) if horizon is None else int(np.searchsorted(times, horizon, side="left"))
-    players = Chunk(
+    players = ArrivingPlayers(
         np.array(times[:kept], dtype=np.float64),
         np.array(ratings[:kept], dtype=np.float64),
         np.array(vectors[:kept], dtype=np.float64).reshape(-1, len(VECTOR)),

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.compilation import announce_compilation
-from valmatch.model import Axes, Model, Outcome, Record, Response, Table
+from valmatch.model import NO_FILES, Axes, Model, Outcome, Record, Response, Responses, Table
 from valmatch.models.zonestats.factors import ZoneStatsFactors
-from valmatch.models.zonestats.population import LOG, ROUND, Luck, Rules, new_seats, play
+from valmatch.models.zonestats.population import LOG, ROUND, RandomNumbers, Rules, new_seats, play
 from valmatch.streams import Streams
 
 __all__ = ["ZoneStatsModel", "rank_correlation"]
@@ -24,7 +24,7 @@ SKILLS, PICKS, NOISE, JOINS, LEAVES, TIES = range(6)
 
 MEASURES = ("rating_error", "log_loss")
 
-RESPONSES = (
+RESPONSES = Responses(
     Response("rating_error", "points", "root mean square of rating minus latent skill at the end"),
     Response("mean_rating_error", "points", "rating error, mean over the game numbers"),
     Response(
@@ -74,22 +74,22 @@ def _axes(factors: ZoneStatsFactors) -> Axes:
     return Axes(("zonestats",), MEASURES, factors.games_per_player, scales)
 
 
-class ZoneStatsModel(Model):
+class ZoneStatsModel(Model[RandomNumbers]):
     """A population with latent skills that plays games between teams drawn at random.
 
     Parameters
     ----------
     factors : ZoneStatsFactors
         The factors.
-    arrivals : None
-        This model takes no arrivals.
+    files : mapping
+        This model takes none.
     """
 
     drawn_by = frozenset(("n_players", "games_per_player", "n_teams", "team_size"))
-    responses: Sequence[Response] = RESPONSES
+    responses = RESPONSES
 
-    def __init__(self, factors: ZoneStatsFactors, arrivals: Path | None = None) -> None:
-        assert arrivals is None
+    def __init__(self, factors: ZoneStatsFactors, files: Mapping[str, Path] = NO_FILES) -> None:
+        assert not files
         self._factors = factors
         self._rules = Rules(
             factors.T,
@@ -114,10 +114,10 @@ class ZoneStatsModel(Model):
         self._errors, self._ratings = np.empty(factors.n_players), np.empty(factors.n_players)
         self._rounds = np.empty((factors.games_per_player, len(ROUND)))
 
-    def draw(self, streams: Streams, replication: int) -> Luck:
+    def draw(self, streams: Streams, replication: int) -> RandomNumbers:
         """Return the random numbers; neither ratings nor outcomes enter."""
         shape = self._n_games, self._n_seats
-        return Luck(
+        return RandomNumbers(
             streams.stream(replication, SKILLS).standard_normal(self._factors.n_players),
             streams.stream(replication, PICKS).random(shape),
             streams.stream(replication, NOISE).standard_exponential(shape),
@@ -126,14 +126,14 @@ class ZoneStatsModel(Model):
             streams.stream(replication, TIES).random(self._n_games),
         )
 
-    def run(self, inputs: Luck) -> Outcome:
+    def run(self, inputs: RandomNumbers) -> Outcome:
         """Return the responses with the curves over the games of a player."""
         responses = self._play(inputs, self._log(0))
         contests, loss, _, _, error = self._rounds.T
         curves = np.array([[error, loss / contests]]) / self._scales
         return Outcome(responses, curves)
 
-    def record(self, inputs: Luck) -> Record:
+    def record(self, inputs: RandomNumbers) -> Record:
         """Return the responses with every player and every game."""
         log = self._log(self._n_games)
         responses = self._play(inputs, log)
@@ -142,16 +142,16 @@ class ZoneStatsModel(Model):
     def _log(self, n_games: int) -> Floats:
         return np.empty((n_games, self._n_seats, len(LOG)))
 
-    def _skills(self, luck: Luck) -> Floats:
+    def _skills(self, draws: RandomNumbers) -> Floats:
         """Return the latent skills in points."""
-        return self._factors.initial_rating + self._factors.skill_std * luck.skills
+        return self._factors.initial_rating + self._factors.skill_std * draws.skills
 
-    def _play(self, luck: Luck, log: Floats) -> Floats:
+    def _play(self, draws: RandomNumbers, log: Floats) -> dict[str, float]:
         """Play all games; return the responses."""
         announce_compilation(play)
-        skills = self._skills(luck)
+        skills = self._skills(draws)
         settled = play(
-            self._rules, luck, skills, self._seats, self._errors, self._ratings, self._rounds, log
+            self._rules, draws, skills, self._seats, self._errors, self._ratings, self._rounds, log
         )
         skill, rating = skills - skills.mean(), self._ratings - self._ratings.mean()
         sums, late = (
@@ -161,38 +161,35 @@ class ZoneStatsModel(Model):
         contests, loss, _, hits, _ = sums.tolist()
         late_contests, late_loss, late_skill_loss, late_hits, _ = late.tolist()
         converged = settled * self._n_seats / self._factors.n_players
-        return np.array(
-            [
-                math.sqrt(float(np.mean((rating - skill) ** 2))),
-                float(self._rounds[:, -1].mean()),
-                converged if settled <= self._n_games else math.nan,
-                rank_correlation(self._ratings, skills),
-                float(rating @ skill) / float(skill @ skill),
-                loss / contests,
-                late_loss / late_contests,
-                late_skill_loss / late_contests,
-                hits / contests,
-                late_hits / late_contests,
-            ]
-        )
+        return {
+            "rating_error": math.sqrt(float(np.mean((rating - skill) ** 2))),
+            "mean_rating_error": float(self._rounds[:, -1].mean()),
+            "games_to_converge": converged if settled <= self._n_games else math.nan,
+            "rank_correlation": rank_correlation(self._ratings, skills),
+            "rating_slope": float(rating @ skill) / float(skill @ skill),
+            "log_loss": loss / contests,
+            "log_loss.late": late_loss / late_contests,
+            "skill_log_loss.late": late_skill_loss / late_contests,
+            "accuracy": hits / contests,
+            "accuracy.late": late_hits / late_contests,
+        }
 
-    def _players_table(self, luck: Luck, log: Floats) -> Table:
+    def _players_table(self, draws: RandomNumbers, log: Floats) -> Table:
         """Return one row for each player."""
         players = log[:, :, LOG.index("player")].astype(np.int64).ravel()
         return Table(
             "players",
             {
-                "player": range(self._factors.n_players),
-                "skill": self._skills(luck).tolist(),
-                "rating": self._ratings.tolist(),
-                "games": np.bincount(players, minlength=self._factors.n_players).tolist(),
+                "player": np.arange(self._factors.n_players),
+                "skill": self._skills(draws),
+                "rating": self._ratings.copy(),
+                "games": np.bincount(players, minlength=self._factors.n_players),
             },
         )
 
     def _games_table(self, log: Floats) -> Table:
         """Return one row for each player in each game, in the long format of game logs."""
         columns = dict(zip(LOG, log.reshape(-1, len(LOG)).T, strict=True))
-        whole = {name: columns.pop(name).astype(np.int64).tolist() for name in ("player", "team")}
-        games = np.repeat(np.arange(self._n_games), self._n_seats).tolist()
-        rest = {name: column.tolist() for name, column in columns.items()}
-        return Table("games", {"game": games, **whole, **rest})
+        whole = {name: columns.pop(name).astype(np.int64) for name in ("player", "team")}
+        games = np.repeat(np.arange(self._n_games), self._n_seats)
+        return Table("games", {"game": games, **whole, **columns})

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from valmatch.compilation import inlined, njit
 from valmatch.ratings.zonestats import adjust, score_per_hour
 
-__all__ = ["LOG", "ROUND", "Luck", "Rules", "Seats", "new_seats", "play", "seat_players"]
+__all__ = ["LOG", "ROUND", "RandomNumbers", "Rules", "Seats", "new_seats", "play", "seat_players"]
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -43,7 +43,7 @@ class Rules(NamedTuple):
     error_bound: float
 
 
-class Luck(NamedTuple):
+class RandomNumbers(NamedTuple):
     """The random numbers of a replication with G games of m players.
 
     Attributes
@@ -139,17 +139,17 @@ def seat_players(picks: Floats, order: Whole) -> None:
 
 
 @njit
-def _score(rules: Rules, luck: Luck, game: int, skills: Floats, seats: Seats) -> None:
+def _score(rules: Rules, draws: RandomNumbers, game: int, skills: Floats, seats: Seats) -> None:
     """Let the seated players play.
 
     The score per hour is exp(skill / true_spread) over a standard exponential, so that its
     logarithm has Gumbel noise: of any two players, each is ahead with the logistic probability.
     """
-    tie = luck.ties[game] < rules.tie_chance
+    tie = draws.ties[game] < rules.tie_chance
     for k in range(seats.teams.size):
-        minutes = _minutes(rules, luck.joins[game, k], luck.leaves[game, k])
+        minutes = _minutes(rules, draws.joins[game, k], draws.leaves[game, k])
         lead = (skills[seats.order[k]] - rules.initial_rating) / rules.true_spread
-        score = 0.0 if tie else math.exp(lead) / luck.noise[game, k] * minutes
+        score = 0.0 if tie else math.exp(lead) / draws.noise[game, k] * minutes
         seats.minutes[k] = minutes
         seats.scores[k] = score
         seats.rates[k] = score_per_hour(score, minutes) if rules.per_hour else score
@@ -191,7 +191,7 @@ def _apply(seats: Seats, errors: Floats, ratings: Floats) -> float:
 @njit
 def play(
     rules: Rules,
-    luck: Luck,
+    draws: RandomNumbers,
     skills: Floats,
     seats: Seats,
     errors: Floats,
@@ -203,7 +203,7 @@ def play(
 
     Parameters
     ----------
-    rules, luck : Rules, Luck
+    rules, draws : Rules, RandomNumbers
         What is played.
     skills : (n_players,) float64
         Latent skills in points.
@@ -224,7 +224,7 @@ def play(
         Least number of games after which the rating error is within the bound and stays; G + 1
         if it is outside at the end.
     """
-    n_games, n_seats, n_players = luck.ties.size, seats.teams.size, skills.size
+    n_games, n_seats, n_players = draws.ties.size, seats.teams.size, skills.size
     for player in range(n_players):
         seats.order[player] = player
         ratings[player] = rules.initial_rating
@@ -234,8 +234,8 @@ def play(
     squares, limit = np.sum(errors * errors), n_players * rules.error_bound**2
     settled = 0 if squares <= limit else 1
     for game in range(n_games):
-        seat_players(luck.picks[game], seats.order)
-        _score(rules, luck, game, skills, seats)
+        seat_players(draws.picks[game], seats.order)
+        _score(rules, draws, game, skills, seats)
         for k in range(n_seats):
             seats.ratings[k] = ratings[seats.order[k]]
         current = rounds[game * n_seats // n_players]
