@@ -24,8 +24,9 @@ from tests.oracles.rate import (
     read_long,
 )
 from valmatch.errors import InputError
-from valmatch.game_logs.rating import SYSTEMS, Rated, rate
+from valmatch.game_logs.rating import Rated, rate
 from valmatch.game_logs.reading import log as log_module
+from valmatch.game_logs.systems import system_named
 
 FILES = ("ratings.csv", "history.csv", "summary.json")
 ORACLES = {"zonestats": ZoneStatsOracle, "elo": EloOracle, "trueskill": TrueSkillOracle}
@@ -33,7 +34,7 @@ MANY = {"zonestats": (2, 3, 5), "elo": (2, 3, 5), "trueskill": (2,)}
 
 
 def published(system: str) -> dict[str, float]:
-    return {one.name: one.published for one in SYSTEMS[system].parameters}
+    return {one.name: one.published for one in system_named(system).parameters}
 
 
 def contents(folder: Path) -> dict[str, str]:

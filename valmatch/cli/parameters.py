@@ -35,6 +35,7 @@ __all__ = [
     "check_resume",
     "complete_model",
     "complete_solver",
+    "complete_system",
     "executor_named",
     "first",
     "level",
@@ -103,6 +104,13 @@ def complete_model(text: str) -> list[str]:
     from valmatch.models.registry import MODELS
 
     return [name for name in MODELS if name.startswith(text)]
+
+
+def complete_system(text: str) -> list[str]:
+    """Return rating systems that start with what is typed."""
+    from valmatch.game_logs.systems import NAMES
+
+    return [name for name in NAMES if name.startswith(text)]
 
 
 def executor_named(name: str | None) -> str:

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from valmatch.cli.console import progress, show, warn
-from valmatch.cli.parameters import Json, Out, Quiet, Verbose, level, whole
+from valmatch.cli.parameters import Json, Out, Quiet, Verbose, complete_system, level, whole
+from valmatch.game_logs.systems import DEFAULT, NAMES
 
 __all__ = ["rate"]
 
@@ -20,8 +21,12 @@ def rate(
     ],
     system: Annotated[
         str,
-        typer.Option(metavar="NAME", help="zonestats, elo, trueskill or openskill."),
-    ] = "zonestats",
+        typer.Option(
+            metavar="NAME",
+            help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]}.",
+            autocompletion=complete_system,
+        ),
+    ] = DEFAULT,
     ratings: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Go on from an earlier ratings.csv."),

@@ -13,14 +13,12 @@ from typing import Any
 from valmatch.errors import InputError
 from valmatch.game_logs.csv_text import lines
 from valmatch.game_logs.roster import Known, Ranking
-from valmatch.game_logs.systems import System
+from valmatch.game_logs.system import Column, System
 from valmatch.storage.output import environment, to_json, write_atomically
 
 __all__ = ["manifest", "output_folder", "read_ratings", "write_json", "write_ratings"]
 
-# Far beyond any use; within them no rating overflows.
-_RATINGS = (-1e100, 1e100)
-_LIMITS = {"sigma": (1e-12, 1e12), "games": (0.0, 1e15)}
+_GAMES = Column("games", 0.0, 1e15)
 
 
 def read_ratings(path: Path, system: System) -> list[Known]:
@@ -45,11 +43,12 @@ def read_ratings(path: Path, system: System) -> list[Known]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = csv.DictReader(file, restkey="")
-            missing = {"player", *system.columns} - set(rows.fieldnames or ())
+            names = [column.name for column in system.columns]
+            missing = {"player", *names} - set(rows.fieldnames or ())
             if missing:
                 raise InputError(
                     f"{path}:1: no column {min(missing)!r} (ratings by {system.name} have player,"
-                    f" {', '.join(system.columns)} and may have games)"
+                    f" {', '.join(names)} and may have games)"
                 )
             for row in rows:
                 one = _known(f"{path}:{rows.line_num}", row, system)
@@ -71,21 +70,21 @@ def _known(where: str, row: Mapping[str, str | None], system: System) -> Known:
     if not player:
         raise InputError(f"{where}: player: the cell is empty")
     state = [_number(where, row, column) for column in system.columns]
-    games = _number(where, row, "games") if "games" in row else 0.0
+    games = _number(where, row, _GAMES) if "games" in row else 0.0
     if games != int(games):
         raise InputError(f"{where}: games: {row['games']!r} (allowed: a whole number)")
     return Known(player, state, int(games))
 
 
-def _number(where: str, row: Mapping[str, str | None], column: str) -> float:
-    low, high = _LIMITS.get(column, _RATINGS)
+def _number(where: str, row: Mapping[str, str | None], column: Column) -> float:
+    cell = row[column.name] or ""
     try:
-        value = float(row[column] or "")
+        value = float(cell)
     except ValueError:
         value = math.nan
-    if not low <= value <= high:
-        allowed = f"a number from {low:g} to {high:g}"
-        raise InputError(f"{where}: {column}: {row[column] or ''!r} (allowed: {allowed})")
+    if not column.low <= value <= column.high:
+        allowed = f"a number from {column.low:g} to {column.high:g}"
+        raise InputError(f"{where}: {column.name}: {cell!r} (allowed: {allowed})")
     return value
 
 

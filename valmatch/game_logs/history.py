@@ -10,7 +10,7 @@ from valmatch.game_logs.csv_text import lines, numerals
 from valmatch.game_logs.games import Games
 from valmatch.game_logs.names import Texts
 from valmatch.game_logs.reading.log import GameLog
-from valmatch.game_logs.systems import Played
+from valmatch.game_logs.system import Played
 
 __all__ = ["History"]
 

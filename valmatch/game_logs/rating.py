@@ -20,23 +20,20 @@ from valmatch.game_logs.files import (
 )
 from valmatch.game_logs.games import Games, joined, pieces
 from valmatch.game_logs.history import History
-from valmatch.game_logs.openskill import OpenSkill
 from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.reading.rows import DEFAULT_MINUTES
 from valmatch.game_logs.roster import Ranking, Roster
 from valmatch.game_logs.scores import TALLIES, Scores, scores
-from valmatch.game_logs.systems import Elo, System, TrueSkill, ZoneStats
+from valmatch.game_logs.system import System
+from valmatch.game_logs.systems import DEFAULT, system_named
 from valmatch.game_logs.tuning import Tuning
 from valmatch.game_logs.tuning import tune as fit
 from valmatch.nearest import hint
 from valmatch.storage.output import write_atomically
 
-__all__ = ["BURN_IN", "SYSTEMS", "Rated", "parse_parameters", "rate"]
+__all__ = ["BURN_IN", "Rated", "parse_parameters", "rate"]
 
-SYSTEMS: Mapping[str, System] = {
-    system.name: system for system in (ZoneStats(), Elo(), TrueSkill(), OpenSkill())
-}
 BURN_IN = 10
 
 
@@ -87,7 +84,7 @@ class Rated:
 
 def rate(
     games: Path,
-    system: str = "zonestats",
+    system: str = DEFAULT,
     *,
     parameters: Mapping[str, float] = {},
     ratings: Path | None = None,
@@ -111,7 +108,7 @@ def rate(
     games : Path
         The log, see `valmatch.game_logs.reading.log.GameLog`; `-` is standard input.
     system : str
-        One of `SYSTEMS`.
+        Name of a file in ``valmatch/game_logs/systems``.
     parameters : mapping
         Values of parameters that are not as published.
     ratings : Path or None
@@ -141,7 +138,7 @@ def rate(
     RunError
         If the results cannot be written.
     """
-    chosen = _system(system)
+    chosen = system_named(system)
     values = _values(chosen, parameters)
     _check(chosen, tune, train, burn_in)
     known = read_ratings(ratings, chosen) if ratings else []
@@ -225,12 +222,6 @@ def _together(parts: Iterable[Games]) -> Games | None:
     """Return all games, if there are any."""
     held = [some for some in parts if some.n_games]
     return joined(held) if held else None
-
-
-def _system(name: str) -> System:
-    if name not in SYSTEMS:
-        raise InputError(f"--system {name}: no such system ({hint(name, SYSTEMS)})")
-    return SYSTEMS[name]
 
 
 def _values(system: System, given: Mapping[str, float]) -> dict[str, float]:

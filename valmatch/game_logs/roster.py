@@ -13,7 +13,7 @@ from valmatch.game_logs.csv_text import numerals, words
 from valmatch.game_logs.games import Games
 from valmatch.game_logs.names import Names, Texts
 from valmatch.game_logs.scores import new_tally
-from valmatch.game_logs.systems import Played, Players, System
+from valmatch.game_logs.system import Played, Players, System
 
 __all__ = ["Known", "Ranking", "Roster"]
 
@@ -128,7 +128,8 @@ class Roster:
         shown: NDArray[np.float64] = ratings[order]
         # The rank of a rating is one more than the number of higher ones.
         ranks = 1 + np.searchsorted(-shown, -shown, side="left")
-        own = [(k, c) for k, c in enumerate(self._system.columns) if c != "rating"]
+        columns = [column.name for column in self._system.columns]
+        own = [(k, name) for k, name in enumerate(columns) if name != "rating"]
         return Ranking(
             ranks=ranks.tolist(),
             players=[names[k] for k in order],

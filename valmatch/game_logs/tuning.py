@@ -15,7 +15,7 @@ from valmatch.game_logs.games import Games, part
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.roster import Known, Roster
 from valmatch.game_logs.scores import Scores, scores
-from valmatch.game_logs.systems import System
+from valmatch.game_logs.system import System
 
 __all__ = ["Trial", "Tuning", "tune"]
 
@@ -140,7 +140,7 @@ def tune(
     parts = (part(games, 0, n_first), part(games, n_first, games.n_games))
     judge = _Judge(system, players, known, parts, stop)
     fitted, remarks = list(names), []
-    if not known and set(system.unit) <= set(names):
+    if system.unit and not known and set(system.unit) <= set(names):
         held = next(name for name in names if name in system.unit)
         fitted.remove(held)
         remarks.append(

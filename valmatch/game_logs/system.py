@@ -1,0 +1,160 @@
+"""What a rating system is, and what it is given: parameters, players, games."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.game_logs.games import Games
+
+__all__ = ["Column", "Parameter", "Played", "Players", "System"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+FAR = 1e100
+"""Far beyond any use; within it no rating overflows."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number that a system depends on.
+
+    Attributes
+    ----------
+    name : str
+        What the source calls it.
+    published : float
+        Its value there.
+    low, high : float
+        Least and greatest value that is allowed and searched.
+    """
+
+    name: str
+    published: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Column:
+    """A number that a system keeps of every player, a column of ``ratings.csv``.
+
+    Attributes
+    ----------
+    name : str
+        What the file calls it.
+    low, high : float
+        Least and greatest value that may be read from a file.
+    """
+
+    name: str
+    low: float = -FAR
+    high: float = FAR
+
+
+class Players(NamedTuple):
+    """What is known of the players, by number.
+
+    Attributes
+    ----------
+    state : numpy.ndarray
+        (players, columns of the system) float64.
+    games : numpy.ndarray
+        (players,) int64, games rated.
+    """
+
+    state: Floats
+    games: Integers
+
+
+class Played(NamedTuple):
+    """What came of some games, filled as they are played.
+
+    Attributes
+    ----------
+    tally : numpy.ndarray
+        (2, columns) sums over predictions, see `valmatch.game_logs.scores`.
+    losses : numpy.ndarray
+        (games,) log loss of each game.
+    strengths : numpy.ndarray
+        (sides,) strength of each side before the game.
+    spreads : numpy.ndarray
+        (sides,) uncertainty of that strength, as a variance.
+    expected : numpy.ndarray
+        (sides,) sum of the expected scores against the other sides.
+    scored : numpy.ndarray
+        (sides,) sum of the scores against the other sides.
+    before, after : numpy.ndarray
+        (rows,) rating of each player before and after the game.
+    """
+
+    tally: Floats
+    losses: Floats
+    strengths: Floats
+    spreads: Floats
+    expected: Floats
+    scored: Floats
+    before: Floats
+    after: Floats
+
+
+class System(ABC):
+    """A rating system.
+
+    Attributes
+    ----------
+    name : str
+        What ``--system`` calls it; the name of its file.
+    parameters : sequence of Parameter
+        Numbers that it depends on.
+    unit : sequence of str
+        Parameters that all carry the unit of the ratings: a common factor on them changes no
+        prediction among new players; () where there is no such factor.
+    columns : sequence of Column
+        What it keeps of a player.
+    """
+
+    name: str
+    parameters: Sequence[Parameter]
+    unit: Sequence[str]
+    columns: Sequence[Column]
+
+    @abstractmethod
+    def newcomer(self, values: Mapping[str, float]) -> Sequence[float]:
+        """Return the state of a player without a game."""
+
+    def shown(self, state: Floats) -> Floats:
+        """Return the (players,) ratings by which players are ranked: the first column."""
+        return state[:, 0]
+
+    @abstractmethod
+    def play(
+        self,
+        values: Mapping[str, float],
+        games: Games,
+        players: Players,
+        burn_in: int,
+        played: Played,
+    ) -> None:
+        """Predict each game from what is known before it, then rate it.
+
+        Parameters
+        ----------
+        values : mapping
+            Values of all parameters.
+        games : Games
+            Games in play order.
+        players : Players
+            Known players; changed.
+        burn_in : int
+            Games that every player of a game must have behind him for its prediction to count
+            as one after the burn-in.
+        played : Played
+            Filled; its tally is added to.
+        """

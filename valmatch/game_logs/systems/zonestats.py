@@ -1,0 +1,79 @@
+"""The rating system zonestats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from valmatch.compilation import njit
+from valmatch.game_logs.games import Games
+from valmatch.game_logs.predictions import predict_by_means
+from valmatch.game_logs.system import Column, Parameter, Played, Players, System
+from valmatch.ratings import zonestats
+
+__all__ = ["SYSTEM", "ZoneStats"]
+
+
+class ZoneStats(System):
+    """The pairwise logistic rule of ZoneStats; a side is predicted by its mean rating."""
+
+    name = "zonestats"
+    parameters = (
+        Parameter("T", zonestats.T, 1e-3, 1e6),
+        Parameter("GAME_MULT", zonestats.GAME_MULT, 1e-6, 1e6),
+        Parameter("MAX_GAME_LENGTH", zonestats.MAX_GAME_LENGTH, 1e-3, 1e6),
+    )
+    unit = ("T", "GAME_MULT")
+    columns = (Column("rating"),)
+
+    def newcomer(self, values: Mapping[str, float]) -> Sequence[float]:
+        """Return the rating of a player without a game (step 2)."""
+        return (zonestats.INITIAL_RATING,)
+
+    def play(
+        self,
+        values: Mapping[str, float],
+        games: Games,
+        players: Players,
+        burn_in: int,
+        played: Played,
+    ) -> None:
+        """Predict and rate games, see `System.play`."""
+        numbers = (values["T"], values["GAME_MULT"], values["MAX_GAME_LENGTH"])
+        _play_zonestats(games, players, burn_in, *numbers, played)
+
+
+@njit
+def _play_zonestats(
+    games: Games,
+    players: Players,
+    burn_in: int,
+    t: float,
+    game_mult: float,
+    max_game_length: float,
+    played: Played,
+) -> None:
+    """Predict and rate games by ZoneStats."""
+    adjustments = np.empty(len(games.players))
+    for game in range(len(games.names)):
+        predict_by_means(games, players, burn_in, game, t, played)
+        lo = games.side_starts[games.game_starts[game]]
+        hi = games.side_starts[games.game_starts[game + 1]]
+        zonestats.adjust(
+            played.before[lo:hi],
+            games.rates[lo:hi],
+            games.minutes[lo:hi],
+            games.sides[lo:hi],
+            t,
+            game_mult,
+            max_game_length,
+            adjustments[lo:hi],
+        )
+        for row in range(lo, hi):
+            played.after[row] = played.before[row] + adjustments[row]
+            players.state[games.players[row], 0] = played.after[row]
+            players.games[games.players[row]] += 1
+
+
+SYSTEM = ZoneStats()
