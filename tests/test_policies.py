@@ -16,12 +16,15 @@ from tests.oracles import knowledge_gradient as oracle_kg
 from valmatch.models.opponent.sample_path import (
     BELIEFS,
     MEASURES,
-    Policy,
-    choose_opponent,
+    PLACES,
+    Draws,
+    Start,
+    Trajectory,
     play_path,
 )
 from valmatch.policies import knowledge_gradient as kg
 from valmatch.policies.draw_chance import draw_chance
+from valmatch.policies.knowledge import Knowledge, workspace
 from valmatch.policies.knowledge_gradient import (
     best_opponent,
     best_opponent_plain,
@@ -29,10 +32,11 @@ from valmatch.policies.knowledge_gradient import (
     knowledge_gradient,
     knowledge_gradient_finite,
     score,
-    workspace,
 )
+from valmatch.policies.oracle import oracle
 from valmatch.policies.point_estimate import point_estimate
-from valmatch.policies.yardsticks import oracle, random_opponent
+from valmatch.policies.random_opponent import random_opponent
+from valmatch.policies.registry import POLICIES, functions
 from valmatch.ratings.trueskill import (
     draw_quality,
     draw_quality_normalised,
@@ -58,7 +62,7 @@ def ranked(means: FloatArray, rank: int) -> int:
 
 
 def play(
-    policy: Policy,
+    policy: str,
     player: int,
     means: FloatArray,
     variances: FloatArray,
@@ -74,24 +78,10 @@ def play(
     beliefs = np.empty((len(BELIEFS), n_games))
     measures = np.empty((len(MEASURES), n_games))
     uniforms = np.random.default_rng(0).random(n_games)
-    kernel(
-        int(policy),
-        player,
-        means,
-        variances,
-        truths,
-        NOISE,
-        gamma,
-        as_printed,
-        noise,
-        uniforms,
-        np.empty(n_players),
-        np.empty(n_players),
-        workspace(n_players),
-        opponents,
-        beliefs,
-        measures,
-    )
+    state = player, n_games, np.empty(n_players), np.empty(n_players), truths
+    known = Knowledge(*state, NOISE, gamma, as_printed, workspace(n_players))
+    out = Trajectory(opponents, beliefs, measures)
+    kernel(PLACES[policy], known, Start(means, variances), Draws(noise, uniforms), out)
     return opponents, beliefs, measures
 
 
@@ -190,10 +180,10 @@ def test_approximate_scores_stay_well_within_their_bound(printed: bool) -> None:
 
 
 @pytest.mark.parametrize("printed", [False, True])
-@pytest.mark.parametrize("policy", [Policy.KNOWLEDGE_GRADIENT, Policy.KNOWLEDGE_GRADIENT_FINITE])
+@pytest.mark.parametrize("policy", ["knowledge_gradient", "knowledge_gradient_finite"])
 @pytest.mark.parametrize("prior", ["top", "middle", "bottom", "equal", "tied", "two groups"])
 def test_pruned_choice_is_the_plain_choice_along_paths(
-    prior: str, policy: Policy, printed: bool
+    prior: str, policy: str, printed: bool
 ) -> None:
     means, variances = paper_prior(seed=20)
     player = ranked(means, {"top": 1, "bottom": 50}.get(prior, 25))
@@ -211,7 +201,7 @@ def test_pruned_choice_is_the_plain_choice_along_paths(
     )
     now_means, now_variances = means.copy(), variances.copy()
     for game, j in enumerate(opponents):
-        left = policy == Policy.KNOWLEDGE_GRADIENT_FINITE
+        left = policy == "knowledge_gradient_finite"
         multiplier = float(n_games - game) if left else 0.99 / (1.0 - 0.99)
         plain = best_opponent_plain(now_means, now_variances, player, NOISE, multiplier, printed)
         assert plain == j, game
@@ -267,7 +257,7 @@ def test_random_opponent_divides_the_unit_interval_evenly() -> None:
 
 
 def decide(
-    policy: Policy,
+    policy: str,
     player: int,
     means: FloatArray,
     variances: FloatArray,
@@ -276,20 +266,20 @@ def decide(
     games_left: int,
 ) -> int:
     """Return the decision of a policy called on its own."""
-    if policy == Policy.POINT_ESTIMATE:
+    if policy == "point_estimate":
         return point_estimate(means, player)
-    if policy == Policy.DRAW_CHANCE:
+    if policy == "draw_chance":
         return draw_chance(means, variances, player, NOISE)
-    if policy == Policy.KNOWLEDGE_GRADIENT:
+    if policy == "knowledge_gradient":
         return knowledge_gradient(means, variances, player, NOISE, 0.99, printed)
-    if policy == Policy.KNOWLEDGE_GRADIENT_FINITE:
+    if policy == "knowledge_gradient_finite":
         return knowledge_gradient_finite(means, variances, player, NOISE, games_left, printed)
     return oracle(truths, player)
 
 
 @pytest.mark.parametrize("printed", [False, True])
-@pytest.mark.parametrize("policy", list(Policy))
-def test_a_path_obeys_the_model(policy: Policy, printed: bool) -> None:
+@pytest.mark.parametrize("policy", list(POLICIES))
+def test_a_path_obeys_the_model(policy: str, printed: bool) -> None:
     """Every output is recomputed in plain Python from the outcome rule and the belief update."""
     n_games = 120
     means, variances = paper_prior(seed=30, n_players=12)
@@ -303,7 +293,7 @@ def test_a_path_obeys_the_model(policy: Policy, printed: bool) -> None:
     for game in range(n_games):
         j = int(opponents[game])
         alone = decide(policy, player, now_means, now_variances, truths, printed, n_games - game)
-        if policy == Policy.RANDOM:
+        if policy == "random":
             alone = random_opponent(12, player, float(uniforms[game]))
         assert j == alone
         quality = draw_quality(
@@ -343,7 +333,7 @@ def test_the_prior_and_the_draws_are_left_alone() -> None:
     means, variances = paper_prior(seed=40)
     truths, noise = means + 0.5, np.random.default_rng(41).normal(size=(20, 2))
     before = [array.copy() for array in (means, variances, truths, noise)]
-    for policy in Policy:
+    for policy in POLICIES:
         play(policy, 7, means, variances, truths, noise)
     for array, copy in zip((means, variances, truths, noise), before, strict=True):
         assert np.array_equal(array, copy)
@@ -355,8 +345,8 @@ def interpreted(kernel: Callable[..., object]) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize("printed", [False, True])
-@pytest.mark.parametrize("policy", list(Policy))
-def test_kernels_agree_with_their_interpreted_twins(policy: Policy, printed: bool) -> None:
+@pytest.mark.parametrize("policy", list(POLICIES))
+def test_kernels_agree_with_their_interpreted_twins(policy: str, printed: bool) -> None:
     means, variances = paper_prior(seed=50, n_players=15)
     rng = np.random.default_rng(51)
     noise = rng.normal(size=(30, 2))
@@ -365,9 +355,9 @@ def test_kernels_agree_with_their_interpreted_twins(policy: Policy, printed: boo
     twins = play(*arguments), play(*arguments, kernel=interpreted(play_path))
     for a, b in zip(*twins, strict=True):
         assert np.array_equal(a, b)
-    state = (int(policy), 4, 30, 3, means, variances, truths, NOISE, 0.99, printed, 0.4)
-    chosen = choose_opponent(*state, workspace(15))
-    assert chosen == interpreted(choose_opponent)(*state, workspace(15))
+    known = Knowledge(3, 30, means, variances, truths, NOISE, 0.99, printed, workspace(15))
+    choose = functions()[PLACES[policy]]
+    assert choose(known, 4, 0.4) == interpreted(choose)(known, 4, 0.4)
 
 
 def test_myopic_kernels_agree_with_their_interpreted_twins() -> None:
@@ -396,3 +386,17 @@ def test_knowledge_gradient_agrees_with_its_interpreted_twin(
         assert kg.best_opponent(*state, workspace(state[0].size)) == chosen
         assert kg.best_opponent_plain(*state) == chosen
         assert kg.score(chosen, *state) == value
+
+
+def test_an_unknown_policy_is_an_error() -> None:
+    means, variances = paper_prior(seed=60, n_players=5)
+    known = Knowledge(0, 1, means, variances, means, NOISE, 0.99, False, workspace(5))
+    out = Trajectory(np.empty(1, np.int64), np.empty((4, 1)), np.empty((5, 1)))
+    with pytest.raises(ValueError, match="no such policy"):
+        play_path(
+            len(POLICIES),
+            known,
+            Start(means, variances),
+            Draws(np.zeros((1, 2)), means[:1]),
+            out,
+        )

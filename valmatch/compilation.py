@@ -12,12 +12,15 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-__all__ = ["announce_compilation", "inlined", "njit"]
+__all__ = ["announce_compilation", "inlined", "linked", "njit"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
 KERNELS = ("game_logs", "matching", "models", "optimization", "policies", "ratings")
 """The folders of the package that hold kernels."""
+
+STRICT: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+"""No fastmath, because results must be reproducible; no GIL, because a thread may wait for it."""
 
 _announced: set[object] = set()
 
@@ -39,9 +42,17 @@ def inlined(function: F) -> F:
     return _compiled(function, forceinline=True)
 
 
+def linked(function: F) -> F:
+    """Compile a closure that a kernel calls, without a cache of its own: the kernel's holds it.
+
+    Numba knows a closure again by the functions in it, which are others in every process.
+    """
+    return cast(F, numba.njit(forceinline=True, **STRICT)(function))
+
+
 def _compiled(function: F, **options: bool) -> F:
     """Apply numba's decorator, with a cache wherever there is a place for it."""
-    strict: dict[str, Any] = {"nogil": True, "error_model": "numpy", **options}
+    strict: dict[str, Any] = {**STRICT, **options}
     given = numba.config.CACHE_DIR  # type: ignore[attr-defined]
     numba.config.CACHE_DIR = _cache_folder(given)  # type: ignore[attr-defined]
     try:

@@ -6,39 +6,41 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from valmatch.models.opponent.sample_path import BELIEFS, MEASURES, Policy, play_path
-from valmatch.policies.knowledge_gradient import workspace
+from valmatch.models.opponent.sample_path import (
+    BELIEFS,
+    MEASURES,
+    PLACES,
+    Draws,
+    Start,
+    Trajectory,
+    play_path,
+)
+from valmatch.policies.knowledge import Knowledge, workspace
+from valmatch.policies.registry import POLICIES
 
 N_PLAYERS, N_GAMES, NOISE = 50, 500, 2.5
 
 
 @pytest.mark.parametrize("printed", [False, True], ids=["corrected", "as_printed"])
 @pytest.mark.parametrize("prior", ["top", "middle", "bottom", "equal"])
-@pytest.mark.parametrize("policy", list(Policy), ids=[policy.name for policy in Policy])
-def test_sample_path(
-    benchmark: BenchmarkFixture, policy: Policy, prior: str, printed: bool
-) -> None:
+@pytest.mark.parametrize("policy", list(POLICIES), ids=[name.upper() for name in POLICIES])
+def test_sample_path(benchmark: BenchmarkFixture, policy: str, prior: str, printed: bool) -> None:
     rng = np.random.default_rng(1)
     means, variances = rng.normal(0, 2, N_PLAYERS), rng.uniform(2, 3, N_PLAYERS)
     player = int(np.argsort(-means)[{"top": 0, "bottom": N_PLAYERS - 1}.get(prior, 24)])
     truths = rng.normal(means, np.sqrt(variances))
+    beliefs = np.empty(N_PLAYERS), np.empty(N_PLAYERS)
+    known = Knowledge(player, N_GAMES, *beliefs, truths, NOISE, 0.99, printed, workspace(N_PLAYERS))
     arguments = (
-        int(policy),
-        player,
-        np.zeros(N_PLAYERS) if prior == "equal" else means,
-        variances,
-        truths,
-        NOISE,
-        0.99,
-        printed,
-        rng.normal(size=(N_GAMES, 2)),
-        rng.random(N_GAMES),
-        np.empty(N_PLAYERS),
-        np.empty(N_PLAYERS),
-        workspace(N_PLAYERS),
-        np.empty(N_GAMES, dtype=np.int64),
-        np.empty((len(BELIEFS), N_GAMES)),
-        np.empty((len(MEASURES), N_GAMES)),
+        PLACES[policy],
+        known,
+        Start(np.zeros(N_PLAYERS) if prior == "equal" else means, variances),
+        Draws(rng.normal(size=(N_GAMES, 2)), rng.random(N_GAMES)),
+        Trajectory(
+            np.empty(N_GAMES, dtype=np.int64),
+            np.empty((len(BELIEFS), N_GAMES)),
+            np.empty((len(MEASURES), N_GAMES)),
+        ),
     )
     play_path(*arguments)  # compile outside the measurement
     benchmark(play_path, *arguments)

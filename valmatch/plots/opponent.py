@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from valmatch.errors import InputError
 from valmatch.plots.curves import Curve, read_curves
 from valmatch.plots.source import Run, damaged
+from valmatch.policies.registry import POLICIES
 from valmatch.storage.run_folder import MANIFEST
 
 __all__ = ["STYLES", "draw", "draw_all", "moving_average"]
@@ -44,15 +45,10 @@ PANELS = (
     Panel("win_fraction", "share of games won\n(mean of {span} games)", ideal=0.5, span=11),
 )
 
-# Colours of Okabe and Ito, which all kinds of colour vision tell apart; styles for print.
 STYLES: dict[str, tuple[str, str, Any]] = {
-    "point_estimate": ("point estimate", "#E69F00", (0, (1, 1))),
-    "draw_chance": ("DrawChance", "#0072B2", (0, (5, 1.5))),
-    "knowledge_gradient": ("knowledge gradient", "#D55E00", "-"),
-    "knowledge_gradient_finite": ("knowledge gradient, finite horizon", "#CC79A7", "-."),
-    "random": ("random", "#56B4E9", (0, (3, 1, 1, 1, 1, 1))),
-    "oracle": ("oracle", "#009E73", (0, (8, 2))),
+    name: (one.label, one.colour, one.line) for name, one in POLICIES.items()
 }
+"""Label, colour and line of each policy."""
 
 BAND = 1.96
 """Half-width of the bands in standard errors: 95% where the mean is nearly normal."""

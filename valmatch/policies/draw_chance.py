@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import njit
+from valmatch.compilation import inlined, njit
+from valmatch.policies.knowledge import Knowledge
 from valmatch.ratings.trueskill import draw_quality_normalised
 
 # Far above the rounding error of the two sides of a comparison.
@@ -49,3 +50,9 @@ def draw_chance(
             best = quality
             chosen = j
     return chosen
+
+
+@inlined
+def choose(known: Knowledge, game: int, uniform: float) -> int:
+    """Return the opponent of largest q~, equation (9)."""
+    return draw_chance(known.means, known.variances, known.player, known.noise_variance)

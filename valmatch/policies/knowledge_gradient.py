@@ -3,55 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
-from valmatch.compilation import njit
+from valmatch.compilation import inlined, njit
+from valmatch.policies.knowledge import FloatArray, Knowledge, Workspace, workspace
 from valmatch.ratings.trueskill import INV_SQRT_2PI, draw_quality, update, win_probability
-
-FloatArray: TypeAlias = NDArray[np.float64]
 
 # Bound on the error of an approximate quality relative to the largest possible quality, for
 # beliefs no wider than the noise: `_bell` and `_excess` contribute 1.5e-10 and 2.2e-9.
 _ERROR = 1e-8
-
-
-class Workspace(NamedTuple):
-    """Scratch arrays of one decision, one entry per player; nothing in them outlives the call.
-
-    Attributes
-    ----------
-    inverse
-        1 / c^2 against each player.
-    quality
-        sqrt(2 pi) q of (5) against each player; -1 for player 0.
-    p_win
-        Believed probability that player 0 beats each player.
-    mean_win, variance_win, mean_loss, variance_loss
-        Player 0's belief after beating, or losing to, each player.
-    best_win, best_loss
-        2 pi q^2 after either outcome, first against the same player, then against the best.
-    scores
-        Ceilings of the quality while looking ahead; in the end sqrt(2 pi) times the score.
-    """
-
-    inverse: FloatArray
-    quality: FloatArray
-    p_win: FloatArray
-    mean_win: FloatArray
-    variance_win: FloatArray
-    best_win: FloatArray
-    mean_loss: FloatArray
-    variance_loss: FloatArray
-    best_loss: FloatArray
-    scores: FloatArray
-
-
-def workspace(n_players: int) -> Workspace:
-    """Return scratch arrays for decisions among `n_players` players, player 0 included."""
-    return Workspace(*[np.empty(n_players) for _ in Workspace._fields])
 
 
 @njit
@@ -540,3 +499,29 @@ def knowledge_gradient_finite(
     multiplier = float(games_left)
     work = workspace(means.size)
     return best_opponent(means, variances, player, noise_variance, multiplier, as_printed, work)
+
+
+@inlined
+def choose(known: Knowledge, game: int, uniform: float) -> int:
+    """Return the opponent of largest q + gamma / (1 - gamma) F, equation (13)."""
+    multiplier = known.gamma / (1.0 - known.gamma)
+    return _best(known, multiplier)
+
+
+@inlined
+def choose_finite(known: Knowledge, game: int, uniform: float) -> int:
+    """Return the opponent of largest q + (N - n) F, equation (12)."""
+    return _best(known, float(known.n_games - game))
+
+
+@inlined
+def _best(known: Knowledge, multiplier: float) -> int:
+    return best_opponent(
+        known.means,
+        known.variances,
+        known.player,
+        known.noise_variance,
+        multiplier,
+        known.as_printed,
+        known.work,
+    )

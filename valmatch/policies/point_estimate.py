@@ -7,7 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import njit
+from valmatch.compilation import inlined, njit
+from valmatch.policies.knowledge import Knowledge
 
 
 @njit
@@ -29,3 +30,9 @@ def point_estimate(means: NDArray[np.float64], player: int) -> int:
             nearest = distance
             chosen = j
     return chosen
+
+
+@inlined
+def choose(known: Knowledge, game: int, uniform: float) -> int:
+    """Return the opponent whose believed mean is nearest, equation (8)."""
+    return point_estimate(known.means, known.player)

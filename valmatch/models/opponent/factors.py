@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -16,6 +16,7 @@ from pydantic import (
 
 from valmatch.fields import Factors, Fraction, Whole, plain_number, refuse
 from valmatch.nearest import correction
+from valmatch.policies.registry import POLICIES
 
 __all__ = ["OpponentFactors"]
 
@@ -28,20 +29,11 @@ Mean = Annotated[
     AfterValidator(lambda mean: mean + 0.0),  # -0.0 is the same number
 ]
 VarianceRange = Annotated[tuple[Variance, ...], Field(min_length=2, max_length=2)]
-Policies = Annotated[
-    tuple[
-        Literal[
-            "point_estimate",
-            "draw_chance",
-            "knowledge_gradient",
-            "knowledge_gradient_finite",
-            "random",
-            "oracle",
-        ],
-        ...,
-    ],
-    Field(min_length=1),
-]
+if TYPE_CHECKING:
+    PolicyName = str
+else:
+    PolicyName = Literal[tuple(POLICIES)]
+Policies = Annotated[tuple[PolicyName, ...], Field(min_length=1)]
 
 ENDS = ("top", "bottom")
 
@@ -118,9 +110,8 @@ class OpponentFactors(Factors):
     policies: Policies = _factor(
         ("point_estimate", "draw_chance", "knowledge_gradient"),
         "",
-        "How opponents are chosen, each policy for itself on the same skills and performances:"
-        " point_estimate (8), draw_chance (9), knowledge_gradient (13), knowledge_gradient_finite"
-        " (12), random, oracle (knows the skills).",
+        "How opponents are chosen, each policy for itself on the same skills and performances. "
+        + " ".join(f"{name}: {one.meaning}." for name, one in POLICIES.items()),
     )
     gamma: Fraction = _factor(
         0.99, "", "Discount factor of knowledge_gradient (13); larger values explore more."

@@ -25,8 +25,16 @@ from valmatch.model import (
 )
 from valmatch.models.opponent.factors import OpponentFactors
 from valmatch.models.opponent.prior import Prior, draw_prior, player_of_rank, spread
-from valmatch.models.opponent.sample_path import BELIEFS, MEASURES, Policy, play_path
-from valmatch.policies.knowledge_gradient import workspace
+from valmatch.models.opponent.sample_path import (
+    BELIEFS,
+    MEASURES,
+    PLACES,
+    Draws,
+    Start,
+    Trajectory,
+    play_path,
+)
+from valmatch.policies.knowledge import Knowledge, workspace
 from valmatch.ratings.trueskill import true_draw_probability
 from valmatch.streams import Streams
 
@@ -159,7 +167,6 @@ class OpponentModel(Model[SamplePath]):
     def __init__(self, factors: OpponentFactors, files: Mapping[str, Path] = NO_FILES) -> None:
         assert not files
         self._factors = factors
-        self._policies = [Policy[name.upper()] for name in factors.policies]
         self._edges = window_edges(factors.n_games)
         self.responses = _responses(factors.policies, factors.n_games)
         self._places = {r.name: self._place(r.window) for r in self.responses if r.window}
@@ -198,34 +205,30 @@ class OpponentModel(Model[SamplePath]):
 
     def _play(self, inputs: SamplePath) -> Play:
         """Play the games of each policy."""
-        factors, count = self._factors, len(self._policies)
+        factors, count = self._factors, len(self._factors.policies)
         play = Play(
             np.empty((count, factors.n_games), np.int64),
             np.empty((count, len(BELIEFS), factors.n_games)),
             np.empty((count, len(MEASURES), factors.n_games)),
         )
         player = player_of_rank(inputs.prior.means, factors.rank)
-        believed = self._believed_means(inputs.prior)
+        start = Start(self._believed_means(inputs.prior), inputs.prior.variances)
+        draws = Draws(inputs.performances, inputs.choices)
         announce_compilation(play_path)
-        for k, policy in enumerate(self._policies):
-            play_path(
-                int(policy),
-                player,
-                believed,
-                inputs.prior.variances,
-                inputs.skills,
-                factors.noise_variance,
-                factors.gamma,
-                factors.update == "as_printed",
-                inputs.performances,
-                inputs.choices,
-                self._means,
-                self._variances,
-                self._workspace,
-                play.opponents[k],
-                play.beliefs[k],
-                play.measures[k],
-            )
+        known = Knowledge(
+            player,
+            factors.n_games,
+            self._means,
+            self._variances,
+            inputs.skills,
+            factors.noise_variance,
+            factors.gamma,
+            factors.update == "as_printed",
+            self._workspace,
+        )
+        for k, policy in enumerate(factors.policies):
+            trajectory = Trajectory(play.opponents[k], play.beliefs[k], play.measures[k])
+            play_path(PLACES[policy], known, start, draws, trajectory)
         return play
 
     def _summary(self, measures: Floats) -> dict[str, float]:

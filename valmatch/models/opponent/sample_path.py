@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import math
-from enum import IntEnum
-from typing import Final
+from collections.abc import Callable
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import njit
-from valmatch.policies.draw_chance import draw_chance
-from valmatch.policies.knowledge_gradient import FloatArray, Workspace, best_opponent
-from valmatch.policies.point_estimate import point_estimate
-from valmatch.policies.yardsticks import oracle, random_opponent
+from valmatch.compilation import linked, njit
+from valmatch.policies.knowledge import FloatArray, Knowledge
+from valmatch.policies.registry import POLICIES, Choose, functions
 from valmatch.ratings.trueskill import draw_quality, true_draw_probability, update
 
+__all__ = ["BELIEFS", "MEASURES", "PLACES", "Draws", "Start", "Trajectory", "play_path"]
 
-class Policy(IntEnum):
-    """How player 0's next opponent is chosen; the kernel takes the integer value."""
-
-    POINT_ESTIMATE = 0
-    DRAW_CHANCE = 1
-    KNOWLEDGE_GRADIENT = 2
-    KNOWLEDGE_GRADIENT_FINITE = 3
-    RANDOM = 4
-    ORACLE = 5
-
+PLACES = {name: number for number, name in enumerate(POLICIES)}
+"""The number by which the kernel knows a policy."""
 
 MEASURES: Final = (
     "true_draw_probability",  # (14) of the game
@@ -41,130 +32,151 @@ BELIEFS: Final = ("mean", "variance", "opponent_mean", "opponent_variance")
 """Rows of the kernel's `beliefs`, each after the game."""
 
 
-@njit
-def choose_opponent(
-    policy: int,
-    game: int,
-    n_games: int,
-    player: int,
-    means: FloatArray,
-    variances: FloatArray,
-    truths: FloatArray,
-    noise_variance: float,
-    gamma: float,
-    as_printed: bool,
-    uniform: float,
-    work: Workspace,
-) -> int:
-    """Return the opponent that `policy` chooses with `game` of `n_games` games played."""
-    if policy == Policy.POINT_ESTIMATE:
-        return point_estimate(means, player)
-    if policy == Policy.DRAW_CHANCE:
-        return draw_chance(means, variances, player, noise_variance)
-    if policy == Policy.RANDOM:
-        return random_opponent(means.size, player, uniform)
-    if policy == Policy.ORACLE:
-        return oracle(truths, player)
-    multiplier = gamma / (1.0 - gamma)
-    if policy == Policy.KNOWLEDGE_GRADIENT_FINITE:
-        multiplier = float(n_games - game)
-    return best_opponent(means, variances, player, noise_variance, multiplier, as_printed, work)
+class Start(NamedTuple):
+    """The beliefs about all players before the first game.
+
+    Attributes
+    ----------
+    means, variances : numpy.ndarray
+        (M + 1,) float64.
+    """
+
+    means: FloatArray
+    variances: FloatArray
 
 
-@njit
-def play_path(
-    policy: int,
-    player: int,
-    prior_means: FloatArray,
-    prior_variances: FloatArray,
-    truths: FloatArray,
-    noise_variance: float,
-    gamma: float,
-    as_printed: bool,
-    noise: FloatArray,
-    uniforms: FloatArray,
-    means: FloatArray,
-    variances: FloatArray,
-    work: Workspace,
-    opponents: NDArray[np.int64],
-    beliefs: FloatArray,
-    measures: FloatArray,
+class Draws(NamedTuple):
+    """The random numbers of a path, the same for every policy.
+
+    Attributes
+    ----------
+    noise : numpy.ndarray
+        (N, 2) standard normals: per game, player 0's and the chosen opponent's.
+    uniforms : numpy.ndarray
+        (N,) draws in [0, 1), for the random policy.
+    """
+
+    noise: FloatArray
+    uniforms: FloatArray
+
+
+class Trajectory(NamedTuple):
+    """What happened along a path.
+
+    Attributes
+    ----------
+    opponents : numpy.ndarray
+        (N,) int64, index of each game's opponent.
+    beliefs : numpy.ndarray
+        (4, N) float64, rows as in `BELIEFS`.
+    measures : numpy.ndarray
+        (5, N) float64, rows as in `MEASURES`.
+    """
+
+    opponents: NDArray[np.int64]
+    beliefs: FloatArray
+    measures: FloatArray
+
+
+PlayOne: TypeAlias = Callable[[Knowledge, Start, Draws, Trajectory], None]
+Play: TypeAlias = Callable[[int, Knowledge, Start, Draws, Trajectory], None]
+
+
+def _path_of(choose: Choose) -> PlayOne:
+    """Return a compiled function that plays a path by one policy."""
+
+    @linked
+    def play_one(known: Knowledge, start: Start, draws: Draws, out: Trajectory) -> None:
+        means, variances, truths = known.means, known.variances, known.truths
+        player, noise_variance = known.player, known.noise_variance
+        noise, uniforms = draws
+        opponents, beliefs, measures = out
+        means[:] = start.means
+        variances[:] = start.variances
+        deviation = math.sqrt(noise_variance)
+        for game in range(known.n_games):
+            j = choose(known, game, uniforms[game])
+            measures[4, game] = draw_quality(
+                means[player], variances[player], means[j], variances[j], noise_variance
+            )
+            performance_0 = truths[player] + deviation * noise[game, 0]
+            performance_j = truths[j] + deviation * noise[game, 1]
+            won = performance_0 > performance_j
+            winner, loser = (player, j) if won else (j, player)
+            means[winner], variances[winner], means[loser], variances[loser] = update(
+                means[winner],
+                variances[winner],
+                means[loser],
+                variances[loser],
+                noise_variance,
+                known.as_printed,
+            )
+            opponents[game] = j
+            beliefs[0, game] = means[player]
+            beliefs[1, game] = variances[player]
+            beliefs[2, game] = means[j]
+            beliefs[3, game] = variances[j]
+            error = means[player] - truths[player]
+            measures[0, game] = true_draw_probability(truths[player], truths[j], noise_variance)
+            measures[1, game] = error * error
+            measures[2, game] = truths[player] - truths[j]
+            measures[3, game] = 1.0 if won else 0.0
+
+    return play_one
+
+
+@linked
+def _no_such_policy(
+    policy: int, known: Knowledge, start: Start, draws: Draws, out: Trajectory
 ) -> None:
+    raise ValueError("there is no such policy")
+
+
+def _or(number: int, play_one: PlayOne, others: Play) -> Play:
+    """Return a compiled function that plays by `play_one` if it is asked for policy `number`."""
+
+    @linked
+    def play(policy: int, known: Knowledge, start: Start, draws: Draws, out: Trajectory) -> None:
+        if policy == number:
+            play_one(known, start, draws, out)
+        else:
+            others(policy, known, start, draws, out)
+
+    return play
+
+
+def _by_any_policy() -> Play:
+    """Return a compiled function that plays by any policy of the registry."""
+    play: Play = _no_such_policy
+    for number, choose in reversed(list(enumerate(functions()))):
+        play = _or(number, _path_of(choose), play)
+    return play
+
+
+_play = _by_any_policy()
+
+
+@njit
+def play_path(policy: int, known: Knowledge, start: Start, draws: Draws, out: Trajectory) -> None:
     """Play N games of player 0, each against the opponent that the policy chooses.
 
     Parameters
     ----------
     policy
-        Value of a `Policy`.
-    player
-        Index of player 0 among the M + 1 players; all others are opponents.
-    prior_means, prior_variances
-        Beliefs about all players before the first game.
-    truths
-        True skills of all players.
-    noise_variance
-        Variance of one performance around the skill.
-    gamma
-        Discount factor of (13).
-    as_printed
-        Update and look ahead by (1), (2), (10) as the paper prints them. Outcomes always come from
-        the true skills.
-    noise
-        Standard normals, shape (N, 2): per game, player 0's and the chosen opponent's.
-    uniforms
-        Draws in [0, 1), shape (N,), for the random policy.
-    means, variances
-        Work arrays over all players; on return the beliefs after the last game.
-    work
-        Scratch arrays from `workspace(M + 1)`.
-    opponents
-        Output, shape (N,): index of each game's opponent.
-    beliefs
-        Output, shape (4, N), rows as in `BELIEFS`.
-    measures
-        Output, shape (5, N), rows as in `MEASURES`.
+        A number of `PLACES`.
+    known
+        What the policy may look at; its means and variances are working arrays: on return the
+        beliefs after the last game. Outcomes always come from the true skills.
+    start
+        Beliefs before the first game.
+    draws
+        The random numbers of the games.
+    out
+        Output: what happened.
+
+    Raises
+    ------
+    ValueError
+        If there is no such policy.
     """
-    means[:] = prior_means
-    variances[:] = prior_variances
-    n_games = noise.shape[0]
-    deviation = math.sqrt(noise_variance)
-    for game in range(n_games):
-        j = choose_opponent(
-            policy,
-            game,
-            n_games,
-            player,
-            means,
-            variances,
-            truths,
-            noise_variance,
-            gamma,
-            as_printed,
-            uniforms[game],
-            work,
-        )
-        measures[4, game] = draw_quality(
-            means[player], variances[player], means[j], variances[j], noise_variance
-        )
-        performance_0 = truths[player] + deviation * noise[game, 0]
-        performance_j = truths[j] + deviation * noise[game, 1]
-        won = performance_0 > performance_j
-        winner, loser = (player, j) if won else (j, player)
-        means[winner], variances[winner], means[loser], variances[loser] = update(
-            means[winner],
-            variances[winner],
-            means[loser],
-            variances[loser],
-            noise_variance,
-            as_printed,
-        )
-        opponents[game] = j
-        beliefs[0, game] = means[player]
-        beliefs[1, game] = variances[player]
-        beliefs[2, game] = means[j]
-        beliefs[3, game] = variances[j]
-        error = means[player] - truths[player]
-        measures[0, game] = true_draw_probability(truths[player], truths[j], noise_variance)
-        measures[1, game] = error * error
-        measures[2, game] = truths[player] - truths[j]
-        measures[3, game] = 1.0 if won else 0.0
+    _play(policy, known, start, draws, out)

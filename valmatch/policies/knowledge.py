@@ -1,0 +1,82 @@
+"""What a policy may look at when it chooses an opponent."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["FloatArray", "Knowledge", "Workspace", "workspace"]
+
+FloatArray: TypeAlias = NDArray[np.float64]
+
+
+class Workspace(NamedTuple):
+    """Scratch arrays of one decision, one entry per player; nothing in them outlives the call.
+
+    Attributes
+    ----------
+    inverse
+        1 / c^2 against each player.
+    quality
+        sqrt(2 pi) q of (5) against each player; -1 for player 0.
+    p_win
+        Believed probability that player 0 beats each player.
+    mean_win, variance_win, mean_loss, variance_loss
+        Player 0's belief after beating, or losing to, each player.
+    best_win, best_loss
+        2 pi q^2 after either outcome, first against the same player, then against the best.
+    scores
+        Ceilings of the quality while looking ahead; in the end sqrt(2 pi) times the score.
+    """
+
+    inverse: FloatArray
+    quality: FloatArray
+    p_win: FloatArray
+    mean_win: FloatArray
+    variance_win: FloatArray
+    best_win: FloatArray
+    mean_loss: FloatArray
+    variance_loss: FloatArray
+    best_loss: FloatArray
+    scores: FloatArray
+
+
+def workspace(n_players: int) -> Workspace:
+    """Return scratch arrays for decisions among `n_players` players, player 0 included."""
+    return Workspace(*[np.empty(n_players) for _ in Workspace._fields])
+
+
+class Knowledge(NamedTuple):
+    """What is known before a game; the same record for all games of a path.
+
+    Attributes
+    ----------
+    player : int
+        Index of player 0 among the M + 1 players; all others are opponents.
+    n_games : int
+        Number of games N of the path.
+    means, variances : numpy.ndarray
+        (M + 1,) beliefs about all players now.
+    truths : numpy.ndarray
+        (M + 1,) true skills, for the oracle alone.
+    noise_variance : float
+        Variance of one performance around the skill.
+    gamma : float
+        Discount factor of (13).
+    as_printed : bool
+        Use (1), (2), (10) as the paper prints them.
+    work : Workspace
+        Scratch arrays; nothing in them outlives a decision.
+    """
+
+    player: int
+    n_games: int
+    means: FloatArray
+    variances: FloatArray
+    truths: FloatArray
+    noise_variance: float
+    gamma: float
+    as_printed: bool
+    work: Workspace
