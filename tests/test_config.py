@@ -28,6 +28,8 @@ from valmatch.errors import InputError
 from valmatch.fields import Factors, Section
 from valmatch.models.valorant.factors import ValorantFactors
 
+pytestmark = pytest.mark.usefixtures("command_line_words")
+
 NO_OPTIONS = ReplicateOptions.model_validate({})
 MINIMAL = "model: valorant\n"
 NAMES = ", ".join(registry.MODELS)

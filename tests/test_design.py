@@ -15,6 +15,7 @@ from valmatch.config.loading import load
 from valmatch.config.spans import span
 from valmatch.errors import InputError
 from valmatch.experiments.design import Design, design_of, parse_levels
+from valmatch.experiments.plan import Plan
 from valmatch.experiments.sweep import run_design
 
 SMALL = ["--set", "rate_multiplier=0.2"]
@@ -30,6 +31,7 @@ def test_spans_are_taken_in_decimals() -> None:
         assert span(wrong) is None
 
 
+@pytest.mark.usefixtures("command_line_words")
 def test_levels_are_yaml() -> None:
     assert parse_levels("a=1,2.5,x") == ("a", [1, 2.5, "x"])
     assert parse_levels("a=true,false") == ("a", [True, False])
@@ -160,7 +162,7 @@ def test_equal_points_are_simulated_once() -> None:
     made: list[int] = []
     design = Design(["team_diff"], [(400,), (100,), (400,)])
     configs = [load("valorant", design.levels(point)) for point in design.points]
-    found = run_design(config, design, configs, 5, progress=made.append)
+    found = run_design(config, design, configs, Plan(5), progress=made.append)
     assert sum(made) == 10
     assert [one.values.shape for one in found.results] == [(5, 14)] * 3
     np.testing.assert_array_equal(found.results[0].values, found.results[2].values)

@@ -12,7 +12,7 @@ import pytest
 
 from tests.command import valmatch
 from valmatch.errors import InputError
-from valmatch.plots import plot
+from valmatch.plots.drawing import plot_files
 
 SMALL = ["--set", "n_opponents=5", "--set", "n_games=30", "-n", "20"]
 
@@ -31,7 +31,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def refused(folder: Path) -> str:
     with pytest.raises(InputError) as info:
-        plot(folder)
+        plot_files(folder)
     message = str(info.value)
     assert "\n" not in message
     return message
@@ -93,21 +93,21 @@ def test_one_run_and_several_become_pictures(runs: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("valmatch.plots.style.DPI", 40)
     widths = []
     for folder in (runs / "1-top", runs):
-        files = plot(folder)
+        files = plot_files(folder)
         names = ["curves"] if folder == runs else ["curves", "responses"]
         assert files == [folder / f"{name}.{kind}" for name in names for kind in ("png", "svg")]
         first = [file.read_bytes() for file in files]
         assert first[0].startswith(b"\x89PNG\r\n")
         assert b"<svg" in first[1]
         widths.append(int.from_bytes(first[0][16:20], "big"))
-        assert [file.read_bytes() for file in plot(folder)] == first
+        assert [file.read_bytes() for file in plot_files(folder)] == first
     assert widths[1] > 1.5 * widths[0]
 
 
 def test_panels_show_the_curves_with_bands_and_labels(runs: Path) -> None:
     pytest.importorskip("matplotlib")
-    from valmatch.plots import _runs
     from valmatch.plots.curves import read_curves
+    from valmatch.plots.drawing import _runs
     from valmatch.plots.opponent import PANELS, _figure, moving_average
 
     folders = _runs(runs)

@@ -17,8 +17,8 @@ from scipy import stats
 
 from tests.command import valmatch
 from valmatch.errors import InputError
-from valmatch.plots import plot
-from valmatch.plots.source import read_run
+from valmatch.plots.drawing import plot_files
+from valmatch.plots.source import read_run_files
 
 pytest.importorskip("matplotlib")
 
@@ -187,14 +187,14 @@ def column(path: Path, name: str) -> Array:
 
 def drawn(folder: Path, drawer: Any) -> dict[str, Any]:  # noqa: ANN401
     """Return the figures; matplotlib's types are too wide to look into."""
-    with style.look():
-        figures: dict[str, Any] = drawer.draw(read_run(folder))
+    with style.style_context():
+        figures: dict[str, Any] = drawer.draw(read_run_files(folder))
     return figures
 
 
 def refused(folder: Path) -> str:
     with pytest.raises(InputError) as info:
-        plot(folder)
+        plot_files(folder)
     message = str(info.value)
     assert "\n" not in message
     return message
@@ -236,7 +236,7 @@ def test_small_files_in_which_no_text_is_cut_or_overlaps(
 
     monkeypatch.setattr(style, "save", keep)
     monkeypatch.setattr(style, "DPI", 100)  # that of the canvas below: texts have the same places
-    files = plot(folder)
+    files = plot_files(folder)
     assert files == [folder / f"{name}.{end}" for name in FILES[kind] for end in ("png", "svg")]
     contents = [file.read_bytes() for file in files]
     assert all(content.startswith(b"\x89PNG\r\n") for content in contents[::2])
@@ -249,7 +249,7 @@ def test_small_files_in_which_no_text_is_cut_or_overlaps(
 def assert_legible(figure: Any) -> None:  # noqa: ANN401
     """Check that texts lie within the figure, and labels of ticks beside each other."""
     canvas: Any = FigureCanvasAgg(figure)
-    with style.look():
+    with style.style_context():
         canvas.draw()
     renderer = canvas.get_renderer()
     texts = [figure._suptitle, *figure.legends]
@@ -273,8 +273,8 @@ def assert_legible(figure: Any) -> None:  # noqa: ANN401
 @pytest.mark.parametrize("kind", ["league", "cloud", "rated"])
 def test_the_same_files_every_time(kind: str, copy: Callable[[str], Path]) -> None:
     folder = copy(kind)
-    first = [file.read_bytes() for file in plot(folder)]
-    assert [file.read_bytes() for file in plot(folder)] == first
+    first = [file.read_bytes() for file in plot_files(folder)]
+    assert [file.read_bytes() for file in plot_files(folder)] == first
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,7 @@ def test_runs_in_subfolders_are_drawn_each_in_its_own(made: Path, tmp_path: Path
     for name in ("one", "two"):
         shutil.copytree(made / "line", tmp_path / name)
     expected = [tmp_path / n / f"design.{end}" for n in ("one", "two") for end in ("png", "svg")]
-    assert plot(tmp_path) == expected
+    assert plot_files(tmp_path) == expected
 
 
 # ---- simulate ----
@@ -351,7 +351,7 @@ def test_runs_in_subfolders_are_drawn_each_in_its_own(made: Path, tmp_path: Path
 def test_day(made: Path) -> None:
     folder = made / "day"
     queue, waits, ratings, matches = drawn(folder, simulate_valorant)["day"].axes
-    day = simulate_valorant.read_day(read_run(folder))
+    day = simulate_valorant.read_day(read_run_files(folder))
     found = json.loads((folder / "responses.json").read_text())["responses"]
     steps = simulate_valorant.waiting(day)
     mean = float(np.sum(np.diff(steps.hours) * steps.players[:-1])) / 24.0
@@ -410,9 +410,9 @@ def test_days_without_matches_and_long_days(tmp_path: Path) -> None:
     assert axes[0].collections[0].get_paths()[0].vertices[:, 1].max() == 3
     busy = ("--set", "rate_multiplier=20", "--out", tmp_path / "b")
     assert valmatch("simulate", "valorant", *busy).code == 0
-    files = plot(tmp_path / "b")
+    files = plot_files(tmp_path / "b")
     assert files[1].stat().st_size < 1_000_000
-    day = simulate_valorant.read_day(read_run(tmp_path / "b"))
+    day = simulate_valorant.read_day(read_run_files(tmp_path / "b"))
     steps = simulate_valorant.waiting(day)
     assert steps.hours.size == simulate_valorant.MOST_STEPS
     at = 1234
@@ -494,7 +494,7 @@ def test_undefined_and_equal_values(tmp_path: Path) -> None:
     axes = drawn(tmp_path / "b", responses)["responses"].axes
     assert axes[0].texts[0].get_text() == "undefined in all 5 replications"
     assert axes[12].get_title() == "0 ± 0"
-    files = plot(tmp_path / "b")
+    files = plot_files(tmp_path / "b")
     assert [file.name for file in files] == ["responses.png", "responses.svg"]
 
 
@@ -629,7 +629,7 @@ def test_a_large_design_stays_small_as_a_file(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     names = ("team_diff", "player_diff", "wait_thresh", "team_slack")
     designed(tmp_path, {name: rng.random(600) for name in names}, cloud=True)
-    assert plot(tmp_path)[1].stat().st_size < 2_000_000
+    assert plot_files(tmp_path)[1].stat().st_size < 2_000_000
 
 
 def test_a_design_without_factors_or_points(copy: Callable[[str], Path]) -> None:
@@ -670,7 +670,7 @@ def test_search(made: Path) -> None:
 
 
 def test_spent_replications_and_incumbents(made: Path) -> None:
-    run = read_run(made / "search")
+    run = read_run_files(made / "search")
     found = recommended_of(run, run.json("summary.json"))
     search = read_search(run, found)
     table = rows(made / "search" / "candidates.csv")
@@ -760,7 +760,7 @@ def test_progress_without_a_feasible_point(copy: Callable[[str], Path]) -> None:
 def test_frontier(made: Path) -> None:
     folder = made / "frontier"
     objective, wait = drawn(folder, optimize)["frontier"].axes
-    name, values, _ = read_frontier(read_run(folder))
+    name, values, _ = read_frontier(read_run_files(folder))
     table = rows(folder / "frontier.csv")
     assert name == "upper_time"
     assert values.tolist() == [float(row["sweep.upper_time"]) for row in table] == [10, 20, 30]
@@ -850,7 +850,7 @@ def test_names_that_look_like_mathematics(tmp_path: Path) -> None:
     assert r"1. \$a_1^2\$" in labels
     assert f"1. {'x' * 23}…" in labels
     assert any(label.endswith("b c") for label in labels)
-    plot(tmp_path / "out")
+    plot_files(tmp_path / "out")
 
 
 # ---- parts ----

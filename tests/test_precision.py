@@ -17,6 +17,8 @@ from valmatch.errors import InputError
 from valmatch.model import Response
 from valmatch.statistics.precision import LEAST, Target, looks, parse_target
 
+pytestmark = pytest.mark.usefixtures("command_line_words")
+
 RESPONSES = [
     Response("avg_wait_time", "minutes", ""),
     Response("quality.draw_chance.1-100", "", ""),

@@ -24,7 +24,7 @@ from tests.oracles.rate import (
     read_long,
 )
 from valmatch.errors import InputError
-from valmatch.game_logs.rating import Rated, rate
+from valmatch.game_logs.rating import RatedLog, rate_games
 from valmatch.game_logs.reading import log as log_module
 from valmatch.game_logs.systems import system_named
 
@@ -52,7 +52,7 @@ def oracle_of(system: str, path: Path) -> Oracle:
     return oracle
 
 
-def assert_agrees(result: Rated, out: Path, oracle: Oracle, burn_in: int) -> None:
+def assert_agrees(result: RatedLog, out: Path, oracle: Oracle, burn_in: int) -> None:
     """Every rating, every step and every score is the same float."""
     assert {
         row["player"]: (float(row["rating"]), int(row["games"])) for row in table(out / FILES[0])
@@ -71,7 +71,7 @@ def assert_agrees(result: Rated, out: Path, oracle: Oracle, burn_in: int) -> Non
 @pytest.mark.parametrize("seed", range(4))
 def test_agrees_exactly_with_dictionaries_and_loops(system: str, seed: int, tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", random_rows(seed, sides=MANY[system]))
-    result = rate(path, system, out=tmp_path / "out", burn_in=3)
+    result = rate_games(path, system, out=tmp_path / "out", burn_in=3)
     assert_agrees(result, tmp_path / "out", oracle_of(system, path), 3)
     assert 0 < result.predictions["after_burn_in"].games < result.games == 60
 
@@ -83,7 +83,7 @@ def test_free_for_all_without_teams_and_minutes(system: str, tmp_path: Path) -> 
     rows = [[[row[0], row[1], row[3]] for row in game] for game in duels]
     path = write(tmp_path / "log.csv", rows, "game,player,score")
     warnings: list[str] = []
-    result = rate(path, system, out=tmp_path / "out", burn_in=2, warn=warnings.append)
+    result = rate_games(path, system, out=tmp_path / "out", burn_in=2, warn=warnings.append)
     assert_agrees(result, tmp_path / "out", oracle_of(system, path), 2)
     assert warnings == (
         ["no column minutes: every player counts as 20 minutes in a game"]
@@ -100,7 +100,7 @@ def test_disabled_players_do_not_count(system: str, tmp_path: Path) -> None:
             row.append("no" if (k + 3 * j) % 5 == 0 else "yes")
     path = write(tmp_path / "log.csv", games, LONG + ",enabled")
     warnings: list[str] = []
-    result = rate(path, system, out=tmp_path / "out", burn_in=3, warn=warnings.append)
+    result = rate_games(path, system, out=tmp_path / "out", burn_in=3, warn=warnings.append)
     assert_agrees(result, tmp_path / "out", oracle_of(system, path), 3)
     assert result.unrated == 60 - result.games > 0
     assert warnings == [
@@ -111,18 +111,20 @@ def test_disabled_players_do_not_count(system: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("system", ORACLES)
 def test_order_of_rows_within_a_game_changes_no_byte(system: str, tmp_path: Path) -> None:
     games = random_rows(9, sides=MANY[system])
-    rate(write(tmp_path / "a.csv", games), system, out=tmp_path / "a")
-    rate(write(tmp_path / "b.csv", [game[::-1] for game in games]), system, out=tmp_path / "b")
+    rate_games(write(tmp_path / "a.csv", games), system, out=tmp_path / "a")
+    rate_games(
+        write(tmp_path / "b.csv", [game[::-1] for game in games]), system, out=tmp_path / "b"
+    )
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
 
 
 @pytest.mark.parametrize("block", [1, 50, 333, 4096])
 def test_size_of_blocks_changes_no_byte(block: int, tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", random_rows(10, sides=(2, 3)))
-    rate(path, out=tmp_path / "a")
+    rate_games(path, out=tmp_path / "a")
     seen: list[int] = []
     with mock.patch.object(log_module, "BLOCK", block):
-        rate(path, out=tmp_path / "b", progress=seen.append)
+        rate_games(path, out=tmp_path / "b", progress=seen.append)
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
     assert sum(seen) == path.stat().st_size
     assert len(seen) > min(60, path.stat().st_size / block)
@@ -133,19 +135,19 @@ def test_continuing_from_ratings_is_one_long_log(system: str, tmp_path: Path) ->
     if system == "openskill":
         pytest.importorskip("openskill")
     games = random_rows(11)
-    rate(write(tmp_path / "all.csv", games), system, out=tmp_path / "all")
+    rate_games(write(tmp_path / "all.csv", games), system, out=tmp_path / "all")
     out = tmp_path / "parts"
-    rate(write(tmp_path / "one.csv", games[:25]), system, out=out)
+    rate_games(write(tmp_path / "one.csv", games[:25]), system, out=out)
     first = table(out / "history.csv")
     second = write(tmp_path / "two.csv", games[25:])
-    rate(second, system, ratings=out / "ratings.csv", out=out)  # in place
+    rate_games(second, system, ratings=out / "ratings.csv", out=out)  # in place
     assert contents(out)["ratings.csv"] == contents(tmp_path / "all")["ratings.csv"]
     assert first + table(out / "history.csv") == table(tmp_path / "all" / "history.csv")
 
 
 def test_time_decides_the_order(tmp_path: Path) -> None:
     games = random_rows(12)
-    rate(write(tmp_path / "a.csv", games), out=tmp_path / "a")
+    rate_games(write(tmp_path / "a.csv", games), out=tmp_path / "a")
     for header, stamp in (
         ("time", "{:.1f}"),
         ("played_at", "2024-01-01 10:{:02.0f}:00"),
@@ -156,7 +158,7 @@ def test_time_decides_the_order(tmp_path: Path) -> None:
         shuffled = [timed[k + j] for k in range(58, -1, -2) for j in (0, 1)]
         for order in (timed, shuffled):
             path = write(tmp_path / "b.csv", order, f"{LONG},{header}")
-            rate(path, columns={"time": header}, out=tmp_path / "b")
+            rate_games(path, columns={"time": header}, out=tmp_path / "b")
             assert contents(tmp_path / "a") == contents(tmp_path / "b")
 
 
@@ -166,7 +168,7 @@ def test_results_format_is_short_for_two_players_a_game(tmp_path: Path) -> None:
         [[str(k + 1), one, one, str(1 - drawn), "20"], [str(k + 1), other, other, "0", "20"]]
         for k, (one, other, drawn) in enumerate(names)
     ]
-    rate(write(tmp_path / "long.csv", long), out=tmp_path / "long")
+    rate_games(write(tmp_path / "long.csv", long), out=tmp_path / "long")
     results = [
         (
             "winner,loser,draw",
@@ -185,16 +187,16 @@ def test_results_format_is_short_for_two_players_a_game(tmp_path: Path) -> None:
         ),
     ]
     for header, rows in results:
-        rate(write(tmp_path / "r.csv", rows, header), out=tmp_path / "r")
+        rate_games(write(tmp_path / "r.csv", rows, header), out=tmp_path / "r")
         assert contents(tmp_path / "r") == contents(tmp_path / "long")
 
 
 def test_names_of_columns_can_be_given(tmp_path: Path) -> None:
     games = random_rows(13)
-    rate(write(tmp_path / "a.csv", games), out=tmp_path / "a")
+    rate_games(write(tmp_path / "a.csv", games), out=tmp_path / "a")
     path = write(tmp_path / "b.csv", games, "id,who,side,points,length")
     columns = {"game": "id", "player": "who", "team": "side", "score": "points"}
-    rate(path, columns={**columns, "minutes": "length"}, out=tmp_path / "b")
+    rate_games(path, columns={**columns, "minutes": "length"}, out=tmp_path / "b")
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
     manifest = json.loads((tmp_path / "b" / "manifest.json").read_text())
     assert manifest["columns"] == {**columns, "minutes": "length"}
@@ -203,9 +205,9 @@ def test_names_of_columns_can_be_given(tmp_path: Path) -> None:
 
 def test_standard_input_is_a_log(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", random_rows(14))
-    rate(path, out=tmp_path / "a")
+    rate_games(path, out=tmp_path / "a")
     with mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes()))):
-        rate(Path("-"), out=tmp_path / "b")
+        rate_games(Path("-"), out=tmp_path / "b")
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
 
 
@@ -217,7 +219,7 @@ def test_quoted_names_survive_the_round_trip(tmp_path: Path) -> None:
         writer.writerow(["winner", "loser"])
         writer.writerows([(names[k % 4], names[(k + 1) % 4]) for k in range(8)])
     for ratings in (None, tmp_path / "out" / "ratings.csv"):
-        rate(path, ratings=ratings, out=tmp_path / "out")
+        rate_games(path, ratings=ratings, out=tmp_path / "out")
         for file_name in FILES[:2]:
             assert {row["player"] for row in table(tmp_path / "out" / file_name)} == set(names)
 
@@ -227,11 +229,11 @@ def test_compiled_and_interpreted_write_the_same_bytes(tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", games)
     duels = write(tmp_path / "duels.csv", random_rows(17, games=25))
     program = (
-        "import sys; from pathlib import Path; from valmatch.game_logs.rating import rate\n"
+        "import sys; from pathlib import Path; from valmatch.game_logs.rating import rate_games\n"
         "log, duels, out = map(Path, sys.argv[1:])\n"
-        "rate(log, 'zonestats', out=out / 'zonestats')\n"
-        "rate(log, 'elo', out=out / 'elo')\n"
-        "rate(duels, 'trueskill', out=out / 'trueskill')\n"
+        "rate_games(log, 'zonestats', out=out / 'zonestats')\n"
+        "rate_games(log, 'elo', out=out / 'elo')\n"
+        "rate_games(duels, 'trueskill', out=out / 'trueskill')\n"
     )
     subprocess.run(
         [sys.executable, "-c", program, path, duels, tmp_path / "twin"],
@@ -239,13 +241,13 @@ def test_compiled_and_interpreted_write_the_same_bytes(tmp_path: Path) -> None:
         check=True,
     )
     for system in ORACLES:
-        rate(duels if system == "trueskill" else path, system, out=tmp_path / system)
+        rate_games(duels if system == "trueskill" else path, system, out=tmp_path / system)
         assert contents(tmp_path / system) == contents(tmp_path / "twin" / system)
 
 
 def test_ranking_shares_ranks_of_equal_ratings(tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", [[["b", "a"]], [["d", "c"]]], "winner,loser")
-    result = rate(path, "elo").ranking
+    result = rate_games(path, "elo").ranking
     assert (result.ranks, result.players) == ([1, 1, 3, 3], ["b", "d", "a", "c"])
     assert result.ratings == [1516.0, 1516.0, 1484.0, 1484.0]
 
@@ -254,7 +256,7 @@ def test_scores_by_hand(tmp_path: Path) -> None:
     """A scale at which 32 points make odds of 5, so that the first winner leads by 5 in 6."""
     rows = [[["a", "b", "no"]], [["b", "a", "no"]], [["a", "b", "yes"]]]
     path = write(tmp_path / "log.csv", rows, "winner,loser,draw")
-    result = rate(path, "elo", parameters={"scale": 32.0 / math.log10(5.0)}, burn_in=1)
+    result = rate_games(path, "elo", parameters={"scale": 32.0 / math.log10(5.0)}, burn_in=1)
     second = 5 / 6  # of a, who then loses K * 5/6 = 26.67 of the 16 points that were won
     third = 1 / (1 + 5 ** ((2 * 32 * second - 32) / 32))  # of a again, who leads no more
     all_, later = result.predictions["all"], result.predictions["after_burn_in"]
@@ -278,7 +280,7 @@ def test_log_of_a_predictable_ladder_is_predicted(tmp_path: Path) -> None:
     order = [[[f"p{i}", f"p{j}"]] for _ in range(20) for i in range(6) for j in range(i + 1, 6)]
     path = write(tmp_path / "log.csv", order, "winner,loser")
     for system in ORACLES:
-        result = rate(path, system)
+        result = rate_games(path, system)
         assert result.ranking.players == [f"p{k}" for k in range(6)]
         scores = result.predictions["after_burn_in"]
         assert scores.accuracy == 1.0
@@ -289,7 +291,7 @@ def test_log_of_a_predictable_ladder_is_predicted(tmp_path: Path) -> None:
 def test_openskill_is_the_library(tmp_path: Path) -> None:
     models = pytest.importorskip("openskill.models")
     path = write(tmp_path / "log.csv", random_rows(18, sides=(2, 3)))
-    result = rate(path, "openskill")
+    result = rate_games(path, "openskill")
     model = models.PlackettLuce()
     known: dict[str, object] = {}
     for game in read_long(path):
@@ -308,7 +310,7 @@ def test_trueskill_hands_games_of_many_sides_to_openskill(tmp_path: Path) -> Non
         mock.patch.dict(sys.modules, {"openskill": None}),
         pytest.raises(InputError, match=r"3 sides needs the openskill package \(pip install"),
     ):
-        rate(path, "trueskill", out=tmp_path / "out")
+        rate_games(path, "trueskill", out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -319,7 +321,7 @@ def test_trueskill_of_many_sides_is_thurstone_mosteller(tmp_path: Path) -> None:
     duels = [game for game in games if len({row[2] for row in game}) == 2]
     before = oracle_of("trueskill", write(tmp_path / "before.csv", duels[:20]))
     path = write(tmp_path / "log.csv", [*duels[:20], crowd, *duels[20:]])
-    result = rate(path, "trueskill", out=tmp_path / "out")
+    result = rate_games(path, "trueskill", out=tmp_path / "out")
     assert result.games == len(duels) + 1
     history = table(tmp_path / "out" / "history.csv")
     mine = [row for row in history if row["game"] == crowd[0][0]]
@@ -340,5 +342,5 @@ def test_interruption_leaves_nothing(tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        rate(path, out=tmp_path / "new" / "out", progress=interrupt)
+        rate_games(path, out=tmp_path / "new" / "out", progress=interrupt)
     assert not (tmp_path / "new").exists()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.game_logs import LONG
 from valmatch.errors import InputError
-from valmatch.game_logs.rating import rate
+from valmatch.game_logs.rating import rate_games
 from valmatch.game_logs.reading import log as log_module
 
 LONG_ROWS = [
@@ -78,7 +78,7 @@ def test_any_log_is_rated_or_refused(text: bytes, system: str, skip: bool, block
         path.write_bytes(text)
         result = None
         with suppress(InputError):
-            result = rate(path, system, skip_bad_games=skip, out=out)
+            result = rate_games(path, system, skip_bad_games=skip, out=out)
         if result is None:
             assert list(path.parent.iterdir()) == [path]
             return

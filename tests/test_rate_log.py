@@ -16,11 +16,13 @@ from hypothesis import strategies as st
 from tests.game_logs import LONG, random_rows, write
 from valmatch.errors import InputError
 from valmatch.game_logs.names import Names
-from valmatch.game_logs.rating import rate
+from valmatch.game_logs.rating import rate_games
 from valmatch.game_logs.reading import log as log_module
 from valmatch.game_logs.reading.cells import Cells, read_flags, read_numbers, split
 from valmatch.game_logs.reading.columns import parse_columns
 from valmatch.game_logs.reading.moments import read_moments
+
+pytestmark = pytest.mark.usefixtures("command_line_words")
 
 GOOD = "g0,a,x,3,20\ng0,b,y,1,20\n"
 
@@ -163,7 +165,7 @@ def test_bad_games_are_named_by_line_and_column(kind: str, tmp_path: Path) -> No
     path = tmp_path / "log.csv"
     path.write_text(f"{LONG}\n{GOOD}{text}", encoding="utf-8")
     with pytest.raises(InputError) as error:
-        rate(path, out=tmp_path / "new" / "out")
+        rate_games(path, out=tmp_path / "new" / "out")
     assert str(error.value).startswith(f"{path}:{message}")
     assert str(error.value).endswith("; --skip-bad-games rates the other games")
     assert sorted(tmp_path.iterdir()) == [path]
@@ -175,14 +177,14 @@ def test_bad_games_can_be_left_out(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text(f"{LONG}\n{GOOD}{text}g9,c,x,1,5\ng9,a,y,2,5\n", encoding="utf-8")
     warnings: list[str] = []
-    result = rate(path, skip_bad_games=True, warn=warnings.append)
+    result = rate_games(path, skip_bad_games=True, warn=warnings.append)
     assert result.skipped == {REASONS[kind]: 1}
     assert result.games == (3 if kind == "split apart" else 2)
     assert warnings == [f"1 bad game left out (1 {REASONS[kind]})"]
     good = "".join(line + "\n" for line in text.splitlines() if line.startswith("g2"))
     clean = tmp_path / "clean.csv"
     clean.write_text(f"{LONG}\n{GOOD}{good}g9,c,x,1,5\ng9,a,y,2,5\n", encoding="utf-8")
-    assert result.ranking == rate(clean).ranking
+    assert result.ranking == rate_games(clean).ranking
 
 
 RESULT_ERRORS = [
@@ -203,7 +205,7 @@ def test_bad_results_are_named_too(header: str, text: str, message: str, tmp_pat
     path = tmp_path / "log.csv"
     path.write_text(f"{header}\n{text}", encoding="utf-8")
     with pytest.raises(InputError) as error:
-        rate(path)
+        rate_games(path)
     assert str(error.value).startswith(f"{path}:{message}")
 
 
@@ -224,7 +226,7 @@ def test_bad_headers(header: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text(f"{header}\n", encoding="utf-8")
     with pytest.raises(InputError) as error:
-        rate(path)
+        rate_games(path)
     assert str(error.value).startswith(f"{path}:{message}")
 
 
@@ -236,7 +238,7 @@ def test_bad_columns_option(tmp_path: Path) -> None:
         ({"winner": "team"}, "--columns: winner: has no meaning in a log in long format"),
     ):
         with pytest.raises(InputError) as error:
-            rate(path, columns=columns)
+            rate_games(path, columns=columns)
         assert str(error.value).startswith(message)
     assert parse_columns("game=id, winner=winning team") == {"game": "id", "winner": "winning team"}
     for text in ("game", "game=", "=id", "game=a,game=b"):
@@ -254,17 +256,17 @@ def test_files_that_are_no_log(tmp_path: Path) -> None:
     ):
         path.write_bytes(content)
         with pytest.raises(InputError, match=message):
-            rate(path, out=tmp_path / "out")
+            rate_games(path, out=tmp_path / "out")
         assert not (tmp_path / "out").exists()
     for missing in (tmp_path, tmp_path / "none.csv"):
         with pytest.raises(InputError, match="cannot be read"):
-            rate(missing)
+            rate_games(missing)
 
 
 def test_only_ten_bad_games_are_named(tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", [[[f"g{k}", "a", "x", "1", "1"]] for k in range(30)])
     with pytest.raises(InputError) as error:
-        rate(path)
+        rate_games(path)
     lines = str(error.value).splitlines()
     assert len(lines) == 11
     assert lines[10].startswith("... and at least 19 more;")
@@ -326,12 +328,12 @@ def test_first_time_that_can_be_read_decides_the_form(
     path = tmp_path / "log.csv"
     path.write_text(f"winner,loser,time\na,b,{first}\nb,c,2024-01-02\nc,a,7\n")
     with mock.patch.object(log_module, "BLOCK", block):
-        result = rate(path, skip_bad_games=True)
+        result = rate_games(path, skip_bad_games=True)
         assert (result.games, result.skipped) == (
             (2, {"not a time": 1}) if first != "soon" else (1, {"not a time": 2})
         )
         with pytest.raises(InputError, match="time: "):
-            rate(path)
+            rate_games(path)
 
 
 def test_a_game_in_pieces_is_left_out_once(tmp_path: Path) -> None:
@@ -342,7 +344,7 @@ def test_a_game_in_pieces_is_left_out_once(tmp_path: Path) -> None:
     path.write_text(f"{LONG}\n{pieces}")
     for block in (1, 1 << 20):
         with mock.patch.object(log_module, "BLOCK", block):
-            result = rate(path, skip_bad_games=True)
+            result = rate_games(path, skip_bad_games=True)
         assert (result.games, result.skipped) == (3, {"split apart in the file": 1})
 
 
@@ -351,7 +353,7 @@ def test_bad_games_of_a_log_with_times_are_named_where_they_are(tmp_path: Path) 
     rows = "g1,a,1,0\ng1,b,2,0\ng2,a,1,1\ng2,b,2,1\ng1,c,1,2\n"
     path.write_text(f"game,player,score,time\n{rows}")
     with pytest.raises(InputError, match=r"log.csv:6:1: game: game 'g1' has been there before"):
-        rate(path)
+        rate_games(path)
 
 
 @pytest.mark.parametrize("tune", [[], ["K"]])
@@ -363,6 +365,8 @@ def test_log_without_a_good_game_says_why(header: str, tune: list[str], tmp_path
         path.write_text(f"{header}\n{text}")
         said: list[str] = []
         with pytest.raises(InputError, match="holds no game that can be rated"):
-            rate(path, "elo", tune=tune, skip_bad_games=True, out=tmp_path / "x", warn=said.append)
+            rate_games(
+                path, "elo", tune=tune, skip_bad_games=True, out=tmp_path / "x", warn=said.append
+            )
         assert [one[: len(start)] for one, start in zip(said, remarks, strict=True)] == remarks
         assert list(tmp_path.iterdir()) == [path]

@@ -16,7 +16,9 @@ import pytest
 from tests.game_logs import random_rows, write
 from valmatch.errors import InputError
 from valmatch.game_logs import tuning as tuning_module
-from valmatch.game_logs.rating import parse_parameters, rate
+from valmatch.game_logs.rating import parse_parameters, rate_games
+
+pytestmark = pytest.mark.usefixtures("command_line_words")
 
 Case = tuple[str, list[str]]
 
@@ -44,7 +46,7 @@ CASES: list[Case] = [
 
 @pytest.mark.parametrize(("system", "names"), CASES)
 def test_fit_is_no_worse_than_any_neighbour(system: str, names: list[str], ladder: Path) -> None:
-    result = rate(ladder, system, tune=names)
+    result = rate_games(ladder, system, tune=names)
     tuning = result.tuning
     assert tuning is not None
     best = tuning.tuned.first.log_loss
@@ -57,23 +59,23 @@ def test_fit_is_no_worse_than_any_neighbour(system: str, names: list[str], ladde
     for name in names:
         for factor in (0.5, 0.9, 1.1, 2.0):
             near = {**tuning.tuned.parameters, name: tuning.tuned.parameters[name] * factor}
-            loss = rate(half, system, parameters=near).predictions["all"].log_loss
+            loss = rate_games(half, system, parameters=near).predictions["all"].log_loss
             assert loss is not None
             assert loss > best
-    assert rate(half, system, parameters=tuning.tuned.parameters).predictions["all"] == (
+    assert rate_games(half, system, parameters=tuning.tuned.parameters).predictions["all"] == (
         tuning.tuned.first
     )
 
 
 def test_rest_is_what_a_rating_of_the_whole_log_leaves(ladder: Path, tmp_path: Path) -> None:
     """Games after the split are predicted from all before them, fitted ones included."""
-    result = rate(ladder, "elo", tune=["K"], train=0.9, out=tmp_path / "tuned")
+    result = rate_games(ladder, "elo", tune=["K"], train=0.9, out=tmp_path / "tuned")
     tuning = result.tuning
     assert tuning is not None
     assert (tuning.published.first.games, tuning.published.rest.games) == (2700, 300)
     losses = []
     for trial in (tuning.published, tuning.tuned):
-        whole = rate(ladder, "elo", parameters=trial.parameters).predictions["all"]
+        whole = rate_games(ladder, "elo", parameters=trial.parameters).predictions["all"]
         assert whole.log_loss is not None
         assert trial.first.log_loss is not None
         assert trial.rest.log_loss is not None
@@ -83,7 +85,7 @@ def test_rest_is_what_a_rating_of_the_whole_log_leaves(ladder: Path, tmp_path: P
         losses.append(trial.rest.log_loss)
     assert tuning.difference == pytest.approx(losses[1] - losses[0], abs=1e-12)
     # The rating itself goes on with the fitted values.
-    plain = rate(ladder, "elo", parameters=tuning.tuned.parameters)
+    plain = rate_games(ladder, "elo", parameters=tuning.tuned.parameters)
     assert (result.parameters, result.ranking) == (tuning.tuned.parameters, plain.ranking)
     summary = json.loads((tmp_path / "tuned" / "summary.json").read_text())
     assert summary == json.loads(json.dumps(result.summary()))
@@ -91,11 +93,11 @@ def test_rest_is_what_a_rating_of_the_whole_log_leaves(ladder: Path, tmp_path: P
 
 
 def test_difference_is_paired(ladder: Path, tmp_path: Path) -> None:
-    tuning = rate(ladder, "elo", tune=["K"]).tuning
+    tuning = rate_games(ladder, "elo", tune=["K"]).tuning
     assert tuning is not None
     columns: list[list[float]] = []
     for k, trial in enumerate((tuning.published, tuning.tuned)):
-        rate(ladder, "elo", parameters=trial.parameters, out=tmp_path / f"{k}")
+        rate_games(ladder, "elo", parameters=trial.parameters, out=tmp_path / f"{k}")
         rows = (tmp_path / f"{k}" / "history.csv").read_text().splitlines()[1:]
         winners = (row.split(",") for row in rows if row.split(",")[4] == "1.0")
         columns.append([-math.log(float(row[3])) for row in winners][1500:])
@@ -107,7 +109,7 @@ def test_difference_is_paired(ladder: Path, tmp_path: Path) -> None:
 
 def test_unit_of_the_ratings_cannot_be_fitted(ladder: Path, tmp_path: Path) -> None:
     """T and GAME_MULT by a common factor predict the same; so one of them is held."""
-    both = rate(ladder, tune=["T", "GAME_MULT"]).tuning
+    both = rate_games(ladder, tune=["T", "GAME_MULT"]).tuning
     assert both is not None
     assert both.fitted == ["GAME_MULT"]
     assert both.tuned.parameters["T"] == 120.0
@@ -115,19 +117,21 @@ def test_unit_of_the_ratings_cannot_be_fitted(ladder: Path, tmp_path: Path) -> N
         "T is held at 120.0: among new players the predictions depend only on the ratios of"
         " T, GAME_MULT"
     ]
-    one = rate(ladder, tune=["T"]).tuning
+    one = rate_games(ladder, tune=["T"]).tuning
     assert one is not None
     assert one.remarks == []
     ratios = [t.tuned.parameters["GAME_MULT"] / t.tuned.parameters["T"] for t in (both, one)]
     assert ratios[0] == pytest.approx(ratios[1], rel=1e-3)
     losses = [
-        rate(ladder, parameters={"T": 120.0 * f, "GAME_MULT": 2.0 * f}).predictions["all"].log_loss
+        rate_games(ladder, parameters={"T": 120.0 * f, "GAME_MULT": 2.0 * f})
+        .predictions["all"]
+        .log_loss
         for f in (1.0, 7.0)
     ]
     assert losses[0] == pytest.approx(losses[1], rel=1e-10)
     # Known ratings have a unit, and then both can be told.
-    rate(ladder, out=tmp_path)
-    known = rate(ladder, tune=["T", "GAME_MULT"], ratings=tmp_path / "ratings.csv").tuning
+    rate_games(ladder, out=tmp_path)
+    known = rate_games(ladder, tune=["T", "GAME_MULT"], ratings=tmp_path / "ratings.csv").tuning
     assert known is not None
     assert known.fitted == ["T", "GAME_MULT"]
 
@@ -136,7 +140,7 @@ def test_end_of_the_range_is_remarked(tmp_path: Path) -> None:
     """Where two players win by turns, ever slower ratings predict ever better."""
     path = write(tmp_path / "log.csv", [[["a", "b"]], [["b", "a"]]] * 20, "winner,loser")
     warnings: list[str] = []
-    rate(path, "elo", tune=["K"], warn=warnings.append)
+    rate_games(path, "elo", tune=["K"], warn=warnings.append)
     assert warnings == ["K = 0.03125 lies at the end of the range searched"]
 
 
@@ -145,12 +149,12 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     ({"tune": ["GAME_MULTI"]}, "--tune GAME_MULTI: .* (did you mean GAME_MULT?)"),
     ({"parameters": {"game_mult": 3.0}}, "--set game_mult: .* (did you mean GAME_MULT?)"),
     ({"tune": ["T", "T"]}, "--tune: T is given twice"),
-    ({"tune": ["T"], "train": 1.0}, "--train 1.0 (allowed: a number > 0 and < 1)"),
+    ({"tune": ["T"], "train": 1.0}, "--train: 1.0 (allowed: a number > 0 and < 1)"),
     ({"tune": ["T"], "train": 0.001}, "--train 0.001: leaves a part of the 60 games empty"),
     ({"system": "eloo"}, "--system eloo: no such system (did you mean elo?)"),
     ({"parameters": {"T": 0.0}}, "--set T=0.0: out of range (allowed: 0.001 to 1000000.0)"),
     ({"parameters": {"K": 32.0}}, "--set K: zonestats has no such parameter"),
-    ({"burn_in": -1}, "--burn-in -1 (allowed: a whole number >= 0)"),
+    ({"burn_in": -1}, "--burn-in: -1 (allowed: a whole number >= 0)"),
 ]
 
 
@@ -165,7 +169,7 @@ def test_parameters_are_parsed() -> None:
 def test_bad_options(options: dict[str, Any], message: str, tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", random_rows(1))
     with pytest.raises(InputError) as error:
-        rate(path, out=tmp_path / "out", **options)
+        rate_games(path, out=tmp_path / "out", **options)
     start, _, end = message.partition(".*")
     assert str(error.value).startswith(start)
     assert str(error.value).endswith(end)
@@ -173,7 +177,9 @@ def test_bad_options(options: dict[str, Any], message: str, tmp_path: Path) -> N
 
 
 def test_search_ends(ladder: Path) -> None:
-    tuning = rate(ladder, "trueskill", tune=["sigma", "beta", "tau", "draw_probability"]).tuning
+    tuning = rate_games(
+        ladder, "trueskill", tune=["sigma", "beta", "tau", "draw_probability"]
+    ).tuning
     assert tuning is not None
     limit = 4 * (tuning_module._STEPS + tuning_module._EVALUATIONS) + 10
     assert 4 * tuning_module._STEPS < tuning.evaluations <= limit
@@ -199,27 +205,27 @@ def test_earlier_ratings_are_checked(text: str, message: str, tmp_path: Path) ->
     earlier = tmp_path / "earlier.csv"
     earlier.write_text(text)
     if not message:
-        assert rate(path, ratings=earlier).ranking == rate(path).ranking
+        assert rate_games(path, ratings=earlier).ranking == rate_games(path).ranking
         return
     with pytest.raises(InputError) as error:
-        rate(path, ratings=earlier)
+        rate_games(path, ratings=earlier)
     assert str(error.value).startswith(f"{earlier}{message}")
 
 
 def test_ratings_of_another_system_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", random_rows(1))
-    rate(path, "elo", out=tmp_path / "elo")
+    rate_games(path, "elo", out=tmp_path / "elo")
     with pytest.raises(InputError, match=r"holds ratings by elo \(allowed: by zonestats\)"):
-        rate(path, "zonestats", ratings=tmp_path / "elo" / "ratings.csv")
+        rate_games(path, "zonestats", ratings=tmp_path / "elo" / "ratings.csv")
 
 
 def test_results_of_another_command_are_not_overwritten(tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", random_rows(1))
     (tmp_path / "manifest.json").write_text('{"command": "replicate"}')
     with pytest.raises(InputError, match="holds the results of another command"):
-        rate(path, out=tmp_path)
+        rate_games(path, out=tmp_path)
     with pytest.raises(InputError, match="is a file"):
-        rate(path, out=path)
+        rate_games(path, out=path)
 
 
 def test_fit_stops_when_asked_to(ladder: Path, tmp_path: Path) -> None:
@@ -236,7 +242,7 @@ def test_fit_stops_when_asked_to(ladder: Path, tmp_path: Path) -> None:
         mock.patch.object(tuning_module._Judge, "loss", interrupted),
         pytest.raises(KeyboardInterrupt),
     ):
-        rate(ladder, tune=["GAME_MULT"], out=tmp_path / "out")
+        rate_games(ladder, tune=["GAME_MULT"], out=tmp_path / "out")
     assert len(losses) == 5
     assert not (tmp_path / "out").exists()
 
@@ -247,7 +253,7 @@ def test_extreme_ratings_stay_finite(system: str, tmp_path: Path) -> None:
     earlier = tmp_path / "earlier.csv"
     rows = ["a,-1e100,-1e100,1e12", "b,1e100,1e100,1e-12", "c,0,0,1e12"]
     earlier.write_text("\n".join(["player,rating,mu,sigma", *rows]))
-    result = rate(path, system, ratings=earlier)
+    result = rate_games(path, system, ratings=earlier)
     assert np.isfinite(result.ranking.ratings).all()
     assert result.predictions["all"].log_loss is not None
     assert math.isfinite(result.predictions["all"].log_loss)
@@ -258,5 +264,5 @@ def test_openskill_out_of_range_is_an_error_in_words(tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", [[["a", "b"]]], "winner,loser")
     small = {"mu": 1e6, "sigma": 1e-6, "beta": 1e-6, "tau": 0.0}
     with pytest.raises(InputError, match=r"openskill: math range error in a game of players with"):
-        rate(path, "openskill", parameters=small, out=tmp_path / "out")
+        rate_games(path, "openskill", parameters=small, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -23,7 +23,7 @@ from valmatch.config.config import Config
 from valmatch.config.loading import load
 from valmatch.errors import InputError
 from valmatch.execution.chunks import Chunks
-from valmatch.execution.executors import Crew
+from valmatch.execution.executors import WorkerPool
 from valmatch.execution.shards import Shard, parse_shard, shard_of_job
 from valmatch.experiments.combine import combine
 from valmatch.experiments.replicate import replicate
@@ -177,6 +177,7 @@ def test_a_killed_shard_is_combined_as_far_as_it_got(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.usefixtures("command_line_words")
 def test_shards_of_job_arrays() -> None:
     array = "SLURM_ARRAY_TASK_"
     assert shard_of_job({}) == shard_of_job({f"{array}ID": "3"}) == Shard(0, 1)
@@ -212,7 +213,7 @@ def test_dask_on_this_machine(case: tuple[Config, int, dict[str, bytes]], tmp_pa
 
 def test_no_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr("valmatch.execution.executors.PATIENCE", 1)
+    monkeypatch.setattr("valmatch.execution.executors.CONNECT_SECONDS", 1)
     with _free_port() as port:
         pass
     refused = valmatch(
@@ -281,8 +282,8 @@ def _cluster(folder: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]
 def test_waiting_without_workers_is_said_once_and_can_be_stopped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("valmatch.execution.chunks.GLANCE", 0.001)
-    monkeypatch.setattr("valmatch.execution.chunks.PATIENCE", 3)
+    monkeypatch.setattr("valmatch.execution.chunks.POLL_SECONDS", 0.001)
+    monkeypatch.setattr("valmatch.execution.chunks.IDLE_POLLS", 3)
 
     class Nobody(Executor):
         def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401
@@ -296,6 +297,6 @@ def test_waiting_without_workers_is_said_once_and_can_be_stopped(
         return looked > 20
 
     said: list[str] = []
-    chunks = Chunks(Crew(Nobody(), lambda: 0, 2, 1), load("valorant"), 1, warn=said.append)
+    chunks = Chunks(WorkerPool(Nobody(), lambda: 0, 2, 1), load("valorant"), 1, warn=said.append)
     assert list(chunks.run(range(5), stop)) == []
     assert said == ["no Dask worker is there; waiting for one"]

@@ -17,17 +17,19 @@ from valmatch.optimization.selection import (
     certify,
     replications_of_test,
 )
-from valmatch.optimization.solvers.search import Estimates
+from valmatch.optimization.solvers.search import PointEstimates
 from valmatch.statistics.estimates import t_quantile
 
 Floats = NDArray[np.float64]
 ALPHA = 0.1
 
 
-def finalists(points: list[float], means: Floats | None = None, error: float = 0.0) -> Estimates:
+def finalists(
+    points: list[float], means: Floats | None = None, error: float = 0.0
+) -> PointEstimates:
     """Return points of which the search knows `means`, or nothing."""
     shape = len(points), 2
-    return Estimates(
+    return PointEstimates(
         np.array(points)[:, None],
         np.full(len(points), 9),
         np.zeros(shape) if means is None else means,

@@ -19,9 +19,9 @@ from tests.oracles.noisy_problems import PROBLEMS, Case, Laboratory, search
 from valmatch.errors import InputError
 from valmatch.optimization.solvers.gaussian_process import fit, log_density, posterior
 from valmatch.optimization.solvers.gaussian_process import inverted as inverse_of
-from valmatch.optimization.solvers.inversion import Evaluate, inverted
+from valmatch.optimization.solvers.inversion import EvaluateRequest, inverted
 from valmatch.optimization.solvers.registry import SOLVERS, make, search_budget
-from valmatch.optimization.solvers.search import Archive, Request, Search, Solver, Steps, Task
+from valmatch.optimization.solvers.search import Archive, Request, Search, SearchTask, Solver, Steps
 
 Floats = NDArray[np.float64]
 
@@ -167,9 +167,11 @@ def test_search_budget_leaves_room_for_certification() -> None:
     assert search_budget(1) == 1
 
 
-def _task(title: str = "bowl") -> Task:
+def _task(title: str = "bowl") -> SearchTask:
     problem = PROBLEMS[title].problem
-    return Task(problem, 10**6, np.random.default_rng(0), problem.start, Archive(problem, TEST))
+    return SearchTask(
+        problem, 10**6, np.random.default_rng(0), problem.start, Archive(problem, TEST)
+    )
 
 
 def test_dropped_search_leaves_no_thread() -> None:
@@ -189,7 +191,7 @@ def test_dropped_search_leaves_no_thread() -> None:
 
 
 def test_error_of_a_minimiser_reaches_the_caller() -> None:
-    def broken(evaluate: Evaluate) -> None:
+    def broken(evaluate: EvaluateRequest) -> None:
         evaluate(Request(np.zeros(2), 1))
         raise ZeroDivisionError
 
@@ -201,7 +203,7 @@ def test_error_of_a_minimiser_reaches_the_caller() -> None:
 
 
 def test_search_that_repeats_itself_ends() -> None:
-    def stuck(task: Task) -> Steps:
+    def stuck(task: SearchTask) -> Steps:
         while True:
             yield Request(task.start, 2)
 

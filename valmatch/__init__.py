@@ -5,11 +5,14 @@ From Python::
     import valmatch
 
     result = valmatch.replicate("valorant", 2000, workers=2)
+    result                                 # a table of the estimated means
     result.estimates["avg_wait_time"].mean
-    result["avg_wait_time"]  # one number a replication, a numpy array
+    result["avg_wait_time"]                # one number a replication, a numpy array
+    valmatch.plot(result).savefig("responses.png")
 
 A config is given as the name of a shipped one, a path, what such a file would hold as a mapping, or
-as `load` returns it. Functions are imported when they are first used.
+as `load` returns it. What is not exported here is private. Everything is imported when it is first
+used.
 """
 
 from __future__ import annotations
@@ -18,43 +21,124 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from valmatch.config.config import Config
     from valmatch.config.loading import load
     from valmatch.errors import InputError, RunError
-    from valmatch.experiments.compare import compare
-    from valmatch.experiments.replicate import replicate
-    from valmatch.experiments.simulate import simulate
-    from valmatch.game_logs.rating import rate as rate_games
-    from valmatch.optimization.optimize import optimize
+    from valmatch.experiments.compare import Comparison, PairedDifference, compare
+    from valmatch.experiments.replicate import Replications, replicate
+    from valmatch.experiments.simulate import Simulation, simulate
+    from valmatch.fields import (
+        Factors,
+        Fraction,
+        NonNegative,
+        Number,
+        Positive,
+        Section,
+        Whole,
+        refuse,
+    )
+    from valmatch.game_logs.rating import RatedLog, rate_games
+    from valmatch.model import (
+        Axes,
+        Model,
+        Outcome,
+        Record,
+        Response,
+        Responses,
+        Table,
+        Window,
+    )
+    from valmatch.models.registry import ModelEntry
+    from valmatch.optimization.optimize import Study, optimize
+    from valmatch.plots.drawing import plot
+    from valmatch.statistics.control_variates import Adjusted
+    from valmatch.statistics.estimates import Estimate
+    from valmatch.statistics.precision import Precision
+    from valmatch.streams import Streams
+
+    __version__: str
+
+_HOMES = {
+    "config.config": ("Config",),
+    "config.loading": ("load",),
+    "errors": ("InputError", "RunError"),
+    "experiments.compare": ("Comparison", "PairedDifference", "compare"),
+    "experiments.replicate": ("Replications", "replicate"),
+    "experiments.simulate": ("Simulation", "simulate"),
+    "fields": (
+        "Factors",
+        "Fraction",
+        "NonNegative",
+        "Number",
+        "Positive",
+        "Section",
+        "Whole",
+        "refuse",
+    ),
+    "game_logs.rating": ("RatedLog", "rate_games"),
+    "model": ("Axes", "Model", "Outcome", "Record", "Response", "Responses", "Table", "Window"),
+    "models.registry": ("ModelEntry",),
+    "optimization.optimize": ("Study", "optimize"),
+    "plots.drawing": ("plot",),
+    "statistics.control_variates": ("Adjusted",),
+    "statistics.estimates": ("Estimate",),
+    "statistics.precision": ("Precision",),
+    "streams": ("Streams",),
+}
+"""The modules that what is exported comes from."""
 
 __all__ = [
+    "Adjusted",
+    "Axes",
+    "Comparison",
+    "Config",
+    "Estimate",
+    "Factors",
+    "Fraction",
     "InputError",
+    "Model",
+    "ModelEntry",
+    "NonNegative",
+    "Number",
+    "Outcome",
+    "PairedDifference",
+    "Positive",
+    "Precision",
+    "RatedLog",
+    "Record",
+    "Replications",
+    "Response",
+    "Responses",
     "RunError",
+    "Section",
+    "Simulation",
+    "Streams",
+    "Study",
+    "Table",
+    "Whole",
+    "Window",
+    "__version__",
     "compare",
     "load",
     "optimize",
+    "plot",
     "rate_games",
+    "refuse",
     "replicate",
     "simulate",
 ]
 
-_HOMES = {
-    "InputError": "valmatch.errors:InputError",
-    "RunError": "valmatch.errors:RunError",
-    "compare": "valmatch.experiments.compare:compare",
-    "load": "valmatch.config.loading:load",
-    "optimize": "valmatch.optimization.optimize:optimize",
-    "rate_games": "valmatch.game_logs.rating:rate",
-    "replicate": "valmatch.experiments.replicate:replicate",
-    "simulate": "valmatch.experiments.simulate:simulate",
-}
-
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'valmatch' has no attribute {name!r}")
-    module, _, attribute = _HOMES[name].partition(":")
-    value = globals()[name] = getattr(import_module(module), attribute)
-    return value
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("valmatch")
+    for module, names in _HOMES.items():
+        if name in names:
+            value = globals()[name] = getattr(import_module(f"valmatch.{module}"), name)
+            return value
+    raise AttributeError(f"module 'valmatch' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

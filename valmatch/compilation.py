@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import sys
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -18,6 +21,9 @@ F = TypeVar("F", bound=Callable[..., object])
 
 KERNELS = ("game_logs", "matching", "models", "optimization", "policies", "ratings")
 """The folders of the package that hold kernels."""
+
+UNUSED = 3600.0
+"""Seconds without a start after which nobody should be writing the caches of a former state."""
 
 STRICT: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 """No fastmath, because results must be reproducible; no GIL, because a thread may wait for it."""
@@ -54,7 +60,7 @@ def _compiled(function: F, **options: bool) -> F:
     """Apply numba's decorator, with a cache wherever there is a place for it."""
     strict: dict[str, Any] = {**STRICT, **options}
     given = numba.config.CACHE_DIR  # type: ignore[attr-defined]
-    numba.config.CACHE_DIR = _cache_folder(given)  # type: ignore[attr-defined]
+    numba.config.CACHE_DIR = _cache_folder(Path(__file__).parent, given)  # type: ignore[attr-defined]
     try:
         return cast(F, numba.njit(cache=True, **strict)(function))
     except (RuntimeError, OSError):  # nowhere to write
@@ -64,25 +70,44 @@ def _compiled(function: F, **options: bool) -> F:
 
 
 @cache
-def _cache_folder(given: str) -> str:
+def _cache_folder(package: Path, given: str) -> str:
     """Return a cache folder that belongs to this very state of all kernels.
 
     Numba's own cache looks at the file of a kernel alone, and would go on using a kernel when a
-    kernel that it calls from another file has changed.
+    kernel that it calls from another file has changed. The folders of former states are removed
+    when a new one is made, but not those of other places where the package is installed.
     """
-    package = Path(__file__).parent
-    stamp = hashlib.sha256()
     kernels = [path for folder in KERNELS for path in package.glob(f"{folder}/**/*.py")]
-    for path in sorted([Path(__file__), *kernels]):
-        facts = path.stat()
-        stamp.update(f"{path} {facts.st_mtime_ns} {facts.st_size}\n".encode())
-    name = f"valmatch-{stamp.hexdigest()[:12]}"
+    facts = [(path, path.stat()) for path in sorted([package / "compilation.py", *kernels])]
+    state = _digest("".join(f"{path} {fact.st_mtime_ns} {fact.st_size}\n" for path, fact in facts))
+    place = f"valmatch-{_digest(str(package))[:8]}"
+    beside = package / "__pycache__"
     if given:
-        return str(Path(given) / name)
-    if os.access(package, os.W_OK):
-        return str(package / "__pycache__" / name)
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return str(home / "valmatch" / name)
+        home = Path(given)
+    elif os.access(package, os.W_OK):
+        home = beside
+    else:
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "valmatch"
+    folder = home / f"{place}-{state[:12]}"
+    with suppress(OSError):  # nowhere to write
+        if not folder.exists():
+            # Earlier releases named them without a place.
+            _remove_unused([*home.glob(f"{place}-*"), *beside.glob("valmatch-" + 12 * "[0-9a-f]")])
+        folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)
+    return str(folder)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _remove_unused(folders: list[Path]) -> None:
+    """Remove cache folders, except those of processes that may be writing into them."""
+    for folder in folders:
+        with suppress(OSError):  # another process may be removing it
+            if folder.stat().st_mtime < time.time() - UNUSED:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def announce_compilation(kernel: Any) -> None:  # noqa: ANN401

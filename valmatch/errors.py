@@ -1,8 +1,11 @@
-"""The two errors that a command reports in plain lines instead of a traceback."""
+"""The two errors that a command reports in plain lines, and the words they use for options."""
 
 from __future__ import annotations
 
-__all__ = ["InputError", "RunError"]
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+__all__ = ["InputError", "RunError", "option", "options_called"]
 
 
 class InputError(Exception):
@@ -15,3 +18,29 @@ class InputError(Exception):
 
 class RunError(Exception):
     """A run that failed on good input: exit code 1."""
+
+
+_call: Callable[[str], str] = str
+
+
+def option(argument: str) -> str:
+    """Return what a message calls an argument of the public functions.
+
+    Parameters
+    ----------
+    argument : str
+        Its name, or ``name=value``. From Python that is what it is called; on the command line it
+        is an option.
+    """
+    return _call(argument)
+
+
+@contextmanager
+def options_called(call: Callable[[str], str]) -> Iterator[None]:
+    """Let messages call arguments by other words, as the command line does."""
+    global _call
+    before, _call = _call, call
+    try:
+        yield
+    finally:
+        _call = before

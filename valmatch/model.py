@@ -200,7 +200,10 @@ class Table:
     """
 
     def __init__(
-        self, name: str, columns: Mapping[str, ArrayLike], whole: Sequence[str] = ()
+        self,
+        name: str,
+        columns: Mapping[str, ArrayLike | Sequence[Any]],
+        whole: Sequence[str] = (),
     ) -> None:
         self.name = name
         self.columns = {key: _column(values) for key, values in columns.items()}
@@ -216,7 +219,7 @@ class Table:
         return f"Table({self.name}: {len(self)} rows of {', '.join(self.columns)})"
 
 
-def _column(values: ArrayLike) -> NDArray[Any]:
+def _column(values: ArrayLike | Sequence[Any]) -> NDArray[Any]:
     """Return a column as an array; None becomes NaN."""
     array = np.asarray(values)
     return array.astype(np.float64) if array.dtype == object else array
@@ -230,7 +233,8 @@ class Outcome(NamedTuple):
     responses : Values
         All responses of the model by name; NaN where undefined.
     curves : numpy.ndarray or None
-        float64 of the shape of the model's axes, in units of their scales; None where it has none.
+        Numpy.ndarray or None float64 of the shape of the model's axes, in units of their scales;
+        None where it has none.
     """
 
     responses: Values
@@ -285,12 +289,13 @@ class Batch(NamedTuple):
 
     Attributes
     ----------
-    responses : (n, len(model.responses)) numpy.ndarray
-        One row a replication; NaN where undefined.
+    responses : numpy.ndarray
+        (n, len(model.responses)) numpy.ndarray One row a replication; NaN where undefined.
     curves : CurveSums or None
         Sums of the curves over the replications; None where the model has none.
-    controls : (n, len(model.controls)) numpy.ndarray or None
-        The controls in each replication; None unless asked for.
+    controls : numpy.ndarray or None
+        (n, len(model.controls)) numpy.ndarray or None The controls in each replication; None unless
+        asked for.
     """
 
     responses: Floats

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from valmatch.config.loading import load
 from valmatch.experiments.replicate import replicate
-from valmatch.plots import plot
+from valmatch.plots.drawing import plot_files
 from valmatch.storage.output import write_csv
 
 HERE = Path(__file__).parent
@@ -93,7 +93,7 @@ def run(job: Job) -> None:
 def draw_figures(scratch: Path) -> None:
     """Draw the paper's figures, the configs of a figure side by side."""
     for figure, update in FIGURES:
-        picture, _ = plot(scratch / f"{figure}-{update}")
+        picture, _ = plot_files(scratch / f"{figure}-{update}")
         shutil.copy(picture, HERE / f"{figure}-{update}.png")
 
 

@@ -36,7 +36,7 @@ def main() -> None:
     # The same fresh replications by which `valmatch optimize` judges its own solvers.
     post = post_replications(int(posed.factors["budget"]))
     judge = Evaluator(config, problem, 1, POST_FIRST, budget=1 << 62)
-    worth = {}
+    worth: dict[str, list[list[float]]] = {}
     for solver in SOLVERS:
         steps, _ = run_solver(simopt.directory.solver_directory[solver](), posed, macroreps, 1)
         worth[solver] = []

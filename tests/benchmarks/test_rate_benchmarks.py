@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from valmatch.game_logs.rating import rate
+from valmatch.game_logs.rating import rate_games
 
 N_ROWS, N_PLAYERS = 100_000, 5_000
 SHAPES = {"1v1": (2, 1), "5v5": (2, 5), "free_for_all": (8, 1)}  # sides and their size
@@ -43,6 +43,6 @@ def test_rate(
     if system in ("trueskill", "openskill") and log.stem == "free_for_all":
         pytest.skip("rated through the library, which takes minutes")
     out = tmp_path / "out" if files else None
-    rate(log, system, out=out)  # compile outside the measurement
-    result = benchmark(rate, log, system, out=out)
+    rate_games(log, system, out=out)  # compile outside the measurement
+    result = benchmark(rate_games, log, system, out=out)
     assert result.rows == N_ROWS

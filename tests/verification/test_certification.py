@@ -17,7 +17,7 @@ from valmatch.optimization.problem_of_config import problem_of, with_factors
 from valmatch.optimization.run import FINALISTS, RUN, STAGE
 from valmatch.optimization.selection import certify, replications_of_test
 from valmatch.optimization.solvers.registry import make
-from valmatch.optimization.solvers.search import Archive, Estimates
+from valmatch.optimization.solvers.search import Archive, PointEstimates
 from valmatch.simulator import build
 from valmatch.simulator import run as simulate
 
@@ -54,7 +54,7 @@ def test_days_of_players_just_over_the_limit(violated: int, budget: int) -> None
         [[v.to_unit({**OTHERS, **point}[v.name]) for v in problem.variables] for point in points]
     )
     nothing = np.zeros((violated, 2))
-    finalists = Estimates(
+    finalists = PointEstimates(
         units,
         np.zeros(violated, np.int64),
         nothing,

@@ -13,11 +13,12 @@ from valmatch.cli.compare import compare
 from valmatch.cli.console import reset
 from valmatch.cli.factors import factors
 from valmatch.cli.optimize import optimize
+from valmatch.cli.parameters import flag
 from valmatch.cli.plot import plot
 from valmatch.cli.rate import rate
 from valmatch.cli.replicate import replicate
 from valmatch.cli.simulate import simulate
-from valmatch.errors import InputError, RunError
+from valmatch.errors import InputError, RunError, options_called
 
 __all__ = ["app", "main"]
 
@@ -58,9 +59,15 @@ def _app(
 def main() -> None:
     """Run the command line; every failure is plain lines on stderr and an exit code."""
     reset()
+    with options_called(flag):
+        sys.exit(_run())
+
+
+def _run() -> int:
+    """Run a command; return its exit code."""
     click_exception = typer.BadParameter.__mro__[2]
     try:
-        code = app(prog_name="valmatch", standalone_mode=False)
+        code: int = app(prog_name="valmatch", standalone_mode=False)
         sys.stdout.flush()
     except InputError as error:
         code = _fail(str(error), 2)
@@ -87,7 +94,7 @@ def main() -> None:
             )
         else:
             code = _usage(error)
-    sys.exit(code)
+    return code
 
 
 def _usage(error: Exception) -> int:

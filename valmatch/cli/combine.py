@@ -49,7 +49,7 @@ def combine(
         return
     found = merge(out, folders, expect=expect, check=check, confidence=confidence, warn=warn)
     show_run(found.replications, found.summary(), None if check else out, json)
-    _exit_if_missing(found.reproaches())
+    _exit_if_missing(found.shortfalls())
 
 
 def _combine_designs(out: Path, folders: list[Path], json: bool, **options: Any) -> None:  # noqa: ANN401
@@ -66,11 +66,11 @@ def _combine_designs(out: Path, folders: list[Path], json: bool, **options: Any)
         lambda: show_experiment_points(header, whole),
         None if options["check"] else out,
     )
-    _exit_if_missing(found.reproaches)
+    _exit_if_missing(found.shortfalls)
 
 
-def _exit_if_missing(reproaches: Sequence[str]) -> None:
-    for line in reproaches:
+def _exit_if_missing(shortfalls: Sequence[str]) -> None:
+    for line in shortfalls:
         warn(line)
-    if reproaches:
+    if shortfalls:
         raise typer.Exit(3)

@@ -75,11 +75,13 @@ def compare(
     check_resume(resume, out)
     level = 0.95 if confidence is None else confidence
     if b is not None and Path(a).is_dir() and Path(b).is_dir():
-        from valmatch.experiments.combine import read_run
+        from valmatch.experiments.combine import read_replications
 
         if overrides or out:
             raise InputError("compare: folders are compared as they are, without --set and --out")
-        found = compare_runs(read_run(Path(a), warn), read_run(Path(b), warn), level)
+        found = compare_runs(
+            read_replications(Path(a), warn), read_replications(Path(b), warn), level
+        )
     else:
         if b is None and not overrides:
             raise InputError(f"compare {a}: nothing to compare with; give a second config or --set")

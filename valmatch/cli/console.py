@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from valmatch.config.config import Config
 
 __all__ = [
+    "detail",
+    "info",
     "load_config",
     "progress",
     "reset",
-    "say",
-    "say_more",
     "set_quiet",
     "set_verbose",
     "show",
@@ -52,14 +52,14 @@ def set_verbose(wanted: bool) -> None:
     _level = VERBOSE if wanted else _level
 
 
-def say(text: str) -> None:
+def info(text: str) -> None:
     """Print a line on stderr, after what is on stdout where both go to one file."""
     if _level > QUIET:
         sys.stdout.flush()
         print(text, file=sys.stderr)
 
 
-def say_more(text: str) -> None:
+def detail(text: str) -> None:
     """Print a line on stderr for those who want to know."""
     if _level == VERBOSE:
         print(text, file=sys.stderr)
@@ -69,7 +69,7 @@ def warn(text: str) -> None:
     """Print a warning on stderr, once."""
     if text not in _warned:
         _warned.add(text)
-        say(f"warning: {text}")
+        info(f"warning: {text}")
 
 
 def show(json: bool, document: object, table: Callable[[], None], out: Path | None = None) -> None:
@@ -81,7 +81,7 @@ def show(json: bool, document: object, table: Callable[[], None], out: Path | No
     elif _level > QUIET:
         table()
         if out:
-            say(f"results in {out}")
+            info(f"results in {out}")
 
 
 @contextmanager
@@ -98,7 +98,7 @@ def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
             bar(further)
 
         yield advance
-    say_more(f"{what}: {done:,} done after {time.perf_counter() - started:.2f} s")
+    detail(f"{what}: {done:,} done after {time.perf_counter() - started:.2f} s")
 
 
 def title_of(config: Config) -> str:
@@ -113,7 +113,7 @@ def load_config(source: str, overrides: list[str], levels: Sequence[str] = ()) -
     from valmatch.config.loading import load
 
     config = load(source, overrides, levels)
-    say_more(f"config: {config.source}; changed factors: {_changes(config)}")
+    detail(f"config: {config.source}; changed factors: {_changes(config)}")
     for warning in config.warnings:
         warn(warning)
     return config

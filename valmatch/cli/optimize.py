@@ -29,8 +29,6 @@ from valmatch.cli.parameters import (
 
 __all__ = ["optimize"]
 
-DEFAULT_BUDGET = 1000
-
 
 def optimize(
     config: ConfigArgument,
@@ -75,12 +73,13 @@ def optimize(
     """
     from valmatch.cli.tables import show_frontier, show_study
     from valmatch.optimization.frontier import parse_sweep, trace_frontier
+    from valmatch.optimization.optimize import AUTO, DEFAULT_BUDGET
     from valmatch.optimization.optimize import optimize as solve
 
     check_resume(resume, out)
     settings = load_config(config, overrides)
     given = settings.optimize
-    names = [name.strip() for name in (solver or given.solver or "auto").split(",")]
+    names = [name.strip() for name in (solver or given.solver or AUTO).split(",")]
     budget = first(budget, given.budget, DEFAULT_BUDGET)
     macroreps = first(macroreps, given.macroreps, 1)
     seed = first(seed, given.seed, DEFAULT_SEED)

@@ -38,6 +38,7 @@ __all__ = [
     "complete_system",
     "executor_named",
     "first",
+    "flag",
     "level",
     "whole",
 ]
@@ -121,6 +122,24 @@ def executor_named(name: str | None) -> str:
     if name not in EXECUTORS:
         raise InputError(f"--executor {name}: allowed are {' and '.join(EXECUTORS)}")
     return name
+
+
+FLAGS = {
+    "max_seconds": "--max-time",
+    "n": "-n",
+    "overrides": "--set",
+    "parameters": "--set",
+    "solvers": "--solver",
+    "targets": "--target",
+}
+"""Options that are not called as the arguments of the public functions are."""
+
+
+def flag(argument: str) -> str:
+    """Return the option of an argument of the public functions, see `valmatch.errors.option`."""
+    name, _, value = argument.partition("=")
+    called = FLAGS.get(name, f"--{name.replace('_', '-')}")
+    return called if value in ("", "True") else f"{called} {value}"
 
 
 def check_resume(resume: bool, out: Path | None) -> None:

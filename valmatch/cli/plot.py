@@ -22,7 +22,7 @@ def plot(
 
     Needs matplotlib, which the extra `plot` brings.
     """
-    from valmatch import plots
+    from valmatch.plots.drawing import plot_files
 
-    for file in plots.plot(folder):
+    for file in plot_files(folder):
         print(file)

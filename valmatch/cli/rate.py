@@ -79,8 +79,7 @@ def rate(
     winner_score, loser_score, draw, minutes, time.
     """
     from valmatch.cli.tables import show_rating
-    from valmatch.game_logs.rating import BURN_IN, parse_parameters
-    from valmatch.game_logs.rating import rate as rate_games
+    from valmatch.game_logs.rating import BURN_IN, parse_parameters, rate_games
     from valmatch.game_logs.reading.columns import parse_columns
 
     size = games.stat().st_size if games.is_file() else 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from valmatch.cli.console import load_config, progress, say, say_more, show, title_of, warn
+from valmatch.cli.console import detail, info, load_config, progress, show, title_of, warn
 from valmatch.cli.parameters import (
     DEFAULT_N,
     DEFAULT_SEED,
@@ -37,11 +37,15 @@ from valmatch.errors import RunError
 if TYPE_CHECKING:
     from valmatch.config.config import Config
     from valmatch.experiments.design import Design
+    from valmatch.experiments.plan import Plan
     from valmatch.experiments.replicate import Replications
-    from valmatch.experiments.sweep import Experiment
+    from valmatch.experiments.sweep import DesignReplications
 
 
 __all__ = ["each", "replicate", "show_run"]
+
+PLANNED = ("shard", "confidence", "targets", "max_reps", "control_variates")
+"""Options that say which replications are made; the others say how."""
 
 
 def replicate(
@@ -114,7 +118,7 @@ def replicate(
     """
     from valmatch.execution.shards import parse_shard, shard_of_job
     from valmatch.experiments.design import design_of
-    from valmatch.experiments.replicate import MAX_REPS
+    from valmatch.experiments.plan import MAX_REPS, Plan
     from valmatch.experiments.replicate import replicate as run
     from valmatch.statistics.precision import LEAST
 
@@ -127,7 +131,7 @@ def replicate(
     part = shard_of_job(os.environ) if shard is None else parse_shard(shard)
     total = len(part.indices(n))
     if part.count > 1:
-        say(f"shard {part}: {total:,} of {n:,} replications")
+        info(f"shard {part}: {total:,} of {n:,} replications")
     options: dict[str, Any] = {
         "workers": first(workers, given.workers, 1),
         "executor": executor_named(executor or given.executor),
@@ -146,9 +150,10 @@ def replicate(
     if design is not None:
         levels = [design.levels(point) for point in design.points]
         configs = [load_config(config, overrides, point) for point in levels]
-        _replicate_design(settings, design, configs, n, seed, total, options, json)
+        plan = Plan(n, seed, **{name: options.pop(name) for name in PLANNED})
+        _replicate_design(settings, design, configs, plan, options, json)
         return
-    say_more(f"executor: {options['executor']}, {options['workers']} workers")
+    detail(f"executor: {options['executor']}, {options['workers']} workers")
     with progress("replications", None if targets else total) as advance:
         result = run(settings, n, seed, progress=advance, **options)
     show_run(result, result.summary(), out, json)
@@ -190,9 +195,7 @@ def _replicate_design(
     settings: Config,
     design: Design,
     configs: list[Config],
-    n: int,
-    seed: int,
-    total: int,
+    plan: Plan,
     options: dict[str, Any],
     json: bool,
 ) -> None:
@@ -202,10 +205,10 @@ def _replicate_design(
     from valmatch.experiments.sweep import run_design
 
     points = len(set(map(config_id, configs)))
-    known = None if options["targets"] else total * points
+    known = None if plan.targets else len(plan.indices) * points
     with progress("replications", known) as advance:
-        found = run_design(settings, design, configs, n, seed, progress=advance, **options)
-    header = f"{settings.model} ({Path(settings.source).stem}), seed {seed}, {each(found)}"
+        found = run_design(settings, design, configs, plan, progress=advance, **options)
+    header = f"{settings.model} ({Path(settings.source).stem}), seed {plan.seed}, {each(found)}"
     show(json, found.summary(), lambda: show_experiment_points(header, found), options["out"])
     if found.status != "complete":
         further = "; --resume goes on" if options["out"] else ""
@@ -214,7 +217,7 @@ def _replicate_design(
         raise typer.Exit(130 if found.status == "interrupted" else 3)
 
 
-def each(experiment: Experiment) -> str:
+def each(experiment: DesignReplications) -> str:
     """Say how many replications each point of a design has."""
     numbers = [len(result.values) for result in experiment.results] or [0]
     least, most = min(numbers), max(numbers)

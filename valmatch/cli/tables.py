@@ -26,25 +26,25 @@ from valmatch.model import Response
 from valmatch.statistics.estimates import Estimate
 
 if TYPE_CHECKING:
-    from valmatch.experiments.compare import Compared
+    from valmatch.experiments.compare import Comparison
     from valmatch.experiments.replicate import Replications
-    from valmatch.experiments.sweep import Experiment
-    from valmatch.game_logs.rating import Rated
+    from valmatch.experiments.sweep import DesignReplications
+    from valmatch.game_logs.rating import RatedLog
     from valmatch.game_logs.scores import Scores
     from valmatch.optimization.frontier import Frontier
     from valmatch.optimization.optimize import Study
-    from valmatch.optimization.solver_comparison import Experiment as SolverExperiment
+    from valmatch.optimization.solver_comparison import SolverComparison
     from valmatch.statistics.control_variates import Adjusted
 
 __all__ = [
     "progress_bar",
     "show_comparison",
-    "show_experiment",
     "show_experiment_points",
     "show_frontier",
     "show_rating",
     "show_replications",
     "show_responses",
+    "show_solvers",
     "show_study",
 ]
 
@@ -134,7 +134,7 @@ def show_replications(header: str, result: Replications) -> None:
     _print(header, table)
 
 
-def show_experiment_points(header: str, experiment: Experiment) -> None:
+def show_experiment_points(header: str, experiment: DesignReplications) -> None:
     """Print the means of the first responses at each point of a design."""
     names = [name.rpartition(".")[2] for name in experiment.design.factors]
     results = experiment.results
@@ -154,7 +154,7 @@ def show_experiment_points(header: str, experiment: Experiment) -> None:
     _print(header, table, repeated=len(names))
 
 
-def show_comparison(found: Compared) -> None:
+def show_comparison(found: Comparison) -> None:
     """Print the paired differences of two systems."""
     from valmatch.config.identity import changes, config_id, resolved
 
@@ -204,15 +204,15 @@ def show_study(header: str, study: Study) -> None:
     _print("", table)
     print()
     print(textwrap.fill(f"feasible: {ANSWERS[found.feasible]}; {found.why}", WIDTH))
-    if study.experiment:
+    if study.comparison:
         print()
-        show_experiment(study.experiment)
+        show_solvers(study.comparison)
 
 
-def show_experiment(experiment: SolverExperiment) -> None:
+def show_solvers(comparison: SolverComparison) -> None:
     """Print one line for each solver."""
     table = _table("solver", "runs", "median objective", "area", "<= 5 %", "<= 10 %", "wrong")
-    for name, line in experiment.solvers.items():
+    for name, line in comparison.solvers.items():
         median = line["median_objective"]["value"]
         cells = [
             f"{line[key]['value']:.3f}"
@@ -227,7 +227,7 @@ def show_experiment(experiment: SolverExperiment) -> None:
         ]
         shown = "none" if median is None else f"{median:.1f}"
         table.add_row(name, str(line["runs"]), shown, *cells)
-    known = "none" if experiment.best_known is None else f"{experiment.best_known:g}"
+    known = "none" if comparison.best_known is None else f"{comparison.best_known:g}"
     _print(f"Solvers, judged by fresh replications; best known objective {known}", table)
 
 
@@ -242,7 +242,7 @@ def show_frontier(header: str, frontier: Frontier) -> None:
     _print(header, table, repeated=1)
 
 
-def show_rating(header: str, result: Rated) -> None:
+def show_rating(header: str, result: RatedLog) -> None:
     """Print how well games were predicted, and the best players."""
     table = _table("predictions", "games", "accuracy", "log loss", "±", "Brier score")
     later = f"after {result.burn_in} games of every player"

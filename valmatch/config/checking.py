@@ -16,7 +16,7 @@ from valmatch.config.config import Config, InputFile
 from valmatch.config.sections import SECTIONS, DesignOptions, OptimizeOptions, ReplicateOptions
 from valmatch.config.yaml_document import (
     find,
-    from_command_line,
+    from_override,
     kind,
     place,
     show,
@@ -75,9 +75,12 @@ class _Check:
 
     Attributes
     ----------
-    root : the document, overrides applied
-    overrides : names of the overrides in order
-    problems : (node, message) pairs; the node tells where
+    root : Node
+        The document, overrides applied.
+    overrides : sequence of str
+        Names of the overrides in order.
+    problems : list of tuple
+        (node, message) pairs; the node tells where.
     """
 
     def __init__(self, root: Node, overrides: Sequence[str]) -> None:
@@ -162,7 +165,7 @@ class _Check:
         if not isinstance(given, str):
             self.problems.append((node, f"{key}: {_mismatch(node)} (allowed: a file)"))
             return InputFile(folder, str(given), "")
-        path, digest = (Path() if from_command_line(node) else folder) / given, ""
+        path, digest = (Path() if from_override(node) else folder) / given, ""
         try:
             # A pipe would be empty once its digest is taken.
             if path.exists() and not path.is_file():

@@ -169,22 +169,41 @@ def changed_since(manifest: Mapping[str, Any], config: Config) -> str:
 
     A default that has changed since counts, though it is written nowhere.
     """
-    before, now = manifest.get("identity"), identity(config)
-    found = []
-    if isinstance(before, Mapping):
-        found = [
-            f"{what} {before.get(key)}, now {now.get(key)}"
-            for key, what in _ORIGIN.items()
-            if before.get(key) != now.get(key)
-        ]
-    there = manifest.get("config")
-    if not found and isinstance(there, Mapping) and isinstance(before, Mapping):
-        given = {*_flat(before.get("factors", {})), *_flat(now["factors"])}
-        for key, here, other in changed_factors(resolved(config), there):
-            default = key.removeprefix("factors.") not in given
-            found.append(f"{'the default of ' if default else ''}{key} was {other}, now {here}")
+    before, there = manifest.get("identity"), manifest.get("config")
+    if not isinstance(before, Mapping) or not isinstance(there, Mapping):
+        return ""
+    now = identity(config)
+    found = [
+        f"{what} {before.get(key)}, now {now.get(key)}"
+        for key, what in _ORIGIN.items()
+        if before.get(key) != now.get(key)
+    ]
+    found = found or _changed_factors(before.get("factors", {}), there, now["factors"], config)
     more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     return "; ".join(found[:_SHOWN]) + more
+
+
+def _changed_factors(
+    set_there: Mapping[str, Any],
+    there: Mapping[str, Any],
+    set_here: Mapping[str, Any],
+    config: Config,
+) -> list[str]:
+    """Say which factors differ, or have another default, in a manifest and in a config."""
+    here = resolved(config)
+    given = _flat(set_there).keys() | _flat(set_here).keys()
+    found = [
+        f"{'' if key.removeprefix('factors.') in given else 'the default of '}{key} was {other},"
+        f" now {value}"
+        for key, value, other in changed_factors(here, there)
+    ]
+    # What one of them sets, and the other has by default, though both have the same.
+    defaults = _flat(type(config.factors).model_construct().model_dump(mode="json"))
+    for key in _flat(set_here).keys() - _flat(set_there).keys():
+        value = _flat(there["factors"]).get(key)
+        if value == _flat(here["factors"])[key]:
+            found.append(f"the default of factors.{key} was {value}, now {defaults.get(key)}")
+    return found
 
 
 _SHOWN = 8

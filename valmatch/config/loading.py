@@ -14,7 +14,7 @@ from yaml import MappingNode, Node
 from valmatch.config.checking import FILES, TOP_LEVEL, checked, reason
 from valmatch.config.config import Config
 from valmatch.config.yaml_document import assign, find, parse, place, show, to_value
-from valmatch.errors import InputError
+from valmatch.errors import InputError, option
 from valmatch.models.registry import MODELS, ModelEntry
 from valmatch.nearest import nearest
 
@@ -34,10 +34,10 @@ def load(
 
     Parameters
     ----------
-    source : str, Path, mapping or Config
-        A path; ``-`` for standard input; the name of a shipped config, which is any name without
-        slash or suffix that is not a file in the working directory; or what such a file would
-        hold. A `Config` is returned as it is, without overrides.
+    source : ConfigLike
+        Str, Path, mapping or Config A path; ``-`` for standard input; the name of a shipped config,
+        which is any name without slash or suffix that is not a file in the working directory; or
+        what such a file would hold. A `Config` is returned as it is, without overrides.
     overrides : sequence of str, or mapping
         ``KEY=VALUE`` each, the later wins. KEY is a dotted path in the config (list elements by
         index from 0) or starts with the bare name of a factor; VALUE is YAML. As a mapping, values
@@ -62,7 +62,7 @@ def load(
         raise InputError(f"{name}:1:1: the config is empty (it needs at least 'model: ...')")
     if not isinstance(root, MappingNode):
         raise InputError(f"{place(root)}: the config is {show(root)} (allowed: a mapping)")
-    names = [f"--set {' '.join(override.split())}" for override in overrides]
+    names = [f"{option('overrides')} {' '.join(override.split())}" for override in overrides]
     names += [f"design: {level}" for level in levels]
     for override, mark in zip((*overrides, *levels), names, strict=True):
         root = _override(root, override, mark)

@@ -11,10 +11,10 @@ from yaml import MappingNode, Node, ScalarNode, SequenceNode
 from valmatch.errors import InputError
 
 __all__ = [
-    "COMMAND_LINE",
+    "OVERRIDES",
     "assign",
     "find",
-    "from_command_line",
+    "from_override",
     "kind",
     "parse",
     "place",
@@ -25,7 +25,7 @@ __all__ = [
 
 Path = Sequence[str | int]
 
-COMMAND_LINE = ("--set ", "design: ")
+OVERRIDES = ("--set ", "overrides ", "design: ")
 """What the names of overrides start with, in the place of a file."""
 
 _TAG = "tag:yaml.org,2002:"
@@ -124,7 +124,7 @@ def _position(name: str, before: str) -> str:
 
 
 def _place(name: str, line: int, column: int) -> str:
-    return name if name.startswith(COMMAND_LINE) else f"{name}:{line + 1}:{column + 1}"
+    return name if name.startswith(OVERRIDES) else f"{name}:{line + 1}:{column + 1}"
 
 
 def _syntax(error: yaml.MarkedYAMLError, name: str) -> str:
@@ -252,9 +252,9 @@ def assign(node: Node, path: Sequence[str], new: Node) -> Node:
     raise InputError(f"{show(node)} has no {head!r}")
 
 
-def from_command_line(node: Node) -> bool:
+def from_override(node: Node) -> bool:
     """Tell whether a node is from an override instead of a file."""
-    return node.start_mark.name.startswith(COMMAND_LINE)
+    return node.start_mark.name.startswith(OVERRIDES)
 
 
 def place(node: Node) -> str:

@@ -10,8 +10,8 @@ from concurrent.futures import BrokenExecutor, CancelledError, Future, wait
 
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
-from valmatch.errors import InputError, RunError
-from valmatch.execution.executors import Crew
+from valmatch.errors import InputError, RunError, option
+from valmatch.execution.executors import WorkerPool
 from valmatch.model import Batch, Model
 from valmatch.simulator import build, run
 
@@ -20,10 +20,10 @@ __all__ = ["Chunks"]
 TARGET = 0.2
 """Seconds of work in a chunk: long against the cost of sending it, short against patience."""
 
-GLANCE = 0.5
+POLL_SECONDS = 0.5
 """Seconds between two looks at whether to stop while waiting for a chunk."""
 
-PATIENCE = 20
+IDLE_POLLS = 20
 """Looks without any worker after which that is said."""
 
 RETRIES = 3
@@ -40,7 +40,7 @@ class Chunks:
 
     Parameters
     ----------
-    crew : Crew
+    pool : WorkerPool
         Who works.
     config : Config
         From which every worker builds a model of its own.
@@ -54,14 +54,14 @@ class Chunks:
 
     def __init__(
         self,
-        crew: Crew,
+        pool: WorkerPool,
         config: Config,
         seed: int,
         controls: bool = False,
         warn: Callable[[str], None] = lambda text: None,
     ) -> None:
-        self._crew, self._config, self._seed, self._controls = crew, config, seed, controls
-        self._warn, self._patience = warn, PATIENCE
+        self._pool, self._config, self._seed, self._controls = pool, config, seed, controls
+        self._warn, self._patience = warn, IDLE_POLLS
         self._size = 1
 
     def run(self, todo: range, stop: Callable[[], bool]) -> Generator[Batch]:
@@ -71,43 +71,43 @@ class Chunks:
         """
         pending: deque[tuple[range, Future[tuple[Batch, float]]]] = deque()
         while todo or pending:
-            hands = self._crew.hands()
+            slots = self._pool.slots()
             if stop():
                 todo = todo[:0]
-                while len(pending) > hands:
+                while len(pending) > slots:
                     pending.pop()[1].cancel()
             # A cluster may be about to start its first worker.
-            while todo and len(pending) < self._crew.ahead * max(1, hands):
-                size = self._fair(len(todo), hands)
+            while todo and len(pending) < self._pool.ahead * max(1, slots):
+                size = self._fair(len(todo), slots)
                 chunk, todo = todo[:size], todo[size:]
                 pending.append((chunk, self._hand_out(chunk)))
             if not pending:
                 return
             chunk, future = pending[0]
-            if not wait([future], GLANCE).done:
-                self._complain(hands)
+            if not wait([future], POLL_SECONDS).done:
+                self._warn_if_idle(slots)
                 continue
             pending.popleft()
             batch, seconds = self._result(chunk, future)
             self._size = _next_size(len(batch.responses), seconds)
             yield batch
 
-    def _fair(self, left: int, hands: int) -> int:
+    def _fair(self, left: int, slots: int) -> int:
         """Return the size of a chunk: smaller towards the end, so that all hands end together."""
-        share = left // (2 * max(1, hands))
-        return max(1, self._size // self._crew.finest, min(self._size, share))
+        share = left // (2 * max(1, slots))
+        return max(1, self._size // self._pool.finest, min(self._size, share))
 
-    def _complain(self, hands: int) -> None:
+    def _warn_if_idle(self, slots: int) -> None:
         """Warn once when waiting for workers that are not there."""
-        if hands:
-            self._patience = PATIENCE
+        if slots:
+            self._patience = IDLE_POLLS
         elif self._patience > 0:
             self._patience -= 1
             if self._patience == 0:
                 self._warn("no Dask worker is there; waiting for one")
 
     def _hand_out(self, chunk: range) -> Future[tuple[Batch, float]]:
-        return self._crew.executor.submit(_work, self._config, self._seed, chunk, self._controls)
+        return self._pool.executor.submit(_work, self._config, self._seed, chunk, self._controls)
 
     def _result(self, chunk: range, future: Future[tuple[Batch, float]]) -> tuple[Batch, float]:
         """Return the result of a chunk, handing it out again if its workers were lost."""
@@ -119,7 +119,7 @@ class Chunks:
             except BrokenExecutor:
                 raise RunError(
                     "a worker process died (out of memory, or killed from outside); what is"
-                    " finished is kept, --resume goes on"
+                    f" finished is kept, {option('resume=True')} goes on"
                 ) from None
             except Exception as error:
                 # Dask gives a task up once it has lost several workers with it.

@@ -20,38 +20,43 @@ from multiprocessing import get_context, parent_process
 from multiprocessing.context import BaseContext
 from typing import Any, NamedTuple
 
-from valmatch.errors import InputError
+from valmatch.config import arguments
+from valmatch.errors import InputError, option
 from valmatch.execution.interruption import SIGNALS
 from valmatch.models.registry import OWN
 
-__all__ = ["EXECUTORS", "Crew", "open_crew", "process_pool"]
+__all__ = ["EXECUTORS", "LOCAL", "WorkerPool", "open_pool", "process_pool"]
 
-EXECUTORS = ("local", "dask")
+LOCAL, DASK = EXECUTORS = "local", "dask"
 
-PATIENCE = 20
+CONNECT_SECONDS = 20
 """Seconds to wait for a Dask scheduler to answer."""
 
 
-class Crew(NamedTuple):
+class WorkerPool(NamedTuple):
     """An executor with what is known of its workers.
 
     Attributes
     ----------
-    executor : takes work
-    hands : returns the number of pieces that it can work on at once, now
-    ahead : pieces to hand out for each of them: one at work, and one waiting where handing out
-        takes time
-    finest : into how many pieces one may be cut where the work ends; few where handing out is slow
+    executor : Executor
+        Takes work.
+    slots : callable
+        Returns the number of pieces that it can work on at once, now.
+    ahead : int
+        Pieces to hand out for each of them: one at work, and one waiting where handing out takes
+        time.
+    finest : int
+        Into how many pieces one may be cut where the work ends; few where handing out is slow.
     """
 
     executor: Executor
-    hands: Callable[[], int]
+    slots: Callable[[], int]
     ahead: int
     finest: int
 
 
 @contextmanager
-def open_crew(executor: str, workers: int, scheduler: str | None = None) -> Iterator[Crew]:
+def open_pool(executor: str, workers: int, scheduler: str | None = None) -> Iterator[WorkerPool]:
     """Start workers, and dismiss them in the end; what they have not begun is dropped.
 
     Parameters
@@ -67,16 +72,18 @@ def open_crew(executor: str, workers: int, scheduler: str | None = None) -> Iter
     Raises
     ------
     InputError
-        If Dask is not installed, or no scheduler answers.
+        If there is no such executor, Dask is not installed, or no scheduler answers.
     """
-    if executor == "dask":
+    arguments.one_of("executor", executor, EXECUTORS)
+    arguments.whole("workers", workers, 1)
+    if executor == DASK:
         with _dask_client(workers, scheduler) as client:
-            yield Crew(client.get_executor(pure=False), _counting(client), 2, 3)
+            yield WorkerPool(client.get_executor(pure=False), _counting(client), 2, 3)
     elif workers == 1:
-        yield Crew(_Serial(), lambda: 1, 1, 1)
+        yield WorkerPool(_Serial(), lambda: 1, 1, 1)
     else:
         with process_pool(workers) as pool:
-            yield Crew(pool, lambda: workers, 2, 16)
+            yield WorkerPool(pool, lambda: workers, 2, 16)
 
 
 class _Serial(Executor):
@@ -99,9 +106,9 @@ def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
         yield pool
     finally:
         # What is still at work is not wanted, and nobody should wait for it.
-        hands = list((pool._processes or {}).values())
+        slots = list((pool._processes or {}).values())
         pool.shutdown(wait=False, cancel_futures=True)
-        for process in hands:
+        for process in slots:
             process.kill()
 
 
@@ -139,11 +146,11 @@ def _dask_client(workers: int, scheduler: str | None) -> Iterator[Any]:
         dask: Any = import_module("distributed")
     except ImportError:
         raise InputError(
-            "--executor dask needs Dask, which the extra `dask` brings: pip install"
+            f"{option('executor=dask')} needs Dask, which the extra `dask` brings: pip install"
             " 'valmatch[dask]'"
         ) from None
     if scheduler is None:
-        with _deaf_children():
+        with _ignoring_interrupts():
             cluster = dask.LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
@@ -154,9 +161,11 @@ def _dask_client(workers: int, scheduler: str | None) -> Iterator[Any]:
             yield client
         return
     try:
-        client = dask.Client(scheduler, timeout=PATIENCE)
+        client = dask.Client(scheduler, timeout=CONNECT_SECONDS)
     except (OSError, ValueError) as error:
-        raise InputError(f"--scheduler {scheduler}: no Dask scheduler answers: {error}") from None
+        raise InputError(
+            f"{option('scheduler')} {scheduler}: no Dask scheduler answers: {error}"
+        ) from None
     with client:
         yield client
 
@@ -165,17 +174,17 @@ def _counting(client: Any) -> Callable[[], int]:  # noqa: ANN401
     """Return a function that counts the threads of a cluster, asking it once a second at most."""
     known, asked = 0, -math.inf
 
-    def hands() -> int:
+    def slots() -> int:
         nonlocal known, asked
         if time.monotonic() > asked + 1.0:
             known, asked = sum(client.nthreads().values()), time.monotonic()
         return known
 
-    return hands
+    return slots
 
 
 @contextmanager
-def _deaf_children() -> Iterator[None]:
+def _ignoring_interrupts() -> Iterator[None]:
     """Let processes that start now ignore Ctrl-C, which a terminal sends to them too."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -31,7 +31,8 @@ class Stop:
 
     Attributes
     ----------
-    reason : "" while there is none, "interrupted", or "out of time"
+    reason : str
+        "" while there is none, "interrupted", or "out of time".
     """
 
     def __init__(self, max_seconds: float = math.inf, whole: Stop | None = None) -> None:

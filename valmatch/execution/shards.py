@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from valmatch.errors import InputError
+from valmatch.errors import InputError, option
 
 __all__ = ["WHOLE", "Shard", "parse_shard", "shard_of_job"]
 
@@ -41,7 +41,9 @@ def parse_shard(text: str) -> Shard:
     index, _, count = text.partition("/")
     if index.isdecimal() and count.isdecimal() and int(index) < int(count):
         return Shard(int(index), int(count))
-    raise InputError(f"--shard {text}: allowed is I/K with I from 0 to K - 1, such as 0/4")
+    raise InputError(
+        f"{option('shard')} {text}: allowed is I/K with I from 0 to K - 1, such as 0/4"
+    )
 
 
 def shard_of_job(environment: Mapping[str, str]) -> Shard:
@@ -62,4 +64,4 @@ def shard_of_job(environment: Mapping[str, str]) -> Shard:
         if 0 <= index < count and not rest:
             return Shard(index, count)
     shown = ", ".join(f"{ARRAY}{name}={value}" for name, value in given.items())
-    raise InputError(f"{shown}: not the place of a task in an array; give --shard I/K")
+    raise InputError(f"{shown}: not the place of a task in an array; give {option('shard')} I/K")

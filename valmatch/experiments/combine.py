@@ -14,6 +14,7 @@ from valmatch.config.config import Config
 from valmatch.config.identity import changed_factors, changed_since, changes, config_id, restore
 from valmatch.errors import InputError
 from valmatch.execution.shards import WHOLE, Shard, parse_shard
+from valmatch.experiments.plan import Plan
 from valmatch.experiments.replicate import Replications, claim, write_results
 from valmatch.model import Model
 from valmatch.simulator import build, run
@@ -24,7 +25,7 @@ from valmatch.storage.row_file import RowFormat
 from valmatch.storage.run_folder import MANIFEST, read_manifest
 from valmatch.storage.store import CONTROLS, ROWS, control_format, row_format
 
-__all__ = ["Combination", "combine", "read_run"]
+__all__ = ["Combination", "combine", "read_replications"]
 
 Floats = NDArray[np.float64]
 Warn = Callable[[str], None]
@@ -43,9 +44,12 @@ class _Part:
 
     Attributes
     ----------
-    folder : where it is
-    manifest : what its manifest says
-    rows : its replications
+    folder : Path
+        Where it is.
+    manifest : mapping of str to object
+        What its manifest says.
+    rows : Rows
+        Its replications.
     """
 
     folder: Path
@@ -73,9 +77,12 @@ class Combination:
 
     Attributes
     ----------
-    replications : all of them together
-    missing : replications that should be there and are not, in order
-    owed : the same by the shard that owes them; one item where there are no shards
+    replications : Replications
+        All of them together.
+    missing : sequence of int
+        Replications that should be there and are not, in order.
+    owed : mapping of str to sequence of int
+        The same by the shard that owes them; one item where there are no shards.
     """
 
     replications: Replications
@@ -89,7 +96,7 @@ class Combination:
             summary["missing"] = {name: list(owed) for name, owed in self.owed.items()}
         return summary
 
-    def reproaches(self) -> list[str]:
+    def shortfalls(self) -> list[str]:
         """Return one line for each shard that owes replications."""
         lines = []
         for name, owed in self.owed.items():
@@ -179,7 +186,7 @@ def combine(
     return Combination(result, missing, _owed(missing, parts))
 
 
-def read_run(folder: Path, warn: Warn) -> Replications:
+def read_replications(folder: Path, warn: Warn) -> Replications:
     """Return the replications that a folder holds, as far as its run got.
 
     Raises
@@ -319,9 +326,8 @@ def _write(
     out: Path, result: Replications, rows: Rows, form: RowFormat, model: Model[object]
 ) -> None:
     """Write the whole as `replicate` writes a run."""
-    n = len(result.values)
-    whole = claim(out, result.config, result.seed, WHOLE, n, result.requested, resume=True)
-    with whole as folder:
+    whole = Plan(result.requested, result.seed, confidence=result.confidence)
+    with claim(out, result.config, whole, resume=True, replications=len(result.values)) as folder:
         text = form.header + "".join(rows[index][0] for index in result.indices)
         write_bytes(out / ROWS, text.encode())
         if result.controls is not None:

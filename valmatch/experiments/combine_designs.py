@@ -12,7 +12,7 @@ from valmatch.errors import InputError
 from valmatch.execution.shards import WHOLE
 from valmatch.experiments.combine import combine
 from valmatch.experiments.design import Design
-from valmatch.experiments.sweep import POINTS, Experiment, claim, write_experiment
+from valmatch.experiments.sweep import POINTS, DesignReplications, claim, write_experiment
 from valmatch.storage.run_folder import MANIFEST, read_manifest
 
 __all__ = ["CombinedDesign", "combine_designs", "is_design"]
@@ -24,12 +24,14 @@ class CombinedDesign:
 
     Attributes
     ----------
-    experiment : all of them together
-    reproaches : one line for each shard of each point that owes replications
+    experiment : DesignReplications
+        All of them together.
+    shortfalls : sequence of str
+        One line for each shard of each point that owes replications.
     """
 
-    experiment: Experiment
-    reproaches: Sequence[str]
+    experiment: DesignReplications
+    shortfalls: Sequence[str]
 
 
 def is_design(folder: Path) -> bool:
@@ -71,21 +73,21 @@ def combine_designs(
                     f" {manifest[key]})"
                 )
     config = restore(first["config"], first["source"])
-    found, reproaches = {}, []
+    found, shortfalls = {}, []
     for key in dict.fromkeys(first["design"]["config_ids"]):
         parts = [f / POINTS / key for f in folders if (f / POINTS / key / MANIFEST).is_file()]
         if not parts:
-            reproaches.append(f"point {key}: no replications at all")
+            shortfalls.append(f"point {key}: no replications at all")
             continue
         found[key] = combine(out / POINTS / key, parts, check=check, warn=warn, **options)
-        reproaches += [f"point {key}: {line}" for line in found[key].reproaches()]
+        shortfalls += [f"point {key}: {line}" for line in found[key].shortfalls()]
     points = zip(first["design"]["config_ids"], first["design"]["points"], strict=True)
     kept = [(key, tuple(point)) for key, point in points if key in found]
     design = Design(first["design"]["factors"], [point for _, point in kept])
     results = [found[key].replications for key, _ in kept]
-    experiment = Experiment(config, design, results)
+    experiment = DesignReplications(config, design, results)
     if not check:
         configs = [result.config for result in results]
         with claim(out, config, design, configs, first["seed"], WHOLE, resume=True) as whole:
             write_experiment(whole, experiment)
-    return CombinedDesign(experiment, reproaches)
+    return CombinedDesign(experiment, shortfalls)

@@ -5,26 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.config import arguments
+from valmatch.config.arguments import PathLike
 from valmatch.config.identity import config_id
 from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError
-from valmatch.execution.executors import open_crew
+from valmatch.execution.executors import LOCAL, open_pool
 from valmatch.execution.interruption import Stop, stop_on_signal
-from valmatch.experiments.replicate import Replications, replicate
+from valmatch.experiments.plan import DEFAULT_N, DEFAULT_SEED, Plan
+from valmatch.experiments.replicate import Replications, run_plan
 from valmatch.model import Response
 from valmatch.simulator import build
 from valmatch.statistics.estimates import Estimate, estimate
 from valmatch.storage.output import to_json, write_atomically, write_csv
+from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 
-__all__ = ["Compared", "Comparison", "compare", "compare_runs", "paired"]
+__all__ = ["Comparison", "PairedDifference", "compare", "compare_runs", "paired"]
 
 Floats = NDArray[np.float64]
 
@@ -33,7 +37,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PairedDifference:
     """What common replications say about one response of systems A and B.
 
     All is taken over the replications in which the response is defined under both; the others
@@ -41,10 +45,13 @@ class Comparison:
 
     Attributes
     ----------
-    a, b : the mean under each
-    difference : the mean of b - a, whose interval is that of paired differences
-    variance_ratio : (variance of a + variance of b) / variance of the difference: how many times
-        more replications independent sampling would need; None where the difference is constant
+    a, b : Estimate
+        The mean under each.
+    difference : Estimate
+        The mean of b - a, whose interval is that of paired differences.
+    variance_ratio : float or None
+        (variance of a + variance of b) / variance of the difference: how many times more
+        replications independent sampling would need; None where the difference is constant.
     """
 
     a: Estimate
@@ -62,7 +69,7 @@ class Comparison:
         }
 
 
-def paired(values_a: Floats, values_b: Floats, confidence: float = 0.95) -> list[Comparison]:
+def paired(values_a: Floats, values_b: Floats, confidence: float = 0.95) -> list[PairedDifference]:
     """Compare systems A and B, response by response.
 
     Parameters
@@ -84,12 +91,12 @@ def paired(values_a: Floats, values_b: Floats, confidence: float = 0.95) -> list
     return [_compare(a, b, confidence) for a, b in columns]
 
 
-def _compare(a: Floats, b: Floats, confidence: float) -> Comparison:
+def _compare(a: Floats, b: Floats, confidence: float) -> PairedDifference:
     undefined = np.isnan(a) | np.isnan(b)
     first, second, difference = (
         estimate(np.where(undefined, np.nan, values), confidence) for values in (a, b, b - a)
     )
-    return Comparison(first, second, difference, _variance_ratio(first, second, difference))
+    return PairedDifference(first, second, difference, _variance_ratio(first, second, difference))
 
 
 def _variance_ratio(a: Estimate, b: Estimate, difference: Estimate) -> float | None:
@@ -99,23 +106,37 @@ def _variance_ratio(a: Estimate, b: Estimate, difference: Estimate) -> float | N
     return (apart / difference.std) ** 2 if difference.std > ROUNDING * apart else None
 
 
-@dataclass(frozen=True)
-class Compared:
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
     """Two runs side by side.
 
     Attributes
     ----------
-    a, b : the runs, of one seed
-    n : number of replications that both have
-    confidence : level of the intervals
-    comparisons : by response, of those that both have
+    a, b : Replications
+        The runs, of one seed.
+    n : int
+        Number of replications that both have.
+    confidence : float
+        Level of the intervals.
+    comparisons : mapping of str to PairedDifference
+        By response, of those that both have.
     """
 
     a: Replications
     b: Replications
     n: int
     confidence: float
-    comparisons: Mapping[str, Comparison]
+    comparisons: Mapping[str, PairedDifference]
+    folder: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """What was compared, in one line."""
+        ids = f"{config_id(self.a.config)} and {config_id(self.b.config)}"
+        return (
+            f"{self.a.config.model}, configs {ids}, seed {self.a.seed}, {self.n:,} common"
+            f" replications, b - a with {self.confidence:.0%} intervals"
+        )
 
     @property
     def status(self) -> str:
@@ -149,6 +170,20 @@ class Compared:
             },
         }
 
+    def table(self) -> dict[str, list[Any]]:
+        """Return both means and the difference of each response."""
+        rows = self.comparisons.values()
+        return {
+            "response": list(self.comparisons),
+            "a": [one.a.mean for one in rows],
+            "b": [one.b.mean for one in rows],
+            "b - a": [one.difference.mean for one in rows],
+            "ci_low": [one.difference.ci_low for one in rows],
+            "ci_high": [one.difference.ci_high for one in rows],
+            "n": [one.difference.n for one in rows],
+            "unit": [one.unit for one in self.responses],
+        }
+
     def columns(self) -> dict[str, list[Any]]:
         """Return the columns of ``differences.csv``: a row for each response."""
         rows = [{"response": name, **one} for name, one in self.summary()["differences"].items()]
@@ -162,19 +197,19 @@ def _side(run: Replications) -> dict[str, str]:
 def compare(
     a: ConfigLike,
     b: ConfigLike,
-    n: int = 1000,
-    seed: int = 1,
+    n: int = DEFAULT_N,
+    seed: int = DEFAULT_SEED,
     *,
     workers: int = 1,
-    executor: str = "local",
+    executor: str = LOCAL,
     scheduler: str | None = None,
     confidence: float = 0.95,
     max_seconds: float = math.inf,
-    out: Path | None = None,
+    out: PathLike | None = None,
     resume: bool = False,
     progress: Callable[[int], None] = lambda done: None,
     warn: Callable[[str], None] = lambda text: None,
-) -> Compared:
+) -> Comparison:
     """Replicate two configs under common random numbers and compare them pair by pair.
 
     Parameters
@@ -186,46 +221,53 @@ def compare(
         the time for both, half of it for A.
     confidence : float
         Level of the intervals, in (0, 1).
-    out : Path or None
-        Folder for ``differences.csv``, ``summary.json``, ``manifest.json`` and the runs in the
-        folders ``a`` and ``b``.
+    out : PathLike or None
+        Str, Path or None Folder for ``differences.csv``, ``summary.json``, ``manifest.json`` and
+        the runs in the folders ``a`` and ``b``.
+
+    Returns
+    -------
+    Comparison
+        The paired difference of each response.
 
     Raises
     ------
     InputError
-        If the input of a model or a folder cannot be used, or nothing can be compared.
+        If an argument, the input of a model or a folder cannot be used, or nothing can be
+        compared.
     RunError
         If a run fails; what is finished stays in the folder.
     """
     first, second = load(a), load(b)
+    plan = Plan(n, seed, confidence=confidence)
+    limit = arguments.seconds("max_seconds", max_seconds)
+    path = None if out is None else arguments.path("out", out)
     _common(build(first).responses, build(second).responses, first.model, second.model)
     with ExitStack() as stack:
-        crew = stack.enter_context(open_crew(executor, workers, scheduler))
+        pool = stack.enter_context(open_pool(executor, workers, scheduler))
         folder = None
-        if out:
+        if path:
             identity = {"config_id_b": config_id(second), "seed": seed}
             folder = stack.enter_context(
-                RunFolder(out, "compare", first, identity, resume=resume, kept_in="a")
+                RunFolder(path, "compare", first, identity, resume=resume, kept_in="a")
             )
-        stop = stack.enter_context(stop_on_signal(max_seconds))
+        stop = stack.enter_context(stop_on_signal(limit))
         # Where the time is short, half of it leaves pairs to compare.
-        stops = Stop(max_seconds / 2.0, stop), stop
+        sides = (("a", first, Stop(limit / 2.0, stop)), ("b", second, stop))
         runs = [
-            replicate(
+            run_plan(
                 config,
-                n,
-                seed,
-                crew=crew,
-                stop=until,
-                confidence=confidence,
-                out=out / name if out else None,
+                plan,
+                pool,
+                lambda until=until: until,  # type: ignore[misc]
+                out=path / name if path else None,
                 resume=resume,
                 progress=progress,
                 warn=warn,
             )
-            for name, config, until in zip("ab", (first, second), stops, strict=True)
+            for name, config, until in sides
         ]
-        compared = compare_runs(runs[0], runs[1], confidence)
+        compared = replace(compare_runs(runs[0], runs[1], confidence), folder=path)
         if folder:
             write_csv(folder.path / "differences.csv", compared.columns())
             with write_atomically(folder.path / "summary.json") as file:
@@ -234,7 +276,7 @@ def compare(
     return compared
 
 
-def compare_runs(a: Replications, b: Replications, confidence: float = 0.95) -> Compared:
+def compare_runs(a: Replications, b: Replications, confidence: float = 0.95) -> Comparison:
     """Compare two runs of one seed in the replications that both have.
 
     Raises
@@ -250,7 +292,7 @@ def compare_runs(a: Replications, b: Replications, confidence: float = 0.95) -> 
     shared = sorted(set(a.indices) & set(b.indices))
     columns = [_columns(run, common, shared) for run in (a, b)]
     found = paired(columns[0], columns[1], confidence)
-    return Compared(a, b, len(shared), confidence, dict(zip(common, found, strict=True)))
+    return Comparison(a, b, len(shared), confidence, dict(zip(common, found, strict=True)))
 
 
 def _common(a: Sequence[Response], b: Sequence[Response], model_a: str, model_b: str) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 from valmatch.config.config import Config
 from valmatch.config.spans import span
 from valmatch.config.yaml_document import parse, to_value
-from valmatch.errors import InputError
+from valmatch.errors import InputError, option
 from valmatch.fields import schema_at
 from valmatch.models.registry import MODELS
 
@@ -29,8 +29,10 @@ class Design:
 
     Attributes
     ----------
-    factors : keys as ``--set`` takes them
-    points : values of the factors
+    factors : sequence of str
+        Keys as ``--set`` takes them.
+    points : sequence of tuple
+        Values of the factors.
     """
 
     factors: Sequence[str]
@@ -60,7 +62,8 @@ def design_of(config: Config, sweeps: Sequence[str]) -> Design | None:
     if sweeps:
         levels = [parse_levels(text) for text in sweeps]
         if len({key for key, _ in levels}) < len(levels):
-            raise InputError(f"--sweep {' --sweep '.join(sweeps)}: a key is given twice")
+            given = " ".join(f"{option('sweep')} {text}" for text in sweeps)
+            raise InputError(f"{given}: a key is given twice")
         return _grid(dict(levels))
     if config.design.grid:
         return _grid(config.design.grid)
@@ -74,7 +77,7 @@ def parse_levels(text: str) -> tuple[str, list[Any]]:
     """
     key, equals, given = text.partition("=")
     wrong = InputError(
-        f"--sweep {text}: not of the form KEY=VALUE,VALUE,... or KEY=FIRST:LAST:STEP"
+        f"{option('sweep')} {text}: not of the form KEY=VALUE,VALUE,... or KEY=FIRST:LAST:STEP"
     )
     if not (key.strip() and equals and given.strip()):
         raise wrong
@@ -85,7 +88,7 @@ def parse_levels(text: str) -> tuple[str, list[Any]]:
         whole = all(value.is_integer() for value in numbers)
         return key.strip(), [int(v) for v in numbers] if whole else numbers
     try:
-        node = parse(f"[{given}]", "--sweep")
+        node = parse(f"[{given}]", "sweep")
     except InputError:
         raise wrong from None
     values = to_value(node) if node is not None else []

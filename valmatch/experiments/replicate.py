@@ -13,55 +13,68 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.config import arguments
+from valmatch.config.arguments import PathLike
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.config.loading import ConfigLike, load
-from valmatch.errors import InputError
+from valmatch.errors import InputError, option
 from valmatch.execution.chunks import Chunks
-from valmatch.execution.executors import Crew, open_crew
+from valmatch.execution.executors import LOCAL, WorkerPool, open_pool
 from valmatch.execution.interruption import Stop, stop_on_signal
-from valmatch.execution.shards import WHOLE, Shard
+from valmatch.execution.shards import WHOLE, Shard, parse_shard
+from valmatch.experiments.plan import DEFAULT_N, DEFAULT_SEED, MAX_REPS, Plan
 from valmatch.model import Axes, Response
 from valmatch.nearest import hint
 from valmatch.simulator import build
 from valmatch.statistics.control_variates import Adjusted, adjust
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.statistics.estimates import Estimate, estimate
-from valmatch.statistics.precision import Precision, Target, looks, parse_target
+from valmatch.statistics.precision import Precision, Target, parse_target
 from valmatch.statistics.windows import compare_windows
 from valmatch.storage.curve_file import write_curves
 from valmatch.storage.output import to_json, write_atomically
+from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 from valmatch.storage.store import ROWS, Store
 
-__all__ = ["MAX_REPS", "Replications", "claim", "replicate", "write_results"]
+__all__ = ["Replications", "claim", "replicate", "run_plan", "write_results"]
 
 Floats = NDArray[np.float64]
 Warn = Callable[[str], None]
 
-MAX_REPS = 1_000_000
-"""Replications at which targets are given up, unless told otherwise."""
 
-
-@dataclass(frozen=True)
-class Replications:
+@dataclass(frozen=True, repr=False)
+class Replications(Result):
     """Replications of a config.
 
     Attributes
     ----------
-    config : what was simulated
-    seed : seed of all random numbers
-    requested : number of replications asked for, in all shards together
-    responses : what each replication gives
-    indices : the replications that are here, in order
-    values : (n, len(responses)) float64, one row a replication; NaN where undefined
-    confidence : level of the intervals
-    axes, curves : what the curves of the model are, and their sums; None where it has none
-    shard : the part of the replications asked for that this run makes
-    status : "complete", or why it is not: "interrupted", "out of time", "target missed"
-    precision : for each target, how precisely the mean is known
+    config : Config
+        What was simulated.
+    seed : int
+        Seed of all random numbers.
+    requested : int
+        Number of replications asked for, in all shards together.
+    responses : sequence of Response
+        What each replication gives.
+    indices : sequence of int
+        The replications that are here, in order.
+    values : numpy.ndarray
+        (n, len(responses)) float64, one row a replication; NaN where undefined.
+    confidence : float
+        Level of the intervals.
+    axes, curves : Axes or None
+        What the curves of the model are, and their sums; None where it has none.
+    shard : Shard
+        The part of the replications asked for that this run makes.
+    status : str
+        "complete", or why it is not: "interrupted", "out of time", "target missed".
+    precision : sequence of Precision
+        For each target, how precisely the mean is known.
     controls : (n, q) float64, the control variates; None unless they were asked for
-    expectations : their expectations by name
+    expectations : mapping of str to float
+        Their expectations by name.
     """
 
     config: Config
@@ -78,6 +91,13 @@ class Replications:
     precision: Sequence[Precision] = ()
     controls: Floats | None = None
     expectations: Mapping[str, float] = field(default_factory=dict)
+    folder: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """What was replicated, in one line."""
+        of = f"{self.config.model}, config {config_id(self.config)}, seed {self.seed}"
+        return f"{of}, {len(self.values):,} replications, {self.confidence:.0%} intervals"
 
     @property
     def complete(self) -> bool:
@@ -105,6 +125,24 @@ class Replications:
         if response not in names:
             raise KeyError(f"{response!r} ({hint(response, names)})")
         return self.values[:, names.index(response)]
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return a row for each response with its estimated mean."""
+        estimates = self.estimates.values()
+        return {
+            "response": list(self.estimates),
+            "mean": [one.mean for one in estimates],
+            "ci_low": [one.ci_low for one in estimates],
+            "ci_high": [one.ci_high for one in estimates],
+            "n": [one.n for one in estimates],
+            "undefined": [one.undefined for one in estimates],
+            "unit": [one.unit for one in self.responses],
+        }
+
+    def to_dict(self) -> dict[str, NDArray[Any]]:
+        """Return the responses by name, one number a replication, with their indices."""
+        columns = zip(self.responses, self.values.T, strict=True)
+        return {"replication": np.array(self.indices)} | {r.name: v for r, v in columns}
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
@@ -145,21 +183,19 @@ class Replications:
 
 def replicate(
     config: ConfigLike,
-    n: int,
-    seed: int = 1,
+    n: int = DEFAULT_N,
+    seed: int = DEFAULT_SEED,
     *,
     workers: int = 1,
-    executor: str = "local",
+    executor: str = LOCAL,
     scheduler: str | None = None,
-    crew: Crew | None = None,
-    stop: Stop | None = None,
-    shard: Shard = WHOLE,
+    shard: Shard | str = WHOLE,
     confidence: float = 0.95,
-    targets: Sequence[str] = (),
+    targets: str | Sequence[str] = (),
     max_reps: int = MAX_REPS,
     control_variates: bool = False,
     max_seconds: float = math.inf,
-    out: Path | None = None,
+    out: PathLike | None = None,
     resume: bool = False,
     progress: Callable[[int], None] = lambda done: None,
     warn: Warn = lambda text: None,
@@ -179,20 +215,16 @@ def replicate(
     seed : int
         Seed of all random numbers, >= 0.
     workers : int
-        Worker processes; without effect where a Dask scheduler is given.
+        Worker processes, >= 1; without effect where a Dask scheduler is given.
     executor : str
         ``local``: processes of this machine; ``dask``: the workers of a Dask scheduler.
     scheduler : str or None
         Address of that scheduler; None starts one with `workers` workers on this machine.
-    crew : Crew or None
-        Workers that are there already, instead of those that the options above describe.
-    stop : Stop or None
-        What ends this run as part of a larger one, instead of signals and `max_seconds`.
-    shard : Shard
-        The replications to make.
+    shard : Shard or str
+        The replications to make, ``"I/K"``: every K-th one from I on.
     confidence : float
         Level of the intervals, in (0, 1).
-    targets : sequence of str
+    targets : str or sequence of str
         ``NAME=1%`` or ``NAME=0.05`` each: go on until the half-width of the interval of the
         response is that share of its mean, or that number.
     max_reps : int
@@ -202,8 +234,8 @@ def replicate(
         replication whose expectations are known.
     max_seconds : float
         Time after which to stop.
-    out : Path or None
-        Folder for ``replications.csv``, ``summary.json`` and ``manifest.json``.
+    out : PathLike or None
+        Str, Path or None Folder for ``replications.csv``, ``summary.json`` and ``manifest.json``.
     resume : bool
         Go on from what an earlier run left in `out`.
     progress : callable
@@ -211,68 +243,112 @@ def replicate(
     warn : callable
         Called with each remark on the input.
 
+    Returns
+    -------
+    Replications
+        Their responses, with the estimated mean of each.
+
     Raises
     ------
     InputError
-        If the input of the model or the folder cannot be used.
+        If an argument, the input of the model or the folder cannot be used.
     RunError
         If the run fails; what is finished stays in the folder.
     """
     config = load(config)
+    part = parse_shard(shard) if isinstance(shard, str) else shard
+    plan = Plan(n, seed, part, confidence, targets, max_reps, control_variates)
+    with ExitStack() as stack:
+        limit = arguments.seconds("max_seconds", max_seconds)
+        pool = stack.enter_context(open_pool(executor, workers, scheduler))
+        return run_plan(
+            config,
+            plan,
+            pool,
+            lambda: stack.enter_context(stop_on_signal(limit)),
+            out=None if out is None else arguments.path("out", out),
+            resume=resume,
+            progress=progress,
+            warn=warn,
+        )
+
+
+def run_plan(
+    config: Config,
+    plan: Plan,
+    pool: WorkerPool,
+    begin: Callable[[], Stop],
+    *,
+    out: Path | None = None,
+    resume: bool = False,
+    progress: Callable[[int], None] = lambda done: None,
+    warn: Warn = lambda text: None,
+) -> Replications:
+    """Make planned replications, alone or as a part of something larger.
+
+    Parameters
+    ----------
+    config : Config
+        What to simulate.
+    plan : Plan
+        Which replications.
+    pool : WorkerPool
+        Who works.
+    begin : callable
+        Called when everything is ready to start; returns what says whether to stop.
+    out, resume, progress, warn
+        As for `replicate`.
+    """
     model = build(config, warn=warn)
     _check_expected_names(config, model.responses)
-    wanted = [parse_target(text, model.responses.names) for text in targets]
-    if wanted and shard != WHOLE:
-        raise InputError("--target: a shard cannot know when all of them together may stop")
-    if control_variates and not model.controls:
-        raise InputError(f"--control-variates: {config.model} has none with these arrivals")
-    goals = [len(shard.indices(goal)) for goal in (looks(n, max_reps) if wanted else [n])]
-    requested = max_reps if wanted else n
-    indices = shard.indices(requested)
+    wanted = [parse_target(text, model.responses.names) for text in plan.targets]
+    if plan.control_variates and not model.controls:
+        raise InputError(
+            f"{option('control_variates')}: {config.model} has none with these arrivals"
+        )
     with ExitStack() as stack:
-        crew = crew or stack.enter_context(open_crew(executor, workers, scheduler))
         folder = None
         if out:
-            folder = stack.enter_context(
-                claim(out, config, seed, shard, len(indices), requested, resume)
-            )
+            folder = stack.enter_context(claim(out, config, plan, resume))
             if resume and (changed := folder.changed_versions()):
-                warn(f"--out {out}: the run was begun with {changed}; results may differ")
+                warn(f"{option('out')} {out}: the run was begun with {changed}; results may differ")
         store = stack.enter_context(
             Store(
                 config,
-                seed,
+                plan.seed,
                 model,
-                indices,
+                plan.indices,
                 out,
-                controls=control_variates,
+                controls=plan.control_variates,
                 resume=resume,
                 warn=warn,
             )
         )
-        stop = stop or stack.enter_context(stop_on_signal(max_seconds))
+        stop = begin()
         progress(store.done)
+        goals = list(plan.goals())
         try:
-            chunks = Chunks(crew, config, seed, control_variates, warn)
-            precision = _advance(store, chunks, goals, wanted, confidence, stop, progress)
+            chunks = Chunks(pool, config, plan.seed, plan.control_variates, warn)
+            precision = _advance(store, chunks, goals, wanted, plan.confidence, stop, progress)
         finally:
             if folder:
                 folder.note(replications=store.done)
         result = Replications(
             config,
-            seed,
-            requested,
+            plan.seed,
+            plan.requested,
             model.responses,
-            indices[: store.done],
+            plan.indices[: store.done],
             store.values[: store.done],
-            confidence,
+            plan.confidence,
             model.axes,
             store.curves,
-            shard,
+            plan.shard,
             _status(store.done, goals[-1], precision, stop),
             precision,
             None if store.controls is None else store.controls[: store.done],
-            model.controls if control_variates else {},
+            model.controls if plan.control_variates else {},
+            out,
         )
         if folder:
             write_results(folder, result)
@@ -312,25 +388,19 @@ def _status(done: int, goal: int, precision: Sequence[Precision], stop: Stop) ->
 
 
 def claim(
-    out: Path,
-    config: Config,
-    seed: int,
-    shard: Shard,
-    replications: int,
-    requested: int,
-    resume: bool,
+    out: Path, config: Config, plan: Plan, resume: bool, replications: int | None = None
 ) -> RunFolder:
-    """Return the folder of a run of `replicate`, claimed."""
-    identity = {"seed": seed, "shard": None if shard == WHOLE else str(shard)}
+    """Return the folder of a run of `replicate`, claimed; of its planned replications or fewer."""
+    count = len(plan.indices) if replications is None else replications
     return RunFolder(
         out,
         "replicate",
         config,
-        identity,
+        {"seed": plan.seed, "shard": None if plan.shard == WHOLE else str(plan.shard)},
         resume=resume,
         kept_in=ROWS,
-        at_least={"replications": replications},
-        facts={"requested": requested},
+        at_least={"replications": count},
+        facts={"requested": plan.requested},
     )
 
 

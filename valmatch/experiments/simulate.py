@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,28 +11,37 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.config import arguments
+from valmatch.config.arguments import PathLike
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.config.loading import ConfigLike, load
 from valmatch.model import Response, Table
+from valmatch.nearest import hint
 from valmatch.simulator import build, record
 from valmatch.storage.output import to_json, write_atomically, write_csv
+from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 
-__all__ = ["Recording", "simulate"]
+__all__ = ["Simulation", "simulate"]
 
 
-@dataclass(frozen=True)
-class Recording:
+@dataclass(frozen=True, repr=False)
+class Simulation(Result):
     """One replication of a config with everything that happened in it.
 
     Attributes
     ----------
-    config : what was simulated
-    seed, replication : the address of its random numbers
-    responses : what a replication gives
-    values : (len(responses),) float64; NaN where undefined
-    tables : what happened, one table for each kind of event
+    config : Config
+        What was simulated.
+    seed, replication : int
+        The address of its random numbers.
+    responses : sequence of Response
+        What a replication gives.
+    values : numpy.ndarray
+        (len(responses),) float64; NaN where undefined.
+    tables : sequence of Table
+        What happened, one table for each kind of event.
     """
 
     config: Config
@@ -41,6 +50,28 @@ class Recording:
     responses: Sequence[Response]
     values: NDArray[np.float64]
     tables: Sequence[Table]
+    folder: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """What was simulated, in one line."""
+        of = f"{self.config.model}, config {config_id(self.config)}"
+        return f"{of}, seed {self.seed}, replication {self.replication}"
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return a row for each response."""
+        return {
+            "response": [one.name for one in self.responses],
+            "value": self.values.tolist(),
+            "unit": [one.unit for one in self.responses],
+        }
+
+    def __getitem__(self, table: str) -> Mapping[str, NDArray[Any]]:
+        """Return the columns of a table as arrays, as ``pandas.DataFrame`` takes them."""
+        names = [one.name for one in self.tables]
+        if table not in names:
+            raise KeyError(f"{table!r} ({hint(table, names)})")
+        return self.tables[names.index(table)].columns
 
     def summary(self) -> dict[str, Any]:
         """Return what ``responses.json`` holds."""
@@ -59,9 +90,9 @@ def simulate(
     seed: int = 1,
     replication: int = 0,
     *,
-    out: Path | None = None,
+    out: PathLike | None = None,
     warn: Callable[[str], None] = lambda text: None,
-) -> Recording:
+) -> Simulation:
     """Run replication `replication` of a config and record it.
 
     Parameters
@@ -70,25 +101,30 @@ def simulate(
         What to simulate.
     seed, replication : int
         Address of the random numbers, both >= 0.
-    out : Path or None
-        Folder for ``responses.json``, one CSV file a table, and ``manifest.json``.
+    out : PathLike or None
+        Str, Path or None Folder for ``responses.json``, one CSV file a table, and
+        ``manifest.json``.
     warn : callable
         Called with each remark on the input.
 
     Raises
     ------
     InputError
-        If the input of the model or the folder cannot be used.
+        If an argument, the input of the model or the folder cannot be used.
     RunError
         If the results cannot be written.
     """
     config = load(config)
+    identity = {
+        "seed": arguments.whole("seed", seed, 0),
+        "replication": arguments.whole("replication", replication, 0),
+    }
+    path = None if out is None else arguments.path("out", out)
     model = build(config, warn=warn)
-    identity = {"seed": seed, "replication": replication}
-    with RunFolder(out, "simulate", config, identity) if out else nullcontext() as folder:
+    with RunFolder(path, "simulate", config, identity) if path else nullcontext() as folder:
         result = record(model, seed, replication)
-        recording = Recording(
-            config, seed, replication, model.responses, result.responses, result.tables
+        recording = Simulation(
+            config, seed, replication, model.responses, result.responses, result.tables, path
         )
         if folder:
             for table in result.tables:

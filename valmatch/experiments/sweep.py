@@ -14,15 +14,17 @@ from typing import Any
 
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
-from valmatch.execution.executors import open_crew
+from valmatch.execution.executors import LOCAL, open_pool
 from valmatch.execution.interruption import stop_on_signal
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.experiments.design import Design
-from valmatch.experiments.replicate import Replications, replicate
+from valmatch.experiments.plan import Plan
+from valmatch.experiments.replicate import Replications, run_plan
 from valmatch.storage.output import to_json, write_atomically, write_csv
+from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 
-__all__ = ["POINTS", "Experiment", "run_design", "write_experiment"]
+__all__ = ["POINTS", "DesignReplications", "run_design", "write_experiment"]
 
 POINTS = "points"
 """Folder of the folders of the points, each named by its config id."""
@@ -30,22 +32,33 @@ POINTS = "points"
 STATISTICS = ("n", "undefined", "mean", "std", "std_error", "ci_low", "ci_high", "confidence")
 
 
-@dataclass(frozen=True)
-class Experiment:
+@dataclass(frozen=True, repr=False)
+class DesignReplications(Result):
     """The replications of the points of a design.
 
     Attributes
     ----------
-    config : the config that the points vary
-    design : the points
-    results : the replications of each point; fewer if the run was stopped
-    stopped : why it was stopped between two points, "" if it was not
+    config : Config
+        The config that the points vary.
+    design : Design
+        The points.
+    results : sequence of Replications
+        The replications of each point; fewer if the run was stopped.
+    stopped : str
+        Why it was stopped between two points, "" if it was not.
     """
 
     config: Config
     design: Design
     results: Sequence[Replications]
     stopped: str = ""
+    folder: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """What was replicated, in one line."""
+        points = f"{len(self.results)} of {len(self.design.points)} points"
+        return f"{self.config.model}, {points} over {', '.join(self.design.factors)}"
 
     @property
     def status(self) -> str:
@@ -68,6 +81,12 @@ class Experiment:
             "points": [{"point": point, **result.summary()} for point, result in both],
         }
 
+    def table(self) -> dict[str, list[Any]]:
+        """Return the mean of each response at each point."""
+        names = (*self.design.factors, "response", "mean", "ci_low", "ci_high", "n")
+        columns = self.columns()
+        return {name: columns[name] for name in names if name in columns}
+
     def columns(self) -> dict[str, list[Any]]:
         """Return the columns of ``design.csv``: a row for each point and response."""
         rows = []
@@ -84,20 +103,17 @@ def run_design(
     config: Config,
     design: Design,
     configs: Sequence[Config],
-    n: int,
-    seed: int = 1,
+    plan: Plan,
     *,
     workers: int = 1,
-    executor: str = "local",
+    executor: str = LOCAL,
     scheduler: str | None = None,
-    shard: Shard = WHOLE,
     max_seconds: float = math.inf,
     out: Path | None = None,
     resume: bool = False,
     progress: Callable[[int], None] = lambda done: None,
     warn: Callable[[str], None] = lambda text: None,
-    **options: Any,  # noqa: ANN401
-) -> Experiment:
+) -> DesignReplications:
     """Run the replications of every point of a design, one point after the other.
 
     Points that are the same system (equal config ids) are simulated once.
@@ -110,13 +126,13 @@ def run_design(
         The points.
     configs : sequence of Config
         The config of each point.
-    n, seed, workers, executor, scheduler, shard, max_seconds, resume, progress, warn
-        As for `valmatch.replicate`; all points meet the same random numbers.
+    plan : Plan
+        Which replications; all points meet the same random numbers.
+    workers, executor, scheduler, max_seconds, resume, progress, warn
+        As for `valmatch.replicate`.
     out : Path or None
         Folder for ``design.csv``, ``summary.json``, ``manifest.json`` and the folders of the
         points under ``points/``.
-    **options
-        Further options of `replicate`.
 
     Raises
     ------
@@ -127,34 +143,31 @@ def run_design(
     """
     results: dict[str, Replications] = {}
     with ExitStack() as stack:
-        crew = stack.enter_context(open_crew(executor, workers, scheduler))
+        pool = stack.enter_context(open_pool(executor, workers, scheduler))
         folder = None
         if out:
-            claimed = claim(out, config, design, configs, seed, shard, resume=resume)
+            claimed = claim(out, config, design, configs, plan.seed, plan.shard, resume=resume)
             folder = stack.enter_context(claimed)
         stop = stack.enter_context(stop_on_signal(max_seconds))
         for one in configs:
             key = config_id(one)
             if key not in results:
-                results[key] = replicate(
+                results[key] = run_plan(
                     one,
-                    n,
-                    seed,
-                    crew=crew,
-                    stop=stop,
-                    shard=shard,
+                    plan,
+                    pool,
+                    lambda: stop,
                     out=out / POINTS / key if out else None,
                     resume=resume,
                     progress=progress,
                     warn=warn,
-                    **options,
                 )
             if stop() or not results[key].complete:
                 break
         keys = takewhile(results.__contains__, map(config_id, configs))
         made = [results[key] for key in keys]
         stopped = stop.reason if len(made) < len(configs) else ""
-        experiment = Experiment(config, design, made, stopped)
+        experiment = DesignReplications(config, design, made, stopped, out)
         if folder:
             write_experiment(folder, experiment)
     return experiment
@@ -185,7 +198,7 @@ def claim(
     return RunFolder(out, "design", config, identity, resume=resume, kept_in=POINTS)
 
 
-def write_experiment(folder: RunFolder, experiment: Experiment) -> None:
+def write_experiment(folder: RunFolder, experiment: DesignReplications) -> None:
     """Write the files of an experiment but those of its points, and say how it ended."""
     write_csv(folder.path / "design.csv", experiment.columns())
     with write_atomically(folder.path / "summary.json") as file:

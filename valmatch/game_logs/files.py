@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from valmatch.errors import InputError
+from valmatch.errors import InputError, option
 from valmatch.game_logs.csv_text import lines
 from valmatch.game_logs.roster import Known, Ranking
 from valmatch.game_logs.system import Column, System
@@ -107,19 +107,20 @@ def output_folder(path: Path) -> Iterator[None]:
         If the folder cannot be used, or holds the results of another command.
     """
     if path.exists() and not path.is_dir():
-        raise InputError(f"--out {path}: is a file (allowed: a folder)")
+        raise InputError(f"{option('out')} {path}: is a file (allowed: a folder)")
     with suppress(OSError, ValueError):
         command = json.loads((path / "manifest.json").read_text(encoding="utf-8"))["command"]
         if command != "rate":
             raise InputError(
-                f"--out {path}: holds the results of another command ({command}); choose another"
+                f"{option('out')} {path}: holds the results of another command ({command});"
+                " choose another"
                 " folder"
             )
     new = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"--out {path}: cannot be used: {error.strerror}") from None
+        raise InputError(f"{option('out')} {path}: cannot be used: {error.strerror}") from None
     try:
         yield
     except BaseException:

@@ -26,15 +26,24 @@ class Games(NamedTuple):
 
     Attributes
     ----------
-    names : (games,) number of each game's name
-    times : (games,) moment of each game; 0 where the log has no times
-    game_starts : (games + 1,) first side of each game
-    side_starts : (sides + 1,) first row of each side
-    points : (sides,) what decides the game: the greater number wins, equal numbers draw
-    players : (rows,) number of each row's player
-    sides : (rows,) side of each row, counted from 0 in each game
-    rates : (rows,) scores per hour
-    minutes : (rows,) minutes in the game
+    names : numpy.ndarray
+        (games,): number of each game's name.
+    times : numpy.ndarray
+        (games,): moment of each game; 0 where the log has no times.
+    game_starts : numpy.ndarray
+        (games + 1,): first side of each game.
+    side_starts : numpy.ndarray
+        (sides + 1,): first row of each side.
+    points : numpy.ndarray
+        (sides,): what decides the game: the greater number wins, equal numbers draw.
+    players : numpy.ndarray
+        (rows,): number of each row's player.
+    sides : numpy.ndarray
+        (rows,): side of each row, counted from 0 in each game.
+    rates : numpy.ndarray
+        (rows,): scores per hour.
+    minutes : numpy.ndarray
+        (rows,): minutes in the game.
     """
 
     names: Integers

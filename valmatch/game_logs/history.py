@@ -12,12 +12,12 @@ from valmatch.game_logs.names import Texts
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.system import Played
 
-__all__ = ["History"]
+__all__ = ["HistoryWriter"]
 
 HISTORY = ("game", "player", "side", "expected", "score", "rating_before", "rating_after")
 
 
-class History:
+class HistoryWriter:
     """Writes ``history.csv``: a row for each player of each game, in play order.
 
     Columns: game, player, side (from 1), expected and score (the mean over the opposing sides of

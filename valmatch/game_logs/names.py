@@ -23,7 +23,8 @@ class Texts(NamedTuple):
     Attributes
     ----------
     buffer : (bytes,) uint8, UTF-8
-    starts, ends : (pieces,) limits of each piece
+    starts, ends : numpy.ndarray
+        (pieces,): limits of each piece.
     """
 
     buffer: Bytes

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from valmatch.compilation import announce_compilation
-from valmatch.errors import InputError
+from valmatch.config import arguments
+from valmatch.config.arguments import PathLike
+from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
 from valmatch.game_logs.files import (
     manifest,
@@ -19,7 +21,7 @@ from valmatch.game_logs.files import (
     write_ratings,
 )
 from valmatch.game_logs.games import Games, joined, pieces
-from valmatch.game_logs.history import History
+from valmatch.game_logs.history import HistoryWriter
 from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.reading.rows import DEFAULT_MINUTES
@@ -31,28 +33,38 @@ from valmatch.game_logs.tuning import Tuning
 from valmatch.game_logs.tuning import tune as fit
 from valmatch.nearest import hint
 from valmatch.storage.output import write_atomically
+from valmatch.storage.results import Result
 
-__all__ = ["BURN_IN", "Rated", "parse_parameters", "rate"]
+__all__ = ["BURN_IN", "RatedLog", "parse_parameters", "rate_games"]
 
 BURN_IN = 10
 
 
-@dataclass(frozen=True)
-class Rated:
+@dataclass(frozen=True, repr=False)
+class RatedLog(Result):
     """A rated game log.
 
     Attributes
     ----------
-    system : name of the rating system
-    parameters : values of all its parameters; the fitted ones, if any were
-    games, rows : how many games were rated, and rows of a player in them
-    unrated : games with fewer than two sides of enabled players
-    skipped : bad games left out, by reason
-    burn_in : games that every player must have behind him for a prediction to count as one after
-        the burn-in
-    ranking : the players
-    predictions : how well the games were predicted, of ``all`` and of those ``after_burn_in``
-    tuning : how parameters were fitted
+    system : str
+        Name of the rating system.
+    parameters : mapping of str to float
+        Values of all its parameters; the fitted ones, if any were.
+    games, rows : int
+        How many games were rated, and rows of a player in them.
+    unrated : int
+        Games with fewer than two sides of enabled players.
+    skipped : mapping of str to int
+        Bad games left out, by reason.
+    burn_in : int
+        Games that every player must have behind him for a prediction to count as one after the
+        burn-in.
+    ranking : Ranking
+        The players.
+    predictions : mapping of str to Scores
+        How well the games were predicted, of ``all`` and of those ``after_burn_in``.
+    tuning : Tuning or None
+        How parameters were fitted.
     """
 
     system: str
@@ -65,6 +77,25 @@ class Rated:
     ranking: Ranking
     predictions: Mapping[str, Scores]
     tuning: Tuning | None
+    folder: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """What was rated, in one line."""
+        found = self.predictions["all"]
+        loss = "" if found.log_loss is None else f", log loss {found.log_loss:.4f}"
+        return f"{self.system}, {self.games:,} games, {self.rows:,} rows{loss}"
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return a row for each player, the best first."""
+        ranking = self.ranking
+        return {
+            "rank": ranking.ranks,
+            "player": ranking.players,
+            "rating": ranking.ratings,
+            "games": ranking.games,
+            **ranking.state,
+        }
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
@@ -82,21 +113,21 @@ class Rated:
         }
 
 
-def rate(
-    games: Path,
+def rate_games(
+    games: PathLike,
     system: str = DEFAULT,
     *,
     parameters: Mapping[str, float] = {},
-    ratings: Path | None = None,
-    out: Path | None = None,
+    ratings: PathLike | None = None,
+    out: PathLike | None = None,
     columns: Mapping[str, str] = {},
-    tune: Sequence[str] = (),
+    tune: str | Sequence[str] = (),
     train: float = 0.5,
     burn_in: int = BURN_IN,
     skip_bad_games: bool = False,
     progress: Callable[[int], None] = lambda done: None,
     warn: Callable[[str], None] = lambda text: None,
-) -> Rated:
+) -> RatedLog:
     """Rate the players of a game log, predicting each game from the ratings before it.
 
     The log streams through: memory grows with the number of distinct players and games alone,
@@ -105,19 +136,20 @@ def rate(
 
     Parameters
     ----------
-    games : Path
+    games : str or Path
         The log, see `valmatch.game_logs.reading.log.GameLog`; `-` is standard input.
     system : str
         Name of a file in ``valmatch/game_logs/systems``.
     parameters : mapping
         Values of parameters that are not as published.
-    ratings : Path or None
-        An earlier ``ratings.csv`` to go on from; the result is that of one log.
-    out : Path or None
-        Folder for ``ratings.csv``, ``history.csv``, ``summary.json`` and ``manifest.json``.
+    ratings : PathLike or None
+        Str, Path or None An earlier ``ratings.csv`` to go on from; the result is that of one log.
+    out : PathLike or None
+        Str, Path or None Folder for ``ratings.csv``, ``history.csv``, ``summary.json`` and
+        ``manifest.json``.
     columns : mapping
         Names of the file's columns by meaning, where they differ.
-    tune : sequence of str
+    tune : str or sequence of str
         Parameters to fit to the log loss of the first part of the log.
     train : float
         Share of the games in that part, in (0, 1).
@@ -140,15 +172,22 @@ def rate(
     """
     chosen = system_named(system)
     values = _values(chosen, parameters)
-    _check(chosen, tune, train, burn_in)
-    known = read_ratings(ratings, chosen) if ratings else []
+    tune = arguments.names("tune", tune)
+    _check(chosen, tune)
+    arguments.level("train", train)
+    arguments.whole("burn_in", burn_in, 0)
+    path = arguments.path("games", games)
+    folder = None if out is None else arguments.path("out", out)
+    known = []
+    if ratings is not None:
+        known = read_ratings(arguments.path("ratings", ratings), chosen)
     announce_compilation(find_cells)
     with ExitStack() as stack:
-        log = stack.enter_context(closing(GameLog(games, columns, skip_bad_games)))
+        log = stack.enter_context(closing(GameLog(path, columns, skip_bad_games)))
         if chosen.name == "zonestats" and "minutes" not in log.columns.places:
             warn(f"no column minutes: every player counts as {DEFAULT_MINUTES:g} minutes in a game")
-        if out:
-            stack.enter_context(output_folder(out))
+        if folder:
+            stack.enter_context(output_folder(folder))
         stop = stack.enter_context(stop_on_signal())
         tuning = None
         parts: Iterable[Games] = _until_stopped(log.games(progress), stop)
@@ -159,8 +198,9 @@ def rate(
             parts = _until_stopped(pieces(everything), stop)
         roster = Roster(chosen, values, log.players, known)
         history = None
-        if out:
-            history = History(stack.enter_context(write_atomically(out / "history.csv")), log)
+        if folder:
+            file = stack.enter_context(write_atomically(folder / "history.csv"))
+            history = HistoryWriter(file, log)
         n_rows = 0
         for some in parts:
             played = roster.play(some, burn_in)
@@ -171,7 +211,7 @@ def rate(
         _remark(log, predictions["all"].games, warn)
         for remark in tuning.remarks if tuning else ():
             warn(remark)
-        result = Rated(
+        result = RatedLog(
             system=chosen.name,
             parameters=values,
             games=predictions["all"].games,
@@ -182,11 +222,12 @@ def rate(
             ranking=roster.ranking(),
             predictions=predictions,
             tuning=tuning,
+            folder=folder,
         )
-        if out:
-            write_ratings(out / "ratings.csv", result.ranking)
-            write_json(out / "summary.json", result.summary())
-            write_json(out / "manifest.json", manifest(log.name, chosen, values, columns))
+        if folder:
+            write_ratings(folder / "ratings.csv", result.ranking)
+            write_json(folder / "summary.json", result.summary())
+            write_json(folder / "manifest.json", manifest(log.name, chosen, values, columns))
     return result
 
 
@@ -202,11 +243,13 @@ def parse_parameters(texts: Sequence[str]) -> dict[str, float]:
     for text in texts:
         name, _, value = (piece.strip() for piece in text.partition("="))
         if name in values:
-            raise InputError(f"--set {name}: is given twice")
+            raise InputError(f"{option('parameters')} {name}: is given twice")
         try:
             values[name] = float(value)
         except ValueError:
-            raise InputError(f"--set {text}: (allowed: NAME=NUMBER, such as K=24)") from None
+            raise InputError(
+                f"{option('parameters')} {text}: (allowed: NAME=NUMBER, such as K=24)"
+            ) from None
     return values
 
 
@@ -230,26 +273,25 @@ def _values(system: System, given: Mapping[str, float]) -> dict[str, float]:
     for name, value in given.items():
         if name not in limits:
             what = f"{system.name} has no such parameter ({hint(name, limits)})"
-            raise InputError(f"--set {name}: {what}")
+            raise InputError(f"{option('parameters')} {name}: {what}")
         low, high = limits[name].low, limits[name].high
         if not low <= value <= high:
-            raise InputError(f"--set {name}={value!r}: out of range (allowed: {low!r} to {high!r})")
+            raise InputError(
+                f"{option('parameters')} {name}={value!r}: out of range (allowed: {low!r} to"
+                f" {high!r})"
+            )
     return {name: given.get(name, one.published) for name, one in limits.items()}
 
 
-def _check(system: System, tune: Sequence[str], train: float, burn_in: int) -> None:
-    """Check what says how to tune and to score."""
+def _check(system: System, tune: Sequence[str]) -> None:
+    """Check the parameters that are to be fitted."""
     names = [parameter.name for parameter in system.parameters]
     for name in tune:
         if name not in names:
             what = f"{system.name} has no such parameter ({hint(name, names)})"
-            raise InputError(f"--tune {name}: {what}")
+            raise InputError(f"{option('tune')} {name}: {what}")
         if tune.count(name) > 1:
-            raise InputError(f"--tune: {name} is given twice")
-    if not 0.0 < train < 1.0:
-        raise InputError(f"--train {train!r} (allowed: a number > 0 and < 1)")
-    if burn_in < 0:
-        raise InputError(f"--burn-in {burn_in} (allowed: a whole number >= 0)")
+            raise InputError(f"{option('tune')}: {name} is given twice")
 
 
 def _remark(log: GameLog, games: int, warn: Callable[[str], None]) -> None:

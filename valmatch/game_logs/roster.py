@@ -23,9 +23,12 @@ class Known(NamedTuple):
 
     Attributes
     ----------
-    player : the name
-    state : what the system keeps of a player
-    games : games rated before
+    player : str
+        The name.
+    state : sequence of float
+        What the system keeps of a player.
+    games : int
+        Games rated before.
     """
 
     player: str
@@ -39,11 +42,16 @@ class Ranking:
 
     Attributes
     ----------
-    ranks : 1 for the best; equal ratings share a rank
-    players : names; equal ratings stand by name
-    ratings : ratings
-    games : games rated, earlier ones included
-    state : further columns of the system
+    ranks : list of int
+        1 for the best; equal ratings share a rank.
+    players : list of str
+        Names; equal ratings stand by name.
+    ratings : list of float
+        Ratings.
+    games : list of int
+        Games rated, earlier ones included.
+    state : dict of str to list of float
+        Further columns of the system.
     """
 
     ranks: list[int]
@@ -79,7 +87,8 @@ class Roster:
 
     Attributes
     ----------
-    tally : sums over predictions, see `valmatch.game_logs.scores`
+    tally : numpy.ndarray
+        Sums over predictions, see `valmatch.game_logs.scores`.
     """
 
     def __init__(

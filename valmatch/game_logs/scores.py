@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from valmatch.compilation import inlined
 
-__all__ = ["TALLIES", "Bin", "Scores", "new_tally", "note_game", "note_pair", "scores"]
+__all__ = ["TALLIES", "CalibrationBin", "Scores", "new_tally", "note_game", "note_pair", "scores"]
 
 Floats = NDArray[np.float64]
 
@@ -74,15 +74,19 @@ def note_game(tally: Floats, rows: int, loss: float) -> None:
 
 
 @dataclass(frozen=True)
-class Bin:
+class CalibrationBin:
     """Predictions of about the same expected score, each from the favourite's side.
 
     Attributes
     ----------
-    low, high : limits of the expected score
-    games : weight of the predictions; a game of many sides spreads a weight of 1
-    predicted : mean expected score
-    observed : mean score
+    low, high : float
+        Limits of the expected score.
+    games : float
+        Weight of the predictions; a game of many sides spreads a weight of 1.
+    predicted : float
+        Mean expected score.
+    observed : float
+        Mean score.
     """
 
     low: float
@@ -100,15 +104,22 @@ class Scores:
 
     Attributes
     ----------
-    games : number of games
-    decided : games that were not drawn
-    accuracy : share of the decided games that the favourite won (no favourite: half); None if
-        none was decided
-    log_loss : mean of -(s ln p + (1 - s) ln(1 - p)), s the score (a draw is 0.5) and p the
-        expected score; None without a game
-    log_loss_std_error : its standard error, by the spread over games; None below two games
-    brier_score : mean of (p - s)^2; None without a game
-    calibration : bins that hold a prediction
+    games : int
+        Number of games.
+    decided : float
+        Games that were not drawn.
+    accuracy : float or None
+        Share of the decided games that the favourite won (no favourite: half); None if none was
+        decided.
+    log_loss : float or None
+        Mean of -(s ln p + (1 - s) ln(1 - p)), s the score (a draw is 0.5) and p the expected score;
+        None without a game.
+    log_loss_std_error : float or None
+        Its standard error, by the spread over games; None below two games.
+    brier_score : float or None
+        Mean of (p - s)^2; None without a game.
+    calibration : tuple
+        Bins that hold a prediction.
     """
 
     games: int
@@ -117,7 +128,7 @@ class Scores:
     log_loss: float | None
     log_loss_std_error: float | None
     brier_score: float | None
-    calibration: tuple[Bin, ...]
+    calibration: tuple[CalibrationBin, ...]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields as ``summary.json`` holds them."""
@@ -132,7 +143,7 @@ def scores(row: Floats) -> Scores:
     for k, (weight, predicted, observed) in enumerate(row[FIRST_BIN:].reshape(-1, 3).tolist()):
         if weight:
             low, high = (round(0.5 + side / (2 * _BINS), 10) for side in (k, k + 1))
-            bins.append(Bin(low, high, weight, predicted / weight, observed / weight))
+            bins.append(CalibrationBin(low, high, weight, predicted / weight, observed / weight))
     std_error = None
     if n > 1:
         variance = max(0.0, sums[LOSS_SQUARED] - sums[LOSS] ** 2 / n) / (n - 1)

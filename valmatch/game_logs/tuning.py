@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.errors import InputError
+from valmatch.errors import InputError, option
 from valmatch.game_logs.games import Games, part
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.roster import Known, Roster
@@ -30,8 +30,10 @@ class Trial:
 
     Attributes
     ----------
-    parameters : the values
-    first, rest : scores on the part that was fitted to, and on the part after it
+    parameters : mapping of str to float
+        The values.
+    first, rest : Scores
+        Scores on the part that was fitted to, and on the part after it.
     """
 
     parameters: Mapping[str, float]
@@ -53,13 +55,20 @@ class Tuning:
 
     Attributes
     ----------
-    train : share of the games that were fitted to
-    fitted : names of the fitted parameters
-    published, tuned : how the published and the fitted values do
-    difference : mean over the games of the rest of log loss tuned - published
-    difference_std_error : its standard error, by the spread over games; None for one game
-    evaluations : how often the first part was played
-    remarks : what to know about the fit
+    train : float
+        Share of the games that were fitted to.
+    fitted : sequence of str
+        Names of the fitted parameters.
+    published, tuned : Trial
+        How the published and the fitted values do.
+    difference : float
+        Mean over the games of the rest of log loss tuned - published.
+    difference_std_error : float or None
+        Its standard error, by the spread over games; None for one game.
+    evaluations : int
+        How often the first part was played.
+    remarks : sequence of str
+        What to know about the fit.
     """
 
     train: float
@@ -127,14 +136,21 @@ def tune(
     Raises
     ------
     InputError
-        If either part is empty.
+        If either part is empty, or a parameter to be fitted has no scale to search on.
     KeyboardInterrupt
         If `stop` says so.
     """
+    for one in system.parameters:
+        if one.name in names and not (values[one.name] or one.published):
+            raise InputError(
+                f"{option('tune')} {one.name}: starts at 0, which has no scale (give it a value >"
+                " 0)"
+            )
     n_first = int(games.n_games * train)
     if not 0 < n_first < games.n_games:
         raise InputError(
-            f"--train {train!r}: leaves a part of the {games.n_games} games empty (allowed: a share"
+            f"{option('train')} {train!r}: leaves a part of the {games.n_games} games empty"
+            " (allowed: a share"
             " with at least one game on either side)"
         )
     parts = (part(games, 0, n_first), part(games, n_first, games.n_games))

@@ -17,7 +17,7 @@ __all__ = ["Lobby", "grown", "new_lobby", "reset", "run", "waiting_teams"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Records = NDArray[np.void]
-Record = Any
+Struct = Any
 """One row of a structured array; the kernels see it as a C struct."""
 
 STATE = np.dtype(
@@ -37,13 +37,20 @@ class Lobby(NamedTuple):
 
     Attributes
     ----------
-    state : one record of scalars
-    arrival : hours
-    rating : Elo points
-    ticks : arrivals in ticks
-    player : indices in order of arrival
-    teams : (2, team_num) positions in the pool of team a and team b of the match found
-    work : memory of the search
+    state : numpy.ndarray
+        One record of scalars.
+    arrival : numpy.ndarray
+        Hours.
+    rating : numpy.ndarray
+        Elo points.
+    ticks : numpy.ndarray
+        Arrivals in ticks.
+    player : numpy.ndarray
+        Indices in order of arrival.
+    teams : numpy.ndarray
+        (2, team_num): positions in the pool of team a and team b of the match found.
+    work : Work
+        Memory of the search.
     """
 
     state: Records
@@ -147,7 +154,7 @@ def waiting_teams(lobby: Lobby) -> list[tuple[int, list[int]]]:
 def _review(
     now: float,
     rules: Rules,
-    state: Record,
+    state: Struct,
     arrival: Floats,
     rating: Floats,
     ticks: Ints,
@@ -172,7 +179,7 @@ def _review(
 def _match(
     now: float,
     rules: Rules,
-    state: Record,
+    state: Struct,
     arrival: Floats,
     rating: Floats,
     player: Ints,
@@ -204,7 +211,7 @@ def _match(
 @inlined
 def _close_gaps(
     team_num: int,
-    state: Record,
+    state: Struct,
     arrival: Floats,
     rating: Floats,
     ticks: Ints,

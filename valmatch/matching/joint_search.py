@@ -30,7 +30,7 @@ __all__ = ["Work", "find_match", "new_work"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Records = NDArray[np.void]
-Record = Any
+Struct = Any
 """One row of a structured array; the kernels see it as a C struct."""
 
 NEVER = 2**62
@@ -90,16 +90,25 @@ class Work(NamedTuple):
 
     Attributes
     ----------
-    state : one record of scalars
-    players : by position in the pool
-    ranked : by rank in rating order, one more than there are players
-    windows : maximal rating windows with room for a team
-    nodes : stack of a depth-first search
-    candidates : (3, capacity) positions that a search looks at; whether they may join b, or a
-    least_cost, least_diff, most_diff : (capacity + 1, p + 1, p + 1) what candidates t, t + 1, ...
-        add to the cost and to sum_b - sum_a when b lacks i and a lacks j players
-    chosen : (2, 2 p) best players of a pair of windows, and those that were last split
-    teams : (4, p) teams b and a looked at, teams b and a of the best match so far
+    state : numpy.ndarray
+        One record of scalars.
+    players : numpy.ndarray
+        By position in the pool.
+    ranked : numpy.ndarray
+        By rank in rating order, one more than there are players.
+    windows : numpy.ndarray
+        Maximal rating windows with room for a team.
+    nodes : numpy.ndarray
+        Stack of a depth-first search.
+    candidates : numpy.ndarray
+        (3, capacity): positions that a search looks at; whether they may join b, or a.
+    least_cost, least_diff, most_diff : numpy.ndarray
+        (capacity + 1, p + 1, p + 1): what candidates t, t + 1, ... add to the cost and to sum_b -
+        sum_a when b lacks i and a lacks j players.
+    chosen : numpy.ndarray
+        (2, 2 p): best players of a pair of windows, and those that were last split.
+    teams : numpy.ndarray
+        (4, p): teams b and a looked at, teams b and a of the best match so far.
     """
 
     state: Records
@@ -162,17 +171,24 @@ def find_match(
 
     Parameters
     ----------
-    ticks : (>= n,) arrival times, ascending; at most 2**60 / (2 team_num)**2 apart
-    ratings : (>= n,) Elo points
-    n : players in the pool
-    n_prioritized : the first so many of them are prioritized
-    n_before, n_prioritized_before : 0, 0, or the caller's word that the last call with this
-        `work` found nothing, had the same rules and these numbers, and that since then players
-        were only appended or prioritized. Only matches that this made possible are looked for;
-        the answer is the same.
-    rules : the rules
-    work : memory with room for n players, from `new_work`
-    team_a, team_b : (team_num,) out, positions in ascending order
+    ticks : numpy.ndarray
+        (>= n,): arrival times, ascending; at most 2**60 / (2 team_num)**2 apart.
+    ratings : numpy.ndarray
+        (>= n,): Elo points.
+    n : int
+        Players in the pool.
+    n_prioritized : int
+        The first so many of them are prioritized.
+    n_before, n_prioritized_before : int
+        0, 0, or the caller's word that the last call with this `work` found nothing, had the same
+        rules and these numbers, and that since then players were only appended or prioritized. Only
+        matches that this made possible are looked for; the answer is the same.
+    rules : Rules
+        The rules.
+    work : Work
+        Memory with room for n players, from `new_work`.
+    team_a, team_b : numpy.ndarray
+        (team_num,): out, positions in ascending order.
 
     Returns
     -------
@@ -210,7 +226,7 @@ def find_match(
 
 
 @njit
-def _order(ratings: Floats, n: int, n_before: int, state: Record, ranked: Records) -> None:
+def _order(ratings: Floats, n: int, n_before: int, state: Struct, ranked: Records) -> None:
     """Insert the positions that are not yet in rating order."""
     for position in range(0 if n_before == 0 else state["ordered"], n):
         rating = ratings[position]
@@ -271,7 +287,7 @@ def _add_windows(
     floor: int,
     slack: bool,
     team_num: int,
-    state: Record,
+    state: Struct,
     ranked: Records,
     windows: Records,
 ) -> bool:
@@ -304,7 +320,7 @@ def _set_costs(
     n: int,
     n_prioritized: int,
     team_num: int,
-    state: Record,
+    state: Struct,
     players: Records,
     ranked: Records,
 ) -> None:
@@ -322,7 +338,7 @@ def _set_costs(
 
 
 @inlined
-def _limit(first: Record, second: Record, n_prioritized: int, rules: Rules) -> float:
+def _limit(first: Struct, second: Struct, n_prioritized: int, rules: Rules) -> float:
     """Return the largest |sum_a - sum_b| of teams in two windows."""
     pool = rules.pool_scope and n_prioritized > 0
     if pool or first["slack"] > 0 or second["slack"] > 0:
@@ -332,7 +348,7 @@ def _limit(first: Record, second: Record, n_prioritized: int, rules: Rules) -> f
 
 @inlined
 def _worth_a_look(
-    first: Record, second: Record, n_prioritized: int, rules: Rules, state: Record, ranked: Records
+    first: Struct, second: Struct, n_prioritized: int, rules: Rules, state: Struct, ranked: Records
 ) -> bool:
     """Return False if a changed, possible match cannot lie in two windows."""
     if first["changed"] == 0 and second["changed"] == 0:
@@ -354,7 +370,7 @@ def _worth_a_look(
 
 
 @inlined
-def _distance(lower: Record, upper: Record, team_num: int, ranked: Records) -> float:
+def _distance(lower: Struct, upper: Struct, team_num: int, ranked: Records) -> float:
     """Return the least sum of ratings of a team in one window minus that of a team in a lower one.
 
     The lower team takes the best players it may, the upper team the worst. Of those in both
@@ -378,11 +394,11 @@ def _distance(lower: Record, upper: Record, team_num: int, ranked: Records) -> f
 
 @njit
 def _choose_greedily(
-    first: Record,
-    second: Record,
+    first: Struct,
+    second: Struct,
     n: int,
     team_num: int,
-    state: Record,
+    state: Struct,
     players: Records,
     chosen: Ints,
 ) -> None:
@@ -507,7 +523,7 @@ def _fits(position: int, width: float, ratings: Floats, team: Ints, size: int) -
 
 
 @inlined
-def _start(node: Record) -> None:
+def _start(node: Struct) -> None:
     """Make a node of a depth-first search the root: two empty teams."""
     node["choice"], node["cost"] = TO_B, 0
     node["size_b"], node["size_a"] = 0, 0
@@ -515,7 +531,7 @@ def _start(node: Record) -> None:
 
 
 @inlined
-def _place(node: Record, child: Record, choice: int, rating: float, cost: int) -> None:
+def _place(node: Struct, child: Struct, choice: int, rating: float, cost: int) -> None:
     """Set the child of a node after a player was put into a team, or into none."""
     child["choice"], child["cost"] = TO_B, node["cost"] + (cost if choice != TO_NONE else 0)
     child["size_b"], child["sum_b"] = node["size_b"], node["sum_b"]
@@ -529,7 +545,7 @@ def _place(node: Record, child: Record, choice: int, rating: float, cost: int) -
 
 
 @inlined
-def _offer(cost: int, diff: float, rules: Rules, state: Record, teams: Ints) -> None:
+def _offer(cost: int, diff: float, rules: Rules, state: Struct, teams: Ints) -> None:
     """Keep the teams looked at if they beat the best match so far."""
     if cost > state["cost"]:
         return
@@ -634,7 +650,7 @@ def _search(
 
 
 @inlined
-def _hopeless(depth: int, size: int, node: Record, limit: float, rules: Rules, work: Work) -> bool:
+def _hopeless(depth: int, size: int, node: Struct, limit: float, rules: Rules, work: Work) -> bool:
     """Return whether no completion of two partial teams beats the best match so far."""
     p, state = rules.team_num, work.state[0]
     size_b, size_a = node["size_b"], node["size_a"]

@@ -15,15 +15,24 @@ class Rules(NamedTuple):
 
     Attributes
     ----------
-    team_num : players on a team
-    player_diff, player_slack : largest rating range in a team, and its increase (Elo points)
-    team_diff, team_slack : largest difference of mean ratings, and its increase (Elo points)
-    wait_thresh : hours after which a player is prioritized
-    horizon : end of the day in hours; no review by `continuous` happens at or after it
-    continuous : also review when a waiting player becomes prioritized
-    pool_scope : one prioritized player anywhere relaxes every candidate
-    balanced : among splits that tie, prefer the smallest difference of means (`joint` alone)
-    ticks_per_hour : resolution at which total waits are compared, see `ticks_per_hour`
+    team_num : int
+        Players on a team.
+    player_diff, player_slack : float
+        Largest rating range in a team, and its increase (Elo points).
+    team_diff, team_slack : float
+        Largest difference of mean ratings, and its increase (Elo points).
+    wait_thresh : float
+        Hours after which a player is prioritized.
+    horizon : float
+        End of the day in hours; no review by `continuous` happens at or after it.
+    continuous : bool
+        Also review when a waiting player becomes prioritized.
+    pool_scope : bool
+        One prioritized player anywhere relaxes every candidate.
+    balanced : bool
+        Among splits that tie, prefer the smallest difference of means (`joint` alone).
+    ticks_per_hour : float
+        Resolution at which total waits are compared, see `ticks_per_hour`.
     """
 
     team_num: int

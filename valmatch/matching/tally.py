@@ -12,7 +12,7 @@ from valmatch.compilation import inlined
 __all__ = ["SUMS", "add_match", "add_player", "add_unmatched"]
 
 Floats = NDArray[np.float64]
-Record = Any
+Struct = Any
 """One row of a structured array; the kernels see it as a C struct."""
 
 SUMS = [
@@ -30,7 +30,7 @@ SUMS = [
 
 
 @inlined
-def add_match(team_diff: float, player_diff: float, sums: Record) -> None:
+def add_match(team_diff: float, player_diff: float, sums: Struct) -> None:
     """Count a match: difference of its team means; sum of its teams' rating ranges."""
     sums["matches"] += 1
     sums["team_diff"] += team_diff
@@ -38,7 +38,7 @@ def add_match(team_diff: float, player_diff: float, sums: Record) -> None:
 
 
 @inlined
-def add_player(wait: float, prioritized: bool, sums: Record, waits: Floats) -> None:
+def add_player(wait: float, prioritized: bool, sums: Struct, waits: Floats) -> None:
     """Count a matched player who waited `wait` hours; `waits` keeps the minutes of each."""
     minutes = 60.0 * wait
     waits[sums["matched"]] = minutes
@@ -49,7 +49,7 @@ def add_player(wait: float, prioritized: bool, sums: Record, waits: Floats) -> N
 
 
 @inlined
-def add_unmatched(wait: float, prioritized: bool, sums: Record) -> None:
+def add_unmatched(wait: float, prioritized: bool, sums: Struct) -> None:
     """Count a player who had waited `wait` hours when the day ended."""
     sums["unmatched"] += 1
     sums["prioritized"] += int(prioritized)

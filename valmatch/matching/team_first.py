@@ -30,7 +30,7 @@ __all__ = ["Lobby", "grown", "new_lobby", "reset", "run", "waiting_teams"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Records = NDArray[np.void]
-Record = Any
+Struct = Any
 """One row of a structured array; the kernels see it as a C struct."""
 
 NOBODY = -1
@@ -101,12 +101,17 @@ class Lobby(NamedTuple):
 
     Attributes
     ----------
-    state : one record of scalars
-    players, teams : by slot
-    pool : the players without a team by ascending rating
-    lineup : the formed teams by ascending sum of ratings
-    marks : rows of slots: players and teams that changed since the last review, players of the
-        best team so far and of the one looked at, teams of the best pair so far
+    state : numpy.ndarray
+        One record of scalars.
+    players, teams : numpy.ndarray
+        By slot.
+    pool : numpy.ndarray
+        The players without a team by ascending rating.
+    lineup : numpy.ndarray
+        The formed teams by ascending sum of ratings.
+    marks : numpy.ndarray
+        Rows of slots: players and teams that changed since the last review, players of the best
+        team so far and of the one looked at, teams of the best pair so far.
     """
 
     state: Records
@@ -168,15 +173,22 @@ def run(
 
     Parameters
     ----------
-    times, ratings : (n,) arrivals in hours, ratings in Elo points, in order of arrival
-    first : index of the first of these players
-    last : whether these are the last: hold all reviews up to the horizon, count who is left
-    rules : the rules
-    state_, players, teams, pool, lineup, marks : the arrays of a `Lobby`, in and out; one by one,
-        because a tuple of them costs more to hand over than to work on
-    waits : out: minutes of each matched player in order of matching
-    log : (matches, 3 + 2 * team_num) out, where a log is wanted: hour of the match, formation
-        numbers of both teams, player indices (older team first, each ascending)
+    times, ratings : numpy.ndarray
+        (n,): arrivals in hours, ratings in Elo points, in order of arrival.
+    first : int
+        Index of the first of these players.
+    last : bool
+        Whether these are the last: hold all reviews up to the horizon, count who is left.
+    rules : Rules
+        The rules.
+    state_, players, teams, pool, lineup, marks : numpy.ndarray
+        The arrays of a `Lobby`, in and out; one by one, because a tuple of them costs more to hand
+        over than to work on.
+    waits : numpy.ndarray
+        Out: minutes of each matched player in order of matching.
+    log : numpy.ndarray
+        (matches, 3 + 2 * team_num): out, where a log is wanted: hour of the match, formation
+        numbers of both teams, player indices (older team first, each ascending).
 
     Returns
     -------
@@ -247,7 +259,7 @@ def waiting_teams(lobby: Lobby) -> list[tuple[int, list[int]]]:
 
 @inlined
 def _join(
-    time: float, rating: float, index: int, state: Record, players: Records, pool: Records
+    time: float, rating: float, index: int, state: Struct, players: Records, pool: Records
 ) -> int:
     """Put a newcomer at the end of the list and into the pool; return the slot."""
     slot = state["free"]
@@ -279,7 +291,7 @@ def _join(
 
 @inlined
 def _prioritize(
-    now: float, rules: Rules, state: Record, players: Records, teams: Records, marks: Ints
+    now: float, rules: Rules, state: Struct, players: Records, teams: Records, marks: Ints
 ) -> None:
     """Move the head past those who count as prioritized now; they, or their teams, changed."""
     state["changed_teams"] = 0
@@ -302,7 +314,7 @@ def _prioritize(
 
 
 @inlined
-def _boundary(state: Record, players: Records) -> int:
+def _boundary(state: Struct, players: Records) -> int:
     """Return the smallest index of a waiting player who is not prioritized."""
     head = state["head"]
     return EVERY_PLAYER if head == NOBODY else players[head]["player"]
@@ -313,7 +325,7 @@ def _find_team(
     relaxed: bool,
     everything: bool,
     rules: Rules,
-    state: Record,
+    state: Struct,
     players: Records,
     pool: Records,
     marks: Ints,
@@ -365,7 +377,7 @@ def _scan(
     width: float,
     widened: bool,
     rules: Rules,
-    state: Record,
+    state: Struct,
     players: Records,
     pool: Records,
     marks: Ints,
@@ -401,7 +413,7 @@ def _offer(
     end: int,
     widened: bool,
     rules: Rules,
-    state: Record,
+    state: Struct,
     players: Records,
     pool: Records,
     marks: Ints,
@@ -448,7 +460,7 @@ def _offer(
 
 @inlined
 def _better(
-    count: int, ticks: int, team_num: int, state: Record, players: Records, marks: Ints
+    count: int, ticks: int, team_num: int, state: Struct, players: Records, marks: Ints
 ) -> bool:
     """Return whether the candidate beats the best team: prioritized, total wait, indices."""
     if count != state["best_prioritized"]:
@@ -464,7 +476,7 @@ def _better(
 
 
 @inlined
-def _form_team(rules: Rules, state: Record, players: Records, teams: Records, marks: Ints) -> int:
+def _form_team(rules: Rules, state: Struct, players: Records, teams: Records, marks: Ints) -> int:
     """Make the best team a formed team; return its slot."""
     slot = state["free_team"]
     if slot == NOBODY:
@@ -493,7 +505,7 @@ def _form_team(rules: Rules, state: Record, players: Records, teams: Records, ma
 
 
 @inlined
-def _leave_pool(team: Record, state: Record, players: Records, pool: Records) -> None:
+def _leave_pool(team: Struct, state: Struct, players: Records, pool: Records) -> None:
     """Close the gaps that the members of a new team leave in the pool."""
     rating = players[team["first"]]["rating"]
     kept, stop = 0, state["pool"]
@@ -511,7 +523,7 @@ def _leave_pool(team: Record, state: Record, players: Records, pool: Records) ->
 
 
 @inlined
-def _line_up(team: int, total: float, state: Record, lineup: Records, marks: Ints) -> None:
+def _line_up(team: int, total: float, state: Struct, lineup: Records, marks: Ints) -> None:
     """Put a new team, with its sum of ratings, into the lineup, marked as changed."""
     k = state["teams"]
     state["teams"] += 1
@@ -528,7 +540,7 @@ def _find_pair(
     relaxed: bool,
     everything: bool,
     rules: Rules,
-    state: Record,
+    state: Struct,
     teams: Records,
     lineup: Records,
     marks: Ints,
@@ -562,7 +574,7 @@ def _find_pair(
 
 
 @inlined
-def _place(team: int, state: Record, teams: Records, lineup: Records) -> int:
+def _place(team: int, state: Struct, teams: Records, lineup: Records) -> int:
     """Return the position of a team in the lineup."""
     total = teams[team]["sum"]
     start, stop = 0, state["teams"]
@@ -579,7 +591,7 @@ def _place(team: int, state: Record, teams: Records, lineup: Records) -> int:
 
 @inlined
 def _offer_pair(
-    team: int, other: int, prioritized: int, state: Record, teams: Records, marks: Ints
+    team: int, other: int, prioritized: int, state: Struct, teams: Records, marks: Ints
 ) -> None:
     """Let two teams compete for best pair: prioritized players, total wait, order of formation."""
     if teams[other]["order"] < teams[team]["order"]:
@@ -603,7 +615,7 @@ def _offer_pair(
 def _match(
     now: float,
     rules: Rules,
-    state: Record,
+    state: Struct,
     players: Records,
     teams: Records,
     marks: Ints,
@@ -632,7 +644,7 @@ def _match(
 
 
 @inlined
-def _leave(slot: int, player: Record, state: Record, players: Records) -> None:
+def _leave(slot: int, player: Struct, state: Struct, players: Records) -> None:
     """Take a matched player off the list of waiting players."""
     older, newer = player["older"], player["newer"]
     if older == NOBODY:
@@ -651,7 +663,7 @@ def _leave(slot: int, player: Record, state: Record, players: Records) -> None:
 
 
 @inlined
-def _leave_lineup(team: int, state: Record, teams: Records, lineup: Records) -> None:
+def _leave_lineup(team: int, state: Struct, teams: Records, lineup: Records) -> None:
     """Take a paired team out of the lineup and free its slot."""
     place = _place(team, state, teams, lineup)
     state["teams"] -= 1
@@ -664,7 +676,7 @@ def _leave_lineup(team: int, state: Record, teams: Records, lineup: Records) -> 
 
 
 @inlined
-def _count_unmatched(rules: Rules, state: Record, players: Records) -> None:
+def _count_unmatched(rules: Rules, state: Struct, players: Records) -> None:
     """Count the players who are still waiting at the horizon."""
     slot = state["oldest"]
     while slot != NOBODY:

@@ -50,8 +50,10 @@ class Evaluator:
 
     Attributes
     ----------
-    budget : as given
-    spent : replications of points so far
+    budget : int
+        As given.
+    spent : int
+        Replications of points so far.
     """
 
     def __init__(

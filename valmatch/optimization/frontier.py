@@ -12,17 +12,18 @@ from typing import Any
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id, problem_id
 from valmatch.config.spans import span
-from valmatch.errors import InputError
+from valmatch.errors import InputError, option
 from valmatch.execution.interruption import Stopped, stop_on_signal
 from valmatch.nearest import hint
 from valmatch.optimization.journal import open_journal
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.run import Settings, Task, check_budget, run_solver
+from valmatch.optimization.run import RunSpec, Settings, check_budget, run_solver
 from valmatch.optimization.solvers.registry import check
 from valmatch.optimization.verdict import Verdict, verdict
 from valmatch.simulator import build
 from valmatch.storage.output import to_json, write_atomically, write_csv
+from valmatch.storage.results import Result
 
 __all__ = ["Frontier", "Sweep", "parse_sweep", "trace_frontier"]
 
@@ -33,9 +34,12 @@ class Sweep:
 
     Attributes
     ----------
-    text : as it was given
-    name : the constraint or the term of the objective
-    points : the values in order
+    text : str
+        As it was given.
+    name : str
+        The constraint or the term of the objective.
+    points : sequence of float
+        The values in order.
     """
 
     text: str
@@ -43,15 +47,18 @@ class Sweep:
     points: Sequence[float]
 
 
-@dataclass(frozen=True)
-class Frontier:
+@dataclass(frozen=True, repr=False)
+class Frontier(Result):
     """The best certified point for each value.
 
     Attributes
     ----------
-    config, sweep, solver, settings : what was asked for
-    verdicts : one for each value; fewer if the sweep was stopped
-    stopped : why it was stopped, "" if it was not
+    config, sweep, solver, settings : Config
+        What was asked for.
+    verdicts : sequence of Verdict
+        One for each value; fewer if the sweep was stopped.
+    stopped : str
+        Why it was stopped, "" if it was not.
     """
 
     config: Config
@@ -60,6 +67,13 @@ class Frontier:
     settings: Settings
     verdicts: Sequence[Verdict]
     stopped: str = ""
+    folder: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """What was solved for, in one line."""
+        of = f"{self.config.model}, config {config_id(self.config)}, seed {self.settings.seed}"
+        return f"{of}, {self.solver} for each {self.sweep.name}"
 
     @property
     def complete(self) -> bool:
@@ -123,10 +137,12 @@ def parse_sweep(config: Config, text: str) -> Sweep:
     names = [*config.optimize.constraints, *config.optimize.objective]
     if name not in names:
         what = f"{name!r} is no constraint and no term ({hint(name, names)})"
-        raise InputError(f"--sweep {text}: {what}")
+        raise InputError(f"{option('sweep')} {text}: {what}")
     points = span(ends)
     if points is None:
-        raise InputError(f"--sweep {text}: not of the form NAME=FIRST:LAST:STEP (as in 10:60:5)")
+        raise InputError(
+            f"{option('sweep')} {text}: not of the form NAME=FIRST:LAST:STEP (as in 10:60:5)"
+        )
     return Sweep(text, name, points)
 
 
@@ -152,7 +168,10 @@ def trace_frontier(
     """
     model = build(config, warn=warn)
     if workers > 1:
-        warn("--workers has no effect on a sweep: each search starts from the last solution")
+        warn(
+            f"{option('workers')} has no effect on a sweep: each search starts from the last"
+            " solution"
+        )
     problem = problem_of(config, model)
     check(solver)
     check_budget(budget)
@@ -172,13 +191,13 @@ def trace_frontier(
         advance = stop.watching(progress)
         with suppress(Stopped):
             for value in sweep.points:
-                posed, task = _posed(problem, sweep.name, value), Task(solver, 0, start)
+                posed, task = _posed(problem, sweep.name, value), RunSpec(solver, 0, start)
                 run = run_solver(config, posed, task, settings, journal, advance)
                 found = verdict(model, posed, [run], confidence)
                 assert found is not None
                 verdicts.append(found)
                 start = run.certificate.unit
-        frontier = Frontier(config, sweep, solver, settings, verdicts, stop.reason)
+        frontier = Frontier(config, sweep, solver, settings, verdicts, stop.reason, out)
         if folder:
             write_csv(folder.path / "frontier.csv", frontier.columns())
             with write_atomically(folder.path / "summary.json") as file:

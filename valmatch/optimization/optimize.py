@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from valmatch.config import arguments
+from valmatch.config.arguments import PathLike
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id, problem_id
 from valmatch.config.loading import ConfigLike, load
@@ -20,39 +22,76 @@ from valmatch.optimization.journal import open_journal
 from valmatch.optimization.parallel_runs import run_all
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.run import Run, Settings, Task, check_budget
-from valmatch.optimization.solver_comparison import Experiment, compare
+from valmatch.optimization.run import RunSpec, Settings, SolverRun, check_budget
+from valmatch.optimization.solver_comparison import SolverComparison, compare
 from valmatch.optimization.solvers.registry import check
 from valmatch.optimization.verdict import Verdict, verdict
 from valmatch.simulator import build
 from valmatch.storage.output import to_json, write_atomically, write_csv
+from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 
-__all__ = ["Study", "optimize"]
+__all__ = ["AUTO", "DEFAULT_BUDGET", "Study", "optimize"]
+
+AUTO = "auto"
+
+DEFAULT_BUDGET = 1000
 
 
-@dataclass(frozen=True)
-class Study:
+@dataclass(frozen=True, repr=False)
+class Study(Result):
     """The runs of one or several solvers on one problem.
 
     Attributes
     ----------
-    config, problem, settings : what was asked for
-    tasks : the runs asked for
-    runs : those that were made; fewer if the study was interrupted
-    verdict : the best recommended point and what is known of it; None if no run was finished
-    experiment : comparison of the solvers, if there are several runs
-    stopped : why the study was stopped, "" if it was not
+    config, problem, settings : Config
+        What was asked for.
+    tasks : sequence of RunSpec
+        The runs asked for.
+    runs : sequence of SolverRun
+        Those that were made; fewer if the study was interrupted.
+    verdict : Verdict or None
+        The best recommended point and what is known of it; None if no run was finished.
+    comparison : SolverComparison or None
+        Comparison of the solvers, if there are several runs.
+    stopped : str
+        Why the study was stopped, "" if it was not.
     """
 
     config: Config
     problem: Problem
     settings: Settings
-    tasks: Sequence[Task]
-    runs: Sequence[Run]
+    tasks: Sequence[RunSpec]
+    runs: Sequence[SolverRun]
     verdict: Verdict | None
-    experiment: Experiment | None
+    comparison: SolverComparison | None
     stopped: str = ""
+    folder: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """What was optimised and what came of it, in one line."""
+        found = self.summary()
+        feasible = {True: "yes", False: "no"}.get(found["feasible"], str(found["feasible"]))
+        return (
+            f"{self.config.model}, config {config_id(self.config)}, seed {self.settings.seed},"
+            f" budget {self.settings.budget:,}, {len(self.runs)} of {len(self.tasks)} runs;"
+            f" feasible: {feasible}"
+        )
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the recommended point, then its means on fresh replications."""
+        if self.verdict is None:
+            return {"name": [], "value": [], "ci_low": [], "ci_high": []}
+        found = self.verdict
+        means = [("objective", found.objective)]
+        means += [(constraint.response, mean) for constraint, mean in found.constraints]
+        return {
+            "name": [*found.point, *(name for name, _ in means)],
+            "value": [*found.point.values(), *(mean.mean for _, mean in means)],
+            "ci_low": [None] * len(found.point) + [mean.ci_low for _, mean in means],
+            "ci_high": [None] * len(found.point) + [mean.ci_high for _, mean in means],
+        }
 
     @property
     def complete(self) -> bool:
@@ -79,22 +118,22 @@ class Study:
             "requested": len(self.tasks),
             **found,
         }
-        if self.experiment:
-            result["solvers"] = self.experiment.as_dict()
+        if self.comparison:
+            result["solvers"] = self.comparison.as_dict()
         return result
 
 
 def optimize(
     config: ConfigLike,
-    solvers: Sequence[str] = ("auto",),
-    budget: int = 1000,
+    solvers: str | Sequence[str] = AUTO,
+    budget: int = DEFAULT_BUDGET,
     seed: int = 1,
     *,
     macroreps: int = 1,
     workers: int = 1,
     confidence: float = 0.95,
     max_seconds: float = math.inf,
-    out: Path | None = None,
+    out: PathLike | None = None,
     resume: bool = False,
     progress: Callable[[int], None] = lambda done: None,
     warn: Callable[[str], None] = lambda text: None,
@@ -105,7 +144,7 @@ def optimize(
     ----------
     config : Config or what `valmatch.load` takes
         What to optimise.
-    solvers : sequence of str
+    solvers : str or sequence of str
         Names of solvers.
     budget : int
         Replications of a run, search and certification.
@@ -119,8 +158,8 @@ def optimize(
         Probability with which a point called feasible is so; level of the intervals.
     max_seconds : float
         Time after which to stop.
-    out : Path or None
-        Folder for the results.
+    out : PathLike or None
+        Str, Path or None Folder for the results.
     resume : bool
         Use the replications that an interrupted study left in `out`.
     progress, warn : callables
@@ -134,13 +173,20 @@ def optimize(
         If the run fails.
     """
     config = load(config)
-    model = build(config, warn=warn)
-    problem = problem_of(config, model)
+    solvers = arguments.names("solvers", solvers)
     for name in solvers:
         check(name)
     check_budget(budget)
+    arguments.whole("seed", seed, 0)
+    arguments.whole("macroreps", macroreps, 1)
+    arguments.whole("workers", workers, 1)
+    arguments.level("confidence", confidence)
+    limit = arguments.seconds("max_seconds", max_seconds)
+    path = None if out is None else arguments.path("out", out)
+    model = build(config, warn=warn)
+    problem = problem_of(config, model)
     settings = Settings(budget, seed, 1.0 - confidence)
-    tasks = [Task(solver, run) for solver, run in product(solvers, range(macroreps))]
+    tasks = [RunSpec(solver, run) for solver, run in product(solvers, range(macroreps))]
     identity = {
         "problem_id": problem_id(config),
         "seed": seed,
@@ -149,11 +195,11 @@ def optimize(
         "macroreps": macroreps,
     }
     with ExitStack() as stack:
-        folder, journal = open_journal(stack, out, config, problem, identity, resume)
-        stop = stack.enter_context(stop_on_signal(max_seconds))
+        folder, journal = open_journal(stack, path, config, problem, identity, resume)
+        stop = stack.enter_context(stop_on_signal(limit))
         made = run_all(config, problem, tasks, settings, workers, journal, progress, stop)
         runs = list(made)
-        experiment = compare(config, problem, settings, runs) if len(runs) > 1 else None
+        comparison = compare(config, problem, settings, runs) if len(runs) > 1 else None
         study = Study(
             config,
             problem,
@@ -161,8 +207,9 @@ def optimize(
             tasks,
             runs,
             verdict(model, problem, runs, confidence),
-            experiment,
+            comparison,
             stop.reason,
+            path,
         )
         if folder:
             _write(folder, study)
@@ -174,8 +221,8 @@ def _write(folder: RunFolder, study: Study) -> None:
     """Write trajectory, candidates, progress and summary."""
     write_csv(folder.path / "trajectory.csv", _trajectory(study))
     write_csv(folder.path / "candidates.csv", _candidates(study))
-    if study.experiment:
-        write_csv(folder.path / "progress.csv", study.experiment.progress)
+    if study.comparison:
+        write_csv(folder.path / "progress.csv", study.comparison.progress)
     with write_atomically(folder.path / "summary.json") as file:
         file.write(to_json(study.summary()))
 
@@ -187,7 +234,7 @@ def _trajectory(study: Study) -> dict[str, list[Any]]:
         name: [] for name in ("solver", "macrorep", "replications", *names)
     }
 
-    def add(run: Run, spent: int, unit: np.ndarray[Any, Any]) -> None:
+    def add(run: SolverRun, spent: int, unit: np.ndarray[Any, Any]) -> None:
         point = study.problem.point(unit)
         row = (run.task.solver, run.task.macrorep, spent, *point.values())
         for column, value in zip(columns.values(), row, strict=True):

@@ -12,31 +12,31 @@ from valmatch.execution.executors import process_pool
 from valmatch.execution.interruption import Stop, Stopped
 from valmatch.optimization.evaluation import Journal
 from valmatch.optimization.problem import Problem
-from valmatch.optimization.run import RUN, Run, Settings, Task, run_solver
+from valmatch.optimization.run import RUN, RunSpec, Settings, SolverRun, run_solver
 
 __all__ = ["run_all"]
 
-GLANCE = 0.2
+POLL_SECONDS = 0.2
 """Seconds between two looks at whether to stop while waiting for a run."""
 
 
 def run_all(
     config: Config,
     problem: Problem,
-    tasks: Sequence[Task],
+    tasks: Sequence[RunSpec],
     settings: Settings,
     workers: int,
     journal: Journal | None,
     progress: Callable[[int], None],
     stop: Stop,
-) -> Generator[Run]:
+) -> Generator[SolverRun]:
     """Make runs and yield them in the order of the tasks, until it is time to stop.
 
     Parameters
     ----------
-    config, problem : Config, Problem
-        What is optimised.
-    tasks : sequence of Task
+    config, problem : Config
+        Config, Problem What is optimised.
+    tasks : sequence of RunSpec
         The runs to be made.
     settings : Settings
         What they have in common.
@@ -57,12 +57,12 @@ def run_all(
         return
     try:
         with process_pool(workers) as pool:
-            futures: list[Future[tuple[Run, dict[tuple[float, ...], tuple[float, ...]]]]] = [
+            futures: list[Future[tuple[SolverRun, dict[tuple[float, ...], tuple[float, ...]]]]] = [
                 pool.submit(_work, config, problem, task, settings, _part(journal, task))
                 for task in tasks
             ]
             for future in futures:
-                while not wait([future], GLANCE).done:
+                while not wait([future], POLL_SECONDS).done:
                     if stop():
                         return
                 run, made = future.result()
@@ -78,7 +78,9 @@ def run_all(
         raise RunError("a worker process died (out of memory, or killed from outside)") from None
 
 
-def _part(journal: Journal | None, task: Task) -> dict[tuple[float, ...], tuple[float, ...]] | None:
+def _part(
+    journal: Journal | None, task: RunSpec
+) -> dict[tuple[float, ...], tuple[float, ...]] | None:
     """Return the entries of a journal that a run may need."""
     if journal is None:
         return None
@@ -89,10 +91,10 @@ def _part(journal: Journal | None, task: Task) -> dict[tuple[float, ...], tuple[
 def _work(
     config: Config,
     problem: Problem,
-    task: Task,
+    task: RunSpec,
     settings: Settings,
     journal: dict[tuple[float, ...], tuple[float, ...]] | None,
-) -> tuple[Run, dict[tuple[float, ...], tuple[float, ...]]]:
+) -> tuple[SolverRun, dict[tuple[float, ...], tuple[float, ...]]]:
     """Make one run in a worker process; return it with its journal."""
     run = run_solver(config, problem, task, settings, journal)
     return run, journal or {}

@@ -20,14 +20,20 @@ class Variable:
 
     Attributes
     ----------
-    name : the factor
-    low, high : bounds, in the unit of the factor
-    scale : values far above `scale` are spaced logarithmically, values far below it linearly;
-        inf for linear spacing throughout
-    start : value in the starting solution
-    mean, std : random solutions draw the variable from this normal distribution, then clip it;
-        with an infinite std they draw it uniformly on the search scale
-    whole : whether it takes whole numbers only
+    name : str
+        The factor.
+    low, high : float
+        Bounds, in the unit of the factor.
+    scale : float
+        Values far above `scale` are spaced logarithmically, values far below it linearly; inf for
+        linear spacing throughout.
+    start : float
+        Value in the starting solution.
+    mean, std : float
+        Random solutions draw the variable from this normal distribution, then clip it; with an
+        infinite std they draw it uniformly on the search scale.
+    whole : bool
+        Whether it takes whole numbers only.
     """
 
     name: str
@@ -74,10 +80,14 @@ class Constraint:
 
     Attributes
     ----------
-    name : as messages and ``--sweep`` name it
-    response : the response
-    sign : +1 for response <= bound, -1 for response >= bound
-    bound : in the unit of the response
+    name : str
+        As messages and ``--sweep`` name it.
+    response : str
+        The response.
+    sign : int
+        +1 for response <= bound, -1 for response >= bound.
+    bound : float
+        In the unit of the response.
     """
 
     name: str
@@ -92,9 +102,12 @@ class Problem:
 
     Attributes
     ----------
-    variables : the decision variables; a point is a vector of their values
-    terms : the objective; minimised
-    constraints : all must hold
+    variables : sequence of Variable
+        The decision variables; a point is a vector of their values.
+    terms : sequence of Term
+        The objective; minimised.
+    constraints : sequence of Constraint
+        All must hold.
     """
 
     variables: Sequence[Variable]

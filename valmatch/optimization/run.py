@@ -8,15 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.config import arguments
 from valmatch.config.config import Config
-from valmatch.errors import InputError
+from valmatch.errors import InputError, option
 from valmatch.optimization.evaluation import BudgetSpent, Evaluator, Journal
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.selection import Certificate, certify, replications_of_test
 from valmatch.optimization.solvers.registry import make, search_budget
 from valmatch.streams import Streams
 
-__all__ = ["RUN", "Evaluation", "Run", "Settings", "Task", "check_budget", "run_solver"]
+__all__ = ["RUN", "Evaluation", "RunSpec", "Settings", "SolverRun", "check_budget", "run_solver"]
 
 Floats = NDArray[np.float64]
 
@@ -33,15 +34,18 @@ RUN, STAGE = 1 << 40, 1 << 38
 
 
 @dataclass(frozen=True)
-class Task:
+class RunSpec:
     """One run to be made.
 
     Attributes
     ----------
-    solver : its name
-    macrorep : index of the run among those of this solver; runs of the same index meet the same
-        replications, whatever the solver
-    start : starting solution in the unit cube, or None for the problem's
+    solver : str
+        Its name.
+    macrorep : int
+        Index of the run among those of this solver; runs of the same index meet the same
+        replications, whatever the solver.
+    start : numpy.ndarray or None
+        Starting solution in the unit cube, or None for the problem's.
     """
 
     solver: str
@@ -55,9 +59,12 @@ class Settings:
 
     Attributes
     ----------
-    budget : replications of a run, search and certification, at least `LEAST_BUDGET`
-    seed : seed of all random numbers
-    alpha : probability of calling an infeasible point feasible, at most
+    budget : int
+        Replications of a run, search and certification, at least `LEAST_BUDGET`.
+    seed : int
+        Seed of all random numbers.
+    alpha : float
+        Probability of calling an infeasible point feasible, at most.
     """
 
     budget: int
@@ -71,11 +78,16 @@ class Evaluation:
 
     Attributes
     ----------
-    unit : the point in the unit cube
-    n : replications it has now
-    mean : (1 + constraints,) mean outcomes; NaN where a replication is undefined
-    spent : replications that the search has taken so far
-    incumbent : what the solver would recommend now
+    unit : numpy.ndarray
+        The point in the unit cube.
+    n : int
+        Replications it has now.
+    mean : numpy.ndarray
+        (1 + constraints,): mean outcomes; NaN where a replication is undefined.
+    spent : int
+        Replications that the search has taken so far.
+    incumbent : numpy.ndarray
+        What the solver would recommend now.
     """
 
     unit: Floats
@@ -86,18 +98,22 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
-class Run:
+class SolverRun:
     """A finished run.
 
     Attributes
     ----------
-    task : what was run
-    evaluations : the requests of the search in order
-    certificate : the recommended point and its test
-    spent : replications in all
+    task : RunSpec
+        What was run.
+    evaluations : list of Evaluation
+        The requests of the search in order.
+    certificate : Certificate
+        The recommended point and its test.
+    spent : int
+        Replications in all.
     """
 
-    task: Task
+    task: RunSpec
     evaluations: list[Evaluation]
     certificate: Certificate
     spent: int
@@ -105,9 +121,10 @@ class Run:
 
 def check_budget(budget: int) -> None:
     """Refuse a budget that is too small for search and certification."""
-    if budget < LEAST_BUDGET:
+    if arguments.whole("budget", budget, 1) < LEAST_BUDGET:
         raise InputError(
-            f"--budget: {budget} replications are too few to search and certify (allowed: at"
+            f"{option('budget')}: {budget} replications are too few to search and certify"
+            " (allowed: at"
             f" least {LEAST_BUDGET})"
         )
 
@@ -115,18 +132,18 @@ def check_budget(budget: int) -> None:
 def run_solver(
     config: Config,
     problem: Problem,
-    task: Task,
+    task: RunSpec,
     settings: Settings,
     journal: Journal | None = None,
     progress: Callable[[int], None] = lambda done: None,
-) -> Run:
+) -> SolverRun:
     """Search with one solver and certify what it found.
 
     Parameters
     ----------
-    config, problem : Config, Problem
-        What is optimised.
-    task : Task
+    config, problem : Config
+        Config, Problem What is optimised.
+    task : RunSpec
         The solver and the index of the run.
     settings : Settings
         What all runs have in common.
@@ -168,4 +185,4 @@ def run_solver(
         settings.alpha,
     )
     progress(certificate.spent)
-    return Run(task, evaluations, certificate, search.spent + certificate.spent)
+    return SolverRun(task, evaluations, certificate, search.spent + certificate.spent)

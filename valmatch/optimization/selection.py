@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.optimization.solvers.search import Estimates
+from valmatch.optimization.solvers.search import PointEstimates
 from valmatch.statistics.estimates import t_quantile
 
 __all__ = ["Certificate", "certify", "replications_of_test"]
@@ -54,13 +54,19 @@ class Certificate:
 
     Attributes
     ----------
-    unit : the point in the unit cube
-    outcomes : (n, 1 + constraints) of stage 2
-    feasible : True, False (every candidate violates a constraint, by its lower confidence bound),
-        or None for undecided
-    undefined : replications of the point in which a response is undefined
-    spent : replications of both stages
-    alpha : probability of calling an infeasible point feasible, at most
+    unit : numpy.ndarray
+        The point in the unit cube.
+    outcomes : numpy.ndarray
+        (n, 1 + constraints): of stage 2.
+    feasible : bool or None
+        True, False (every candidate violates a constraint, by its lower confidence bound), or None
+        for undecided.
+    undefined : int
+        Replications of the point in which a response is undefined.
+    spent : int
+        Replications of both stages.
+    alpha : float
+        Probability of calling an infeasible point feasible, at most.
     """
 
     unit: Floats
@@ -77,16 +83,17 @@ def replications_of_test(budget: int) -> int:
 
 
 def certify(
-    finalists: Estimates, stages: tuple[Evaluate, Evaluate], budget: int, alpha: float
+    finalists: PointEstimates, stages: tuple[Evaluate, Evaluate], budget: int, alpha: float
 ) -> Certificate:
     """Pick the best finalist and test whether it is feasible.
 
     Parameters
     ----------
-    finalists : Estimates
+    finalists : PointEstimates
         Distinct points, best guess first, with what the search knows of them; at least one.
-    stages : two functions
-        Evaluations on replications of stage 1 and of stage 2, neither of which the search used.
+    stages : tuple
+        Two functions Evaluations on replications of stage 1 and of stage 2, neither of which the
+        search used.
     budget : int
         Replications for both stages, at least 10.
     alpha : float
@@ -138,7 +145,7 @@ class _Test:
 class _Look:
     """A finalist after stage 1, and how likely it is to pass a test with `later` replications."""
 
-    def __init__(self, known: Estimates, outcomes: Floats, later: int, alpha: float) -> None:
+    def __init__(self, known: PointEstimates, outcomes: Floats, later: int, alpha: float) -> None:
         self.unit = known.units[0]
         self.objective, self.violation, self.chance = math.inf, math.inf, 0.0
         if np.isnan(outcomes).any():

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from valmatch.config.config import Config
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem import Problem
-from valmatch.optimization.run import Run, Settings
+from valmatch.optimization.run import Settings, SolverRun
 from valmatch.optimization.selection import replications_of_test
 from valmatch.optimization.solvers.registry import search_budget
 
-__all__ = ["POST_FIRST", "Experiment", "bootstrapped", "compare", "post_replications"]
+__all__ = ["POST_FIRST", "SolverComparison", "bootstrapped", "compare", "post_replications"]
 
 Floats = NDArray[np.float64]
 
@@ -31,15 +31,19 @@ RESAMPLES = 2000
 
 
 @dataclass(frozen=True)
-class Experiment:
+class SolverComparison:
     """How solvers compare.
 
     Attributes
     ----------
-    solvers : one line of numbers for each solver
-    progress : columns of ``progress.csv``: what each run would have recommended when
-    best_known : objective that gaps are relative to
-    post : fresh replications by which every point was judged
+    solvers : dict of str to dict of str to object
+        One line of numbers for each solver.
+    progress : dict of str to list of object
+        Columns of ``progress.csv``: what each run would have recommended when.
+    best_known : float or None
+        Objective that gaps are relative to.
+    post : int
+        Fresh replications by which every point was judged.
     """
 
     solvers: dict[str, dict[str, Any]]
@@ -65,8 +69,8 @@ class _Truth:
 
 
 def compare(
-    config: Config, problem: Problem, settings: Settings, runs: Sequence[Run]
-) -> Experiment:
+    config: Config, problem: Problem, settings: Settings, runs: Sequence[SolverRun]
+) -> SolverComparison:
     """Judge what runs recommended, in the end and on the way, by common fresh replications.
 
     A point counts as truly feasible if the mean excess over every bound is <= 0. Gaps are relative
@@ -112,7 +116,7 @@ def compare(
         )
         for name in names
     }
-    return Experiment(lines, progress, best, post)
+    return SolverComparison(lines, progress, best, post)
 
 
 def post_replications(budget: int) -> int:
@@ -139,7 +143,7 @@ def _judge(config: Config, problem: Problem, seed: int, post: int) -> Callable[[
     return judge
 
 
-def _recommended(run: Run, spent: int) -> Floats:
+def _recommended(run: SolverRun, spent: int) -> Floats:
     """Return what a run would have recommended after `spent` replications."""
     if spent >= run.spent or not run.evaluations:
         return run.certificate.unit
@@ -154,7 +158,7 @@ def _gap(truth: _Truth, best: float | None) -> float | None:
     return (truth.objective - best) / max(abs(best), 1e-300)
 
 
-def _line(runs: Sequence[tuple[Run, _Truth, float]], best: float | None) -> dict[str, Any]:
+def _line(runs: Sequence[tuple[SolverRun, _Truth, float]], best: float | None) -> dict[str, Any]:
     """Return the numbers of one solver, each with a 95 % bootstrap interval over its runs."""
     gaps = [_gap(truth, best) for _, truth, _ in runs]
     worth = np.array([np.inf if gap is None else gap for gap in gaps])

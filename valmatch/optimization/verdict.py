@@ -11,7 +11,7 @@ import numpy as np
 from valmatch.fields import plain_number
 from valmatch.model import Model
 from valmatch.optimization.problem import Constraint, Problem
-from valmatch.optimization.run import Run
+from valmatch.optimization.run import SolverRun
 from valmatch.optimization.selection import Certificate
 from valmatch.statistics.estimates import Estimate, estimate
 
@@ -24,11 +24,16 @@ class Verdict:
 
     Attributes
     ----------
-    point : values of the decision variables
-    objective : its estimate
-    constraints : the mean of each constraint's response, with the constraint
-    feasible : True, False or None for undecided
-    why : the reason in words
+    point : dict of str to float
+        Values of the decision variables.
+    objective : Estimate
+        Its estimate.
+    constraints : list of tuple
+        The mean of each constraint's response, with the constraint.
+    feasible : bool or None
+        True, False or None for undecided.
+    why : str
+        The reason in words.
     """
 
     point: dict[str, float]
@@ -59,7 +64,7 @@ class Verdict:
 
 
 def verdict(
-    model: Model[object], problem: Problem, runs: Sequence[Run], confidence: float
+    model: Model[object], problem: Problem, runs: Sequence[SolverRun], confidence: float
 ) -> Verdict | None:
     """Return the best recommended point of some runs; None if there are none."""
     if not runs:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from valmatch.plots.source import Mean, Run, damaged
+from valmatch.plots.source import Mean, RunFiles, damaged
 from valmatch.plots.style import GOOD, GREY, head, panels, plus_minus
 from valmatch.plots.units import Units
 
@@ -32,7 +32,7 @@ class Difference(NamedTuple):
         return self.found.low > 0.0 or self.found.high < 0.0
 
 
-def draw(run: Run) -> dict[str, Figure]:
+def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw the differences of ``summary.json``, one below the other with a common zero line.
 
     Raises

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError
-from valmatch.plots.source import Run
+from valmatch.plots.source import RunFiles
 from valmatch.plots.style import COLOURS, LINES, head, panels
 from valmatch.statistics.estimates import t_quantile
 
@@ -25,8 +25,10 @@ class Curve(NamedTuple):
 
     Attributes
     ----------
-    n : number of replications
-    mean, error : mean and standard error at each game
+    n : int
+        Number of replications.
+    mean, error : numpy.ndarray
+        Mean and standard error at each game.
     """
 
     n: int
@@ -34,7 +36,7 @@ class Curve(NamedTuple):
     error: Floats
 
 
-def read_curves(run: Run) -> dict[tuple[str, str], Curve]:
+def read_curves(run: RunFiles) -> dict[tuple[str, str], Curve]:
     """Return the curve of each (policy, measure).
 
     Raises
@@ -52,7 +54,7 @@ def read_curves(run: Run) -> dict[tuple[str, str], Curve]:
     return {key: Curve(int(n[at[0]]), means[at], errors[at]) for key, at in rows.items()}
 
 
-def draw(run: Run) -> dict[str, Figure]:
+def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw ``curves.csv``."""
     curves = read_curves(run)
     measures = list(dict.fromkeys(measure for _, measure in curves))

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError
-from valmatch.plots.source import Run, Table, damaged
+from valmatch.plots.source import FileTable, RunFiles, damaged
 from valmatch.plots.style import (
     COLOURS,
     GOOD,
@@ -43,9 +43,12 @@ class Factor(NamedTuple):
 
     Attributes
     ----------
-    name : column of ``design.csv``
-    values : its value in each row; the index into `names` where it is no number
-    names : the values in words, in order of appearance; [] where they are numbers
+    name : str
+        Column of ``design.csv``.
+    values : numpy.ndarray
+        Its value in each row; the index into `names` where it is no number.
+    names : sequence of str
+        The values in words, in order of appearance; [] where they are numbers.
     """
 
     name: str
@@ -67,10 +70,14 @@ class Means(NamedTuple):
 
     Attributes
     ----------
-    factors : those that vary
-    rows : rows of each response
-    n, undefined : replications in which the response is defined, and in which it is not
-    mean, low, high : of the response, with its interval; NaN where undefined
+    factors : sequence of Factor
+        Those that vary.
+    rows : dict of str to Chosen
+        Rows of each response.
+    n, undefined : numpy.ndarray
+        Replications in which the response is defined, and in which it is not.
+    mean, low, high : numpy.ndarray
+        Of the response, with its interval; NaN where undefined.
     """
 
     factors: Sequence[Factor]
@@ -82,7 +89,7 @@ class Means(NamedTuple):
     high: Floats
 
 
-def draw(run: Run) -> dict[str, Figure]:
+def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw ``design.csv``, a panel for each response; one for each factor if there are many.
 
     Raises
@@ -100,7 +107,7 @@ def draw(run: Run) -> dict[str, Figure]:
     return {"design": figure}
 
 
-def _read(run: Run) -> tuple[Table, list[str]]:
+def _read(run: RunFiles) -> tuple[FileTable, list[str]]:
     """Return ``design.csv`` with the names of its factors."""
     header, path = run.header("design.csv"), run.folder / "design.csv"
     with damaged(path):
@@ -113,7 +120,7 @@ def _read(run: Run) -> tuple[Table, list[str]]:
     return table, swept
 
 
-def _means_of(table: Table, swept: Sequence[str]) -> Means:
+def _means_of(table: FileTable, swept: Sequence[str]) -> Means:
     """Return the means by response, with the factors."""
     rows: dict[str, list[int]] = {}
     for row, response in enumerate(table.texts["response"]):
@@ -125,7 +132,7 @@ def _means_of(table: Table, swept: Sequence[str]) -> Means:
     )
 
 
-def _factor(table: Table, name: str) -> Factor:
+def _factor(table: FileTable, name: str) -> Factor:
     cells = table.texts[name]
     try:
         return Factor(name, np.array([float(cell) for cell in cells]), [])
@@ -137,7 +144,7 @@ def _factor(table: Table, name: str) -> Factor:
 # ---- one or two factors ----
 
 
-def _first_factor(run: Run, means: Means) -> Figure:
+def _first_factor(run: RunFiles, means: Means) -> Figure:
     """Draw each response against the first factor; the second one gives lines or colours."""
     figure, grid = panels(len(means.rows), 3, width=PANEL, height=2.5)
     first, *rest = means.factors
@@ -168,7 +175,7 @@ def _legend(figure: Figure, grid: Sequence[Axes], title: str) -> None:
         figure.legend(handles, labels, loc="outside lower center", ncols=MOST_LINES, title=title)
 
 
-def _colour_bar(figure: Figure, grid: Sequence[Axes], run: Run, factor: Factor) -> None:
+def _colour_bar(figure: Figure, grid: Sequence[Axes], run: RunFiles, factor: Factor) -> None:
     """Say below all panels what the colours are."""
     marks = ScalarMappable(Normalize(factor.levels[0], factor.levels[-1]), MAP)
     bar = figure.colorbar(marks, ax=grid, location="bottom", aspect=60, pad=0.02)
@@ -223,7 +230,7 @@ def _dots(axes: Axes, first: Factor, second: Factor, means: Means, rows: Chosen)
 # ---- more factors ----
 
 
-def _every_factor(run: Run, means: Means) -> Figure:
+def _every_factor(run: RunFiles, means: Means) -> Figure:
     """Draw each response (down) against each factor (across)."""
     down, across = len(means.rows), len(means.factors)
     size = (1.0 + 2.2 * across, 0.8 + 1.5 * down)
@@ -247,7 +254,7 @@ def _undefined(axes: Axes, means: Means, rows: Chosen) -> None:
         axes.set_title(f"undefined in {undefined:,} of {of:,}", fontsize=8, color=GREY)
 
 
-def _x_axis(axes: Axes, run: Run, factor: Factor) -> None:
+def _x_axis(axes: Axes, run: RunFiles, factor: Factor) -> None:
     """Label the axis of a factor, over all its values though means may be undefined."""
     axes.set_xlabel(run.units.factor(factor.name))
     low, high = factor.levels[0], factor.levels[-1]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from valmatch.errors import InputError
 from valmatch.plots.optimized import ANSWERS, Recommended, objective_label, recommended_of
-from valmatch.plots.source import Mean, Run, damaged
+from valmatch.plots.source import Mean, RunFiles, damaged
 from valmatch.plots.style import BAD, GOOD, GREY, MOST_VECTOR_MARKS, head, panels
 from valmatch.plots.units import labelled
 
@@ -21,7 +21,7 @@ MARKS = {"true": ("o", GOOD, GOOD), "undecided": ("s", GREY, "white"), "false": 
 NAMES = {"true": "certified", "undecided": "undecided", "false": "not feasible"}
 
 
-def draw(run: Run) -> Figure:
+def draw(run: RunFiles) -> Figure:
     """Draw objective and constrained responses over the values of a sweep.
 
     Raises
@@ -53,7 +53,7 @@ def draw(run: Run) -> Figure:
     return figure
 
 
-def read_frontier(run: Run) -> tuple[str, NDArray[np.float64], list[Recommended]]:
+def read_frontier(run: RunFiles) -> tuple[str, NDArray[np.float64], list[Recommended]]:
     """Return what was swept, its values, and what was found for each.
 
     Raises

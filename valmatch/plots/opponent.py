@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from valmatch.errors import InputError
 from valmatch.plots.curves import Curve, read_curves
-from valmatch.plots.source import Run, damaged
+from valmatch.plots.source import RunFiles, damaged
 from valmatch.policies.registry import POLICIES
 from valmatch.storage.run_folder import MANIFEST
 
@@ -26,10 +26,14 @@ class Panel(NamedTuple):
 
     Attributes
     ----------
-    measure : what it shows
-    label : text of the vertical axis
-    ideal : a line to compare with, if there is one
-    span : games in the moving average, odd; 1 shows the curve as it is
+    measure : str
+        What it shows.
+    label : str
+        Text of the vertical axis.
+    ideal : float or None
+        A line to compare with, if there is one.
+    span : int
+        Games in the moving average, odd; 1 shows the curve as it is.
     """
 
     measure: str
@@ -56,7 +60,7 @@ BAND = 1.96
 Curves = Mapping[tuple[str, str], Curve]
 
 
-def draw(run: Run) -> dict[str, Figure]:
+def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw the panels of one run.
 
     Raises
@@ -67,12 +71,12 @@ def draw(run: Run) -> dict[str, Figure]:
     return draw_all([run])
 
 
-def draw_all(runs: Sequence[Run]) -> dict[str, Figure]:
+def draw_all(runs: Sequence[RunFiles]) -> dict[str, Figure]:
     """Draw a column of panels for each run.
 
     Parameters
     ----------
-    runs : sequence of Run
+    runs : sequence of RunFiles
         Runs of ``replicate``.
 
     Raises
@@ -95,7 +99,7 @@ def moving_average(values: Floats, span: int) -> Floats:
     return np.asarray((sums[at + reach + 1] - sums[at - reach]) / (2 * reach + 1))
 
 
-def _figure(runs: Sequence[Run], curves: Sequence[Curves]) -> Figure:
+def _figure(runs: Sequence[RunFiles], curves: Sequence[Curves]) -> Figure:
     """Return the whole figure."""
     columns = len(runs)
     figure = Figure(figsize=(1.2 + 3.6 * columns, 2.3 * len(PANELS) + 0.9), layout="constrained")
@@ -129,7 +133,7 @@ def _panel(axes: Axes, panel: Panel, curves: Curves) -> None:
         )
 
 
-def _title(run: Run) -> str:
+def _title(run: RunFiles) -> str:
     """Say which run a column shows."""
     with damaged(run.folder / MANIFEST):
         factors = run.config["factors"]

@@ -7,12 +7,12 @@ from matplotlib.figure import Figure
 from valmatch.errors import InputError
 from valmatch.plots import frontier, search, slices, solvers
 from valmatch.plots.optimized import recommended_of
-from valmatch.plots.source import Run
+from valmatch.plots.source import RunFiles
 
 __all__ = ["draw"]
 
 
-def draw(run: Run) -> dict[str, Figure]:
+def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw what ``optimize`` wrote: of a sweep, of several runs, or of one.
 
     Raises

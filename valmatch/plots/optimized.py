@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from valmatch.plots.source import Mean, Run, Table, damaged
+from valmatch.plots.source import FileTable, Mean, RunFiles, damaged
 from valmatch.plots.style import BAD, FAINT, dots
 from valmatch.plots.units import labelled
 
@@ -37,11 +37,16 @@ class Bound(NamedTuple):
 
     Attributes
     ----------
-    name : of the constraint
-    response : whose mean is bounded
-    sense : "<=" or ">="
-    bound : in the unit of the response
-    found : the mean of the recommended point
+    name : str
+        Of the constraint.
+    response : str
+        Whose mean is bounded.
+    sense : str
+        "<=" or ">=".
+    bound : float
+        In the unit of the response.
+    found : Mean
+        The mean of the recommended point.
     """
 
     name: str
@@ -60,11 +65,16 @@ class Recommended(NamedTuple):
 
     Attributes
     ----------
-    point : values of the variables
-    objective : its estimate
-    bounds : the constraints
-    feasible : a key of `ANSWERS`
-    why : the reason
+    point : mapping of str to float
+        Values of the variables.
+    objective : Mean
+        Its estimate.
+    bounds : sequence of Bound
+        The constraints.
+    feasible : str
+        A key of `ANSWERS`.
+    why : str
+        The reason.
     """
 
     point: Mapping[str, float]
@@ -79,10 +89,14 @@ class Candidates(NamedTuple):
 
     Attributes
     ----------
-    points : (n, variables) values of the variables
-    objective : (n,) mean over the replications that the search made; NaN where undefined
-    bounded : (n,) mean of the response of each constraint, by its name
-    feasible : (n,) whether all these means keep to their bounds
+    points : numpy.ndarray
+        (n, variables): values of the variables.
+    objective : numpy.ndarray
+        (n,): mean over the replications that the search made; NaN where undefined.
+    bounded : mapping of str to numpy.ndarray
+        (n,): mean of the response of each constraint, by its name.
+    feasible : numpy.ndarray
+        (n,): whether all these means keep to their bounds.
     """
 
     points: Floats
@@ -91,7 +105,7 @@ class Candidates(NamedTuple):
     feasible: NDArray[np.bool_]
 
 
-def recommended_of(run: Run, found: Mapping[str, Any]) -> Recommended:
+def recommended_of(run: RunFiles, found: Mapping[str, Any]) -> Recommended:
     """Read a verdict of ``summary.json``.
 
     Raises
@@ -112,7 +126,7 @@ def recommended_of(run: Run, found: Mapping[str, Any]) -> Recommended:
         return Recommended(point, Mean.of(best["objective"]), bounds, feasible, str(found["why"]))
 
 
-def read_candidates(run: Run, found: Recommended) -> Candidates:
+def read_candidates(run: RunFiles, found: Recommended) -> Candidates:
     """Read the rows of ``candidates.csv`` that a search wrote.
 
     Raises
@@ -131,12 +145,12 @@ def read_candidates(run: Run, found: Recommended) -> Candidates:
     return Candidates(points_of(table, found)[searched], objective, bounded, feasible)
 
 
-def points_of(table: Table, found: Recommended) -> Floats:
+def points_of(table: FileTable, found: Recommended) -> Floats:
     """Return the points in the rows of a table, one row each."""
     return np.stack([table.numbers[name] for name in found.point], axis=1)
 
 
-def objective_label(run: Run, bounds: Sequence[Bound]) -> str:
+def objective_label(run: RunFiles, bounds: Sequence[Bound]) -> str:
     """Return the label of the objective, in the unit of its terms if they have one in common."""
     names = run.header("evaluations.csv")
     bounded = {bound.response for bound in bounds}

@@ -12,10 +12,10 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError
-from valmatch.plots.source import Run, damaged
+from valmatch.plots.source import RunFiles, damaged
 from valmatch.plots.style import BAD, COLOURS, GOOD, GREY, LINES, counted, head, note, thinned
 
-__all__ = ["Bin", "draw", "read_history"]
+__all__ = ["CalibrationPoint", "draw", "read_history"]
 
 Floats = NDArray[np.float64]
 
@@ -25,14 +25,17 @@ Z = 1.96
 HEADER = ("game", "player", "rating_before", "rating_after")
 
 
-class Bin(NamedTuple):
+class CalibrationPoint(NamedTuple):
     """Predictions of about the same expected score of the favourite, as ``summary.json`` has them.
 
     Attributes
     ----------
-    low, high : limits of the expected score
-    games : how many
-    predicted, observed : mean expected score, mean score
+    low, high : float
+        Limits of the expected score.
+    games : float
+        How many.
+    predicted, observed : float
+        Mean expected score, mean score.
     """
 
     low: float
@@ -50,7 +53,7 @@ class Bin(NamedTuple):
         return centre - half, centre + half
 
 
-def draw(run: Run) -> dict[str, Figure]:
+def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw ``history.csv`` for the best of ``ratings.csv``, and the calibration.
 
     Raises
@@ -64,7 +67,7 @@ def draw(run: Run) -> dict[str, Figure]:
         later = f"after {summary['burn_in']} games of every player"
         parts = {"all games": "all", later: "after_burn_in"}
         bins = {
-            label: [Bin(**one) for one in summary["predictions"][part]["calibration"]]
+            label: [CalibrationPoint(**one) for one in summary["predictions"][part]["calibration"]]
             for label, part in parts.items()
         }
     heading += f", {run.remark}" if run.remark else ""
@@ -77,7 +80,7 @@ def draw(run: Run) -> dict[str, Figure]:
 # ---- history ----
 
 
-def _history(run: Run, system: str, heading: str) -> Figure:
+def _history(run: RunFiles, system: str, heading: str) -> Figure:
     """Draw the ratings of the best players over the games of the log."""
     ranking = run.table("ratings.csv", (), ("rank", "player"))
     if not len(ranking):
@@ -109,7 +112,9 @@ def _short(name: str) -> str:
     return (name if len(name) <= 24 else name[:23] + "…").replace("$", r"\$")
 
 
-def read_history(run: Run, players: Sequence[str]) -> tuple[dict[str, tuple[Floats, Floats]], int]:
+def read_history(
+    run: RunFiles, players: Sequence[str]
+) -> tuple[dict[str, tuple[Floats, Floats]], int]:
     """Return of each player the numbers of the games with the ratings after them; all games.
 
     A rating before the first game stands at the game before it. Rows stream through, because
@@ -139,7 +144,7 @@ def read_history(run: Run, players: Sequence[str]) -> tuple[dict[str, tuple[Floa
 # ---- calibration ----
 
 
-def _calibration(bins: dict[str, list[Bin]], heading: str) -> Figure:
+def _calibration(bins: dict[str, list[CalibrationPoint]], heading: str) -> Figure:
     """Draw observed against predicted scores, and how many games each bin holds."""
     figure = Figure(figsize=(6.0, 6.4), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3.0, 1.0])
@@ -158,7 +163,7 @@ def _calibration(bins: dict[str, list[Bin]], heading: str) -> Figure:
 
 
 def _bins(
-    upper: Axes, lower: Axes, bins: Sequence[Bin], place: int, colour: str, label: str
+    upper: Axes, lower: Axes, bins: Sequence[CalibrationPoint], place: int, colour: str, label: str
 ) -> None:
     """Draw the bins of some games, beside those of others."""
     predicted = np.array([one.predicted for one in bins])

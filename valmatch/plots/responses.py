@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from valmatch.errors import InputError
 from valmatch.model import Response
 from valmatch.plots.opponent import STYLES
-from valmatch.plots.source import Run
+from valmatch.plots.source import RunFiles
 from valmatch.plots.style import (
     BAD,
     FAINT,
@@ -43,9 +43,12 @@ class Sample(NamedTuple):
 
     Attributes
     ----------
-    response : the response
-    values : its defined values, sorted
-    estimate : what they say of the mean
+    response : Response
+        The response.
+    values : numpy.ndarray
+        Its defined values, sorted.
+    estimate : Estimate
+        What they say of the mean.
     """
 
     response: Response
@@ -53,7 +56,7 @@ class Sample(NamedTuple):
     estimate: Estimate
 
 
-def draw(run: Run) -> dict[str, Figure]:
+def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw ``replications.csv``.
 
     A response of its own is a histogram. Those that are taken over windows of games under several

@@ -19,24 +19,29 @@ from valmatch.plots.optimized import (
     read_candidates,
     verdict,
 )
-from valmatch.plots.source import Mean, Run
+from valmatch.plots.source import Mean, RunFiles
 from valmatch.plots.style import BAD, head, panels, spread_out
 
-__all__ = ["Search", "draw", "read_search"]
+__all__ = ["SearchHistory", "draw", "read_search"]
 
 Floats = NDArray[np.float64]
 
 
-class Search(NamedTuple):
+class SearchHistory(NamedTuple):
     """A search over the replications spent.
 
     Attributes
     ----------
-    candidates : the points
-    spent : (n,) replications spent when the last one of each point was made
-    changed : replications spent when the incumbent changed
-    incumbents : its row in `candidates` then; -1 where it was not evaluated
-    total : replications spent in all
+    candidates : Candidates
+        The points.
+    spent : numpy.ndarray
+        (n,): replications spent when the last one of each point was made.
+    changed : numpy.ndarray
+        Replications spent when the incumbent changed.
+    incumbents : numpy.ndarray
+        Its row in `candidates` then; -1 where it was not evaluated.
+    total : int
+        Replications spent in all.
     """
 
     candidates: Candidates
@@ -46,7 +51,7 @@ class Search(NamedTuple):
     total: int
 
 
-def draw(run: Run, found: Recommended) -> Figure:
+def draw(run: RunFiles, found: Recommended) -> Figure:
     """Draw objective and constrained responses of the points over the replications spent.
 
     Raises
@@ -71,7 +76,7 @@ def draw(run: Run, found: Recommended) -> Figure:
     return figure
 
 
-def read_search(run: Run, found: Recommended) -> Search:
+def read_search(run: RunFiles, found: Recommended) -> SearchHistory:
     """Return what the files of one run hold."""
     candidates = read_candidates(run, found)
     row_of = {tuple(point): row for row, point in enumerate(candidates.points.tolist())}
@@ -88,10 +93,12 @@ def read_search(run: Run, found: Recommended) -> Search:
     changed = trajectory.numbers["replications"]
     incumbents = [row_of.get(tuple(p), -1) for p in points_of(trajectory, found).tolist()]
     total = int(changed[-1]) if changed.size else len(table)
-    return Search(candidates, spent, changed[:-1], np.array(incumbents[:-1], np.int64), total)
+    return SearchHistory(
+        candidates, spent, changed[:-1], np.array(incumbents[:-1], np.int64), total
+    )
 
 
-def _panel(axes: Axes, search: Search, means: Floats, final: Mean) -> None:
+def _panel(axes: Axes, search: SearchHistory, means: Floats, final: Mean) -> None:
     """Draw a mean of each point, of the incumbents and of the recommended point."""
     draw_points(axes, search.spent, means, search.candidates.feasible)
     end = float(np.nanmax(np.append(search.spent, 0.0)))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from valmatch.errors import InputError
 from valmatch.plots.opponent import BAND, STYLES, moving_average
-from valmatch.plots.source import Run, damaged
+from valmatch.plots.source import RunFiles, damaged
 from valmatch.plots.style import GOOD, GREY, dots, head, panels
 
 __all__ = ["draw"]
@@ -23,7 +23,7 @@ COLUMNS = ("mean", "variance", "skill_difference", "squared_error", "win")
 SPAN = 21
 
 
-def draw(run: Run) -> dict[str, Figure]:
+def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw ``games.csv``, with the true skill from ``players.csv``.
 
     Raises
@@ -66,7 +66,7 @@ def _band(axes: Axes, game: NDArray[np.int64], games: Games, colour: str) -> Non
     axes.fill_between(game, low, high, color=colour, alpha=0.15, linewidth=0)
 
 
-def _read_games(run: Run) -> dict[str, dict[str, Floats]]:
+def _read_games(run: RunFiles) -> dict[str, dict[str, Floats]]:
     """Return the columns of each policy's games."""
     table = run.table("games.csv", COLUMNS, ("policy",))
     if not len(table):
@@ -78,7 +78,7 @@ def _read_games(run: Run) -> dict[str, dict[str, Floats]]:
     }
 
 
-def _own_skill(run: Run) -> float:
+def _own_skill(run: RunFiles) -> float:
     """Return the true skill of player 0, who is known by the rank."""
     players = run.table("players.csv", ("rank", "skill"))
     ranks, skills = players.numbers["rank"], players.numbers["skill"]

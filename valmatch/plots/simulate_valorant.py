@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from valmatch.plots.source import Run
+from valmatch.plots.source import RunFiles
 from valmatch.plots.style import BAD, FAINT, GOOD, GREY, counted, dots, head, note
 
 __all__ = ["Day", "Steps", "draw", "read_day", "rolling", "waiting"]
@@ -29,12 +29,18 @@ class Day(NamedTuple):
 
     Attributes
     ----------
-    horizon : its length in hours, as far as it is drawn
-    threshold : wait in hours after which a player is prioritized
-    arrival, leaving : hours of each player; NaN where never matched
-    rating : rating of each player in Elo points
-    wait : minutes of each player; NaN where never matched
-    differences : of the mean ratings in each match, in Elo points
+    horizon : float
+        Its length in hours, as far as it is drawn.
+    threshold : float
+        Wait in hours after which a player is prioritized.
+    arrival, leaving : numpy.ndarray
+        Hours of each player; NaN where never matched.
+    rating : numpy.ndarray
+        Rating of each player in Elo points.
+    wait : numpy.ndarray
+        Minutes of each player; NaN where never matched.
+    differences : numpy.ndarray
+        Of the mean ratings in each match, in Elo points.
     """
 
     horizon: float
@@ -53,7 +59,7 @@ class Steps(NamedTuple):
     players: Floats
 
 
-def draw(run: Run) -> dict[str, Figure]:
+def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw ``players.csv`` and ``matches.csv``.
 
     Raises
@@ -78,7 +84,7 @@ def draw(run: Run) -> dict[str, Figure]:
     return {"day": figure}
 
 
-def read_day(run: Run) -> Day:
+def read_day(run: RunFiles) -> Day:
     """Return what the tables of a run hold."""
     columns = ("arrival_hours", "match_hours", "rating", "wait_minutes")
     arrival, leaving, rating, wait = run.table("players.csv", columns).numbers.values()
@@ -192,7 +198,7 @@ def _ratings(axes: Axes, day: Day) -> None:
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, handletextpad=0.3)
 
 
-def _matches(axes: Axes, day: Day, run: Run) -> None:
+def _matches(axes: Axes, day: Day, run: RunFiles) -> None:
     """Draw how the differences of matches are distributed, between the limits of the rules."""
     if not day.differences.size:
         note(axes, "no matches")

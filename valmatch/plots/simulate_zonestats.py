@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError
-from valmatch.plots.source import Run, damaged
+from valmatch.plots.source import RunFiles, damaged
 from valmatch.plots.style import COLOURS, GOOD, GREY, dots, head, panels, thinned
 
-__all__ = ["History", "draw", "errors", "read_history"]
+__all__ = ["RatingPaths", "draw", "errors", "read_history"]
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -22,14 +22,17 @@ SHOWN = 5
 LOOKS = 200
 
 
-class History(NamedTuple):
+class RatingPaths(NamedTuple):
     """What the tables of a replication hold.
 
     Attributes
     ----------
-    skill, rating : of each player, the rating at the end, in points
-    game, player : of each row of a game
-    after : rating of the player after the game, in points
+    skill, rating : numpy.ndarray
+        Of each player, the rating at the end, in points.
+    game, player : numpy.ndarray
+        Of each row of a game.
+    after : numpy.ndarray
+        Rating of the player after the game, in points.
     """
 
     skill: Floats
@@ -39,7 +42,7 @@ class History(NamedTuple):
     after: Floats
 
 
-def draw(run: Run) -> dict[str, Figure]:
+def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw ``players.csv`` and ``games.csv``.
 
     Raises
@@ -62,7 +65,7 @@ def draw(run: Run) -> dict[str, Figure]:
     return {"ratings": figure}
 
 
-def read_history(run: Run) -> History:
+def read_history(run: RunFiles) -> RatingPaths:
     """Return what the tables of a run hold."""
     players = run.table("players.csv", ("skill", "rating"))
     games = run.table("games.csv", ("game", "player", "rating", "adjustment"))
@@ -73,10 +76,10 @@ def read_history(run: Run) -> History:
         if player.min() < 0 or player.max() >= len(players):
             raise ValueError(f"player {player.max()} is not in players.csv")
     after = games.numbers["rating"] + games.numbers["adjustment"]
-    return History(players.numbers["skill"], players.numbers["rating"], game, player, after)
+    return RatingPaths(players.numbers["skill"], players.numbers["rating"], game, player, after)
 
 
-def errors(history: History, initial: float) -> tuple[Floats, Floats]:
+def errors(history: RatingPaths, initial: float) -> tuple[Floats, Floats]:
     """Return games per player so far with the root mean square of rating minus skill, centred."""
     n, rows = history.skill.size, history.player.size
     seats = rows // (int(history.game[-1]) + 1)
@@ -91,7 +94,7 @@ def errors(history: History, initial: float) -> tuple[Floats, Floats]:
     return marks / n, np.array(found)
 
 
-def _scatter(axes: Axes, history: History) -> None:
+def _scatter(axes: Axes, history: RatingPaths) -> None:
     """Draw ratings against skills, with the line on which they are equal."""
     ends = np.array([history.skill.min(), history.skill.max()])
     axes.plot(ends, ends, color=GREY, linewidth=0.9, label="rating = skill")
@@ -100,7 +103,7 @@ def _scatter(axes: Axes, history: History) -> None:
     axes.legend()
 
 
-def _paths(axes: Axes, history: History, initial: float) -> None:
+def _paths(axes: Axes, history: RatingPaths, initial: float) -> None:
     """Draw the ratings of players from the lowest to the highest skill, with their skills."""
     order = np.argsort(history.skill, kind="stable")
     at = np.unique(np.linspace(0, order.size - 1, SHOWN).round().astype(np.int64))

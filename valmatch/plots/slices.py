@@ -12,13 +12,13 @@ from valmatch.plots.optimized import (
     read_candidates,
     verdict,
 )
-from valmatch.plots.source import Run
+from valmatch.plots.source import RunFiles
 from valmatch.plots.style import head, spread_out, wrapped
 
 __all__ = ["draw"]
 
 
-def draw(run: Run, found: Recommended) -> Figure:
+def draw(run: RunFiles, found: Recommended) -> Figure:
     """Draw objective and constrained responses (down) against each variable (across).
 
     Raises

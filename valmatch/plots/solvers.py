@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from valmatch.errors import InputError
 from valmatch.optimization.solver_comparison import bootstrapped
 from valmatch.plots.optimized import objective_label, recommended_of
-from valmatch.plots.source import Run, damaged
+from valmatch.plots.source import RunFiles, damaged
 from valmatch.plots.style import COLOURS, GREY, LINES, head
 from valmatch.plots.units import labelled
 
@@ -50,10 +50,13 @@ class Progress(NamedTuple):
 
     Attributes
     ----------
-    spent : (marks,) replications
-    gaps : (runs, marks) relative distance from the best objective, at most 1; 1 where the point
-        is infeasible
-    excess : (runs, marks) by how much the worst bound is violated; NaN where undefined
+    spent : numpy.ndarray
+        (marks,): replications.
+    gaps : numpy.ndarray
+        (runs, marks): relative distance from the best objective, at most 1; 1 where the point is
+        infeasible.
+    excess : numpy.ndarray
+        (runs, marks): by how much the worst bound is violated; NaN where undefined.
     """
 
     spent: Floats
@@ -61,7 +64,7 @@ class Progress(NamedTuple):
     excess: Floats
 
 
-def draw(run: Run, summary: Mapping[str, Any]) -> Figure:
+def draw(run: RunFiles, summary: Mapping[str, Any]) -> Figure:
     """Draw ``progress.csv`` and the solvers of ``summary.json``.
 
     Raises
@@ -114,7 +117,7 @@ def draw(run: Run, summary: Mapping[str, Any]) -> Figure:
     return figure
 
 
-def read_progress(run: Run) -> dict[str, Progress]:
+def read_progress(run: RunFiles) -> dict[str, Progress]:
     """Return the runs of each solver.
 
     Raises

@@ -21,7 +21,7 @@ from valmatch.errors import InputError
 from valmatch.plots.units import Units
 from valmatch.storage.run_folder import MANIFEST, read_manifest
 
-__all__ = ["Mean", "Run", "Table", "damaged", "read_run"]
+__all__ = ["FileTable", "Mean", "RunFiles", "damaged", "read_run_files"]
 
 Floats = NDArray[np.float64]
 
@@ -48,14 +48,17 @@ class Mean(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Table:
+class FileTable:
     """Some columns of a CSV file.
 
     Attributes
     ----------
-    path : the file
-    numbers : columns of numbers by name; NaN where a cell is empty
-    texts : other columns by name, as they stand
+    path : Path
+        The file.
+    numbers : mapping of str to numpy.ndarray
+        Columns of numbers by name; NaN where a cell is empty.
+    texts : mapping of str to list of str
+        Other columns by name, as they stand.
     """
 
     path: Path
@@ -68,13 +71,15 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Run:
+class RunFiles:
     """The folder of a run.
 
     Attributes
     ----------
-    folder : where its files are
-    manifest : what its manifest says
+    folder : Path
+        Where its files are.
+    manifest : dict of str to object
+        What its manifest says.
     """
 
     folder: Path
@@ -158,7 +163,7 @@ class Run:
                 raise InputError(f"{path}: damaged: row {number} has {what}")
             yield [row[place] for place in places]
 
-    def table(self, name: str, numbers: Collection[str], texts: Collection[str] = ()) -> Table:
+    def table(self, name: str, numbers: Collection[str], texts: Collection[str] = ()) -> FileTable:
         """Read some columns of a CSV file.
 
         Raises
@@ -178,7 +183,7 @@ class Run:
             for cell, word in zip(row[count:], words.values(), strict=True):
                 word.append(intern(cell))
         arrays = {column: np.array(values) for column, values in columns.items()}
-        return Table(path, arrays, words)
+        return FileTable(path, arrays, words)
 
     def _rows(self, name: str) -> Generator[list[str]]:
         """Yield the rows of a CSV file; a last line without an end, left by a kill, is dropped."""
@@ -227,7 +232,7 @@ def damaged(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: damaged: {error}") from None
 
 
-def read_run(folder: Path) -> Run:
+def read_run_files(folder: Path) -> RunFiles:
     """Return the run that a folder with a manifest holds.
 
     Raises
@@ -236,6 +241,6 @@ def read_run(folder: Path) -> Run:
         If the manifest cannot be used.
     """
     try:
-        return Run(folder, read_manifest(folder))
+        return RunFiles(folder, read_manifest(folder))
     except OSError as error:
         raise InputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None

@@ -30,12 +30,12 @@ __all__ = [
     "counted",
     "dots",
     "head",
-    "look",
     "note",
     "panels",
     "plus_minus",
     "save",
     "spread_out",
+    "style_context",
     "thinned",
     "wrapped",
 ]
@@ -74,7 +74,7 @@ RC: Any = {
 }
 
 
-def look() -> Any:  # noqa: ANN401 - matplotlib is not typed
+def style_context() -> Any:  # noqa: ANN401 - matplotlib is not typed
     """Return the context in which figures are made."""
     return matplotlib.rc_context(RC)
 
@@ -91,7 +91,7 @@ def save(figures: Mapping[str, Figure], folder: Path) -> list[Path]:
     for name, figure in figures.items():
         for suffix, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
             file, content = folder / f"{name}.{suffix}", io.BytesIO()
-            with look():
+            with style_context():
                 figure.savefig(content, format=suffix, dpi=DPI, metadata=metadata)
             figure.set_layout_engine("none")  # the first file has laid it out
             try:

@@ -27,10 +27,13 @@ class Adjusted:
 
     Attributes
     ----------
-    mean_cv, std_error_cv : the adjusted mean and its standard error
-    ci_low_cv, ci_high_cv : confidence interval of the mean by Student's t
-    variance_reduction : squared standard error of the plain mean over that of the adjusted one:
-        how many times more replications the plain mean needs; None also where either is 0
+    mean_cv, std_error_cv : float or None
+        The adjusted mean and its standard error.
+    ci_low_cv, ci_high_cv : float or None
+        Confidence interval of the mean by Student's t.
+    variance_reduction : float or None
+        Squared standard error of the plain mean over that of the adjusted one: how many times more
+        replications the plain mean needs; None also where either is 0.
     """
 
     mean_cv: float | None = None

@@ -19,8 +19,10 @@ class CurveSums:
 
     Attributes
     ----------
-    n : number of replications
-    total, squares : int64, sums of the values and of their squares, in units of 2**-32
+    n : int
+        Number of replications.
+    total, squares : numpy.ndarray
+        Int64, sums of the values and of their squares, in units of 2**-32.
     """
 
     UNIT = 2.0**-32

@@ -19,12 +19,18 @@ class Estimate:
 
     Attributes
     ----------
-    n : replications in which the response is defined
-    undefined : replications in which it is not
-    mean, std, std_error : sample mean, standard deviation (n - 1), std / sqrt(n)
-    ci_low, ci_high : confidence interval of the mean by Student's t with n - 1 degrees
-    confidence : its level
-    min, max : extremes
+    n : int
+        Replications in which the response is defined.
+    undefined : int
+        Replications in which it is not.
+    mean, std, std_error : float or None
+        Sample mean, standard deviation (n - 1), std / sqrt(n).
+    ci_low, ci_high : float or None
+        Confidence interval of the mean by Student's t with n - 1 degrees.
+    confidence : float
+        Its level.
+    min, max : float or None
+        Extremes.
     """
 
     n: int

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.errors import InputError
+from valmatch.errors import InputError, option
 from valmatch.nearest import hint
 from valmatch.statistics.estimates import estimate, t_quantile
 
@@ -37,12 +37,18 @@ class Precision:
 
     Attributes
     ----------
-    response : name
-    kind : "relative" to the size of the mean, or "absolute" in the unit of the response
-    wanted : largest half-width of the confidence interval
-    achieved : half-width of the interval as reported; None where there is none
-    reached : whether replicating may stop
-    why : what is still missing; None if reached
+    response : str
+        Name.
+    kind : str
+        "relative" to the size of the mean, or "absolute" in the unit of the response.
+    wanted : float
+        Largest half-width of the confidence interval.
+    achieved : float or None
+        Half-width of the interval as reported; None where there is none.
+    reached : bool
+        Whether replicating may stop.
+    why : str or None
+        What is still missing; None if reached.
     """
 
     response: str
@@ -70,10 +76,14 @@ class Target:
 
     Attributes
     ----------
-    response : name
-    column : its column in an array of replications
-    size : wanted half-width, > 0; a fraction of the size of the mean if `relative`
-    relative : whether it is
+    response : str
+        Name.
+    column : int
+        Its column in an array of replications.
+    size : float
+        Wanted half-width, > 0; a fraction of the size of the mean if `relative`.
+    relative : bool
+        Whether it is.
 
     Notes
     -----
@@ -174,15 +184,19 @@ def parse_target(text: str, names: Sequence[str]) -> Target:
     """
     name, equals, size = (part.strip() for part in text.rpartition("="))
     if not equals:
-        raise InputError(f"--target {text}: not a target (allowed: NAME=1% or NAME=0.05)")
+        raise InputError(
+            f"{option('targets')} {text}: not a target (allowed: NAME=1% or NAME=0.05)"
+        )
     if name not in names:
-        raise InputError(f"--target {text}: no response {name!r} ({hint(name, names)})")
+        raise InputError(f"{option('targets')} {text}: no response {name!r} ({hint(name, names)})")
     relative = size.endswith("%")
     width = _positive(size.removesuffix("%"))
     if relative and width is not None:
         width = width / 100.0
     if not width:
-        raise InputError(f"--target {text}: half-width {size!r} (allowed: a number > 0, or N%)")
+        raise InputError(
+            f"{option('targets')} {text}: half-width {size!r} (allowed: a number > 0, or N%)"
+        )
     return Target(name, names.index(name), width, relative)
 
 

@@ -29,9 +29,12 @@ class RowFormat:
 
     Attributes
     ----------
-    config_id, seed : the same in all lines
-    names : columns after the keys
-    whole : whether each of them is a whole number
+    config_id, seed : str
+        The same in all lines.
+    names : sequence of str
+        Columns after the keys.
+    whole : sequence of bool
+        Whether each of them is a whole number.
     """
 
     config_id: str
@@ -121,7 +124,7 @@ class RowFile:
     form : RowFormat
         Its lines.
     indices : range
-        Replications that belong to it, in order.
+        Range Replications that belong to it, in order.
     """
 
     def __init__(self, path: Path, form: RowFormat, indices: range) -> None:

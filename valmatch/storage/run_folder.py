@@ -18,7 +18,7 @@ from filelock import FileLock, Timeout
 from valmatch.config.config import Config
 from valmatch.config.identity import changed_since, config_id, resolved
 from valmatch.config.identity import identity as identity_of
-from valmatch.errors import InputError, RunError
+from valmatch.errors import InputError, RunError, option
 from valmatch.storage.output import environment, to_json, write_atomically
 
 __all__ = ["MANIFEST", "RunFolder", "read_manifest"]
@@ -57,7 +57,8 @@ class RunFolder:
 
     Attributes
     ----------
-    earlier : the manifest found in the folder, {} if there was none
+    earlier : dict
+        The manifest found in the folder, {} if there was none.
 
     Raises
     ------
@@ -107,7 +108,7 @@ class RunFolder:
             self._write(self._manifest)
         except RunError as error:
             self._lock.release()
-            raise InputError(f"--out {path}: cannot be used: {error}") from None
+            raise InputError(f"{option('out')} {path}: cannot be used: {error}") from None
         except InputError:
             self._lock.release()
             raise
@@ -115,31 +116,34 @@ class RunFolder:
     def _refuse_other_results(self) -> dict[str, Any]:
         """Return the manifest in the folder, {} without one."""
         if self.path.exists() and not self.path.is_dir():
-            raise InputError(f"--out {self.path}: is a file (allowed: a folder)")
+            raise InputError(f"{option('out')} {self.path}: is a file (allowed: a folder)")
         try:
             earlier = read_manifest(self.path)
         except FileNotFoundError:
             return {}
         except OSError as error:
-            raise InputError(f"--out {self.path}: cannot be used: {error.strerror}") from None
+            raise InputError(
+                f"{option('out')} {self.path}: cannot be used: {error.strerror}"
+            ) from None
         changed = changed_since(earlier, self._config)
         for key in self._keys:
             mine, other = self._manifest[key], earlier.get(key)
             if mine != other:
                 why = f"; {changed}" if changed and key == "config_id" else ""
                 raise InputError(
-                    f"--out {self.path}: holds the results of another run ({key} {other}, this"
+                    f"{option('out')} {self.path}: holds the results of another run ({key}"
+                    f" {other}, this"
                     f" run has {mine}{why}); choose another folder"
                 )
         if changed:
             raise InputError(
-                f"--out {self.path}: holds the results of another version of the model"
+                f"{option('out')} {self.path}: holds the results of another version of the model"
                 f" ({changed}); choose another folder"
             )
         for key, least in self._at_least.items():
             if (before := earlier.get(key, 0)) > least:
                 raise InputError(
-                    f"--out {self.path}: holds a larger run ({key} {before}, this run has"
+                    f"{option('out')} {self.path}: holds a larger run ({key} {before}, this run has"
                     f" {least}); choose another folder"
                 )
         return earlier
@@ -149,8 +153,9 @@ class RunFolder:
         with suppress(OSError):
             if path.stat().st_size:
                 raise InputError(
-                    f"--out {self.path}: holds an unfinished run (status"
-                    f" {self.earlier['status']}); --resume goes on with it, or choose another"
+                    f"{option('out')} {self.path}: holds an unfinished run (status"
+                    f" {self.earlier['status']}); {option('resume=True')} goes on with it, or"
+                    " choose another"
                     " folder"
                 )
 
@@ -165,12 +170,12 @@ class RunFolder:
             with suppress(OSError, InputError):
                 owner = read_manifest(self.path)
             raise InputError(
-                f"--out {self.path}: in use by process {owner.get('pid', '?')} on"
+                f"{option('out')} {self.path}: in use by process {owner.get('pid', '?')} on"
                 f" {owner.get('host', '?')}; wait for it, or choose another folder"
             ) from None
         except OSError as error:
             raise InputError(
-                f"--out {self.path}: cannot be used: {error.strerror or error}"
+                f"{option('out')} {self.path}: cannot be used: {error.strerror or error}"
             ) from None
         return lock
 

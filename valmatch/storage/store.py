@@ -47,10 +47,10 @@ class Store:
 
     Parameters
     ----------
-    config, seed, model : Config, int, Model
-        What is simulated.
+    config, seed, model : Config
+        Config, int, Model What is simulated.
     indices : range
-        Replications of the run, in order.
+        Range Replications of the run, in order.
     controls : bool
         Whether the control variates are kept too.
     folder : Path or None

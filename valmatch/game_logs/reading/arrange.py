@@ -42,15 +42,24 @@ class Entries(NamedTuple):
 
     Attributes
     ----------
-    game_rows : (games + 1,) first row of each game
-    per_row : entries of a row
-    reasons, slots : (rows,) what is wrong with each row by itself, and in which cell
-    name_starts, name_ends : (entries,) limits of the player's name
-    team_starts, team_ends : (entries,) limits of the team's name; the player's where none is given
-    teams : whether teams are given
-    players : (entries,) number of the player
-    scores, minutes : (entries,)
-    enabled : (entries,) whether the player is rated
+    game_rows : numpy.ndarray
+        (games + 1,): first row of each game.
+    per_row : int
+        Entries of a row.
+    reasons, slots : numpy.ndarray
+        (rows,): what is wrong with each row by itself, and in which cell.
+    name_starts, name_ends : numpy.ndarray
+        (entries,): limits of the player's name.
+    team_starts, team_ends : numpy.ndarray
+        (entries,): limits of the team's name; the player's where none is given.
+    teams : bool
+        Whether teams are given.
+    players : numpy.ndarray
+        (entries,): number of the player.
+    scores, minutes : numpy.ndarray
+        (entries,).
+    enabled : numpy.ndarray
+        (entries,): whether the player is rated.
     """
 
     game_rows: Integers
@@ -73,10 +82,14 @@ class Arranged(NamedTuple):
 
     Attributes
     ----------
-    games : the good games with two or more enabled sides
-    reasons : (all games,) what is wrong with each game
-    rows, slots : (all games,) in which row and cell
-    unrated : number of good games with fewer than two enabled sides
+    games : Games
+        The good games with two or more enabled sides.
+    reasons : numpy.ndarray
+        (all games,): what is wrong with each game.
+    rows, slots : numpy.ndarray
+        (all games,): in which row and cell.
+    unrated : int
+        Number of good games with fewer than two enabled sides.
     """
 
     games: Games

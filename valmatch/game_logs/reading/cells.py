@@ -31,11 +31,15 @@ class Cells(NamedTuple):
 
     Attributes
     ----------
-    starts, ends : (rows, slots) limits of each wanted cell, without quotes and outer blanks;
-        both at the end of the row where it has too few cells
-    widths : (rows,) number of cells of each row
-    rows : (rows + 1,) start of each row, at last the end of the whole rows
-    open_quote : whether a quoted cell has no end though no more text comes
+    starts, ends : numpy.ndarray
+        (rows, slots): limits of each wanted cell, without quotes and outer blanks; both at the end
+        of the row where it has too few cells.
+    widths : numpy.ndarray
+        (rows,): number of cells of each row.
+    rows : numpy.ndarray
+        (rows + 1,): start of each row, at last the end of the whole rows.
+    open_quote : bool
+        Whether a quoted cell has no end though no more text comes.
     """
 
     starts: Integers

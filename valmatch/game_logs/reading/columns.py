@@ -6,7 +6,7 @@ import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from valmatch.errors import InputError
+from valmatch.errors import InputError, option
 from valmatch.nearest import hint, nearest
 
 __all__ = ["FORMATS", "Columns", "Format", "find_columns", "parse_columns"]
@@ -21,9 +21,12 @@ class Format:
 
     Attributes
     ----------
-    name : what it is called
-    required, optional : meanings of its columns
-    together : optional columns of which all or none must be there
+    name : str
+        What it is called.
+    required, optional : tuple
+        Meanings of its columns.
+    together : tuple
+        Optional columns of which all or none must be there.
     """
 
     name: str
@@ -48,9 +51,12 @@ class Columns:
 
     Attributes
     ----------
-    format : the shape of the log
-    places : index in the header by meaning
-    names : all names in the header
+    format : Format
+        The shape of the log.
+    places : mapping of str to int
+        Index in the header by meaning.
+    names : sequence of str
+        All names in the header.
     """
 
     format: Format
@@ -70,9 +76,11 @@ def parse_columns(text: str) -> dict[str, str]:
     for item in next(csv.reader([text], skipinitialspace=True), []):
         meaning, equals, name = (piece.strip() for piece in item.partition("="))
         if not (equals and meaning and name):
-            raise InputError(f"--columns: {item!r} (allowed: MEANING=NAME, such as game=match_id)")
+            raise InputError(
+                f"{option('columns')}: {item!r} (allowed: MEANING=NAME, such as game=match_id)"
+            )
         if meaning in names:
-            raise InputError(f"--columns: {meaning} is given twice")
+            raise InputError(f"{option('columns')}: {meaning} is given twice")
         names[meaning] = name
     return names
 
@@ -99,16 +107,20 @@ def find_columns(where: str, header: Sequence[str], given: Mapping[str, str]) ->
     meanings = list(dict.fromkeys(m for f in FORMATS for m in (*f.required, *f.optional)))
     for meaning, name in given.items():
         if meaning not in meanings:
-            raise InputError(f"--columns: {meaning}: no such meaning ({hint(meaning, meanings)})")
+            raise InputError(
+                f"{option('columns')}: {meaning}: no such meaning ({hint(meaning, meanings)})"
+            )
         if name not in header:
-            raise InputError(f"{where}: --columns: no column {name!r} ({hint(name, header)})")
+            raise InputError(
+                f"{where}: {option('columns')}: no column {name!r} ({hint(name, header)})"
+            )
     names = {meaning: meaning for meaning in meanings} | dict(given)
     format_ = _format(where, header, names)
     wrong = [m for m in given if m not in (*format_.required, *format_.optional)]
     if wrong:
         allowed = ", ".join((*format_.required, *format_.optional))
         raise InputError(
-            f"--columns: {wrong[0]}: has no meaning in a log in {format_.name} format"
+            f"{option('columns')}: {wrong[0]}: has no meaning in a log in {format_.name} format"
             f" (allowed: {allowed})"
         )
     return Columns(format_, _places(where, header, format_, names), header)
@@ -123,7 +135,7 @@ def _format(where: str, header: Sequence[str], names: Mapping[str, str]) -> Form
         needs = " or ".join(", ".join(f.required) for f in FORMATS)
         raise InputError(
             f"{where}: no column {name!r} ({hint(name, header)}; a log has the columns {needs};"
-            " --columns gives them the names of the file)"
+            f" {option('columns')} gives them the names of the file)"
         )
     return best
 
@@ -144,7 +156,7 @@ def _places(
         near = nearest(name, unused, _ALIKE)
         if near:
             raise InputError(
-                f"{where}: unknown column {near!r} (did you mean {name}? --columns"
+                f"{where}: unknown column {near!r} (did you mean {name}? {option('columns')}"
                 f" {meaning}={near} says so)"
             )
     there = [meaning for meaning in format_.together if meaning in places]

@@ -14,7 +14,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.errors import InputError
+from valmatch.errors import InputError, option
 from valmatch.game_logs.games import Games, joined, pieces, reordered
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.reading.arrange import Arranged, Reason, arrange, starts_of_games
@@ -51,10 +51,14 @@ class _Block(NamedTuple):
 
     Attributes
     ----------
-    text : the bytes of the file, from which `buffer` was made
-    line : number of its first line
-    buffer, cells : its cells
-    game_rows : first row of each game, and the end of the last
+    text : bytes
+        The bytes of the file, from which `buffer` was made.
+    line : int
+        Number of its first line.
+    buffer, cells : numpy.ndarray
+        Its cells.
+    game_rows : numpy.ndarray
+        First row of each game, and the end of the last.
     """
 
     text: bytes
@@ -90,13 +94,20 @@ class GameLog:
 
     Attributes
     ----------
-    name : what messages call the file
-    columns : which column is which
-    size : bytes of the file
-    players : names of players
-    game_names : names of games, or None without a column for it
-    skipped : number of games left out, by reason
-    unrated : number of games with fewer than two sides of enabled players
+    name : str
+        What messages call the file.
+    columns : mapping of str to str
+        Which column is which.
+    size : int
+        Bytes of the file.
+    players : Names
+        Names of players.
+    game_names : Names or None
+        Names of games; None without a column for it.
+    skipped : Counter of str
+        Number of games left out, by reason.
+    unrated : int
+        Number of games with fewer than two sides of enabled players.
 
     Raises
     ------
@@ -284,7 +295,7 @@ class GameLog:
         lines = [self._complaint(block, arranged, game) for game in bad[:_MOST_ERRORS]]
         if len(bad) > _MOST_ERRORS:
             lines.append(f"... and at least {len(bad) - _MOST_ERRORS} more")
-        lines[-1] += "; --skip-bad-games rates the other games"
+        lines[-1] += f"; {option('skip_bad_games=True')} rates the other games"
         raise InputError("\n".join(lines))
 
     def _count(self, names: Integers, reasons: Integers, bad: Sequence[int]) -> None:

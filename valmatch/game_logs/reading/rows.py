@@ -37,7 +37,8 @@ class Rows:
 
     Attributes
     ----------
-    reasons, slots : (rows,) the first thing that is wrong with each row, and in which cell
+    reasons, slots : numpy.ndarray
+        (rows,): the first thing that is wrong with each row, and in which cell.
     """
 
     def __init__(self, buffer: Bytes, cells: Cells, slots: Mapping[str, int], width: int) -> None:

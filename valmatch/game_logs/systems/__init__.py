@@ -10,7 +10,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from valmatch.errors import InputError
+from valmatch.errors import InputError, option
 from valmatch.nearest import hint
 
 if TYPE_CHECKING:
@@ -35,6 +35,6 @@ def system_named(name: str) -> System:
         If there is none.
     """
     if name not in NAMES:
-        raise InputError(f"--system {name}: no such system ({hint(name, NAMES)})")
+        raise InputError(f"{option('system')} {name}: no such system ({hint(name, NAMES)})")
     system: System = import_module(f"{__name__}.{name}").SYSTEM
     return system

@@ -68,9 +68,11 @@ class SamplePath(NamedTuple):
 
     Attributes
     ----------
-    prior : what the skills were drawn from
+    prior : Prior
+        What the skills were drawn from.
     skills : (M + 1,) float64, true skills in order of index
-    performances : (N, 2) float64, standard normals of player 0 and of the opponent in each game
+    performances : numpy.ndarray
+        (N, 2) float64, standard normals of player 0 and of the opponent in each game.
     choices : (N,) float64 in [0, 1), for the random policy
     """
 
@@ -86,8 +88,10 @@ class Play(NamedTuple):
     Attributes
     ----------
     opponents : (policies, N) int64
-    beliefs : (policies, len(BELIEFS), N) float64
-    measures : (policies, len(MEASURES), N) float64
+    beliefs : numpy.ndarray
+        (policies, len(BELIEFS), N) float64.
+    measures : numpy.ndarray
+        (policies, len(MEASURES), N) float64.
     """
 
     opponents: Whole

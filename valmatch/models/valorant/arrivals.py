@@ -30,7 +30,8 @@ class ArrivingPlayers(NamedTuple):
     ----------
     times : (n,) float64, arrival times in hours, non-decreasing
     ratings : (n,) float64, ratings in Elo points
-    vectors : (n, 3) float64, (elo, kd, wr) of each player; (0, 3) where only ratings are known
+    vectors : numpy.ndarray
+        (n, 3) float64, (elo, kd, wr) of each player; (0, 3) where only ratings are known.
     """
 
     times: Floats
@@ -50,12 +51,18 @@ def arrival_times(
 
     Parameters
     ----------
-    gaps : (k,) unit exponentials
-    clock : (2,) in and out: the sum of the gaps so far; the current piece
-    edges : (m + 1,) borders of the pieces in hours, the last one being the horizon
-    levels : (m + 1,) Lambda at the edges
-    rates : (m,) arrivals per hour in each piece
-    times : (k,) out: arrival times in hours
+    gaps : numpy.ndarray
+        (k,): unit exponentials.
+    clock : numpy.ndarray
+        (2,): in and out: the sum of the gaps so far; the current piece.
+    edges : numpy.ndarray
+        (m + 1,): borders of the pieces in hours, the last one being the horizon.
+    levels : numpy.ndarray
+        (m + 1,): Lambda at the edges.
+    rates : numpy.ndarray
+        (m,): arrivals per hour in each piece.
+    times : numpy.ndarray
+        (k,): out: arrival times in hours.
 
     Returns
     -------
@@ -94,12 +101,18 @@ def skill_vectors(
 
     Parameters
     ----------
-    normals : (k, 3) standard normals, one row a draw
-    mean : (3,) means of elo, kd, wr
-    factor : (3, 3) lower triangular factor L of the covariance, L L' = cov
-    multipliers : (3,) rating = multipliers . vector
-    start : first row to fill
-    vectors, ratings : (n, 3) and (n,) out
+    normals : numpy.ndarray
+        (k, 3): standard normals, one row a draw.
+    mean : numpy.ndarray
+        (3,): means of elo, kd, wr.
+    factor : numpy.ndarray
+        (3, 3): lower triangular factor L of the covariance, L L' = cov.
+    multipliers : numpy.ndarray
+        (3,): rating = multipliers . vector.
+    start : int
+        First row to fill.
+    vectors, ratings : numpy.ndarray
+        (n, 3): and (n,) out.
 
     Returns
     -------

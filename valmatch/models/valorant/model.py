@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.compilation import announce_compilation, inlined, njit
+from valmatch.errors import option
 from valmatch.matching import joint, team_first
 from valmatch.matching.rules import Rules, prioritized, ticks_per_hour
 from valmatch.model import NO_FILES, Model, Outcome, Record, Response, Responses, Table
@@ -113,7 +114,10 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
     def _remarks(self, arrivals: Path | None) -> Iterator[str]:
         if self._trace is None:
             return
-        yield f"{arrivals}: the arrivals are a trace: every replication is the same, -n 1 is enough"
+        yield (
+            f"{arrivals}: the arrivals are a trace: every replication is the same,"
+            f" {option('n=1')} is enough"
+        )
         if self._trace.left_out:
             rows = "row" if self._trace.left_out == 1 else "rows"
             yield (

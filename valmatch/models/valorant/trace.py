@@ -24,9 +24,12 @@ class Trace:
 
     Attributes
     ----------
-    players : the players in order of arrival
-    horizon : end of the day in hours
-    left_out : rows at or after an explicit horizon
+    players : ArrivingPlayers
+        The players in order of arrival.
+    horizon : float
+        End of the day in hours.
+    left_out : int
+        Rows at or after an explicit horizon.
     """
 
     players: ArrivingPlayers

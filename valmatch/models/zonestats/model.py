@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from valmatch.compilation import announce_compilation
 from valmatch.model import NO_FILES, Axes, Model, Outcome, Record, Response, Responses, Table
 from valmatch.models.zonestats.factors import ZoneStatsFactors
-from valmatch.models.zonestats.population import LOG, ROUND, RandomNumbers, Rules, new_seats, play
+from valmatch.models.zonestats.population import (
+    LOG,
+    ROUND,
+    GameRules,
+    RandomNumbers,
+    new_seats,
+    play,
+)
 from valmatch.streams import Streams
 
 __all__ = ["ZoneStatsModel", "rank_correlation"]
@@ -91,7 +98,7 @@ class ZoneStatsModel(Model[RandomNumbers]):
     def __init__(self, factors: ZoneStatsFactors, files: Mapping[str, Path] = NO_FILES) -> None:
         assert not files
         self._factors = factors
-        self._rules = Rules(
+        self._rules = GameRules(
             factors.T,
             factors.GAME_MULT,
             factors.MAX_GAME_LENGTH,

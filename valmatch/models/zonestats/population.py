@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 from valmatch.compilation import inlined, njit
 from valmatch.ratings.zonestats import adjust, score_per_hour
 
-__all__ = ["LOG", "ROUND", "RandomNumbers", "Rules", "Seats", "new_seats", "play", "seat_players"]
+__all__ = [
+    "LOG",
+    "ROUND",
+    "GameRules",
+    "RandomNumbers",
+    "Seats",
+    "new_seats",
+    "play",
+    "seat_players",
+]
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -25,7 +34,7 @@ LOG = ("player", "team", "score", "minutes", "rating", "adjustment")
 CONTESTS, LOG_LOSS, SKILL_LOG_LOSS, HITS, RATING_ERROR = range(len(ROUND))
 
 
-class Rules(NamedTuple):
+class GameRules(NamedTuple):
     """The factors that the kernel needs, by their names; `per_hour`: whether SPH is compared."""
 
     t: float
@@ -50,7 +59,8 @@ class RandomNumbers(NamedTuple):
     ----------
     skills : (n_players,) float64, standard normals
     picks : (G, m) float64 in [0, 1), who plays
-    noise : (G, m) float64, standard exponentials by which score rates are divided
+    noise : numpy.ndarray
+        (G, m) float64, standard exponentials by which score rates are divided.
     joins, leaves : (G, m) float64 in [0, 1), when a player joins and leaves
     ties : (G,) float64 in [0, 1), which games are ties
     """
@@ -107,7 +117,7 @@ def _log_loss(lead: float, outcome: float) -> float:
 
 
 @inlined
-def _minutes(rules: Rules, join: float, leave: float) -> float:
+def _minutes(rules: GameRules, join: float, leave: float) -> float:
     """Return the minutes in the game of a player, > 0.
 
     A uniform number below a probability is, divided by it, uniform again.
@@ -139,7 +149,7 @@ def seat_players(picks: Floats, order: Whole) -> None:
 
 
 @njit
-def _score(rules: Rules, draws: RandomNumbers, game: int, skills: Floats, seats: Seats) -> None:
+def _score(rules: GameRules, draws: RandomNumbers, game: int, skills: Floats, seats: Seats) -> None:
     """Let the seated players play.
 
     The score per hour is exp(skill / true_spread) over a standard exponential, so that its
@@ -156,7 +166,7 @@ def _score(rules: Rules, draws: RandomNumbers, game: int, skills: Floats, seats:
 
 
 @njit
-def _judge(rules: Rules, skills: Floats, seats: Seats, sums: Floats) -> None:
+def _judge(rules: GameRules, skills: Floats, seats: Seats, sums: Floats) -> None:
     """Add the predictions of a game from the ratings before it, contest by contest, to `sums`."""
     for i in range(seats.teams.size):
         skill = skills[seats.order[i]]
@@ -190,7 +200,7 @@ def _apply(seats: Seats, errors: Floats, ratings: Floats) -> float:
 
 @njit
 def play(
-    rules: Rules,
+    rules: GameRules,
     draws: RandomNumbers,
     skills: Floats,
     seats: Seats,
@@ -203,8 +213,8 @@ def play(
 
     Parameters
     ----------
-    rules, draws : Rules, RandomNumbers
-        What is played.
+    rules, draws : GameRules
+        GameRules, RandomNumbers What is played.
     skills : (n_players,) float64
         Latent skills in points.
     seats : Seats
@@ -213,10 +223,11 @@ def play(
         Workspace.
     ratings : (n_players,) float64
         Result: the ratings after the last game.
-    rounds : (games_per_player, len(ROUND)) float64
-        Result; a round is as many games as give every player one on average.
-    log : (G, m, len(LOG)) float64, or (0, m, len(LOG)) for none
-        Result: who did what.
+    rounds : numpy.ndarray
+        (games_per_player, len(ROUND)) float64 Result; a round is as many games as give every player
+        one on average.
+    log : numpy.ndarray
+        (G, m, len(LOG)) float64, or (0, m, len(LOG)) for none Result: who did what.
 
     Returns
     -------

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from valmatch.optimization.solvers.gaussian_process import fit, posterior
 from valmatch.optimization.solvers.penalty import first_looks
-from valmatch.optimization.solvers.search import Estimates, Floats, Request, Steps, Task, spread
+from valmatch.optimization.solvers.search import (
+    Floats,
+    PointEstimates,
+    Request,
+    SearchTask,
+    Steps,
+    spread,
+)
 
 __all__ = ["bayes"]
 
@@ -37,7 +44,7 @@ STEPS = 10
 GROWTH = 1.15
 
 
-def bayes(task: Task) -> Steps:
+def bayes(task: SearchTask) -> Steps:
     """Look where feasible improvement is expected, then sharpen the best points.
 
     The acquisition is the expected improvement times the probability of feasibility (Gardner et
@@ -69,7 +76,7 @@ class _Model:
     Objective and excesses are in units of their spread; excesses are compressed far from 0.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: SearchTask) -> None:
         self._task = task
         theta = np.append(np.full(task.dimensions, FIRST_THETA[0]), FIRST_THETA[1])
         self._theta = [theta] * (1 + len(task.problem.constraints))
@@ -122,10 +129,12 @@ class _Model:
 
     def improving(self) -> Floats | None:
         """Return the new candidate of greatest expected feasible improvement; None without one."""
+        from scipy.special import log_ndtr
+
         self._learn()
         candidates = self._candidates()
         mean, deviation = self._predict(candidates)
-        score = _log_cdf(-mean[1:] / deviation[1:]).sum(axis=0)
+        score: Floats = log_ndtr(-mean[1:] / deviation[1:]).sum(axis=0)
         feasible = (self._at_known[1:] <= 0.0).all(axis=0) & self._known.defined
         if feasible.any():
             best = self._at_known[0, feasible].min()
@@ -150,7 +159,7 @@ def _ranking(mean: Floats) -> NDArray[np.intp]:
     return np.lexsort((mean[0], np.maximum(0.0, mean[1:]).sum(axis=0)))
 
 
-def _smooth(known: Estimates) -> tuple[Floats, Floats]:
+def _smooth(known: PointEstimates) -> tuple[Floats, Floats]:
     """Return values that a Gaussian process can follow, with their units.
 
     Undefined points are one unit worse than the worst. Large excesses are compressed, since a
@@ -169,21 +178,11 @@ def _smooth(known: Estimates) -> tuple[Floats, Floats]:
     return values, scale
 
 
-# scipy's takes a quarter of a second to import.
-_ERFC = np.frompyfunc(math.erfc, 1, 1)
-
-
-def _log_cdf(z: Floats) -> Floats:
-    """Return log Phi(z), held at its value at -35 below."""
-    z = np.maximum(z, -35.0)
-    tail = 0.5 * np.asarray(_ERFC(-z / math.sqrt(2.0)), dtype=np.float64)
-    logarithm: Floats = np.log(tail)
-    return logarithm
-
-
 def _log_improvement(z: Floats) -> Floats:
     """Return log(z Phi(z) + phi(z)), held at its value at -10 below."""
+    from scipy.special import ndtr
+
     z = np.maximum(z, -10.0)
     density = np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
-    logarithm: Floats = np.log(z * np.exp(_log_cdf(z)) + density)
+    logarithm: Floats = np.log(z * ndtr(z) + density)
     return logarithm

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from valmatch.optimization.solvers.penalty import Scales, first_looks
-from valmatch.optimization.solvers.search import Request, Steps, Task
+from valmatch.optimization.solvers.search import Request, SearchTask, Steps
 
 __all__ = ["cma_es"]
 
 STEP = 0.2
 
 
-def cma_es(task: Task) -> Steps:
+def cma_es(task: SearchTask) -> Steps:
     """Run CMA-ES, restarted with twice the replications where it has converged."""
     from cmaes import CMA
 

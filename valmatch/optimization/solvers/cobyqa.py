@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from valmatch.optimization.solvers.penalty import Scales
 from valmatch.optimization.solvers.rounds import FINEST, rounds
-from valmatch.optimization.solvers.search import Floats, Steps, Task
+from valmatch.optimization.solvers.search import Floats, SearchTask, Steps
 
 __all__ = ["cobyqa"]
 
 
-def cobyqa(task: Task) -> Steps:
+def cobyqa(task: SearchTask) -> Steps:
     """Run COBYQA in rounds of growing precision.
 
     Raises

@@ -42,12 +42,18 @@ class Posterior:
 
     Attributes
     ----------
-    units : (n, d) points of the data
-    lengths : (d,) length scales
-    weights : (n,) inverse covariance times centred data
-    inverse : (n, n) inverse of the covariance of the data, in units of the signal variance
-    mean, variance : prior mean and signal variance
-    fitted : (n,) posterior means at the points of the data
+    units : numpy.ndarray
+        (n, d): points of the data.
+    lengths : numpy.ndarray
+        (d,): length scales.
+    weights : numpy.ndarray
+        (n,): inverse covariance times centred data.
+    inverse : numpy.ndarray
+        (n, n): inverse of the covariance of the data, in units of the signal variance.
+    mean, variance : float
+        Prior mean and signal variance.
+    fitted : numpy.ndarray
+        (n,): posterior means at the points of the data.
     """
 
     units: Floats

@@ -9,16 +9,16 @@ from typing import TypeAlias
 
 from valmatch.optimization.solvers.search import Floats, Request, Steps
 
-__all__ = ["Evaluate", "inverted"]
+__all__ = ["EvaluateRequest", "inverted"]
 
-Evaluate: TypeAlias = Callable[[Request], Floats]
+EvaluateRequest: TypeAlias = Callable[[Request], Floats]
 
 
 class _Stopped(BaseException):
     """Unwinds the minimiser; not an Exception, so that the minimiser does not catch it."""
 
 
-def inverted(minimise: Callable[[Evaluate], None]) -> Steps:
+def inverted(minimise: Callable[[EvaluateRequest], None]) -> Steps:
     """Run `minimise(evaluate)` in a thread and yield what it evaluates.
 
     The thread and the caller take strict turns, so that the result is deterministic. Closing or

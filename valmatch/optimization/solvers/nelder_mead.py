@@ -8,12 +8,12 @@ import numpy as np
 
 from valmatch.optimization.solvers.penalty import Scales
 from valmatch.optimization.solvers.rounds import FINEST, rounds
-from valmatch.optimization.solvers.search import Floats, Steps, Task
+from valmatch.optimization.solvers.search import Floats, SearchTask, Steps
 
 __all__ = ["nelder_mead"]
 
 
-def nelder_mead(task: Task) -> Steps:
+def nelder_mead(task: SearchTask) -> Steps:
     """Run Nelder-Mead in rounds of growing precision."""
     return rounds(task, _local)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from valmatch.optimization.solvers.search import Archive, Floats, Request, Steps, Task, spread
+from valmatch.optimization.solvers.search import Archive, Floats, Request, SearchTask, Steps, spread
 
 __all__ = ["Scales", "first_looks", "latin_hypercube"]
 
@@ -20,7 +20,7 @@ def latin_hypercube(rng: np.random.Generator, points: int, dimensions: int) -> F
     return (strata + rng.random((points, dimensions))) / points
 
 
-def first_looks(task: Task, n: int) -> Steps:
+def first_looks(task: SearchTask, n: int) -> Steps:
     """Evaluate the start, then a few points spread over the cube."""
     yield Request(task.start, n)
     points = min(2 * task.dimensions + 1, task.left // (2 * n))
@@ -34,8 +34,10 @@ class Scales:
 
     Attributes
     ----------
-    unit : (1 + constraints,) standard deviation of each outcome over the first points
-    worst : (1 + constraints,) largest mean outcome of these points
+    unit : numpy.ndarray
+        (1 + constraints,): standard deviation of each outcome over the first points.
+    worst : numpy.ndarray
+        (1 + constraints,): largest mean outcome of these points.
     """
 
     unit: Floats

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from valmatch.optimization.solvers.search import Request, Steps, Task
+from valmatch.optimization.solvers.search import Request, SearchTask, Steps
 
 __all__ = ["random_search"]
 
 
-def random_search(task: Task) -> Steps:
+def random_search(task: SearchTask) -> Steps:
     """Evaluate the start, then random solutions.
 
-    An infeasible point never beats a feasible one: the choice is left to `Estimates.ranking`.
+    An infeasible point never beats a feasible one: the choice is left to `PointEstimates.ranking`.
     """
     n = task.replications()
     yield Request(task.start, n)

@@ -11,7 +11,7 @@ import numpy as np
 from valmatch.errors import InputError
 from valmatch.nearest import correction
 from valmatch.optimization.problem import Problem
-from valmatch.optimization.solvers.search import Archive, Floats, Search, Solver, Steps, Task
+from valmatch.optimization.solvers.search import Archive, Floats, Search, SearchTask, Solver, Steps
 
 __all__ = ["CERTIFICATION_SHARE", "SOLVERS", "check", "make", "search_budget"]
 
@@ -78,7 +78,7 @@ def make(
     """
     check(name)
     module, _, function = SOLVERS[name].partition(":")
-    steps: Callable[[Task], Steps] = getattr(
+    steps: Callable[[SearchTask], Steps] = getattr(
         importlib.import_module(f"{__package__}.{module}"), function
     )
-    return Search(Task(problem, budget, rng, start, Archive(problem, test)), steps)
+    return Search(SearchTask(problem, budget, rng, start, Archive(problem, test)), steps)

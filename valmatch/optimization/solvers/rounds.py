@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from valmatch.optimization.solvers.inversion import Evaluate, inverted
+from valmatch.optimization.solvers.inversion import EvaluateRequest, inverted
 from valmatch.optimization.solvers.penalty import Scales, first_looks
-from valmatch.optimization.solvers.search import Floats, Request, Steps, Task
+from valmatch.optimization.solvers.search import Floats, Request, SearchTask, Steps
 
 __all__ = ["Local", "rounds"]
 
@@ -20,13 +20,13 @@ FINEST = 0.02
 Local: TypeAlias = Callable[[Callable[[Floats], Floats], Floats, float, Scales], None]
 
 
-def rounds(task: Task, local: Local) -> Steps:
+def rounds(task: SearchTask, local: Local) -> Steps:
     """Search around the best of the first points, again with more replications, until the end."""
     n = task.replications()
     yield from first_looks(task, n)
     scales = Scales.of(task.archive)
 
-    def minimise(evaluate: Evaluate) -> None:
+    def minimise(evaluate: EvaluateRequest) -> None:
         count, radius = n, RADIUS
         while True:
             estimates = task.archive.estimates()
@@ -37,5 +37,5 @@ def rounds(task: Task, local: Local) -> Steps:
     yield from inverted(minimise)
 
 
-def _outcomes(evaluate: Evaluate, n: int) -> Callable[[Floats], Floats]:
+def _outcomes(evaluate: EvaluateRequest, n: int) -> Callable[[Floats], Floats]:
     return lambda unit: evaluate(Request(np.clip(unit, 0.0, 1.0), n))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from valmatch.optimization.problem import Problem
 
-__all__ = ["Archive", "Estimates", "Request", "Search", "Solver", "Steps", "Task"]
+__all__ = ["Archive", "PointEstimates", "Request", "Search", "SearchTask", "Solver", "Steps"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -33,8 +33,10 @@ class Request:
 
     Attributes
     ----------
-    unit : point of the unit cube
-    n : its first `n` replications are wanted
+    unit : numpy.ndarray
+        Point of the unit cube.
+    n : int
+        Its first `n` replications are wanted.
     """
 
     unit: Floats
@@ -50,7 +52,7 @@ class Solver(Protocol):
     def tell(self, request: Request, outcomes: Floats) -> None:
         """Take the outcomes, (n, 1 + constraints), of the request that was asked last."""
 
-    def finalists(self, k: int) -> Estimates:
+    def finalists(self, k: int) -> PointEstimates:
         """Return up to `k` distinct points worth certifying on fresh replications, best first."""
 
 
@@ -58,18 +60,24 @@ Steps: TypeAlias = Generator[Request, Floats, None]
 
 
 @dataclass(frozen=True)
-class Estimates:
+class PointEstimates:
     """What is known of the evaluated points, in the order in which they were first evaluated.
 
     Attributes
     ----------
-    units : (points, variables), in the unit cube
-    counts : (points,) replications made
-    means : (points, 1 + constraints) mean outcomes, as if every point had met the same
-        replications; 0 where undefined
-    errors : (points, 1 + constraints) standard errors; 0 where undefined
-    test : (1 + constraints,) standard errors that fresh replications of a finalist will have
-    defined : (points,) whether all replications of the point gave all outcomes
+    units : numpy.ndarray
+        (points, variables): in the unit cube.
+    counts : numpy.ndarray
+        (points,): replications made.
+    means : numpy.ndarray
+        (points, 1 + constraints): mean outcomes, as if every point had met the same replications; 0
+        where undefined.
+    errors : numpy.ndarray
+        (points, 1 + constraints): standard errors; 0 where undefined.
+    test : numpy.ndarray
+        (1 + constraints,): standard errors that fresh replications of a finalist will have.
+    defined : numpy.ndarray
+        (points,): whether all replications of the point gave all outcomes.
     """
 
     units: Floats
@@ -85,7 +93,7 @@ class Estimates:
         doubts: Floats = np.hypot(self.errors, self.test)
         return doubts
 
-    def take(self, places: Sequence[int]) -> Estimates:
+    def take(self, places: Sequence[int]) -> PointEstimates:
         """Return the estimates of some of the points."""
         rows = np.array(places, np.intp)
         return replace(
@@ -133,8 +141,10 @@ class Archive:
 
     Attributes
     ----------
-    problem : what is optimised; says which points of the unit cube are the same
-    test : replications by which finalists will be tested
+    problem : Problem
+        What is optimised; says which points of the unit cube are the same.
+    test : int
+        Replications by which finalists will be tested.
     """
 
     problem: Problem
@@ -169,7 +179,7 @@ class Archive:
     def _key(self, unit: Floats) -> tuple[float, ...]:
         return tuple(self.problem.point(unit).values())
 
-    def estimates(self) -> Estimates:
+    def estimates(self) -> PointEstimates:
         """Return means with their standard errors, all points on an equal footing.
 
         Points with few replications met other random numbers than points with many. What the
@@ -186,7 +196,7 @@ class Archive:
             means[defined & (counts == n)] += missing
         means[~defined] = 0.0
         errors, test = self._errors(np.where(defined, counts, 0), deviations)
-        return Estimates(np.array(self._units), counts, means, errors, test, defined)
+        return PointEstimates(np.array(self._units), counts, means, errors, test, defined)
 
     def _errors(self, counts: NDArray[np.int64], deviations: Floats) -> tuple[Floats, Floats]:
         """Return the errors of means and of a test; `counts` is 0 for undefined points.
@@ -215,17 +225,23 @@ class Archive:
 
 
 @dataclass
-class Task:
+class SearchTask:
     """What a search is given.
 
     Attributes
     ----------
-    problem : what is optimised
-    budget : replications that the search may spend
-    rng : the source of all its random numbers
-    start : first point, in the unit cube
-    archive : all that was evaluated
-    spent : replications spent
+    problem : Problem
+        What is optimised.
+    budget : int
+        Replications that the search may spend.
+    rng : Generator
+        The source of all its random numbers.
+    start : numpy.ndarray
+        First point, in the unit cube.
+    archive : Archive
+        All that was evaluated.
+    spent : int
+        Replications spent.
     """
 
     problem: Problem
@@ -260,7 +276,7 @@ class Search:
     Results that are known already are sent without asking; the steps end with the budget.
     """
 
-    def __init__(self, task: Task, steps: Callable[[Task], Steps]) -> None:
+    def __init__(self, task: SearchTask, steps: Callable[[SearchTask], Steps]) -> None:
         self._task = task
         self._steps = steps(task)
         self._next = next(self._steps, None)
@@ -293,7 +309,7 @@ class Search:
         except StopIteration:
             self._next = None
 
-    def finalists(self, k: int) -> Estimates:
+    def finalists(self, k: int) -> PointEstimates:
         """Return up to `k` distinct points: the best at several margins, then the next best."""
         estimates = self._task.archive.estimates()
         # Among many points seen briefly the best is mostly the luckiest.

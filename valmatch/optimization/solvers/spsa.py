@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from valmatch.optimization.solvers.penalty import Scales, first_looks
-from valmatch.optimization.solvers.search import Request, Steps, Task
+from valmatch.optimization.solvers.search import Request, SearchTask, Steps
 
 __all__ = ["spsa"]
 
@@ -19,7 +19,7 @@ PERTURBATION = 0.1
 FIRST_STEP = 0.1
 
 
-def spsa(task: Task) -> Steps:
+def spsa(task: SearchTask) -> Steps:
     """Follow gradients estimated from pairs of points on opposite sides of the current one.
 
     The first step moves each coordinate by `FIRST_STEP` on average; steps shrink from there.

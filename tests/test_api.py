@@ -1,0 +1,289 @@
+"""The Python API refuses what the command line refuses, in its own words."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import valmatch
+
+LOG = "game,winner,loser\n1,ann,bob\n2,ann,cy\n3,cy,bob\n"
+
+SMALL = {"model": "valorant", "factors": {"horizon": 2.0}}
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "log.csv"
+    path.write_text(LOG)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: valmatch.replicate(SMALL, 0), "n: 0 (allowed: a whole number >= 1)"),
+        (lambda: valmatch.replicate(SMALL, -5), "n: -5 (allowed: a whole number >= 1)"),
+        (lambda: valmatch.replicate(SMALL, True), "n: True (allowed: a whole number >= 1)"),
+        (lambda: valmatch.replicate(SMALL, 2.5), "n: 2.5 (allowed: a whole number >= 1)"),  # type: ignore[arg-type]
+        (lambda: valmatch.replicate(SMALL, 3, -1), "seed: -1 (allowed: a whole number >= 0)"),
+        (
+            lambda: valmatch.replicate(SMALL, 3, workers=0),
+            "workers: 0 (allowed: a whole number >= 1)",
+        ),
+        (
+            lambda: valmatch.replicate(SMALL, 3, confidence=1.0),
+            "confidence: 1.0 (allowed: a number > 0 and < 1)",
+        ),
+        (
+            lambda: valmatch.replicate(SMALL, 3, confidence=math.nan),
+            "confidence: nan (allowed: a number > 0 and < 1)",
+        ),
+        (
+            lambda: valmatch.replicate(SMALL, 3, executor="locl"),
+            "executor: 'locl' (allowed: local or dask; did you mean local?)",
+        ),
+        (
+            lambda: valmatch.replicate(SMALL, 3, max_seconds=-1.0),
+            "max_seconds: -1.0 (allowed: a number of seconds >= 0)",
+        ),
+        (lambda: valmatch.replicate(SMALL, 3, out=""), "out: '' (allowed: a path)"),
+        (lambda: valmatch.replicate(SMALL, 3, out=7), "out: 7 (allowed: a path)"),  # type: ignore[arg-type]
+        (
+            lambda: valmatch.replicate(SMALL, 3, shard="4/4"),
+            "shard 4/4: allowed is I/K with I from 0 to K - 1, such as 0/4",
+        ),
+        (
+            lambda: valmatch.replicate(SMALL, 3, targets="avg_wait=1%"),
+            "targets avg_wait=1%: no response 'avg_wait' (did you mean avg_wait_time?)",
+        ),
+        (
+            lambda: valmatch.replicate(SMALL, 3, targets=["avg_wait_time=1%"], shard="0/2"),
+            "targets: a shard cannot know when all of them together may stop",
+        ),
+        (
+            lambda: valmatch.replicate("zonestats", 3, control_variates=True),
+            "control_variates: zonestats has none with these arrivals",
+        ),
+        (
+            lambda: valmatch.simulate(SMALL, replication=-1),
+            "replication: -1 (allowed: a whole number >= 0)",
+        ),
+        (lambda: valmatch.simulate(SMALL, -1), "seed: -1 (allowed: a whole number >= 0)"),
+        (lambda: valmatch.compare(SMALL, SMALL, 0), "n: 0 (allowed: a whole number >= 1)"),
+        (
+            lambda: valmatch.optimize("valorant-20min", budget=0),
+            "budget: 0 (allowed: a whole number >= 1)",
+        ),
+        (
+            lambda: valmatch.optimize("valorant-20min", budget=99),
+            "budget: 99 replications are too few to search and certify (allowed: at least 100)",
+        ),
+        (
+            lambda: valmatch.optimize("valorant-20min", "ato"),
+            "'ato' is not a solver (allowed: auto, random, nelder-mead, cobyqa, spsa, cma-es,"
+            " bayes; did you mean auto?)",
+        ),
+        (
+            lambda: valmatch.optimize("valorant-20min", macroreps=0),
+            "macroreps: 0 (allowed: a whole number >= 1)",
+        ),
+        (
+            lambda: valmatch.optimize("valorant-20min", confidence=0.0),
+            "confidence: 0.0 (allowed: a number > 0 and < 1)",
+        ),
+        (
+            lambda: valmatch.rate_games("-", "elo", tune="T"),
+            "tune T: elo has no such parameter (allowed: scale, K)",
+        ),
+        (
+            lambda: valmatch.rate_games("-", "elo", parameters={"K": -1.0}),
+            "parameters K=-1.0: out of range (allowed: 1e-06 to 1000000.0)",
+        ),
+        (
+            lambda: valmatch.rate_games("-", burn_in=-1),
+            "burn_in: -1 (allowed: a whole number >= 0)",
+        ),
+        (
+            lambda: valmatch.rate_games("-", train=1.0),
+            "train: 1.0 (allowed: a number > 0 and < 1)",
+        ),
+        (
+            lambda: valmatch.load("valorant", {"team_dif": 3}),
+            "overrides team_dif=3: factors.team_dif: unknown key (did you mean team_diff?)",
+        ),
+        (lambda: valmatch.plot(""), "source: '' (allowed: a path)"),
+    ],
+)
+def test_what_the_command_line_refuses_is_refused(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(valmatch.InputError) as error:
+        call()
+    assert str(error.value) == message
+
+
+def test_nothing_is_written_for_a_refused_argument(tmp_path: Path) -> None:
+    for call in (
+        lambda out: valmatch.replicate(SMALL, 3, seed=-1, out=out),
+        lambda out: valmatch.simulate(SMALL, replication=-1, out=out),
+        lambda out: valmatch.compare(SMALL, SMALL, 3, confidence=2.0, out=out),
+        lambda out: valmatch.optimize("valorant-20min", seed=-1, out=out),
+    ):
+        with pytest.raises(valmatch.InputError):
+            call(tmp_path / "out")
+        assert not (tmp_path / "out").exists()
+
+
+def test_paths_may_be_strings(tmp_path: Path, log: Path) -> None:
+    out = str(tmp_path / "a")
+    assert valmatch.simulate(SMALL, out=out).folder == Path(out)
+    out = str(tmp_path / "b")
+    assert valmatch.replicate(SMALL, 3, out=out).folder == Path(out)
+    out = str(tmp_path / "c")
+    first = valmatch.rate_games(str(log), "elo", out=out)
+    assert first.folder == Path(out)
+    again = valmatch.rate_games(str(log), "elo", ratings=f"{out}/ratings.csv")
+    assert again.ranking.games == [4, 4, 4]
+
+
+def test_numpy_numbers_are_numbers() -> None:
+    result = valmatch.replicate(SMALL, np.int64(3), np.int32(2), confidence=np.float32(0.5))  # type: ignore[arg-type]
+    assert result["n_players"].shape == (3,)
+
+
+def test_a_run_says_in_words_of_python_how_to_go_on(tmp_path: Path) -> None:
+    valmatch.replicate(SMALL, 3, out=tmp_path)
+    with pytest.raises(valmatch.InputError) as error:
+        valmatch.replicate(SMALL, 3, 7, out=tmp_path)
+    assert str(error.value) == (
+        f"out {tmp_path}: holds the results of another run (seed 1, this run has 7); choose"
+        " another folder"
+    )
+    manifest = tmp_path / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"complete"', '"running"'))
+    with pytest.raises(valmatch.InputError, match="resume=True goes on with it"):
+        valmatch.replicate(SMALL, 3, out=tmp_path)
+
+
+# Results
+
+
+def test_results_show_their_table(log: Path) -> None:
+    shown = repr(valmatch.replicate(SMALL, 5)).splitlines()
+    assert shown[0].endswith(", seed 1, 5 replications, 95% intervals")
+    assert shown[1].split() == ["response", "mean", "ci_low", "ci_high", "n", "undefined", "unit"]
+    assert shown[2].startswith("avg_team_diff")
+    day = repr(valmatch.simulate(SMALL)).splitlines()
+    assert day[0].endswith("seed 1, replication 0")
+    assert day[1].split() == ["response", "value", "unit"]
+    change = repr(valmatch.compare(SMALL, {**SMALL, "factors": {"horizon": 3}}, 5)).splitlines()
+    assert "b - a with 95% intervals" in change[0]
+    rated = repr(valmatch.rate_games(log, "elo")).splitlines()
+    assert rated[0].startswith("elo, 3 games, 6 rows, log loss 0.")
+    assert [line.split()[1] for line in rated[1:]] == ["player", "ann", "cy", "bob"]
+    found = repr(valmatch.optimize("valorant-20min", "random", 100)).splitlines()
+    assert found[0].endswith("feasible: yes") or "feasible: " in found[0]
+    assert found[2].startswith("player_diff")
+    assert all(len(one) <= 120 for one in (*shown, *day, *change, *rated, *found))
+
+
+def test_results_give_equally_long_arrays(log: Path) -> None:
+    runs: list[Any] = [
+        valmatch.simulate(SMALL),
+        valmatch.replicate(SMALL, 5),
+        valmatch.compare(SMALL, SMALL, 5),
+        valmatch.optimize("valorant-20min", "random", 100),
+        valmatch.rate_games(log, "trueskill"),
+    ]
+    for result in runs:
+        columns = result.to_dict()
+        assert len({column.shape for column in columns.values()}) == 1
+        assert all(isinstance(column, np.ndarray) for column in columns.values())
+        assert all(column.dtype != object for column in columns.values())
+    assert runs[1].to_dict()["replication"].tolist() == [0, 1, 2, 3, 4]
+    np.testing.assert_array_equal(runs[1].to_dict()["n_players"], runs[1]["n_players"])
+
+
+def test_tables_of_a_day_are_arrays() -> None:
+    day = valmatch.simulate(SMALL)
+    players = day["players"]
+    assert players["rating"].dtype == np.float64
+    assert players["player"].dtype == np.int64
+    # A player without a team has none, not the team -1.
+    assert np.isnan(players["team"]).sum() == np.isnan(players["match"]).sum() > 0
+    assert set(day["matches"]["match"]) == set(players["match"][~np.isnan(players["match"])])
+    with pytest.raises(KeyError, match="did you mean players"):
+        day["player"]
+
+
+# Plots
+
+
+def test_plots_return_their_figure(tmp_path: Path, log: Path) -> None:
+    figure = pytest.importorskip("matplotlib.figure").Figure
+    results: list[Any] = [
+        valmatch.simulate(SMALL),
+        valmatch.simulate("zonestats"),
+        valmatch.replicate(SMALL, 5),
+        valmatch.compare(SMALL, {**SMALL, "factors": {"horizon": 3}}, 5),
+    ]
+    for result in results:
+        assert isinstance(valmatch.plot(result), figure)
+    rated = valmatch.rate_games(log, "elo", out=tmp_path / "rated")
+    assert isinstance(valmatch.plot(rated), figure)
+    assert isinstance(valmatch.plot(str(tmp_path / "rated"), "calibration"), figure)
+    assert not list((tmp_path / "rated").glob("*.png"))
+    with pytest.raises(valmatch.InputError) as error:
+        valmatch.plot(rated, "calibrated")
+    assert str(error.value) == "figure: no figure 'calibrated' (did you mean calibration?)"
+    with pytest.raises(valmatch.InputError, match="out=FOLDER"):
+        valmatch.plot(valmatch.rate_games(log, "elo"))
+
+
+def test_a_result_is_drawn_as_its_folder_is(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    written = valmatch.replicate(SMALL, 8, out=tmp_path)
+    kept = valmatch.replicate(SMALL, 8)
+    pictures = [valmatch.plot(one).canvas.get_width_height() for one in (written, kept)]
+    assert pictures[0] == pictures[1]
+    texts = [
+        [text.get_text() for axes in valmatch.plot(one).axes for text in axes.texts]
+        for one in (written, kept)
+    ]
+    assert texts[0] == texts[1]
+
+
+# Exports
+
+
+def test_exports_are_the_same_in_every_list() -> None:
+    tree = ast.parse(inspect.getsource(valmatch))
+    checked = next(node for node in tree.body if isinstance(node, ast.If))
+    typed = {
+        (str(node.module), name.name)
+        for node in checked.body
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+    }
+    homes = {
+        (f"valmatch.{module}", name) for module, names in valmatch._HOMES.items() for name in names
+    }
+    assert typed == homes
+    assert set(valmatch.__all__) == {name for _, name in homes} | {"__version__"}
+    for name in valmatch.__all__:
+        assert getattr(valmatch, name) is not None
+    assert valmatch.__version__.count(".") == 2
+
+
+def test_every_public_function_documents_its_arguments() -> None:
+    for name in ("simulate", "replicate", "compare", "optimize", "rate_games", "load", "plot"):
+        function = getattr(valmatch, name)
+        documented = inspect.getdoc(function) or ""
+        for argument in inspect.signature(function).parameters:
+            assert argument in documented, f"{name}: {argument}"

@@ -1,0 +1,83 @@
+"""Which replications are to be made, and how precisely their means are to be known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from valmatch.config import arguments
+from valmatch.errors import InputError, option
+from valmatch.execution.shards import WHOLE, Shard
+from valmatch.statistics.precision import looks
+
+__all__ = ["DEFAULT_N", "DEFAULT_SEED", "MAX_REPS", "Plan"]
+
+DEFAULT_N = 1000
+
+DEFAULT_SEED = 1
+
+MAX_REPS = 1_000_000
+"""Replications at which targets are given up, unless told otherwise."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The replications of a config that are to be made, checked.
+
+    Attributes
+    ----------
+    n : int
+        Number of replications, >= 1, in all shards together; with targets the least one.
+    seed : int
+        Seed of all random numbers, >= 0.
+    shard : Shard
+        The part of them that this run makes.
+    confidence : float
+        Level of the intervals, in (0, 1).
+    targets : sequence of str
+        ``NAME=1%`` or ``NAME=0.05`` each: go on until the half-width of the interval of the
+        response is that share of its mean, or that number.
+    max_reps : int
+        Number of replications at which to give the targets up, >= 1.
+    control_variates : bool
+        Whether to adjust the means by control variates.
+
+    Raises
+    ------
+    InputError
+        If one of them cannot be used.
+    """
+
+    n: int = DEFAULT_N
+    seed: int = DEFAULT_SEED
+    shard: Shard = WHOLE
+    confidence: float = 0.95
+    targets: Sequence[str] = field(default=())
+    max_reps: int = MAX_REPS
+    control_variates: bool = False
+
+    def __post_init__(self) -> None:
+        arguments.whole("n", self.n, 1)
+        arguments.whole("seed", self.seed, 0)
+        arguments.whole("max_reps", self.max_reps, 1)
+        arguments.level("confidence", self.confidence)
+        object.__setattr__(self, "targets", arguments.names("targets", self.targets))
+        if self.targets and self.shard != WHOLE:
+            raise InputError(
+                f"{option('targets')}: a shard cannot know when all of them together may stop"
+            )
+
+    @property
+    def requested(self) -> int:
+        """Number of replications in all shards together, at most."""
+        return self.max_reps if self.targets else self.n
+
+    @property
+    def indices(self) -> range:
+        """The replications that this run makes, at most."""
+        return self.shard.indices(self.requested)
+
+    def goals(self) -> Iterator[int]:
+        """Yield the numbers of replications of this run at which it may stop."""
+        for goal in looks(self.n, self.max_reps) if self.targets else [self.n]:
+            yield len(self.shard.indices(goal))
