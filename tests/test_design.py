@@ -164,5 +164,5 @@ def test_equal_points_are_simulated_once() -> None:
     configs = [load("valorant", design.levels(point)) for point in design.points]
     found = run_design(config, design, configs, Plan(5), progress=made.append)
     assert sum(made) == 10
-    assert [one.values.shape for one in found.results] == [(5, 14)] * 3
+    assert [one.values.shape for one in found.results] == [(5, 15)] * 3
     np.testing.assert_array_equal(found.results[0].values, found.results[2].values)

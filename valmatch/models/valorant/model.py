@@ -31,6 +31,7 @@ RESPONSES = Responses(
     Response("avg_wait_time_all", "minutes", "with unmatched players, up to the horizon"),
     Response("wait_p50", "minutes", "median wait of matched players"),
     Response("wait_p90", "minutes", "90th percentile of the wait of matched players"),
+    Response("wait_p95", "minutes", "95th percentile of the wait of matched players"),
     Response("wait_p99", "minutes", "99th percentile of the wait of matched players"),
     Response("max_wait_time", "minutes", "longest wait of a matched player"),
     Response("avg_queue_length", "players", "time average of the number of waiting players"),
@@ -279,6 +280,7 @@ def _summarize(
     out["avg_wait_time_all"] = _ratio(all_waits, players)
     out["wait_p50"] = _quantile(waits, 0.5)
     out["wait_p90"] = _quantile(waits, 0.9)
+    out["wait_p95"] = _quantile(waits, 0.95)
     out["wait_p99"] = _quantile(waits, 0.99)
     out["max_wait_time"] = sums["longest_wait"] if matched > 0 else np.nan
     out["avg_queue_length"] = all_waits / (60.0 * horizon)
