@@ -106,9 +106,9 @@ def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
         yield pool
     finally:
         # What is still at work is not wanted, and nobody should wait for it.
-        slots = list((pool._processes or {}).values())
+        children = list((pool._processes or {}).values())
         pool.shutdown(wait=False, cancel_futures=True)
-        for process in slots:
+        for process in children:
             process.kill()
 
 
