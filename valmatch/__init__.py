@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from valmatch.config.loading import load
     from valmatch.errors import InputError, RunError
     from valmatch.experiments.compare import Comparison, PairedDifference, compare
-    from valmatch.experiments.replicate import Replications, replicate
+    from valmatch.experiments.replicate import replicate
+    from valmatch.experiments.replications import Replications
     from valmatch.experiments.simulate import Simulation, simulate
     from valmatch.fields import (
         Factors,
@@ -38,16 +39,7 @@ if TYPE_CHECKING:
         refuse,
     )
     from valmatch.game_logs.rating import RatedLog, rate_games
-    from valmatch.model import (
-        Axes,
-        Model,
-        Outcome,
-        Record,
-        Response,
-        Responses,
-        Table,
-        Window,
-    )
+    from valmatch.model import Axes, Model, Outcome, Record, Response, Responses, Table, Window
     from valmatch.models.registry import ModelEntry
     from valmatch.optimization.optimize import Study, optimize
     from valmatch.plots.drawing import plot
@@ -63,7 +55,8 @@ _HOMES = {
     "config.loading": ("load",),
     "errors": ("InputError", "RunError"),
     "experiments.compare": ("Comparison", "PairedDifference", "compare"),
-    "experiments.replicate": ("Replications", "replicate"),
+    "experiments.replicate": ("replicate",),
+    "experiments.replications": ("Replications",),
     "experiments.simulate": ("Simulation", "simulate"),
     "fields": (
         "Factors",

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from valmatch.config.config import Config
     from valmatch.experiments.design import Design
     from valmatch.experiments.plan import Plan
-    from valmatch.experiments.replicate import Replications
+    from valmatch.experiments.replications import Replications
     from valmatch.experiments.sweep import DesignReplications
 
 

@@ -27,7 +27,7 @@ from valmatch.statistics.estimates import Estimate
 
 if TYPE_CHECKING:
     from valmatch.experiments.compare import Comparison
-    from valmatch.experiments.replicate import Replications
+    from valmatch.experiments.replications import Replications
     from valmatch.experiments.sweep import DesignReplications
     from valmatch.game_logs.rating import RatedLog
     from valmatch.game_logs.scores import Scores
@@ -266,8 +266,8 @@ def show_rating(header: str, result: RatedLog) -> None:
         text = f"tuned {values}: log loss of the rest {gain:+.4f}{spread} (standard error)"
         print(textwrap.fill(text, WIDTH))
     ranking = result.ranking
-    best = _table("rank", "player", "rating", "games", *ranking.state)
-    numbers = (ranking.ratings, *ranking.state.values())
+    best = _table("rank", "player", "rating", "games", *ranking.printed)
+    numbers = (ranking.ratings, *(ranking.state[name] for name in ranking.printed))
     columns = [_aligned([f"{x:.2f}" for x in column[:BEST]]) for column in numbers]
     for k, name in enumerate(ranking.players[:BEST]):
         ratings, *state = (column[k] for column in columns)

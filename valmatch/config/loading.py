@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias
 
-from yaml import MappingNode, Node
+from yaml import MappingNode
 
-from valmatch.config.checking import FILES, TOP_LEVEL, checked, reason
+from valmatch.config.checking import checked, reason
 from valmatch.config.config import Config
-from valmatch.config.yaml_document import assign, find, parse, place, show, to_value
-from valmatch.errors import InputError, option
-from valmatch.models.registry import MODELS, ModelEntry
+from valmatch.config.overriding import overridden
+from valmatch.config.yaml_document import parse, place, show
+from valmatch.errors import InputError
 from valmatch.nearest import nearest
 
 __all__ = ["ConfigLike", "load", "shipped_configs"]
@@ -62,11 +62,8 @@ def load(
         raise InputError(f"{name}:1:1: the config is empty (it needs at least 'model: ...')")
     if not isinstance(root, MappingNode):
         raise InputError(f"{place(root)}: the config is {show(root)} (allowed: a mapping)")
-    names = [f"{option('overrides')} {' '.join(override.split())}" for override in overrides]
-    names += [f"design: {level}" for level in levels]
-    for override, mark in zip((*overrides, *levels), names, strict=True):
-        root = _override(root, override, mark)
-    return checked(root, names, name, folder)
+    root, marks = overridden(root, overrides, levels)
+    return checked(root, marks, name, folder)
 
 
 def shipped_configs() -> dict[str, Path]:
@@ -109,43 +106,3 @@ def _read(source: str | Path | Mapping[str, Any]) -> tuple[bytes, str, Path]:
 def _all_of(stream: TextIO) -> bytes:
     """Return all of standard input, which can be read only once."""
     return stream.buffer.read()
-
-
-def _override(root: Node, override: str, name: str) -> Node:
-    """Apply one ``KEY=VALUE``; what it writes is marked with `name` as its file."""
-    key, equals, text = override.partition("=")
-    path = key.strip().split(".")
-    if not equals or not all(path):
-        raise InputError(f"{name}: not of the form KEY=VALUE (for instance team_diff=300)")
-    if path[0] not in (*TOP_LEVEL, *_files_of(root)):
-        path = ["factors", *path]
-    value = parse(text, name) or parse("null", name)
-    assert value is not None
-    try:
-        if path[0] == "factors" and len(path) > 2 and find(root, path[:2]) is None:
-            root = assign(root, path[:2], _default(root, path[1], name))
-        return assign(root, path, value)
-    except InputError as error:
-        raise InputError(f"{name}: {'.'.join(path)}: {error}") from None
-
-
-def _entry_of(root: Node) -> ModelEntry | None:
-    """Return what is known of the model that a document names, if it names one."""
-    model = find(root, ["model"])
-    return MODELS.get(str(to_value(model))) if model is not None else None
-
-
-def _files_of(root: Node) -> Iterable[str]:
-    """Return the keys of files: those of the model that a document names, and of our own."""
-    entry = _entry_of(root)
-    return (*FILES, *(entry.files if entry else ()))
-
-
-def _default(root: Node, factor: str, name: str) -> Node:
-    """Return the default of a factor, so that an override can change a part of it."""
-    entry = _entry_of(root)
-    known = entry is not None and factor in entry.factors.model_fields
-    value = entry.factors.model_fields[factor].default if entry and known else None
-    node = parse(json.dumps(value), name)
-    assert node is not None
-    return node

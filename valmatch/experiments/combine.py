@@ -15,7 +15,8 @@ from valmatch.config.identity import changed_factors, changed_since, changes, co
 from valmatch.errors import InputError
 from valmatch.execution.shards import WHOLE, Shard, parse_shard
 from valmatch.experiments.plan import Plan
-from valmatch.experiments.replicate import Replications, claim, write_results
+from valmatch.experiments.replicate import claim, write_results
+from valmatch.experiments.replications import Replications
 from valmatch.model import Model
 from valmatch.simulator import build, run
 from valmatch.statistics.curve_sums import CurveSums

@@ -20,7 +20,8 @@ from valmatch.errors import InputError
 from valmatch.execution.executors import LOCAL, open_pool
 from valmatch.execution.interruption import Stop, stop_on_signal
 from valmatch.experiments.plan import DEFAULT_N, DEFAULT_SEED, Plan
-from valmatch.experiments.replicate import Replications, run_plan
+from valmatch.experiments.replicate import run_plan
+from valmatch.experiments.replications import Replications
 from valmatch.model import Response
 from valmatch.simulator import build
 from valmatch.statistics.estimates import Estimate, estimate

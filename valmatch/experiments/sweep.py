@@ -19,7 +19,8 @@ from valmatch.execution.interruption import stop_on_signal
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.experiments.design import Design
 from valmatch.experiments.plan import Plan
-from valmatch.experiments.replicate import Replications, run_plan
+from valmatch.experiments.replicate import run_plan
+from valmatch.experiments.replications import Replications
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder

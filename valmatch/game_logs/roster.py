@@ -52,6 +52,8 @@ class Ranking:
         Games rated, earlier ones included.
     state : dict of str to list of float
         Further columns of the system.
+    printed : tuple of str
+        Those of them that people want to see.
     """
 
     ranks: list[int]
@@ -59,6 +61,7 @@ class Ranking:
     ratings: list[float]
     games: list[int]
     state: dict[str, list[float]]
+    printed: tuple[str, ...]
 
     def columns(self) -> dict[str, Texts]:
         """Return the columns of ``ratings.csv``; needs a player."""
@@ -145,4 +148,9 @@ class Roster:
             ratings=shown.tolist(),
             games=self._players.games[numbers][order].tolist(),
             state={c: self._players.state[numbers, k][order].tolist() for k, c in own},
+            printed=tuple(
+                column.name
+                for column in self._system.columns
+                if column.printed and column.name != "rating"
+            ),
         )

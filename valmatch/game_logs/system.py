@@ -51,11 +51,14 @@ class Column:
         What the file calls it.
     low, high : float
         Least and greatest value that may be read from a file.
+    printed : bool
+        Whether people want to see it; else it is in the file alone.
     """
 
     name: str
     low: float = -FAR
     high: float = FAR
+    printed: bool = True
 
 
 class Players(NamedTuple):

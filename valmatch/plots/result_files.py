@@ -9,7 +9,7 @@ from valmatch.config.config import Config
 from valmatch.config.identity import config_id, resolved
 from valmatch.errors import InputError
 from valmatch.experiments.compare import Comparison
-from valmatch.experiments.replicate import Replications
+from valmatch.experiments.replications import Replications
 from valmatch.experiments.simulate import Simulation
 from valmatch.experiments.sweep import DesignReplications
 from valmatch.storage.curve_file import write_curves

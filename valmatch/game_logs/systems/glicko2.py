@@ -57,12 +57,12 @@ class Glicko2(System):
         Column("rating"),
         Column("deviation", 1e-12, _MOST_DEVIATION),
         Column("volatility", glicko2.LEAST_VOLATILITY, glicko2.MOST_VOLATILITY),
-        Column("base_rating"),
-        Column("base_deviation", 1e-12, _MOST_DEVIATION),
-        Column("base_volatility", glicko2.LEAST_VOLATILITY, glicko2.MOST_VOLATILITY),
-        Column("information", 0.0, 1e15),
-        Column("surprise", -1e15, 1e15),
-        Column("time", -_LATEST, _LATEST),
+        Column("base_rating", printed=False),
+        Column("base_deviation", 1e-12, _MOST_DEVIATION, printed=False),
+        Column("base_volatility", glicko2.LEAST_VOLATILITY, glicko2.MOST_VOLATILITY, printed=False),
+        Column("information", 0.0, 1e15, printed=False),
+        Column("surprise", -1e15, 1e15, printed=False),
+        Column("time", -_LATEST, _LATEST, printed=False),
     )
 
     def newcomer(self, values: Mapping[str, float]) -> Sequence[float]:

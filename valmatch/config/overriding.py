@@ -1,0 +1,86 @@
+"""Overrides of a config: ``KEY=VALUE``, from the command line, from Python, from a design."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from yaml import Node
+
+from valmatch.config.checking import FILES, TOP_LEVEL
+from valmatch.config.yaml_document import assign, find, parse, to_value
+from valmatch.errors import InputError, option
+from valmatch.models.registry import MODELS, ModelEntry
+
+__all__ = ["overridden"]
+
+
+def overridden(
+    root: Node, overrides: Sequence[str], levels: Sequence[str]
+) -> tuple[Node, list[str]]:
+    """Apply overrides to a document, then the levels of a point of a design.
+
+    Parameters
+    ----------
+    root : Node
+        The document.
+    overrides, levels : sequence of str
+        ``KEY=VALUE`` each, the later wins.
+
+    Returns
+    -------
+    root : Node
+        The document with all of them.
+    marks : list of str
+        What each of them is called in messages, in order.
+
+    Raises
+    ------
+    InputError
+        If one of them is not of that form, or has no place in the document.
+    """
+    marks = [f"{option('overrides')} {' '.join(override.split())}" for override in overrides]
+    marks += [f"design: {level}" for level in levels]
+    for override, mark in zip((*overrides, *levels), marks, strict=True):
+        root = _override(root, override, mark)
+    return root, marks
+
+
+def _override(root: Node, override: str, name: str) -> Node:
+    """Apply one ``KEY=VALUE``; what it writes is marked with `name` as its file."""
+    key, equals, text = override.partition("=")
+    path = key.strip().split(".")
+    if not equals or not all(path):
+        raise InputError(f"{name}: not of the form KEY=VALUE (for instance team_diff=300)")
+    if path[0] not in (*TOP_LEVEL, *_files_of(root)):
+        path = ["factors", *path]
+    value = parse(text, name) or parse("null", name)
+    assert value is not None
+    try:
+        if path[0] == "factors" and len(path) > 2 and find(root, path[:2]) is None:
+            root = assign(root, path[:2], _default(root, path[1], name))
+        return assign(root, path, value)
+    except InputError as error:
+        raise InputError(f"{name}: {'.'.join(path)}: {error}") from None
+
+
+def _entry_of(root: Node) -> ModelEntry | None:
+    """Return what is known of the model that a document names, if it names one."""
+    model = find(root, ["model"])
+    return MODELS.get(str(to_value(model))) if model is not None else None
+
+
+def _files_of(root: Node) -> Iterable[str]:
+    """Return the keys of files: those of the model that a document names, and of our own."""
+    entry = _entry_of(root)
+    return (*FILES, *(entry.files if entry else ()))
+
+
+def _default(root: Node, factor: str, name: str) -> Node:
+    """Return the default of a factor, so that an override can change a part of it."""
+    entry = _entry_of(root)
+    known = entry is not None and factor in entry.factors.model_fields
+    value = entry.factors.model_fields[factor].default if entry and known else None
+    node = parse(json.dumps(value), name)
+    assert node is not None
+    return node

@@ -1,0 +1,165 @@
+"""Replications of a config, summarised."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.config.config import Config
+from valmatch.config.identity import config_id
+from valmatch.execution.shards import WHOLE, Shard
+from valmatch.model import Axes, Response
+from valmatch.nearest import hint
+from valmatch.statistics.control_variates import Adjusted, adjust
+from valmatch.statistics.curve_sums import CurveSums
+from valmatch.statistics.estimates import Estimate, estimate
+from valmatch.statistics.precision import Precision
+from valmatch.statistics.windows import compare_windows
+from valmatch.storage.results import Result
+
+__all__ = ["Replications"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, repr=False)
+class Replications(Result):
+    """Replications of a config.
+
+    Attributes
+    ----------
+    config : Config
+        What was simulated.
+    seed : int
+        Seed of all random numbers.
+    requested : int
+        Number of replications asked for, in all shards together.
+    responses : sequence of Response
+        What each replication gives.
+    indices : sequence of int
+        The replications that are here, in order.
+    values : numpy.ndarray
+        (n, len(responses)) float64, one row a replication; NaN where undefined.
+    confidence : float
+        Level of the intervals.
+    axes, curves : Axes or None
+        What the curves of the model are, and their sums; None where it has none.
+    shard : Shard
+        The part of the replications asked for that this run makes.
+    status : str
+        "complete", or why it is not: "interrupted", "out of time", "target missed".
+    precision : sequence of Precision
+        For each target, how precisely the mean is known.
+    controls : (n, q) float64, the control variates; None unless they were asked for
+    expectations : mapping of str to float
+        Their expectations by name.
+    """
+
+    config: Config
+    seed: int
+    requested: int
+    responses: Sequence[Response]
+    indices: Sequence[int]
+    values: Floats
+    confidence: float
+    axes: Axes | None = None
+    curves: CurveSums | None = None
+    shard: Shard = WHOLE
+    status: str = "complete"
+    precision: Sequence[Precision] = ()
+    controls: Floats | None = None
+    expectations: Mapping[str, float] = field(default_factory=dict)
+    folder: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """What was replicated, in one line."""
+        of = f"{self.config.model}, config {config_id(self.config)}, seed {self.seed}"
+        return f"{of}, {len(self.values):,} replications, {self.confidence:.0%} intervals"
+
+    @property
+    def complete(self) -> bool:
+        """Whether all replications asked for are here, or all targets reached."""
+        return self.status == "complete"
+
+    @cached_property
+    def estimates(self) -> dict[str, Estimate]:
+        """The estimated mean of each response."""
+        columns = zip(self.responses, self.values.T, strict=True)
+        return {response.name: estimate(v, self.confidence) for response, v in columns}
+
+    @cached_property
+    def adjusted(self) -> dict[str, Adjusted]:
+        """The mean of each response adjusted by the control variates; {} without them."""
+        if self.controls is None:
+            return {}
+        known = np.array(list(self.expectations.values()))
+        found = adjust(self.values, self.controls, known, self.confidence)
+        return {one.name: mean for one, mean in zip(self.responses, found, strict=True)}
+
+    def __getitem__(self, response: str) -> Floats:
+        """Return one number a replication; NaN where undefined."""
+        names = [one.name for one in self.responses]
+        if response not in names:
+            raise KeyError(f"{response!r} ({hint(response, names)})")
+        return self.values[:, names.index(response)]
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return a row for each response with its estimated mean."""
+        estimates = self.estimates.values()
+        return {
+            "response": list(self.estimates),
+            "mean": [one.mean for one in estimates],
+            "ci_low": [one.ci_low for one in estimates],
+            "ci_high": [one.ci_high for one in estimates],
+            "n": [one.n for one in estimates],
+            "undefined": [one.undefined for one in estimates],
+            "unit": [one.unit for one in self.responses],
+        }
+
+    def to_dict(self) -> dict[str, NDArray[Any]]:
+        """Return the responses by name, one number a replication, with their indices."""
+        columns = zip(self.responses, self.values.T, strict=True)
+        return {"replication": np.array(self.indices)} | {r.name: v for r, v in columns}
+
+    def summary(self) -> dict[str, Any]:
+        """Return what ``summary.json`` holds."""
+        return {
+            "model": self.config.model,
+            "config_id": config_id(self.config),
+            "seed": self.seed,
+            "replications": len(self.values),
+            "requested": self.requested,
+            **({} if self.shard == WHOLE else {"shard": str(self.shard)}),
+            "responses": {
+                name: {
+                    **value.as_dict(),
+                    **(self.adjusted[name].as_dict() if self.adjusted else {}),
+                }
+                for name, value in self.estimates.items()
+            },
+            **({"targets": [one.as_dict() for one in self.precision]} if self.precision else {}),
+            **self._windows(),
+        }
+
+    def _windows(self) -> dict[str, Any]:
+        """Return the parts of the summary that compare policies."""
+        columns = zip(self.responses, self.values.T, strict=True)
+        windows = {one.window: column for one, column in columns if one.window}
+        return compare_windows(windows, self.confidence)
+
+    def missed_expectations(self) -> list[str]:
+        """Return one line for each mean that is not what the config expects."""
+        lines = []
+        for name, expected in self.config.replicate.expect.items():
+            mean = self.estimates[name].mean
+            if mean is None or abs(mean - expected.mean) > expected.tolerance:
+                want = f"{expected.mean!r} ± {expected.tolerance!r}"
+                lines.append(f"{name}: mean {mean!r} (expected {want})")
+        return lines
