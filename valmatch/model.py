@@ -233,8 +233,7 @@ class Outcome(NamedTuple):
     responses : Values
         All responses of the model by name; NaN where undefined.
     curves : numpy.ndarray or None
-        Numpy.ndarray or None float64 of the shape of the model's axes, in units of their scales;
-        None where it has none.
+        float64 of the shape of the model's axes, in units of their scales; None where it has none.
     """
 
     responses: Values
@@ -290,12 +289,11 @@ class Batch(NamedTuple):
     Attributes
     ----------
     responses : numpy.ndarray
-        (n, len(model.responses)) numpy.ndarray One row a replication; NaN where undefined.
+        Shape (n, len(model.responses)): one row a replication; NaN where undefined.
     curves : CurveSums or None
         Sums of the curves over the replications; None where the model has none.
     controls : numpy.ndarray or None
-        (n, len(model.controls)) numpy.ndarray or None The controls in each replication; None unless
-        asked for.
+        Shape (n, len(model.controls)): the controls in each replication; None unless asked for.
     """
 
     responses: Floats

@@ -35,7 +35,7 @@ def load(
     Parameters
     ----------
     source : ConfigLike
-        Str, Path, mapping or Config A path; ``-`` for standard input; the name of a shipped config,
+        A path; ``-`` for standard input; the name of a shipped config,
         which is any name without slash or suffix that is not a file in the working directory; or
         what such a file would hold. A `Config` is returned as it is, without overrides.
     overrides : sequence of str, or mapping

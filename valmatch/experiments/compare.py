@@ -75,7 +75,7 @@ def paired(values_a: Floats, values_b: Floats, confidence: float = 0.95) -> list
 
     Parameters
     ----------
-    values_a, values_b : (n, r) float64
+    values_a, values_b : (n, r) ndarray of float64
         One row a replication, one column a response; NaN where undefined. Row k of both comes of
         the same random numbers.
     confidence : float
@@ -223,7 +223,7 @@ def compare(
     confidence : float
         Level of the intervals, in (0, 1).
     out : PathLike or None
-        Str, Path or None Folder for ``differences.csv``, ``summary.json``, ``manifest.json`` and
+        Folder for ``differences.csv``, ``summary.json``, ``manifest.json`` and
         the runs in the folders ``a`` and ``b``.
 
     Returns

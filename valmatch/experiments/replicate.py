@@ -90,7 +90,7 @@ def replicate(
     max_seconds : float
         Time after which to stop.
     out : PathLike or None
-        Str, Path or None Folder for ``replications.csv``, ``summary.json`` and ``manifest.json``.
+        Folder for ``replications.csv``, ``summary.json`` and ``manifest.json``.
     resume : bool
         Go on from what an earlier run left in `out`.
     progress : callable

@@ -56,7 +56,8 @@ class Replications(Result):
         "complete", or why it is not: "interrupted", "out of time", "target missed".
     precision : sequence of Precision
         For each target, how precisely the mean is known.
-    controls : (n, q) float64, the control variates; None unless they were asked for
+    controls : (n, q) ndarray of float64
+        The control variates; None unless they were asked for.
     expectations : mapping of str to float
         Their expectations by name.
     """

@@ -102,7 +102,7 @@ def simulate(
     seed, replication : int
         Address of the random numbers, both >= 0.
     out : PathLike or None
-        Str, Path or None Folder for ``responses.json``, one CSV file a table, and
+        Folder for ``responses.json``, one CSV file a table, and
         ``manifest.json``.
     warn : callable
         Called with each remark on the input.

@@ -22,7 +22,8 @@ class Texts(NamedTuple):
 
     Attributes
     ----------
-    buffer : (bytes,) uint8, UTF-8
+    buffer : (bytes,) ndarray of uint8
+        UTF-8.
     starts, ends : numpy.ndarray
         (pieces,): limits of each piece.
     """
@@ -53,9 +54,9 @@ class Names:
 
         Parameters
         ----------
-        buffer : (bytes,) uint8
+        buffer : (bytes,) ndarray of uint8
             Text, UTF-8.
-        starts, ends : (cells,) int64
+        starts, ends : (cells,) ndarray of int64
             Limits of each cell.
 
         Returns

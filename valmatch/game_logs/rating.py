@@ -143,9 +143,9 @@ def rate_games(
     parameters : mapping
         Values of parameters that are not as published.
     ratings : PathLike or None
-        Str, Path or None An earlier ``ratings.csv`` to go on from; the result is that of one log.
+        An earlier ``ratings.csv`` to go on from; the result is that of one log.
     out : PathLike or None
-        Str, Path or None Folder for ``ratings.csv``, ``history.csv``, ``summary.json`` and
+        Folder for ``ratings.csv``, ``history.csv``, ``summary.json`` and
         ``manifest.json``.
     columns : mapping
         Names of the file's columns by meaning, where they differ.

@@ -159,7 +159,7 @@ def optimize(
     max_seconds : float
         Time after which to stop.
     out : PathLike or None
-        Str, Path or None Folder for the results.
+        Folder for the results.
     resume : bool
         Use the replications that an interrupted study left in `out`.
     progress, warn : callables

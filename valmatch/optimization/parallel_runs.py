@@ -34,8 +34,10 @@ def run_all(
 
     Parameters
     ----------
-    config, problem : Config
-        Config, Problem What is optimised.
+    config : Config
+        What is simulated.
+    problem : Problem
+        What is optimised.
     tasks : sequence of RunSpec
         The runs to be made.
     settings : Settings

@@ -141,8 +141,10 @@ def run_solver(
 
     Parameters
     ----------
-    config, problem : Config
-        Config, Problem What is optimised.
+    config : Config
+        What is simulated.
+    problem : Problem
+        What is optimised.
     task : RunSpec
         The solver and the index of the run.
     settings : Settings

@@ -91,8 +91,8 @@ def certify(
     ----------
     finalists : PointEstimates
         Distinct points, best guess first, with what the search knows of them; at least one.
-    stages : tuple
-        Two functions Evaluations on replications of stage 1 and of stage 2, neither of which the
+    stages : tuple of callable
+        Evaluations on replications of stage 1 and of stage 2, neither of which the
         search used.
     budget : int
         Replications for both stages, at least 10.

@@ -47,8 +47,8 @@ def plot(source: PathLike | Result, figure: str = "") -> Figure:
     Parameters
     ----------
     source : PathLike or Result
-        Result of a public function, str or Path What is drawn. Of `optimize` and `rate_games` only
-        what was written to a folder.
+        The result of a public function, or its folder. Of `optimize` and `rate_games` only what
+        was written to a folder can be drawn.
     figure : str
         Its name, where there are several; "" for the first.
 

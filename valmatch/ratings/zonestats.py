@@ -168,17 +168,17 @@ def adjust(
 
     Parameters
     ----------
-    ratings : (n,) float64
+    ratings : (n,) ndarray of float64
         Ratings of the enabled players before the game.
-    rates : (n,) float64
+    rates : (n,) ndarray of float64
         Scores per hour.
-    minutes : (n,) float64
+    minutes : (n,) ndarray of float64
         Times in the game, > 0.
-    sides : (n,) int64
+    sides : (n,) ndarray of int64
         Equal numbers play together; without teams every player has a number of his own.
     t, game_mult, max_game_length : float
         T, GAME_MULT, MAX_GAME_LENGTH of the source, all > 0.
-    adjustments : (n,) float64
+    adjustments : (n,) ndarray of float64
         Result; sums to zero up to rounding.
     """
     rating_offsets(ratings, rates, minutes, sides, t, game_mult, max_game_length, adjustments)

@@ -63,12 +63,12 @@ def adjust(
 
     Parameters
     ----------
-    values : (n, r) float64
+    values : (n, r) ndarray of float64
         One row a replication, one column a response; NaN where undefined.
-    controls : (n, q) float64
+    controls : (n, q) ndarray of float64
         The controls in the same replications. One that is constant or a combination of those
         before it is left out.
-    expectations : (q,) float64
+    expectations : (q,) ndarray of float64
         Their expectations.
     confidence : float
         Level of the intervals, in (0, 1).

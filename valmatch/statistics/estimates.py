@@ -71,7 +71,7 @@ def estimate(values: Floats, confidence: float = 0.95) -> Estimate:
 
     Parameters
     ----------
-    values : (n,) float64
+    values : (n,) ndarray of float64
         One value a replication; NaN where undefined.
     confidence : float
         Level of the interval, in (0, 1).

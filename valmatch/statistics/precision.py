@@ -105,7 +105,7 @@ class Target:
 
         Parameters
         ----------
-        values : (n,) float64
+        values : (n,) ndarray of float64
             The response in replications 0..n-1; NaN where undefined.
         confidence : float
             Level of the interval, in (0, 1).

@@ -124,7 +124,7 @@ class RowFile:
     form : RowFormat
         Its lines.
     indices : range
-        Range Replications that belong to it, in order.
+        Replications that belong to it, in order.
     """
 
     def __init__(self, path: Path, form: RowFormat, indices: range) -> None:

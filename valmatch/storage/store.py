@@ -47,10 +47,14 @@ class Store:
 
     Parameters
     ----------
-    config, seed, model : Config
-        Config, int, Model What is simulated.
+    config : Config
+        What is simulated.
+    seed : int
+        Seed of all random numbers.
+    model : Model
+        The model of `config`.
     indices : range
-        Range Replications of the run, in order.
+        Replications of the run, in order.
     controls : bool
         Whether the control variates are kept too.
     folder : Path or None

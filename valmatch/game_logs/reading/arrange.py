@@ -121,15 +121,15 @@ def arrange(
 
     Parameters
     ----------
-    buffer : (bytes,) uint8
+    buffer : (bytes,) ndarray of uint8
         Text that the entries point into.
     entries : Entries
         What the rows say.
-    names : (games,) int64
+    names : (games,) ndarray of int64
         Number of each game's name.
-    times : (games,) float64
+    times : (games,) ndarray of float64
         Moment of each game.
-    split : (games,) bool
+    split : (games,) ndarray of bool
         Whether further rows of the game stand elsewhere.
     """
     n_games, n_entries = len(names), len(entries.players)

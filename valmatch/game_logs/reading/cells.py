@@ -56,9 +56,9 @@ def split(buffer: Bytes, slots: Integers, final: bool) -> Cells:
 
     Parameters
     ----------
-    buffer : (bytes,) uint8
+    buffer : (bytes,) ndarray of uint8
         Text that starts with a row.
-    slots : (columns,) int64
+    slots : (columns,) ndarray of int64
         Slot of each column's cells in the result, or -1 for an unwanted column.
     final : bool
         Whether the text ends here, so that its last row needs no newline.
@@ -167,9 +167,9 @@ def read_numbers(buffer: Bytes, starts: Integers, ends: Integers) -> Floats:
 
     Parameters
     ----------
-    buffer : (bytes,) uint8
+    buffer : (bytes,) ndarray of uint8
         Text.
-    starts, ends : (cells,) int64
+    starts, ends : (cells,) ndarray of int64
         Limits of each cell.
     """
     values = np.empty(len(starts))

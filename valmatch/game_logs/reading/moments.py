@@ -42,9 +42,9 @@ def read_moments(buffer: Bytes, starts: Integers, ends: Integers) -> Floats:
 
     Parameters
     ----------
-    buffer : (bytes,) uint8
+    buffer : (bytes,) ndarray of uint8
         Text.
-    starts, ends : (cells,) int64
+    starts, ends : (cells,) ndarray of int64
         Limits of each cell.
     """
     seconds = np.empty(len(starts), np.int64)

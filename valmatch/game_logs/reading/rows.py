@@ -26,7 +26,7 @@ class Rows:
 
     Parameters
     ----------
-    buffer : (bytes,) uint8
+    buffer : (bytes,) ndarray of uint8
         Text that the cells point into.
     cells : Cells
         Cells of the rows.

@@ -70,10 +70,12 @@ class SamplePath(NamedTuple):
     ----------
     prior : Prior
         What the skills were drawn from.
-    skills : (M + 1,) float64, true skills in order of index
+    skills : (M + 1,) ndarray of float64
+        True skills in order of index.
     performances : numpy.ndarray
         (N, 2) float64, standard normals of player 0 and of the opponent in each game.
-    choices : (N,) float64 in [0, 1), for the random policy
+    choices : (N,) ndarray of float64
+        In [0, 1): for the random policy.
     """
 
     prior: Prior
@@ -87,7 +89,7 @@ class Play(NamedTuple):
 
     Attributes
     ----------
-    opponents : (policies, N) int64
+    opponents : (policies, N) ndarray of int64
     beliefs : numpy.ndarray
         (policies, len(BELIEFS), N) float64.
     measures : numpy.ndarray

@@ -24,7 +24,8 @@ class Prior(NamedTuple):
 
     Attributes
     ----------
-    means, variances : (M + 1,) float64, over all players in order of index
+    means, variances : (M + 1,) ndarray of float64
+        Over all players in order of index.
     """
 
     means: Floats
@@ -52,7 +53,7 @@ def player_of_rank(means: Floats, rank: int | str) -> int:
 
     Parameters
     ----------
-    means : (M + 1,) float64
+    means : (M + 1,) ndarray of float64
         Means that skills are drawn from.
     rank : int or str
         1 or "top" for the highest mean, M + 1 or "bottom" for the lowest.

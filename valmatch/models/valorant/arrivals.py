@@ -28,8 +28,10 @@ class ArrivingPlayers(NamedTuple):
 
     Attributes
     ----------
-    times : (n,) float64, arrival times in hours, non-decreasing
-    ratings : (n,) float64, ratings in Elo points
+    times : (n,) ndarray of float64
+        Arrival times in hours, non-decreasing.
+    ratings : (n,) ndarray of float64
+        Ratings in Elo points.
     vectors : numpy.ndarray
         (n, 3) float64, (elo, kd, wr) of each player; (0, 3) where only ratings are known.
     """

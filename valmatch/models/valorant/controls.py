@@ -180,7 +180,7 @@ def _nodes(low: Floats, high: Floats, kinks: list[Floats]) -> tuple[Floats, Floa
 
     Returns
     -------
-    nodes, weights : (m, k) float64
+    nodes, weights : (m, k) ndarray of float64
         One row for each integral.
     """
     steps = STEP * np.arange(-round(3.2 / STEP), round(3.2 / STEP) + 1)

@@ -57,12 +57,16 @@ class RandomNumbers(NamedTuple):
 
     Attributes
     ----------
-    skills : (n_players,) float64, standard normals
-    picks : (G, m) float64 in [0, 1), who plays
+    skills : (n_players,) ndarray of float64
+        Standard normals.
+    picks : (G, m) ndarray of float64
+        In [0, 1): who plays.
     noise : numpy.ndarray
         (G, m) float64, standard exponentials by which score rates are divided.
-    joins, leaves : (G, m) float64 in [0, 1), when a player joins and leaves
-    ties : (G,) float64 in [0, 1), which games are ties
+    joins, leaves : (G, m) ndarray of float64
+        In [0, 1): when a player joins and leaves.
+    ties : (G,) ndarray of float64
+        In [0, 1): which games are ties.
     """
 
     skills: Floats
@@ -78,9 +82,10 @@ class Seats(NamedTuple):
 
     Attributes
     ----------
-    order : (n_players,) int64, all players; the first m of them play
-    teams : (m,) int64
-    ratings, scores, rates, minutes, adjustments : (m,) float64
+    order : (n_players,) ndarray of int64
+        All players; the first m of them play.
+    teams : (m,) ndarray of int64
+    ratings, scores, rates, minutes, adjustments : (m,) ndarray of float64
     """
 
     order: Whole
@@ -138,8 +143,10 @@ def seat_players(picks: Floats, order: Whole) -> None:
 
     Parameters
     ----------
-    picks : (m,) float64 in [0, 1)
-    order : (n_players,) int64, a permutation of the players; changed
+    picks : (m,) ndarray of float64
+        In [0, 1).
+    order : (n_players,) ndarray of int64
+        A permutation of the players; changed.
     """
     for k in range(picks.size):
         other = k + int(picks[k] * (order.size - k))
@@ -213,21 +220,23 @@ def play(
 
     Parameters
     ----------
-    rules, draws : GameRules
-        GameRules, RandomNumbers What is played.
-    skills : (n_players,) float64
-        Latent skills in points.
+    rules : GameRules
+        What is played.
+    draws : RandomNumbers
+        All random numbers of the replication.
+    skills : numpy.ndarray
+        (n_players,) float64: latent skills in points.
     seats : Seats
         Workspace.
-    errors : (n_players,) float64
-        Workspace.
-    ratings : (n_players,) float64
-        Result: the ratings after the last game.
+    errors : numpy.ndarray
+        (n_players,) float64: workspace.
+    ratings : numpy.ndarray
+        (n_players,) float64, result: the ratings after the last game.
     rounds : numpy.ndarray
-        (games_per_player, len(ROUND)) float64 Result; a round is as many games as give every player
-        one on average.
+        (games_per_player, len(ROUND)) float64, result; a round is as many games as give every
+        player one on average.
     log : numpy.ndarray
-        (G, m, len(LOG)) float64, or (0, m, len(LOG)) for none Result: who did what.
+        (G, m, len(LOG)) float64, or (0, m, len(LOG)) for none, result: who did what.
 
     Returns
     -------

@@ -75,11 +75,11 @@ def fit(units: Floats, values: Floats, noise: Floats, theta: Floats, steps: int)
 
     Parameters
     ----------
-    units : (n, d) float64
-    values : (n,) float64
-    noise : (n,) float64
+    units : (n, d) ndarray of float64
+    values : (n,) ndarray of float64
+    noise : (n,) ndarray of float64
         Relative noise variances of the values.
-    theta : (d + 1,) float64
+    theta : (d + 1,) ndarray of float64
         Logarithms of the length scales and of the ratio of noise to signal variance.
     steps : int
         Gradient steps.

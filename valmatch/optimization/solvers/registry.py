@@ -66,7 +66,7 @@ def make(
         Replications that the search may spend, >= 1; certification is not its business.
     rng : numpy.random.Generator
         The source of all its random numbers.
-    start : (variables,) float64
+    start : (variables,) ndarray of float64
         First point, in the unit cube.
     test : int
         Replications by which the feasibility of finalists will be tested, >= 1.
