@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-__all__ = ["announce_compilation", "inlined", "linked", "njit"]
+__all__ = ["announce_compilation", "expanded", "inlined", "njit"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -48,12 +48,13 @@ def inlined(function: F) -> F:
     return _compiled(function, forceinline=True)
 
 
-def linked(function: F) -> F:
-    """Compile a closure that a kernel calls, without a cache of its own: the kernel's holds it.
+def expanded(function: F) -> F:
+    """Put a function into the kernels that call it, like a macro, and compile it only there.
 
-    Numba knows a closure again by the functions in it, which are others in every process.
+    For closures, which no cache knows again, as the functions in them are others in every process;
+    and for what would be compiled anew on every level of calls up to the kernel.
     """
-    return cast(F, numba.njit(forceinline=True, **STRICT)(function))
+    return cast(F, numba.njit(inline="always", **STRICT)(function))
 
 
 def _compiled(function: F, **options: bool) -> F:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import inlined, njit
+from valmatch.compilation import expanded, njit
 from valmatch.policies.knowledge import Knowledge
 from valmatch.ratings.trueskill import draw_quality_normalised
 
@@ -52,7 +52,7 @@ def draw_chance(
     return chosen
 
 
-@inlined
+@expanded
 def choose(known: Knowledge, game: int, uniform: float) -> int:
     """Return the opponent of largest q~, equation (9)."""
     return draw_chance(known.means, known.variances, known.player, known.noise_variance)

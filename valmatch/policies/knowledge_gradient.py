@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from valmatch.compilation import inlined, njit
+from valmatch.compilation import expanded, njit
 from valmatch.policies.knowledge import FloatArray, Knowledge, Workspace, workspace
 from valmatch.ratings.trueskill import INV_SQRT_2PI, draw_quality, update, win_probability
 
@@ -501,20 +501,20 @@ def knowledge_gradient_finite(
     return best_opponent(means, variances, player, noise_variance, multiplier, as_printed, work)
 
 
-@inlined
+@expanded
 def choose(known: Knowledge, game: int, uniform: float) -> int:
     """Return the opponent of largest q + gamma / (1 - gamma) F, equation (13)."""
     multiplier = known.gamma / (1.0 - known.gamma)
     return _best(known, multiplier)
 
 
-@inlined
+@expanded
 def choose_finite(known: Knowledge, game: int, uniform: float) -> int:
     """Return the opponent of largest q + (N - n) F, equation (12)."""
     return _best(known, float(known.n_games - game))
 
 
-@inlined
+@expanded
 def _best(known: Knowledge, multiplier: float) -> int:
     return best_opponent(
         known.means,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import inlined, njit
+from valmatch.compilation import expanded, njit
 from valmatch.policies.knowledge import Knowledge
 from valmatch.policies.point_estimate import point_estimate
 
@@ -24,7 +24,7 @@ def oracle(truths: NDArray[np.float64], player: int) -> int:
     return point_estimate(truths, player)
 
 
-@inlined
+@expanded
 def choose(known: Knowledge, game: int, uniform: float) -> int:
     """Return the opponent of largest true draw probability."""
     return oracle(known.truths, known.player)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import inlined, njit
+from valmatch.compilation import expanded, njit
 from valmatch.policies.knowledge import Knowledge
 
 
@@ -32,7 +32,7 @@ def point_estimate(means: NDArray[np.float64], player: int) -> int:
     return chosen
 
 
-@inlined
+@expanded
 def choose(known: Knowledge, game: int, uniform: float) -> int:
     """Return the opponent whose believed mean is nearest, equation (8)."""
     return point_estimate(known.means, known.player)

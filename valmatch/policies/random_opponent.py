@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from valmatch.compilation import inlined, njit
+from valmatch.compilation import expanded, njit
 from valmatch.policies.knowledge import Knowledge
 
 
@@ -23,7 +23,7 @@ def random_opponent(n_players: int, player: int, uniform: float) -> int:
     return j + 1 if j >= player else j
 
 
-@inlined
+@expanded
 def choose(known: Knowledge, game: int, uniform: float) -> int:
     """Return one of the opponents by the uniform draw of the game."""
     return random_opponent(known.means.size, known.player, uniform)

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import linked, njit
+from valmatch.compilation import expanded, njit
 from valmatch.policies.knowledge import FloatArray, Knowledge
 from valmatch.policies.registry import POLICIES, Choose, functions
 from valmatch.ratings.trueskill import draw_quality, true_draw_probability, update
@@ -85,7 +85,7 @@ Play: TypeAlias = Callable[[int, Knowledge, Start, Draws, Trajectory], None]
 def _path_of(choose: Choose) -> PlayOne:
     """Return a compiled function that plays a path by one policy."""
 
-    @linked
+    @expanded
     def play_one(known: Knowledge, start: Start, draws: Draws, out: Trajectory) -> None:
         means, variances, truths = known.means, known.variances, known.truths
         player, noise_variance = known.player, known.noise_variance
@@ -125,7 +125,7 @@ def _path_of(choose: Choose) -> PlayOne:
     return play_one
 
 
-@linked
+@expanded
 def _no_such_policy(
     policy: int, known: Knowledge, start: Start, draws: Draws, out: Trajectory
 ) -> None:
@@ -135,7 +135,7 @@ def _no_such_policy(
 def _or(number: int, play_one: PlayOne, others: Play) -> Play:
     """Return a compiled function that plays by `play_one` if it is asked for policy `number`."""
 
-    @linked
+    @expanded
     def play(policy: int, known: Knowledge, start: Start, draws: Draws, out: Trajectory) -> None:
         if policy == number:
             play_one(known, start, draws, out)
