@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import pickle
 import random
 import re
@@ -26,6 +27,7 @@ from valmatch.config.sections import ReplicateOptions
 from valmatch.config.template import template
 from valmatch.errors import InputError
 from valmatch.fields import Factors, Section
+from valmatch.game_logs.rating import rate_games
 from valmatch.models.valorant.factors import ValorantFactors
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
@@ -87,7 +89,8 @@ def factors(text: str) -> str:
         ("? [a]\n: 3\n", "c.yaml:1:3: a list of 1 cannot be a key (allowed: a string)"),
         (factors("team_diff: !!int x"), "c.yaml:2:22: 'x' cannot be read as int"),
         (factors("a: !secret x"), "c.yaml:2:14: the tag '!secret' is not known"),
-        (factors("a: " + "[" * 3000), "c.yaml: nested too deeply"),
+        (factors("a: " + "[" * 3000), "c.yaml:2:45: nested too deeply (allowed: 32 levels)"),
+        ("a:\n" + "- " * 3000, "c.yaml:2:65: nested too deeply (allowed: 32 levels)"),
         (b"model: \xff\n", "c.yaml:1:8: not a text file in UTF-8"),
         ("# \u00e9\nmodel: \u00e9".encode("latin-1"), "c.yaml:1:3: not a text file in UTF-8"),
         ("model:\n  \x07", "c.yaml:2:3: the character U+0007 is not allowed"),
@@ -95,6 +98,74 @@ def factors(text: str) -> str:
 )
 def test_unreadable_yaml_is_located(text: str | bytes, line: str) -> None:
     assert refused(text) == [line]
+
+
+TOO_LARGE = "too large (allowed: 50,000 keys and values in all, aliases carried out)"
+
+
+def bomb(levels: int, first: str, next_: str) -> str:
+    """Return a mapping of a few hundred bytes whose last key holds 9 to the power of `levels`."""
+    lines = [f"  a0: &a0 {first}"]
+    for level in range(1, levels):
+        aliases = ", ".join(next_.format(n=n, alias=f"*a{level - 1}") for n in range(9))
+        lines.append(f"  a{level}: &a{level} " + ("[%s]" if first[0] == "[" else "{%s}") % aliases)
+    return "model: valorant\nfactors:\n" + "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (bomb(9, "[1, 1, 1, 1, 1, 1, 1, 1, 1]", "{alias}"), f"c.yaml:7:7: {TOO_LARGE}"),
+        (bomb(9, "{k: 1}", "k{n}: {alias}"), f"c.yaml:8:7: {TOO_LARGE}"),
+        (factors("team_diff: [" + "1," * 500_000 + "]"), "c.yaml:2:100009: " + TOO_LARGE),
+        (
+            "model: valorant\na: &a {" + ", ".join(f"k{n}: 1" for n in range(1000)) + "}\n"
+            "b: {<<: [" + "*a," * 100 + "]}\n",
+            f"c.yaml:3:9: {TOO_LARGE}",
+        ),
+        (b"#" * (1 << 20), "c.yaml: cannot be read: too large (allowed: 1,048,576 bytes)"),
+    ],
+    ids=["lists", "mappings", "millions", "merges", "bytes"],
+)
+def test_documents_that_would_grow_are_refused(text: str | bytes, line: str) -> None:
+    if isinstance(text, bytes):
+        text += b"\n"
+    assert refused(text) == [line]
+
+
+def test_many_problems_are_cut_short() -> None:
+    many = ", ".join(f"k{n}: 1" for n in range(20_000))
+    for text, first in [
+        (factors(many), "c.yaml:2:11: factors.k0: unknown key"),
+        (f"{{model: valorant, {many}}}\n", "c.yaml:1:19: k0: unknown key"),
+        (factors("a: 1, " * 20_001), "c.yaml:2:17: a: "),
+    ]:
+        lines = refused(text)
+        assert len(lines) == 51
+        assert lines[0].startswith(first)
+        assert lines[-1] == "and 19,950 more"
+
+
+def test_input_without_an_end_is_refused() -> None:
+    os.mkfifo("pipe")
+    for source in ("pipe", "/dev/zero"):
+        with pytest.raises(InputError) as info:
+            load(source)
+        assert str(info.value) == f"{source}: cannot be read: not a regular file"
+        line = f"c.yaml:2:11: arrivals: {source!r}: not a regular file"
+        assert refused(MINIMAL + f"arrivals: {source}\n") == [line]
+        with pytest.raises(InputError, match=f"^{source}: cannot be read: not a regular file$"):
+            rate_games(source)
+        Path("games.csv").write_text("winner,loser\nann,bo\n")
+        with pytest.raises(InputError, match=f"^{source}: cannot be read: not a regular file$"):
+            rate_games("games.csv", ratings=source)
+
+
+def test_keys_of_hundreds_of_parts_are_refused() -> None:
+    key = ".".join("a" * 500)
+    assert refused(MINIMAL, f"{key}=1") == [
+        f"--set {key[:77]}...: a key of 500 parts (allowed: 32)"
+    ]
 
 
 def test_every_duplicate_key_is_reported() -> None:
@@ -180,11 +251,11 @@ def test_files_that_cannot_be_read() -> None:
 
 
 def test_unreadable_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    def denied(path: Path) -> bytes:
+    def denied(path: Path, mode: str) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
     # Not by its mode: root reads everything.
-    monkeypatch.setattr(Path, "read_bytes", denied)
+    monkeypatch.setattr(Path, "open", denied)
     with pytest.raises(InputError, match=r"^secret.yaml: cannot be read: permission denied$"):
         load("secret.yaml")
 
@@ -333,7 +404,7 @@ def test_everything_wrong_is_reported_in_file_order() -> None:
             "c.yaml:2:12: replicate: a list of 1 is not allowed (allowed: a mapping)",
         ),
         (MINIMAL + "arrivals: 3\n", "c.yaml:2:11: arrivals: 3 is not allowed (allowed: a file)"),
-        (MINIMAL + "arrivals: .\n", "c.yaml:2:11: arrivals: '.': not a regular file"),
+        (MINIMAL + "arrivals: .\n", "c.yaml:2:11: arrivals: '.': is a directory"),
         (
             factors("team_diff: " + "1" * 500),
             f"c.yaml:2:22: factors.team_diff: {'1' * 37}... is too large"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-__all__ = ["InputError", "RunError", "option", "options_called"]
+__all__ = ["MOST", "InputError", "RunError", "in_lines", "option", "options_called"]
 
 
 class InputError(Exception):
@@ -14,6 +14,24 @@ class InputError(Exception):
     Its message holds one line for each thing that is wrong:
     ``file:line:column: key: what is wrong (what is allowed; did you mean ...)``.
     """
+
+
+MOST = 50
+"""Lines of one message."""
+
+
+def in_lines(lines: Sequence[str], further: int = 0) -> str:
+    """Return lines as the message of an `InputError`; many are cut short.
+
+    Parameters
+    ----------
+    lines : sequence of str
+        What is wrong.
+    further : int
+        How many things are wrong that have no line here.
+    """
+    left = max(len(lines) - MOST, 0) + further
+    return "\n".join([*lines[:MOST], *([f"and {left:,} more"] if left else [])])
 
 
 class RunError(Exception):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -13,6 +12,7 @@ from pydantic_core import ErrorDetails
 from yaml import MappingNode, Node
 
 from valmatch.config.config import Config, InputFile
+from valmatch.config.input_files import sha256
 from valmatch.config.sections import SECTIONS, DesignOptions, OptimizeOptions, ReplicateOptions
 from valmatch.config.yaml_document import (
     find,
@@ -23,7 +23,7 @@ from valmatch.config.yaml_document import (
     to_value,
     written_key,
 )
-from valmatch.errors import InputError
+from valmatch.errors import MOST, InputError, in_lines
 from valmatch.fields import Factors, Section, allowed, schema_at
 from valmatch.models.registry import MODELS, OWN, ModelEntry, unknown_model
 from valmatch.nearest import correction, hint, nearest
@@ -81,21 +81,26 @@ class _Check:
         Names of the overrides in order.
     problems : list of tuple
         (node, message) pairs; the node tells where.
+    further : int
+        How many problems there are besides.
     """
 
     def __init__(self, root: Node, overrides: Sequence[str]) -> None:
         self.root = root
         self.overrides = overrides
         self.problems: list[tuple[Node, str]] = []
+        self.further = 0
 
     def config(self, source: str, folder: Path) -> Config:
         """Check all of the document; raise with one line for each problem."""
         model = self._model()
         entry = MODELS.get(model)
         inner = {name: f"factors.{name}" for name in entry.factors.model_fields} if entry else {}
-        for key, value in self.root.value:
-            if key.value not in TOP_LEVEL and (entry is None or key.value not in entry.files):
-                self._unknown_key(key, value, inner)
+        known = (*TOP_LEVEL, *(entry.files if entry else ()))
+        others = [(key, value) for key, value in self.root.value if key.value not in known]
+        self.further += max(len(others) - MOST, 0)
+        for key, value in others[:MOST]:
+            self._unknown_key(key, value, inner)
         files = self._files(entry, folder) if entry else {}
         replicate = self._section("replicate", ReplicateOptions)
         optimize = self._section("optimize", OptimizeOptions)
@@ -126,8 +131,8 @@ class _Check:
             file = self.overrides.index(mark.name) if mark.name in self.overrides else -1
             return file, mark.line, mark.column
 
-        lines = (f"{place(node)}: {what}" for node, what in sorted(self.problems, key=order))
-        raise InputError("\n".join(lines))
+        lines = [f"{place(node)}: {what}" for node, what in sorted(self.problems, key=order)]
+        raise InputError(in_lines(lines, self.further))
 
     def _model(self) -> str:
         node = find(self.root, ["model"])
@@ -168,9 +173,7 @@ class _Check:
         path, digest = (Path() if from_override(node) else folder) / given, ""
         try:
             # A pipe would be empty once its digest is taken.
-            if path.exists() and not path.is_file():
-                raise OSError(0, "not a regular file")
-            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+            digest = sha256(path)
         except (OSError, ValueError) as error:
             self.problems.append((node, f"{key}: {str(path)!r}: {reason(error)}"))
         return InputFile(path, given, digest)
@@ -184,7 +187,9 @@ class _Check:
         try:
             return cls.model_validate({} if value is None else value, context=dict(context))
         except ValidationError as error:
-            for problem in error.errors(include_url=False):
+            problems = error.errors(include_url=False)
+            self.further += max(len(problems) - MOST, 0)
+            for problem in problems[:MOST]:
                 # A list counts as short for pydantic if enough of its elements are refused.
                 if problem["type"] == "too_short" and (
                     len(problem["input"]) >= problem["ctx"]["min_length"]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from valmatch.config.config import Config, InputFile
+from valmatch.config.input_files import sha256
 from valmatch.errors import InputError
 from valmatch.fields import Section
 from valmatch.models.registry import MODELS, origin
@@ -64,8 +66,9 @@ def restore(content: Mapping[str, Any], source: str) -> Config:
 def _found(key: str, given: Mapping[str, str], source: str) -> InputFile:
     """Return a file of a run, if it is still what it was."""
     for path in (Path(source).parent / given["path"], Path(given["path"])):
-        if path.is_file() and _digest(path.read_bytes()) == given["sha256"]:
-            return InputFile(path, given["path"], given["sha256"])
+        with suppress(OSError, ValueError):
+            if sha256(path) == given["sha256"]:
+                return InputFile(path, given["path"], given["sha256"])
     raise InputError(f"{source}: the run's {key} {dict(given)} are not there")
 
 
@@ -157,11 +160,7 @@ def problem_id(config: Config) -> str:
 
 def _short_digest(content: object) -> str:
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return _digest(text.encode())[:12]
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def changed_since(manifest: Mapping[str, Any], config: Config) -> str:

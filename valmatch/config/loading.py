@@ -13,6 +13,7 @@ from yaml import MappingNode
 
 from valmatch.config.checking import checked, reason
 from valmatch.config.config import Config
+from valmatch.config.input_files import MAX_DOCUMENT, read_document, up_to
 from valmatch.config.overriding import overridden
 from valmatch.config.yaml_document import parse, place, show
 from valmatch.errors import InputError
@@ -92,7 +93,7 @@ def _read(source: str | Path | Mapping[str, Any]) -> tuple[bytes, str, Path]:
     if source in shipped and not path.is_file():
         path = shipped[source]
     try:
-        return path.read_bytes(), str(path), path.parent
+        return read_document(path), str(path), path.parent
     except FileNotFoundError:
         near = nearest(path.name.removesuffix(path.suffix), shipped)
         meant = f"did you mean the shipped config {near!r}? " if near else ""
@@ -105,4 +106,7 @@ def _read(source: str | Path | Mapping[str, Any]) -> tuple[bytes, str, Path]:
 @cache
 def _all_of(stream: TextIO) -> bytes:
     """Return all of standard input, which can be read only once."""
-    return stream.buffer.read()
+    try:
+        return up_to(MAX_DOCUMENT, stream.buffer)
+    except OSError as error:
+        raise InputError(f"<stdin>: cannot be read: {reason(error)}") from None

@@ -8,11 +8,14 @@ from collections.abc import Iterable, Sequence
 from yaml import Node
 
 from valmatch.config.checking import FILES, TOP_LEVEL
-from valmatch.config.yaml_document import assign, find, parse, to_value
+from valmatch.config.yaml_document import MAX_DEPTH, assign, find, parse, to_value
 from valmatch.errors import InputError, option
 from valmatch.models.registry import MODELS, ModelEntry
 
 __all__ = ["overridden"]
+
+SHOWN = 80
+"""Characters of an override in messages."""
 
 
 def overridden(
@@ -39,11 +42,17 @@ def overridden(
     InputError
         If one of them is not of that form, or has no place in the document.
     """
-    marks = [f"{option('overrides')} {' '.join(override.split())}" for override in overrides]
-    marks += [f"design: {level}" for level in levels]
+    marks = [f"{option('overrides')} {_shown(override)}" for override in overrides]
+    marks += [f"design: {_shown(level)}" for level in levels]
     for override, mark in zip((*overrides, *levels), marks, strict=True):
         root = _override(root, override, mark)
     return root, marks
+
+
+def _shown(override: str) -> str:
+    """Return an override in one line of moderate length."""
+    text = " ".join(override.split())
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
 
 
 def _override(root: Node, override: str, name: str) -> Node:
@@ -52,6 +61,8 @@ def _override(root: Node, override: str, name: str) -> Node:
     path = key.strip().split(".")
     if not equals or not all(path):
         raise InputError(f"{name}: not of the form KEY=VALUE (for instance team_diff=300)")
+    if len(path) > MAX_DEPTH:
+        raise InputError(f"{name}: a key of {len(path)} parts (allowed: {MAX_DEPTH})")
     if path[0] not in (*TOP_LEVEL, *_files_of(root)):
         path = ["factors", *path]
     value = parse(text, name) or parse("null", name)

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 import yaml
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
-from valmatch.errors import InputError
+from valmatch.errors import InputError, in_lines
 
 __all__ = [
+    "MAX_DEPTH",
     "OVERRIDES",
     "assign",
     "find",
@@ -28,6 +29,14 @@ Path = Sequence[str | int]
 OVERRIDES = ("--set ", "overrides ", "design: ")
 """What the names of overrides start with, in the place of a file."""
 
+MAX_NODES = 50_000
+"""Keys and values of a document, counted again wherever an alias repeats them."""
+
+MAX_DEPTH = 32
+"""Levels of a document."""
+
+_TOO_LARGE = f"too large (allowed: {MAX_NODES:,} keys and values in all, aliases carried out)"
+
 _TAG = "tag:yaml.org,2002:"
 
 
@@ -35,6 +44,25 @@ class _Loader(yaml.SafeLoader):
     """Resolves plain scalars by the core schema of YAML 1.2, and merge keys (from 1.1)."""
 
     yaml_implicit_resolvers = {}  # noqa: RUF012 - replaces the YAML 1.1 rules of the base class
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._nodes = self._depth = 0
+
+    def compose_node(self, parent: Node | None, index: int) -> Node | None:
+        """Read the next node, unless it is one too many, before the rest is looked at."""
+        self._nodes += 1
+        self._depth += 1
+        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+        where = _place(self.name, mark.line, mark.column)
+        # The innermost level is that of scalars.
+        if self._depth > MAX_DEPTH + 1:
+            raise InputError(f"{where}: nested too deeply (allowed: {MAX_DEPTH} levels)")
+        if self._nodes > MAX_NODES:
+            raise InputError(f"{where}: {_TOO_LARGE}")
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
 
 
 _CORE_SCHEMA = (
@@ -105,16 +133,14 @@ def parse(text: str | bytes, name: str) -> Node | None:
         loader = _Loader(text)
         loader.name = name
         root: Node | None = loader.get_single_node()
-        problems = [] if root is None else list(_prepare(root, set(), set()))
+        problems = [] if root is None else list(_prepare(root, {}, set()))
     except yaml.reader.ReaderError as error:
         where = _position(name, text[: error.position])
         raise InputError(f"{where}: the character U+{error.character:04X} is not allowed") from None
     except yaml.MarkedYAMLError as error:
         raise InputError(_syntax(error, name)) from None
-    except RecursionError:
-        raise InputError(f"{name}: nested too deeply") from None
     if problems:
-        raise InputError("\n".join(f"{place(node)}: {what}" for node, what in problems))
+        raise InputError(in_lines([f"{place(node)}: {what}" for node, what in problems]))
     return root
 
 
@@ -139,8 +165,12 @@ def _syntax(error: yaml.MarkedYAMLError, name: str) -> str:
     return f"{where}: not valid YAML: {' '.join(problem.split())}"
 
 
-def _prepare(node: Node, done: set[int], open_: set[int]) -> Iterator[tuple[Node, str]]:
-    """Carry out the merge keys below `node`, yielding what cannot become a value."""
+def _prepare(node: Node, done: dict[int, int], open_: set[int]) -> Iterator[tuple[Node, str]]:
+    """Carry out the merge keys below `node`, yielding what cannot become a value.
+
+    What is `done` has its number of nodes, aliases carried out: a few nested ones can stand for
+    billions.
+    """
     if id(node) in open_:
         yield node, "an alias stands inside what it refers to"
         return
@@ -160,11 +190,23 @@ def _prepare(node: Node, done: set[int], open_: set[int]) -> Iterator[tuple[Node
         except (ValueError, KeyError):
             yield node, f"{_shorten(node.value)!r} cannot be read as {kind(node)}"
     open_.remove(id(node))
-    done.add(id(node))
+    done[id(node)] = _checked_size(node, 1 + sum(done.get(id(inner), 1) for inner in _inner(node)))
+
+
+def _inner(node: Node) -> Iterator[Node]:
+    """Yield the nodes directly below `node`."""
+    for item in node.value if not isinstance(node, ScalarNode) else ():
+        yield from item if isinstance(item, tuple) else (item,)
+
+
+def _checked_size(node: Node, size: int) -> int:
+    if size > MAX_NODES:
+        raise InputError(f"{place(node)}: {_TOO_LARGE}")
+    return size
 
 
 def _prepare_mapping(
-    node: MappingNode, done: set[int], open_: set[int]
+    node: MappingNode, done: dict[int, int], open_: set[int]
 ) -> Iterator[tuple[Node, str]]:
     own: dict[str, tuple[Node, Node]] = {}
     merged: list[Node] = []
@@ -179,6 +221,8 @@ def _prepare_mapping(
             yield key, f"{key.value}: given twice (first in line {line})"
         else:
             own[key.value] = key, value
+    # Most merged keys may be there already, and leave no trace in the size.
+    _checked_size(node, sum(len(other.value) for other in merged))
     for other in merged:
         if not isinstance(other, MappingNode):
             yield other, f"<<: {show(other)} cannot be merged (allowed: a mapping)"

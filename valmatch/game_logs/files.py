@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from valmatch.config.input_files import regular
 from valmatch.errors import InputError, option
 from valmatch.game_logs.csv_text import lines
 from valmatch.game_logs.roster import Known, Ranking
@@ -41,7 +42,7 @@ def read_ratings(path: Path, system: System) -> list[Known]:
         raise InputError(f"{path}: holds ratings by {earlier} (allowed: by {system.name})")
     known: dict[str, Known] = {}
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with regular(path).open(encoding="utf-8-sig", newline="") as file:
             rows = csv.DictReader(file, restkey="")
             names = [column.name for column in system.columns]
             missing = {"player", *names} - set(rows.fieldnames or ())

@@ -14,6 +14,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.config.input_files import regular
 from valmatch.errors import InputError, option
 from valmatch.game_logs.games import Games, joined, pieces, reordered
 from valmatch.game_logs.names import Names
@@ -349,7 +350,7 @@ def _opened(path: Path) -> BinaryIO:
     """Open a file that can be read again and again."""
     try:
         if str(path) != "-":
-            return path.open("rb")
+            return regular(path).open("rb")
         file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by the log
         shutil.copyfileobj(sys.stdin.buffer, file)
         return file
