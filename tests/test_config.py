@@ -251,11 +251,11 @@ def test_files_that_cannot_be_read() -> None:
 
 
 def test_unreadable_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    def denied(path: Path, mode: str) -> None:
+    def denied(path: Path) -> bytes:
         raise PermissionError(13, "Permission denied", str(path))
 
     # Not by its mode: root reads everything.
-    monkeypatch.setattr(Path, "open", denied)
+    monkeypatch.setattr(Path, "read_bytes", denied)
     with pytest.raises(InputError, match=r"^secret.yaml: cannot be read: permission denied$"):
         load("secret.yaml")
 

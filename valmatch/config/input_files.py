@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import math
 import os
 from pathlib import Path
 from typing import BinaryIO
@@ -17,18 +18,20 @@ MAX_FILE = 1 << 28
 """Bytes of a file that a model reads."""
 
 
-def regular(path: Path) -> Path:
+def regular(path: Path, most: float = math.inf) -> Path:
     """Return the path of a file that can be read again and again, and has an end.
 
     Raises
     ------
     OSError
-        If it is a pipe, a device, a folder, or not there.
+        If it is a pipe, a device or a folder, or has more than `most` bytes.
     """
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if path.exists() and not path.is_file():
         raise OSError(errno.EINVAL, "not a regular file")
+    if path.is_file() and path.stat().st_size > most:
+        raise _too_large(most)
     return path
 
 
@@ -40,8 +43,7 @@ def read_document(path: Path) -> bytes:
     OSError
         If it cannot be read, or is too large.
     """
-    with regular(path).open("rb") as file:
-        return up_to(MAX_DOCUMENT, file)
+    return regular(path, MAX_DOCUMENT).read_bytes()
 
 
 def up_to(most: int, stream: BinaryIO) -> bytes:
@@ -54,8 +56,12 @@ def up_to(most: int, stream: BinaryIO) -> bytes:
     """
     content = stream.read(most + 1)
     if len(content) > most:
-        raise OSError(errno.EFBIG, f"too large (allowed: {most:,} bytes)")
+        raise _too_large(most)
     return content
+
+
+def _too_large(most: float) -> OSError:
+    return OSError(errno.EFBIG, f"too large (allowed: {most:,} bytes)")
 
 
 def sha256(path: Path) -> str:
@@ -66,7 +72,5 @@ def sha256(path: Path) -> str:
     OSError
         If it cannot be read, or is too large.
     """
-    with regular(path).open("rb") as file:
-        if os.fstat(file.fileno()).st_size > MAX_FILE:
-            raise OSError(errno.EFBIG, f"too large (allowed: {MAX_FILE:,} bytes)")
+    with regular(path, MAX_FILE).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
