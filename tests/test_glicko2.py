@@ -427,14 +427,14 @@ def test_pieces_change_no_byte(period: float, tmp_path: Path) -> None:
 def test_continuing_from_ratings_is_one_long_log(cut: int, period: float, tmp_path: Path) -> None:
     games, _ = timed(crowd(6), 6)
     rated(write(tmp_path / "all.csv", games, TIMED), tmp_path / "all", period)
-    out = tmp_path / "parts"
-    rated(write(tmp_path / "one.csv", games[:cut], TIMED), out, period)
-    first = table(out / "history.csv")
+    one, two = tmp_path / "one", tmp_path / "two"
+    rated(write(tmp_path / "one.csv", games[:cut], TIMED), one, period)
     second = write(tmp_path / "two.csv", games[cut:], TIMED)
-    rated(second, out, period, ratings=out / "ratings.csv")
-    both, whole = out / "ratings.csv", tmp_path / "all" / "ratings.csv"
-    assert both.read_text() == whole.read_text()
-    assert first + table(out / "history.csv") == table(tmp_path / "all" / "history.csv")
+    rated(second, two, period, ratings=one / "ratings.csv")
+    last, whole = two / "ratings.csv", tmp_path / "all" / "ratings.csv"
+    assert last.read_text() == whole.read_text()
+    both = table(one / "history.csv") + table(two / "history.csv")
+    assert both == table(tmp_path / "all" / "history.csv")
 
 
 def test_compiled_and_interpreted_write_the_same_bytes(tmp_path: Path) -> None:
@@ -464,13 +464,15 @@ def test_idle_players_are_less_certain_when_they_come_back(tmp_path: Path) -> No
     start = write(tmp_path / "a.csv", [[["a", "b", "5"]]] * 20, "winner,loser,time")
     deviations = []
     for before in (0.0, 10.0):
-        rated(start, tmp_path / "out", before, ratings=known)
-        rows = {row["player"]: row for row in table(tmp_path / "out" / "ratings.csv")}
+        out = tmp_path / str(before)
+        rated(start, out, before, ratings=known)
+        rows = {row["player"]: row for row in table(out / "ratings.csv")}
         assert float(rows["z"]["deviation"]) == 50.0  # as of the last game
         for time in ("9", "19", "29", "999"):
             back = write(tmp_path / "b.csv", [[["a", "c", time]]], "winner,loser,time")
-            rated(back, tmp_path / "b", 10.0, ratings=tmp_path / "out" / "ratings.csv")
-            row = next(r for r in table(tmp_path / "b" / "ratings.csv") if r["player"] == "a")
+            later = tmp_path / f"{before}-{time}"
+            rated(back, later, 10.0, ratings=out / "ratings.csv")
+            row = next(r for r in table(later / "ratings.csv") if r["player"] == "a")
             now, then = float(row["base_deviation"]), float(rows["a"]["deviation"])
             idle = max(0, int(time) // 10 - 1)
             sigma = float(rows["a"]["volatility"])
@@ -488,8 +490,9 @@ def test_favourite_is_the_better_rated_and_doubt_makes_it_less_of_one(tmp_path: 
     chances = []
     for deviation in (10.0, 100.0, 350.0):
         beliefs = {"a": (1600.0, deviation, 0.06), "b": (1500.0, 80.0, 0.06)}
-        rated(path, tmp_path / "out", 0.0, ratings=earlier(tmp_path / "known.csv", beliefs))
-        one, other = (float(row["expected"]) for row in table(tmp_path / "out" / "history.csv"))
+        out = tmp_path / str(deviation)
+        rated(path, out, 0.0, ratings=earlier(tmp_path / "known.csv", beliefs))
+        one, other = (float(row["expected"]) for row in table(out / "history.csv"))
         assert one + other == pytest.approx(1.0, abs=1e-15)
         phi = math.hypot(deviation, 80.0) / SCALE
         assert one == pytest.approx(expected_score(100.0 / SCALE, 0.0, phi), rel=1e-13)

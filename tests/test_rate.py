@@ -136,13 +136,13 @@ def test_continuing_from_ratings_is_one_long_log(system: str, tmp_path: Path) ->
         pytest.importorskip("openskill")
     games = random_rows(11)
     rate_games(write(tmp_path / "all.csv", games), system, out=tmp_path / "all")
-    out = tmp_path / "parts"
-    rate_games(write(tmp_path / "one.csv", games[:25]), system, out=out)
-    first = table(out / "history.csv")
+    one, two = tmp_path / "one", tmp_path / "two"
+    rate_games(write(tmp_path / "one.csv", games[:25]), system, out=one)
     second = write(tmp_path / "two.csv", games[25:])
-    rate_games(second, system, ratings=out / "ratings.csv", out=out)  # in place
-    assert contents(out)["ratings.csv"] == contents(tmp_path / "all")["ratings.csv"]
-    assert first + table(out / "history.csv") == table(tmp_path / "all" / "history.csv")
+    rate_games(second, system, ratings=one / "ratings.csv", out=two)
+    assert contents(two)["ratings.csv"] == contents(tmp_path / "all")["ratings.csv"]
+    both = table(one / "history.csv") + table(two / "history.csv")
+    assert both == table(tmp_path / "all" / "history.csv")
 
 
 def test_time_decides_the_order(tmp_path: Path) -> None:
@@ -156,10 +156,11 @@ def test_time_decides_the_order(tmp_path: Path) -> None:
         # Pairs of games share a time and stay in the order of the file.
         timed = [[[*row, stamp.format(k // 2)] for row in game] for k, game in enumerate(games)]
         shuffled = [timed[k + j] for k in range(58, -1, -2) for j in (0, 1)]
-        for order in (timed, shuffled):
+        for number, order in enumerate((timed, shuffled)):
             path = write(tmp_path / "b.csv", order, f"{LONG},{header}")
-            rate_games(path, columns={"time": header}, out=tmp_path / "b")
-            assert contents(tmp_path / "a") == contents(tmp_path / "b")
+            out = tmp_path / f"{stamp[:12]}{number}"
+            rate_games(path, columns={"time": header}, out=out)
+            assert contents(tmp_path / "a") == contents(out)
 
 
 def test_results_format_is_short_for_two_players_a_game(tmp_path: Path) -> None:
@@ -187,8 +188,8 @@ def test_results_format_is_short_for_two_players_a_game(tmp_path: Path) -> None:
         ),
     ]
     for header, rows in results:
-        rate_games(write(tmp_path / "r.csv", rows, header), out=tmp_path / "r")
-        assert contents(tmp_path / "r") == contents(tmp_path / "long")
+        rate_games(write(tmp_path / "r.csv", rows, header), out=tmp_path / header)
+        assert contents(tmp_path / header) == contents(tmp_path / "long")
 
 
 def test_names_of_columns_can_be_given(tmp_path: Path) -> None:
@@ -218,10 +219,10 @@ def test_quoted_names_survive_the_round_trip(tmp_path: Path) -> None:
         writer = csv.writer(file, quoting=csv.QUOTE_ALL)  # CRLF
         writer.writerow(["winner", "loser"])
         writer.writerows([(names[k % 4], names[(k + 1) % 4]) for k in range(8)])
-    for ratings in (None, tmp_path / "out" / "ratings.csv"):
-        rate_games(path, ratings=ratings, out=tmp_path / "out")
+    for ratings, out in ((None, "one"), (tmp_path / "one" / "ratings.csv", "two")):
+        rate_games(path, ratings=ratings, out=tmp_path / out)
         for file_name in FILES[:2]:
-            assert {row["player"] for row in table(tmp_path / "out" / file_name)} == set(names)
+            assert {row["player"] for row in table(tmp_path / out / file_name)} == set(names)
 
 
 def test_compiled_and_interpreted_write_the_same_bytes(tmp_path: Path) -> None:

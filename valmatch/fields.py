@@ -108,6 +108,8 @@ def allowed(schema: dict[str, Any]) -> str:
         return " or ".join(allowed(option) for option in schema["anyOf"])
     if "enum" in schema:
         return " or ".join(schema["enum"])
+    if "words" in schema:
+        return str(schema["words"])
     kind = schema.get("type")
     if kind == "array":
         size = schema.get("minItems")

@@ -163,14 +163,18 @@ def _short_digest(content: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def changed_since(manifest: Mapping[str, Any], config: Config) -> str:
-    """Say in what a config, or its model, differs from that of a manifest; "" if in nothing.
+def changed_since(before: Mapping[str, Any], there: Mapping[str, Any], config: Config) -> str:
+    """Say in what a config, or its model, differs from an earlier one; "" if in nothing.
 
     A default that has changed since counts, though it is written nowhere.
+
+    Parameters
+    ----------
+    before, there : mapping
+        What `identity` and `resolved` made of the earlier one.
+    config : Config
+        The config now.
     """
-    before, there = manifest.get("identity"), manifest.get("config")
-    if not isinstance(before, Mapping) or not isinstance(there, Mapping):
-        return ""
     now = identity(config)
     found = [
         f"{what} {before.get(key)}, now {now.get(key)}"

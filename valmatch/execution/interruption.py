@@ -6,7 +6,7 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -48,15 +48,10 @@ class Stop:
             self.reason = "out of time"
         return bool(self.reason)
 
-    def watching(self, progress: Callable[[int], None]) -> Callable[[int], None]:
-        """Return a progress function that raises `Stopped` when it is time to stop."""
-
-        def advance(done: int) -> None:
-            progress(done)
-            if self():
-                raise Stopped
-
-        return advance
+    def check(self) -> None:
+        """Raise `Stopped` if it is time to stop."""
+        if self():
+            raise Stopped
 
 
 @contextmanager

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -11,32 +13,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.config.config import Config
-from valmatch.config.identity import changed_factors, changed_since, changes, config_id, restore
+from valmatch.config.identity import changed_factors, changes, config_id
 from valmatch.errors import InputError
 from valmatch.execution.shards import WHOLE, Shard, parse_shard
 from valmatch.experiments.plan import Plan
 from valmatch.experiments.replicate import claim, write_results
 from valmatch.experiments.replications import Replications
+from valmatch.experiments.run_manifests import ReplicateManifest
 from valmatch.model import Model
 from valmatch.simulator import build, run
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.storage.curve_file import read_sums, stretches, write_sums
+from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
 from valmatch.storage.output import write_bytes
 from valmatch.storage.row_file import RowFormat
-from valmatch.storage.run_folder import MANIFEST, read_manifest
 from valmatch.storage.store import CONTROLS, ROWS, control_format, row_format
 
-__all__ = ["Combination", "combine", "read_replications"]
+__all__ = ["Combination", "combine", "gather", "read_replications", "with_whole"]
 
 Floats = NDArray[np.float64]
 Warn = Callable[[str], None]
 Rows = Mapping[int, tuple[str, list[float]]]
 
-NEEDED = ("config_id", "config", "seed", "requested")
-"""What a manifest must hold."""
-
 SHOWN = 8
 """Missing replications and differing keys that are named one by one."""
+
+LISTED = 1_000
+"""Missing replications of a shard that a summary lists."""
 
 
 @dataclass(frozen=True)
@@ -47,20 +50,20 @@ class _Part:
     ----------
     folder : Path
         Where it is.
-    manifest : mapping of str to object
+    manifest : ReplicateManifest
         What its manifest says.
     rows : Rows
         Its replications.
     """
 
     folder: Path
-    manifest: Mapping[str, Any]
+    manifest: ReplicateManifest
     rows: Rows
 
     @property
     def shard(self) -> Shard:
         """The shard that the folder's run was to make."""
-        text = self.manifest.get("shard")
+        text = self.manifest.shard
         return parse_shard(text) if text else WHOLE
 
     @property
@@ -68,8 +71,36 @@ class _Part:
         """The number of replications that all shards together were to make."""
         manifest = self.manifest
         # A run with a target stops where that is reached.
-        reached = manifest.get("status") == "complete" and self.shard == WHOLE
-        return int(manifest["replications" if reached else "requested"])
+        reached = manifest.status == "complete" and self.shard == WHOLE
+        return (manifest.replications if reached else None) or manifest.requested
+
+
+class Missing(Sequence[int]):
+    """Replications that should be there and are not, in order; counted without being listed.
+
+    Parameters
+    ----------
+    wanted : range
+        Those that should be there.
+    there : collection of int
+        Those that are, and others.
+    n : int
+        How many of `wanted` are there.
+    """
+
+    def __init__(self, wanted: range, there: Collection[int], n: int) -> None:
+        self._wanted, self._there, self._n = wanted, there, n
+
+    def __len__(self) -> int:
+        return len(self._wanted) - self._n
+
+    def __iter__(self) -> Iterator[int]:
+        return (index for index in self._wanted if index not in self._there)
+
+    def __getitem__(self, place: Any) -> Any:  # noqa: ANN401 - of an index or a slice
+        if isinstance(place, slice):
+            return list(islice(self, *place.indices(len(self))))
+        return next(islice(self, range(len(self))[place], None))
 
 
 @dataclass(frozen=True)
@@ -80,30 +111,62 @@ class Combination:
     ----------
     replications : Replications
         All of them together.
-    missing : sequence of int
+    missing : Missing
         Replications that should be there and are not, in order.
-    owed : mapping of str to sequence of int
+    owed : mapping of str to Missing
         The same by the shard that owes them; one item where there are no shards.
+    rows : Rows
+        The lines of the file of the whole.
+    model : Model
+        What was simulated.
     """
 
     replications: Replications
-    missing: Sequence[int]
-    owed: Mapping[str, Sequence[int]]
+    missing: Missing
+    owed: Mapping[str, Missing]
+    rows: Rows
+    model: Model[object]
 
     def summary(self) -> dict[str, Any]:
-        """Return what ``summary.json`` holds, and what is missing."""
+        """Return what ``summary.json`` holds, and what is missing: how many, and the first."""
         summary = self.replications.summary()
-        if self.missing:
-            summary["missing"] = {name: list(owed) for name, owed in self.owed.items()}
+        if self.owed:
+            summary["missing"] = {name: owed[:LISTED] for name, owed in self.owed.items()}
+            summary["missing_counts"] = {name: len(owed) for name, owed in self.owed.items()}
         return summary
 
     def shortfalls(self) -> list[str]:
         """Return one line for each shard that owes replications."""
         lines = []
         for name, owed in self.owed.items():
-            shown = ", ".join(map(str, owed[:SHOWN])) + (", ..." if len(owed) > SHOWN else "")
-            lines.append(f"{name} owes {len(owed)} replication{'s' * (len(owed) > 1)}: {shown}")
+            n = len(owed)
+            shown = ", ".join(map(str, owed[:SHOWN])) + (", ..." if n > SHOWN else "")
+            lines.append(f"{name} owes {n} replication{'s' * (n > 1)}: {shown}")
         return lines
+
+    def write(self, out: Path) -> None:
+        """Write the whole as `replicate` writes a run.
+
+        Raises
+        ------
+        InputError
+            If the folder cannot be used.
+        RunError
+            If a file cannot be written.
+        """
+        found = self.replications
+        whole = Plan(found.requested, found.seed, confidence=found.confidence)
+        with claim(out, found.config, whole, resume=True, replications=len(found.values)) as folder:
+            form = row_format(found.config, found.seed, self.model)
+            text = form.header + "".join(self.rows[index][0] for index in found.indices)
+            write_bytes(out / ROWS, text.encode())
+            if found.controls is not None:
+                controls = control_format(found.config, found.seed, self.model)
+                lines = map(controls.line, found.indices, found.controls.tolist())
+                write_bytes(out / CONTROLS, (controls.header + "".join(lines)).encode())
+            if found.curves:
+                write_sums(out, found.curves, stretches(found.indices))
+            write_results(folder, found)
 
 
 def combine(
@@ -142,49 +205,80 @@ def combine(
     RunError
         If the whole cannot be written.
     """
-    if (out / MANIFEST).is_file() and out.resolve() not in [path.resolve() for path in folders]:
-        folders = [*folders, out]
+    found = gather(
+        with_whole(out, folders), expect=expect, curves=not check, confidence=confidence, warn=warn
+    )
+    if not check:
+        found.write(out)
+    return found
+
+
+def with_whole(out: Path, folders: Sequence[Path]) -> Sequence[Path]:
+    """Return the folders and that of the whole, if something is in it already."""
+    there = (out / MANIFEST).is_file() and out.resolve() not in [one.resolve() for one in folders]
+    return [*folders, out] if there else folders
+
+
+def gather(
+    folders: Sequence[Path],
+    *,
+    expect: int | None = None,
+    curves: bool = False,
+    confidence: float | None = None,
+    warn: Warn = lambda text: None,
+) -> Combination:
+    """Return the replications of folders, checked against each other; write nothing.
+
+    Parameters
+    ----------
+    folders, expect, confidence, warn
+        As for `combine`.
+    curves : bool
+        Whether their curves are wanted.
+
+    Raises
+    ------
+    InputError
+        If the folders are not of one run, or contradict each other.
+    """
     manifests = _manifests(folders, warn)
     first = next(iter(manifests.values()))
-    config = restore(first["config"], first.get("source", ""))
-    changed = changed_since(first, config)
-    if changed or config_id(config) != first["config_id"]:
+    config = first.restored(next(iter(manifests)))
+    changed = first.changes(config)
+    if changed or config_id(config) != first.config_id:
         raise InputError(
             f"{next(iter(manifests))}: made by a version that knew this config as"
-            f" {first['config_id']} (now {config_id(config)}{changed and f': {changed}'}); combine"
+            f" {first.config_id} (now {config_id(config)}{changed and f': {changed}'}); combine"
             " with that version"
         )
     for folder, manifest in manifests.items():
         _refuse_other_run(first, next(iter(manifests)), manifest, folder)
     model = build(config)
-    seed = int(first["seed"])
-    form = row_format(config, seed, model)
+    form = row_format(config, first.seed, model)
     parts = [
         _Part(folder, manifest, form.read(folder / ROWS, warn))
         for folder, manifest in manifests.items()
     ]
     rows = _union(parts, form)
     requested = max(part.requested for part in parts)
-    expect = requested if expect is None else expect
-    missing = [index for index in range(expect) if index not in rows]
+    wanted = range(requested if expect is None else expect)
+    missing = Missing(wanted, rows, sum(index in wanted for index in rows))
     indices = sorted(rows)
     values = np.array([rows[index][1] for index in indices]).reshape(len(indices), len(form.names))
     result = Replications(
         config,
-        seed,
-        max(requested, expect),
+        first.seed,
+        max(requested, len(wanted)),
         model.responses,
         indices,
         values,
-        float(confidence or first.get("confidence") or 0.95),
+        confidence or first.confidence or 0.95,
         model.axes,
-        None if check or not model.axes else _curves(parts, indices, model, seed, warn),
-        status="incomplete" if missing else "complete",
-        **_controls(parts, indices, config, seed, model, warn),
+        _curves(parts, indices, model, first.seed, warn) if curves and model.axes else None,
+        status="incomplete" if len(missing) else "complete",
+        **_controls(parts, indices, config, first.seed, model, warn),
     )
-    if not check:
-        _write(out, result, rows, form, model)
-    return Combination(result, missing, _owed(missing, parts))
+    return Combination(result, missing, _owed(missing, wanted, parts), rows, model)
 
 
 def read_replications(folder: Path, warn: Warn) -> Replications:
@@ -195,55 +289,49 @@ def read_replications(folder: Path, warn: Warn) -> Replications:
     InputError
         If it is not the folder of a run of ``replicate``, or damaged.
     """
-    return combine(folder, [folder], check=True, warn=warn).replications
+    return gather([folder], warn=warn).replications
 
 
-def _manifests(folders: Sequence[Path], warn: Warn) -> dict[Path, dict[str, Any]]:
+def _manifests(folders: Sequence[Path], warn: Warn) -> dict[Path, ReplicateManifest]:
     """Return the manifests of the folders that a run has begun to fill."""
     manifests = {}
     for folder in folders:
         if not folder.is_dir():
             raise InputError(f"{folder}: no such folder")
         try:
-            manifest = read_manifest(folder)
+            command = read_manifest(folder, Manifest).command
+            if command != "replicate":
+                raise InputError(f"{folder}: made by {command} (allowed: folders of replicate)")
+            manifests[folder] = read_manifest(folder, ReplicateManifest)
         except FileNotFoundError:
             warn(f"{folder}: no {MANIFEST}, so no run has begun here")
             continue
         except OSError as error:
             raise InputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None
-        if manifest.get("command") != "replicate":
-            raise InputError(
-                f"{folder}: made by {manifest.get('command')} (allowed: folders of replicate)"
-            )
-        missing = [key for key in NEEDED if key not in manifest]
-        if missing:
-            raise InputError(f"{folder / MANIFEST}: damaged: there is no {missing[0]!r}")
-        if manifest.get("status") == "running":
+        if manifests[folder].status == "running":
             warn(f"{folder}: its run has not ended, or was killed")
-        manifests[folder] = manifest
     if not manifests:
         raise InputError(f"{', '.join(map(str, folders))}: nothing to combine")
     return manifests
 
 
 def _refuse_other_run(
-    first: Mapping[str, Any], one: Path, other: Mapping[str, Any], folder: Path
+    first: ReplicateManifest, one: Path, other: ReplicateManifest, folder: Path
 ) -> None:
     """Refuse a folder of another config or seed, naming what differs."""
-    same = first["config_id"] == other["config_id"]
+    same = first.config_id == other.config_id
     # A default may differ between two versions of one config.
-    found = (changed_factors if same else changes)(first["config"], other["config"])
+    differing = changed_factors if same else changes
+    found = differing(first.config.model_dump(), other.config.model_dump())
     if found or not same:
         shown = "; ".join(f"{key}: {mine} and {theirs}" for key, mine, theirs in found[:SHOWN])
         more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
         raise InputError(
-            f"{one} and {folder}: different configs, {first['config_id']} and"
-            f" {other['config_id']} ({shown}{more})"
+            f"{one} and {folder}: different configs, {first.config_id} and"
+            f" {other.config_id} ({shown}{more})"
         )
-    if first["seed"] != other["seed"]:
-        raise InputError(
-            f"{one} and {folder}: different seeds, {first['seed']} and {other['seed']}"
-        )
+    if first.seed != other.seed:
+        raise InputError(f"{one} and {folder}: different seeds, {first.seed} and {other.seed}")
 
 
 def _union(parts: Sequence[_Part], form: RowFormat) -> dict[int, tuple[str, list[float]]]:
@@ -299,10 +387,9 @@ def _curves(
     left = set(indices)
     found = [read_sums(part.folder, model.axes.shape, warn) for part in parts]
     for sums, over in sorted(found, key=lambda item: -item[0].n):
-        own = {index for stretch in over for index in stretch}
-        if own <= left:
+        if sums.n <= len(left) and left.issuperset(chain.from_iterable(over)):
             total.merge(sums)
-            left -= own
+            left.difference_update(*over)
     if left:
         warn(f"the curves of {len(left)} replications are simulated again: folders overlap")
         batch = run(model, seed, sorted(left))
@@ -311,30 +398,18 @@ def _curves(
     return total
 
 
-def _owed(missing: Sequence[int], parts: Sequence[_Part]) -> dict[str, Sequence[int]]:
+def _owed(missing: Missing, wanted: range, parts: Sequence[_Part]) -> dict[str, Missing]:
     """Return the missing replications by the shard that owes them."""
     counts = {part.shard.count for part in parts if part.shard != WHOLE}
     if len(counts) != 1:
-        return {"the run": missing} if missing else {}
+        return {"the run": missing} if len(missing) else {}
     count = counts.pop()
-    owed: dict[str, list[int]] = {}
-    for index in missing:
-        owed.setdefault(f"shard {index % count}/{count}", []).append(index)
-    return dict(sorted(owed.items(), key=lambda item: int(item[0][6:].partition("/")[0])))
-
-
-def _write(
-    out: Path, result: Replications, rows: Rows, form: RowFormat, model: Model[object]
-) -> None:
-    """Write the whole as `replicate` writes a run."""
-    whole = Plan(result.requested, result.seed, confidence=result.confidence)
-    with claim(out, result.config, whole, resume=True, replications=len(result.values)) as folder:
-        text = form.header + "".join(rows[index][0] for index in result.indices)
-        write_bytes(out / ROWS, text.encode())
-        if result.controls is not None:
-            controls = control_format(result.config, result.seed, model)
-            lines = map(controls.line, result.indices, result.controls.tolist())
-            write_bytes(out / CONTROLS, (controls.header + "".join(lines)).encode())
-        if result.curves:
-            write_sums(out, result.curves, stretches(result.indices))
-        write_results(folder, result)
+    rows = {index for part in parts for index in part.rows}
+    there = Counter(index % count for index in rows if index in wanted)
+    owed = {}
+    for index in range(min(count, len(wanted))):
+        shard = Shard(index, count)
+        one = Missing(shard.indices(len(wanted)), rows, there[index])
+        if len(one):
+            owed[f"shard {shard}"] = one
+    return owed

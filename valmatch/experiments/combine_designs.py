@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from valmatch.config.identity import restore
+from valmatch.config.identity import config_id
 from valmatch.errors import InputError
 from valmatch.execution.shards import WHOLE
-from valmatch.experiments.combine import combine
+from valmatch.experiments.combine import gather, with_whole
 from valmatch.experiments.design import Design
+from valmatch.experiments.run_manifests import DesignManifest
 from valmatch.experiments.sweep import POINTS, DesignReplications, claim, write_experiment
-from valmatch.storage.run_folder import MANIFEST, read_manifest
+from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
 
 __all__ = ["CombinedDesign", "combine_designs", "is_design"]
 
@@ -37,7 +38,7 @@ class CombinedDesign:
 def is_design(folder: Path) -> bool:
     """Return whether a folder was made by a design."""
     try:
-        return read_manifest(folder).get("command") == "design"
+        return read_manifest(folder, Manifest).command == "design"
     except (OSError, InputError):
         return False
 
@@ -59,35 +60,48 @@ def combine_designs(
     RunError
         If the whole cannot be written.
     """
-    manifests = {}
-    for folder in folders:
-        if not is_design(folder):
-            raise InputError(f"{folder}: not made by a design (allowed: folders of one design)")
-        manifests[folder] = read_manifest(folder)
-    one, first = next(iter(manifests.items()))
-    for folder, manifest in manifests.items():
-        for key in ("config_id", "seed", "design_id"):
-            if manifest[key] != first[key]:
-                raise InputError(
-                    f"{one} and {folder}: different designs ({key} {first[key]} and"
-                    f" {manifest[key]})"
-                )
-    config = restore(first["config"], first["source"])
+    folders = with_whole(out, folders)
+    first = _manifest_of_all(folders)
+    ids = list(dict.fromkeys(first.design.config_ids))
     found, shortfalls = {}, []
-    for key in dict.fromkeys(first["design"]["config_ids"]):
+    for key in ids:
         parts = [f / POINTS / key for f in folders if (f / POINTS / key / MANIFEST).is_file()]
         if not parts:
             shortfalls.append(f"point {key}: no replications at all")
             continue
-        found[key] = combine(out / POINTS / key, parts, check=check, warn=warn, **options)
+        found[key] = gather(parts, curves=not check, warn=warn, **options)
+        if config_id(found[key].replications.config) != key:
+            raise InputError(f"{parts[0]}: holds the replications of another point")
         shortfalls += [f"point {key}: {line}" for line in found[key].shortfalls()]
-    points = zip(first["design"]["config_ids"], first["design"]["points"], strict=True)
-    kept = [(key, tuple(point)) for key, point in points if key in found]
-    design = Design(first["design"]["factors"], [point for _, point in kept])
+    config = first.restored(folders[0])
+    points = zip(first.design.config_ids, map(tuple, first.design.points), strict=True)
+    kept = [(key, point) for key, point in points if key in found]
+    design = Design(first.design.factors, [point for _, point in kept])
     results = [found[key].replications for key, _ in kept]
-    experiment = DesignReplications(config, design, results)
+    stopped = "" if len(found) == len(ids) else "incomplete"
+    experiment = DesignReplications(config, design, results, stopped)
     if not check:
-        configs = [result.config for result in results]
-        with claim(out, config, design, configs, first["seed"], WHOLE, resume=True) as whole:
-            write_experiment(whole, experiment)
+        # The whole design, so that the points that are not there yet can follow.
+        whole = Design(first.design.factors, list(map(tuple, first.design.points)))
+        ids = first.design.config_ids
+        with claim(out, config, whole, ids, first.seed, WHOLE, resume=True) as folder:
+            for key, one in found.items():
+                one.write(out / POINTS / key)
+            write_experiment(folder, experiment)
     return CombinedDesign(experiment, shortfalls)
+
+
+def _manifest_of_all(folders: Sequence[Path]) -> DesignManifest:
+    """Return the manifest of the first folder; the others must be of the same design."""
+    manifests = {}
+    for folder in folders:
+        if not is_design(folder):
+            raise InputError(f"{folder}: not made by a design (allowed: folders of one design)")
+        manifests[folder] = read_manifest(folder, DesignManifest)
+    one, first = next(iter(manifests.items()))
+    for folder, manifest in manifests.items():
+        for key in ("config_id", "seed", "design_id", "design"):
+            if manifest.get(key) != first.get(key):
+                shown = "" if key == "design" else f" {first.get(key)} and {manifest.get(key)}"
+                raise InputError(f"{one} and {folder}: different designs ({key}{shown})")
+    return first

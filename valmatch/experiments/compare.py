@@ -20,7 +20,7 @@ from valmatch.errors import InputError
 from valmatch.execution.executors import LOCAL, open_pool
 from valmatch.execution.interruption import Stop, stop_on_signal
 from valmatch.experiments.plan import DEFAULT_N, DEFAULT_SEED, Plan
-from valmatch.experiments.replicate import run_plan
+from valmatch.experiments.replicate import check_kept, run_plan
 from valmatch.experiments.replications import Replications
 from valmatch.model import Response
 from valmatch.simulator import build
@@ -255,6 +255,9 @@ def compare(
         stop = stack.enter_context(stop_on_signal(limit))
         # Where the time is short, half of it leaves pairs to compare.
         sides = (("a", first, Stop(limit / 2.0, stop)), ("b", second, stop))
+        if path and resume:
+            for name, config, _ in sides:
+                check_kept(config, plan, path / name)
         runs = [
             run_plan(
                 config,

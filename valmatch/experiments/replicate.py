@@ -30,7 +30,7 @@ from valmatch.storage.output import to_json, write_atomically
 from valmatch.storage.run_folder import RunFolder
 from valmatch.storage.store import ROWS, Store
 
-__all__ = ["claim", "replicate", "run_plan", "write_results"]
+__all__ = ["check_kept", "claim", "replicate", "run_plan", "write_results"]
 
 Floats = NDArray[np.float64]
 Warn = Callable[[str], None]
@@ -208,6 +208,27 @@ def run_plan(
         if folder:
             write_results(folder, result)
     return result
+
+
+def check_kept(config: Config, plan: Plan, out: Path) -> None:
+    """Read what a folder holds of a run, of which `run_plan` is to make the rest; write nothing.
+
+    Raises
+    ------
+    InputError
+        If it could not go on with that.
+    """
+    claim(out, config, plan, resume=True)
+    Store(
+        config,
+        plan.seed,
+        build(config),
+        plan.indices,
+        out,
+        controls=plan.control_variates,
+        resume=True,
+        warn=lambda text: None,
+    )
 
 
 def _advance(

@@ -19,7 +19,7 @@ from valmatch.execution.interruption import stop_on_signal
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.experiments.design import Design
 from valmatch.experiments.plan import Plan
-from valmatch.experiments.replicate import run_plan
+from valmatch.experiments.replicate import check_kept, run_plan
 from valmatch.experiments.replications import Replications
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
@@ -147,8 +147,12 @@ def run_design(
         pool = stack.enter_context(open_pool(executor, workers, scheduler))
         folder = None
         if out:
-            claimed = claim(out, config, design, configs, plan.seed, plan.shard, resume=resume)
+            ids = list(map(config_id, configs))
+            claimed = claim(out, config, design, ids, plan.seed, plan.shard, resume=resume)
             folder = stack.enter_context(claimed)
+        if out and resume:
+            for key, one in {config_id(one): one for one in configs}.items():
+                check_kept(one, plan, out / POINTS / key)
         stop = stack.enter_context(stop_on_signal(max_seconds))
         for one in configs:
             key = config_id(one)
@@ -178,23 +182,22 @@ def claim(
     out: Path,
     config: Config,
     design: Design,
-    configs: Sequence[Config],
+    ids: Sequence[str],
     seed: int,
     shard: Shard,
     *,
     resume: bool,
 ) -> RunFolder:
-    """Return the folder of an experiment, claimed."""
-    ids = [config_id(one) for one in configs]
+    """Return the folder of an experiment, claimed; `ids` are those of its points' configs."""
     identity: dict[str, Any] = {
         "seed": seed,
         "shard": None if shard == WHOLE else str(shard),
-        "design_id": hashlib.sha256(json.dumps(ids).encode()).hexdigest()[:12],
+        "design_id": hashlib.sha256(json.dumps(list(ids)).encode()).hexdigest()[:12],
     }
     identity["design"] = {
         "factors": list(design.factors),
         "points": [list(point) for point in design.points],
-        "config_ids": ids,
+        "config_ids": list(ids),
     }
     return RunFolder(out, "design", config, identity, resume=resume, kept_in=POINTS)
 

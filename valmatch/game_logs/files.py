@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from valmatch.config.input_files import regular
+from valmatch.config.input_files import regular, sha256
 from valmatch.errors import InputError, option
 from valmatch.game_logs.csv_text import lines
+from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.roster import Known, Ranking
 from valmatch.game_logs.system import Column, System
-from valmatch.storage.output import environment, to_json, write_atomically
+from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
+from valmatch.storage.output import write_atomically
+from valmatch.storage.run_folder import RunFolder
 
-__all__ = ["manifest", "output_folder", "read_ratings", "write_json", "write_ratings"]
+__all__ = ["HISTORY", "RATINGS", "SUMMARY", "claim", "read_ratings", "write_ratings"]
+
+RATINGS, HISTORY, SUMMARY = "ratings.csv", "history.csv", "summary.json"
+
+WRITTEN = (RATINGS, HISTORY, SUMMARY, MANIFEST)
 
 _GAMES = Column("games", 0.0, 1e15)
 
@@ -37,8 +41,8 @@ def read_ratings(path: Path, system: System) -> list[Known]:
     InputError
         If the file cannot be used, or comes from another system.
     """
-    earlier = _manifest_beside(path).get("system", system.name)
-    if earlier != system.name:
+    earlier = _system_beside(path)
+    if earlier not in (None, system.name):
         raise InputError(f"{path}: holds ratings by {earlier} (allowed: by {system.name})")
     known: dict[str, Known] = {}
     try:
@@ -89,46 +93,48 @@ def _number(where: str, row: Mapping[str, str | None], column: Column) -> float:
     return value
 
 
-def _manifest_beside(path: Path) -> dict[str, Any]:
+def _system_beside(path: Path) -> str | None:
+    """Return the system by which a ``ratings.csv`` was made, if a manifest beside it says so."""
+    if path.name != RATINGS:
+        return None
     try:
-        content = json.loads((path.parent / "manifest.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    ours = isinstance(content, dict) and content.get("command") == "rate"
-    return content if ours and path.name == "ratings.csv" else {}
+        beside = read_manifest(path.parent, Manifest)
+    except (OSError, InputError):
+        return None
+    return beside.system if beside.command == "rate" else None
 
 
-@contextmanager
-def output_folder(path: Path) -> Iterator[None]:
-    """Make a folder for results; if the block fails, take it away unless it was there before.
+def claim(
+    out: Path, log: GameLog, ratings: Path | None, identity: Mapping[str, object]
+) -> RunFolder:
+    """Return the folder of a rating, claimed.
+
+    Parameters
+    ----------
+    out : Path
+        The folder.
+    log : GameLog
+        The games.
+    ratings : Path or None
+        The earlier ratings.
+    identity : mapping
+        What else distinguishes this rating from others.
 
     Raises
     ------
     InputError
-        If the folder cannot be used, or holds the results of another command.
+        If the folder cannot be used, or holds another rating, or would lose what is read.
     """
-    if path.exists() and not path.is_dir():
-        raise InputError(f"{option('out')} {path}: is a file (allowed: a folder)")
-    with suppress(OSError, ValueError):
-        command = json.loads((path / "manifest.json").read_text(encoding="utf-8"))["command"]
-        if command != "rate":
+    for path in (log.path, ratings):
+        if path and path.resolve() in [(out / name).resolve() for name in WRITTEN]:
             raise InputError(
-                f"{option('out')} {path}: holds the results of another command ({command});"
-                " choose another"
-                " folder"
+                f"{option('out')} {out}: would replace what is read, {path}; choose another folder"
             )
-    new = [folder for folder in (path, *path.parents) if not folder.exists()]
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{option('out')} {path}: cannot be used: {error.strerror}") from None
-    try:
-        yield
-    except BaseException:
-        for folder in new:
-            with suppress(OSError):
-                folder.rmdir()
-        raise
+    files = {
+        "games_sha256": log.sha256(),
+        "ratings_sha256": sha256(ratings) if ratings else None,
+    }
+    return RunFolder(out, "rate", None, {**identity, **files}, facts={"source": log.name})
 
 
 def write_ratings(path: Path, ranking: Ranking) -> None:
@@ -137,24 +143,3 @@ def write_ratings(path: Path, ranking: Ranking) -> None:
     with write_atomically(path) as file:
         file.write(",".join(columns) + "\n")
         file.write(lines(tuple(columns.values())))
-
-
-def manifest(
-    source: str, system: System, values: Mapping[str, float], columns: Mapping[str, str]
-) -> dict[str, Any]:
-    """Return what ``manifest.json`` holds."""
-    return {
-        "command": "rate",
-        "status": "complete",
-        "system": system.name,
-        "parameters": dict(values),
-        "source": source,
-        "columns": dict(columns),
-        **environment(),
-    }
-
-
-def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write JSON, atomically."""
-    with write_atomically(path) as file:
-        file.write(to_json(content))

@@ -79,10 +79,20 @@ def part(games: Games, first: int, last: int) -> Games:
     )
 
 
-def pieces(games: Games) -> Iterator[Games]:
-    """Yield the games in parts of a size at which working space does not matter."""
-    for first in range(0, games.n_games, _PIECE):
-        yield part(games, first, min(first + _PIECE, games.n_games))
+def pieces(games: Games, pairs: int = 1 << 40) -> Iterator[Games]:
+    """Yield the games in parts of a size at which working space does not matter.
+
+    They have at most so many pairs of players, unless a single game has more.
+    """
+    sizes = np.diff(games.side_starts[games.game_starts])
+    upto = np.cumsum(sizes * (sizes - 1) // 2)
+    first = 0
+    while first < games.n_games:
+        before = upto[first - 1] if first else 0
+        last = max(first + 1, int(np.searchsorted(upto, before + pairs, side="right")))
+        last = min(last, first + _PIECE)
+        yield part(games, first, last)
+        first = last
 
 
 def joined(parts: Sequence[Games]) -> Games:

@@ -17,7 +17,13 @@ from valmatch.game_logs.predictions import (
 )
 from valmatch.game_logs.system import Played, Players
 
-__all__ = ["model", "rate"]
+__all__ = ["MOST_PLAYERS", "PAIRS_AT_ONCE", "model", "rate"]
+
+MOST_PLAYERS = 500
+"""Players of a game, which the library rates in seconds."""
+
+PAIRS_AT_ONCE = 2_000
+"""Pairs of players that the library rates in a fraction of a second."""
 
 
 def model(name: str, values: Mapping[str, float], what: str) -> Any:  # noqa: ANN401

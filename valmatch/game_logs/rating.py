@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,11 @@ from valmatch.config.arguments import PathLike
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
 from valmatch.game_logs.files import (
-    manifest,
-    output_folder,
+    HISTORY,
+    RATINGS,
+    SUMMARY,
+    claim,
     read_ratings,
-    write_json,
     write_ratings,
 )
 from valmatch.game_logs.games import Games, joined, pieces
@@ -32,7 +33,7 @@ from valmatch.game_logs.systems import DEFAULT, system_named
 from valmatch.game_logs.tuning import Tuning
 from valmatch.game_logs.tuning import tune as fit
 from valmatch.nearest import hint
-from valmatch.storage.output import write_atomically
+from valmatch.storage.output import to_json, write_atomically
 from valmatch.storage.results import Result
 
 __all__ = ["BURN_IN", "RatedLog", "parse_parameters", "rate_games"]
@@ -171,64 +172,83 @@ def rate_games(
         If the results cannot be written.
     """
     chosen = system_named(system)
-    values = _values(chosen, parameters)
+    given = _values(chosen, parameters)
     tune = arguments.names("tune", tune)
     _check(chosen, tune)
     arguments.level("train", train)
     arguments.whole("burn_in", burn_in, 0)
     path = arguments.path("games", games)
-    folder = None if out is None else arguments.path("out", out)
-    known = []
-    if ratings is not None:
-        known = read_ratings(arguments.path("ratings", ratings), chosen)
+    earlier = None if ratings is None else arguments.path("ratings", ratings)
+    known = read_ratings(earlier, chosen) if earlier else []
     announce_compilation(find_cells)
     with ExitStack() as stack:
-        log = stack.enter_context(closing(GameLog(path, columns, skip_bad_games)))
+        log = stack.enter_context(
+            closing(GameLog(path, columns, skip_bad_games, chosen.most_players))
+        )
         if chosen.name == "zonestats" and "minutes" not in log.columns.places:
             warn(f"no column minutes: every player counts as {DEFAULT_MINUTES:g} minutes in a game")
-        if folder:
-            stack.enter_context(output_folder(folder))
+        folder = None
+        if out is not None:
+            identity = {
+                "system": chosen.name,
+                "given": given,
+                "columns": dict(columns),
+                "tune": list(tune),
+                "train": train if tune else None,
+                "burn_in": burn_in,
+                "skip_bad_games": skip_bad_games,
+            }
+            claimed = claim(arguments.path("out", out), log, earlier, identity)
+            folder = stack.enter_context(claimed)
         stop = stack.enter_context(stop_on_signal())
-        tuning = None
+        values, tuning = given, None
         parts: Iterable[Games] = _until_stopped(log.games(progress), stop)
         everything = _together(parts) if tune else None
         if everything:
             tuning = fit(chosen, tune, values, everything, log.players, known, train, stop)
             values = dict(tuning.tuned.parameters)
-            parts = _until_stopped(pieces(everything), stop)
+            parts = [everything]
+        parts = (piece for some in parts for piece in pieces(some, chosen.pairs_at_once))
         roster = Roster(chosen, values, log.players, known)
-        history = None
-        if folder:
-            file = stack.enter_context(write_atomically(folder / "history.csv"))
-            history = HistoryWriter(file, log)
-        n_rows = 0
-        for some in parts:
-            played = roster.play(some, burn_in)
-            n_rows += len(some.players)
-            if history:
-                history.append(some, played)
-        predictions = dict(zip(TALLIES, map(scores, roster.tally), strict=True))
-        _remark(log, predictions["all"].games, warn)
+        with write_atomically(folder.path / HISTORY) if folder else nullcontext() as file:
+            history = HistoryWriter(file, log) if file else None
+            rows = _play(roster, _until_stopped(parts, stop), burn_in, history)
+            predictions = dict(zip(TALLIES, map(scores, roster.tally), strict=True))
+            _remark(log, predictions["all"].games, warn)
         for remark in tuning.remarks if tuning else ():
             warn(remark)
         result = RatedLog(
             system=chosen.name,
             parameters=values,
             games=predictions["all"].games,
-            rows=n_rows,
+            rows=rows,
             unrated=log.unrated,
             skipped=log.skipped,
             burn_in=burn_in,
             ranking=roster.ranking(),
             predictions=predictions,
             tuning=tuning,
-            folder=folder,
+            folder=folder.path if folder else None,
         )
         if folder:
-            write_ratings(folder / "ratings.csv", result.ranking)
-            write_json(folder / "summary.json", result.summary())
-            write_json(folder / "manifest.json", manifest(log.name, chosen, values, columns))
+            write_ratings(folder.path / RATINGS, result.ranking)
+            with write_atomically(folder.path / SUMMARY) as file:
+                file.write(to_json(result.summary()))
+            folder.close("complete", parameters=values)
     return result
+
+
+def _play(
+    roster: Roster, parts: Iterable[Games], burn_in: int, history: HistoryWriter | None
+) -> int:
+    """Play games, and write their history if wanted; return the number of their rows."""
+    n_rows = 0
+    for some in parts:
+        played = roster.play(some, burn_in)
+        n_rows += len(some.players)
+        if history:
+            history.append(some, played)
+    return n_rows
 
 
 def parse_parameters(texts: Sequence[str]) -> dict[str, float]:

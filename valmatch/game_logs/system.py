@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 
 from valmatch.game_logs.games import Games
 
-__all__ = ["Column", "Parameter", "Played", "Players", "System"]
+__all__ = ["MOST_PLAYERS", "Column", "Parameter", "Played", "Players", "System"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+MOST_PLAYERS = 5_000
+"""Players of a game, all pairs of whom are compared within a second."""
 
 FAR = 1e100
 """Far beyond any use; within it no rating overflows."""
@@ -121,12 +124,18 @@ class System(ABC):
         prediction among new players; () where there is no such factor.
     columns : sequence of Column
         What it keeps of a player.
+    most_players : int
+        Players that a game may have.
+    pairs_at_once : int
+        Pairs of players that are rated within a second, between two looks at whether to stop.
     """
 
     name: str
     parameters: Sequence[Parameter]
     unit: Sequence[str]
     columns: Sequence[Column]
+    most_players = MOST_PLAYERS
+    pairs_at_once = 20_000_000
 
     @abstractmethod
     def newcomer(self, values: Mapping[str, float]) -> Sequence[float]:

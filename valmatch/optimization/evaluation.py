@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,8 @@ class Evaluator:
         Replications that may be run.
     journal : Journal or None
         Replications made by an earlier run, to which new ones are added.
+    check : callable
+        Called before each replication; ends the evaluation by what it raises.
 
     Attributes
     ----------
@@ -64,10 +66,12 @@ class Evaluator:
         first: int,
         budget: int,
         journal: Journal | None = None,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         self.budget = budget
         self.spent = 0
         self._config, self._problem, self._journal = config, problem, journal
+        self._check = check
         self._streams, self._first = Streams(seed), first
         model = build(config)
         self._names = problem.responses
@@ -109,6 +113,7 @@ class Evaluator:
         self, model: Model[object], point: tuple[float, ...], k: int
     ) -> tuple[float, ...]:
         """Return the responses of a point's k-th replication: from the journal, or made."""
+        self._check()
         address = (*point, self._first + k)
         if self._journal is not None and address in self._journal:
             return self._journal[address]

@@ -188,11 +188,10 @@ def trace_frontier(
     with ExitStack() as stack:
         folder, journal = open_journal(stack, out, config, problem, identity, resume)
         stop = stack.enter_context(stop_on_signal(max_seconds))
-        advance = stop.watching(progress)
         with suppress(Stopped):
             for value in sweep.points:
                 posed, task = _posed(problem, sweep.name, value), RunSpec(solver, 0, start)
-                run = run_solver(config, posed, task, settings, journal, advance)
+                run = run_solver(config, posed, task, settings, journal, progress, stop.check)
                 found = verdict(model, posed, [run], confidence)
                 assert found is not None
                 verdicts.append(found)

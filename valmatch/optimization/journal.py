@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import TextIO
 
 from valmatch.config.config import Config
-from valmatch.errors import RunError
+from valmatch.errors import InputError, RunError
 from valmatch.optimization.problem import Problem
+from valmatch.storage.line_file import numbers, read_lines
 from valmatch.storage.output import cell, write_bytes
 from valmatch.storage.run_folder import RunFolder
 
@@ -69,29 +71,24 @@ class FileJournal(MutableMapping[Address, Row]):
         self._width = len(variables)
         self._rows: dict[Address, Row] = {}
         header = ",".join([*variables, "replication", *responses]) + "\n"
-        kept = self._read(header) if resume and path.exists() else ""
-        write_bytes(path, (kept or header).encode())
+        kept = self._read(header) if resume and path.exists() else header
+        write_bytes(path, kept.encode())
         try:
             self._file: TextIO = path.open("a", encoding="utf-8", newline="")
         except OSError as error:
             raise RunError(f"{path}: cannot be written: {error.strerror}") from None
 
     def _read(self, header: str) -> str:
-        """Take in the lines of the file before the first damaged one; return them."""
-        text = self._path.read_text(encoding="utf-8", errors="replace")
-        lines = text[: text.rfind("\n") + 1].splitlines(keepends=True)
-        if not lines or lines[0] != header:
-            return ""
-        for number, line in enumerate(lines[1:], 1):
-            cells = line.rstrip("\n").split(",")
-            try:
-                values = [float(value) if value else float("nan") for value in cells]
-            except ValueError:
-                values = []
-            if len(values) != header.count(",") + 1:
-                return "".join(lines[:number])
+        """Take in the lines of the file; return them without a torn last one."""
+        lines, _ = read_lines(self._path, header)
+        for number, line in enumerate(lines, 2):
+            values = _values(line, header.count(",") + 1, self._width)
+            if values is None and number == len(lines) + 1:
+                return header + "".join(f"{one}\n" for one in lines[:-1])
+            if values is None:
+                raise InputError(f"{self._path}:{number}: damaged: {line[:60]!r}; remove this line")
             self._rows[tuple(values[: self._width + 1])] = tuple(values[self._width + 1 :])
-        return "".join(lines)
+        return header + "".join(f"{one}\n" for one in lines)
 
     def _write(self, text: str) -> None:
         try:
@@ -102,7 +99,8 @@ class FileJournal(MutableMapping[Address, Row]):
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        with suppress(OSError):  # everything was flushed; a full disk was reported then
+            self._file.close()
 
     def __getitem__(self, address: Address) -> Row:
         return self._rows[address]
@@ -121,3 +119,11 @@ class FileJournal(MutableMapping[Address, Row]):
 
     def __len__(self) -> int:
         return len(self._rows)
+
+
+def _values(line: str, width: int, variables: int) -> list[float] | None:
+    """Return the numbers of a line, NaN where a cell is empty; None if it is damaged."""
+    cells = line.split(",")
+    if len(cells) != width or not re.fullmatch("[0-9]{1,19}", cells[variables]):
+        return None
+    return numbers(cells)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -17,7 +17,7 @@ from valmatch.config.arguments import PathLike
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id, problem_id
 from valmatch.config.loading import ConfigLike, load
-from valmatch.execution.interruption import stop_on_signal
+from valmatch.execution.interruption import Stopped, stop_on_signal
 from valmatch.optimization.journal import open_journal
 from valmatch.optimization.parallel_runs import run_all
 from valmatch.optimization.problem import Problem
@@ -95,8 +95,9 @@ class Study(Result):
 
     @property
     def complete(self) -> bool:
-        """Whether all runs were made."""
-        return len(self.runs) == len(self.tasks)
+        """Whether all runs were made and, if there are several, compared."""
+        compared = self.comparison is not None or len(self.runs) < 2
+        return len(self.runs) == len(self.tasks) and compared
 
     @property
     def status(self) -> str:
@@ -199,7 +200,10 @@ def optimize(
         stop = stack.enter_context(stop_on_signal(limit))
         made = run_all(config, problem, tasks, settings, workers, journal, progress, stop)
         runs = list(made)
-        comparison = compare(config, problem, settings, runs) if len(runs) > 1 else None
+        comparison = None
+        if len(runs) > 1:
+            with suppress(Stopped):
+                comparison = compare(config, problem, settings, runs, stop.check)
         study = Study(
             config,
             problem,

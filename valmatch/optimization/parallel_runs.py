@@ -51,11 +51,11 @@ def run_all(
     stop : Stop
         Says when it is time.
     """
-    advance = stop.watching(progress)
     if workers == 1 or len(tasks) == 1:
         with suppress(Stopped):
             for task in tasks:
-                yield run_solver(config, problem, task, settings, journal, advance)
+                yield run_solver(config, problem, task, settings, journal, progress, stop.check)
+                stop.check()
         return
     try:
         with process_pool(workers) as pool:

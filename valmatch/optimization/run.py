@@ -136,6 +136,7 @@ def run_solver(
     settings: Settings,
     journal: Journal | None = None,
     progress: Callable[[int], None] = lambda done: None,
+    check: Callable[[], None] = lambda: None,
 ) -> SolverRun:
     """Search with one solver and certify what it found.
 
@@ -153,12 +154,15 @@ def run_solver(
         Replications made before; new ones are added.
     progress : callable
         Called with the number of further replications done.
+    check : callable
+        Called before each replication; ends the run by what it raises.
     """
     budget, seed = settings.budget, settings.seed
     base = task.macrorep * RUN
 
     def evaluator(stage: int, limit: int) -> Evaluator:
-        return Evaluator(config, problem, seed, base + stage * STAGE, limit, journal=journal)
+        first = base + stage * STAGE
+        return Evaluator(config, problem, seed, first, limit, journal=journal, check=check)
 
     search = evaluator(0, search_budget(budget))
     start = problem.start if task.start is None else task.start

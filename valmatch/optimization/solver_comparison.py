@@ -69,15 +69,20 @@ class _Truth:
 
 
 def compare(
-    config: Config, problem: Problem, settings: Settings, runs: Sequence[SolverRun]
+    config: Config,
+    problem: Problem,
+    settings: Settings,
+    runs: Sequence[SolverRun],
+    check: Callable[[], None] = lambda: None,
 ) -> SolverComparison:
     """Judge what runs recommended, in the end and on the way, by common fresh replications.
 
     A point counts as truly feasible if the mean excess over every bound is <= 0. Gaps are relative
     to the `best_known` objective of the config, or else to the best point of the experiment.
+    `check` is called before each replication, and ends the comparison by what it raises.
     """
     post = post_replications(settings.budget)
-    judge = _judge(config, problem, settings.seed, post)
+    judge = _judge(config, problem, settings.seed, post, check)
     finals = [judge(run.certificate.unit) for run in runs]
     known = config.optimize.best_known
     feasible = [truth.objective for truth in finals if truth.feasible]
@@ -129,9 +134,11 @@ def post_replications(budget: int) -> int:
     return min(max(POST[0], 5 * tested), POST[1])
 
 
-def _judge(config: Config, problem: Problem, seed: int, post: int) -> Callable[[Floats], _Truth]:
+def _judge(
+    config: Config, problem: Problem, seed: int, post: int, check: Callable[[], None]
+) -> Callable[[Floats], _Truth]:
     """Return a function that says what a point is worth."""
-    evaluator = Evaluator(config, problem, seed, POST_FIRST, budget=1 << 62)
+    evaluator = Evaluator(config, problem, seed, POST_FIRST, budget=1 << 62, check=check)
 
     def judge(unit: Floats) -> _Truth:
         outcomes = evaluator.evaluate(unit, post)

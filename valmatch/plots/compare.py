@@ -51,7 +51,7 @@ def draw(run: RunFiles) -> dict[str, Figure]:
         differences = [_difference(*item) for item in summary["differences"].items()]
         if not differences:
             raise ValueError("there are no differences")
-    units = Units(model, run.config.get("factors"))
+    units = Units(model, run.manifest.config and run.manifest.config.factors)
     columns = math.ceil(len(differences) / ROWS)
     figure, grid = panels(len(differences), columns, width=5.6, height=0.62)
     for axes, one in zip(grid, differences, strict=True):

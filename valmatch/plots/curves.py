@@ -59,7 +59,7 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     curves = read_curves(run)
     measures = list(dict.fromkeys(measure for _, measure in curves))
     figure, grid = panels(len(measures), 2, width=3.6, height=2.8)
-    confidence = float(run.manifest.get("confidence", 0.95))
+    confidence = run.manifest.confidence or 0.95
     n = next(iter(curves.values())).n
     for axes, measure in zip(grid, measures, strict=True):
         own = {policy: curve for (policy, name), curve in curves.items() if name == measure}

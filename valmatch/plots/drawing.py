@@ -15,8 +15,8 @@ from valmatch.config.arguments import PathLike
 from valmatch.errors import InputError
 from valmatch.nearest import hint
 from valmatch.plots.source import RunFiles, read_run_files
+from valmatch.storage.manifest import MANIFEST
 from valmatch.storage.results import Result
-from valmatch.storage.run_folder import MANIFEST
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

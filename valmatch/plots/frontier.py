@@ -48,7 +48,7 @@ def draw(run: RunFiles) -> Figure:
     handles, labels = grid[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, handletextpad=0.4)
     confidence = f"{found[0].objective.confidence:.0%}"
-    facts = f"solver {run.manifest.get('solver')}, budget {run.manifest.get('budget'):,}"
+    facts = f"solver {run.manifest.get('solver')}, budget {run.fact('budget'):,}"
     head(figure, run.heading(facts), f"means on fresh replications with {confidence} intervals")
     return figure
 

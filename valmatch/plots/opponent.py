@@ -14,7 +14,7 @@ from valmatch.errors import InputError
 from valmatch.plots.curves import Curve, read_curves
 from valmatch.plots.source import RunFiles, damaged
 from valmatch.policies.registry import POLICIES
-from valmatch.storage.run_folder import MANIFEST
+from valmatch.storage.manifest import MANIFEST
 
 __all__ = ["STYLES", "draw", "draw_all", "moving_average"]
 
@@ -135,14 +135,13 @@ def _panel(axes: Axes, panel: Panel, curves: Curves) -> None:
 
 def _title(run: RunFiles) -> str:
     """Say which run a column shows."""
+    rank, prior, update = (run.factor(name) for name in ("rank", "prior", "update"))
     with damaged(run.folder / MANIFEST):
-        factors = run.config["factors"]
-        rank, prior, update = factors["rank"], factors["prior"], factors["update"]
-        players, n = factors["n_opponents"] + 1, run.manifest["replications"]
+        players, n = run.factor("n_opponents") + 1, run.fact("replications")
         who = f"rank {rank} of {players}" if isinstance(rank, int) else f"{rank} rank"
         lines = (
             f"{who}, {prior} prior, {update.replace('_', ' ')}",
-            f"seed {run.manifest['seed']}, {n:,} sample paths, 95% bands",
+            f"seed {run.fact('seed')}, {n:,} sample paths, 95% bands",
             run.remark,
         )
     return "\n".join(line for line in lines if line)

@@ -20,7 +20,7 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     InputError
         If a file is missing or damaged, or if no run was finished.
     """
-    if "sweep" in run.manifest:
+    if run.manifest.get("sweep"):
         return {"frontier": frontier.draw(run)}
     summary = run.json("summary.json")
     if not summary.get("recommended"):

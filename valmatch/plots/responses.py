@@ -72,7 +72,7 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     if not len(table):
         why = f" ({run.remark})" if run.remark else ""
         raise InputError(f"{table.path}: holds no replications{why}")
-    confidence = float(run.manifest.get("confidence", 0.95))
+    confidence = run.manifest.confidence or 0.95
     samples = [_sample(one, table.numbers[name], confidence) for name, one in responses.items()]
     windowed = [sample for sample in samples if sample.response.window]
     fact = f"{len(table):,} replications, means with {confidence:.0%} intervals"

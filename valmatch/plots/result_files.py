@@ -13,9 +13,9 @@ from valmatch.experiments.replications import Replications
 from valmatch.experiments.simulate import Simulation
 from valmatch.experiments.sweep import DesignReplications
 from valmatch.storage.curve_file import write_curves
+from valmatch.storage.manifest import MANIFEST
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
-from valmatch.storage.run_folder import MANIFEST
 from valmatch.storage.store import ROWS
 
 __all__ = ["write_result_files"]

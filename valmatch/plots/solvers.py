@@ -112,7 +112,7 @@ def draw(run: RunFiles, summary: Mapping[str, Any]) -> Figure:
     }
     _forest(places["shares"], shares, 100.0)
     places["shares"].set(xlabel="share of the runs [%]", xlim=(-4.0, 104.0))
-    facts = f"budget {run.manifest.get('budget'):,}, {count} runs of each solver"
+    facts = f"budget {run.fact('budget'):,}, {count} runs of each solver"
     head(figure, run.heading(facts), "means over runs with 95% bootstrap intervals")
     return figure
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
 from array import array
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence, Sized
@@ -19,7 +18,8 @@ from numpy.typing import NDArray
 
 from valmatch.errors import InputError
 from valmatch.plots.units import Units
-from valmatch.storage.run_folder import MANIFEST, read_manifest
+from valmatch.storage.json_file import read_json
+from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
 
 __all__ = ["FileTable", "Mean", "RunFiles", "damaged", "read_run_files"]
 
@@ -78,33 +78,29 @@ class RunFiles:
     ----------
     folder : Path
         Where its files are.
-    manifest : dict of str to object
+    manifest : Manifest
         What its manifest says.
     """
 
     folder: Path
-    manifest: dict[str, Any]
-
-    @property
-    def config(self) -> dict[str, Any]:
-        """Model and factors as the manifest has them; {} where it has none."""
-        found = self.manifest.get("config")
-        return found if isinstance(found, dict) else {}
+    manifest: Manifest
 
     @property
     def kind(self) -> tuple[str, str]:
         """The command and the model that made the folder; "" for no model."""
-        return str(self.manifest.get("command")), str(self.config.get("model") or "")
+        config = self.manifest.config
+        return self.manifest.command, config.model if config else ""
 
     @cached_property
     def units(self) -> Units:
         """The units of responses and factors."""
-        return Units(self.kind[1], self.config.get("factors"))
+        config = self.manifest.config
+        return Units(self.kind[1], config.factors if config else None)
 
     @property
     def status(self) -> str:
         """How the run ended."""
-        return str(self.manifest.get("status", "complete"))
+        return self.manifest.status
 
     @property
     def remark(self) -> str:
@@ -113,9 +109,9 @@ class RunFiles:
 
     def heading(self, *facts: str) -> str:
         """Say which run a figure shows, with further facts."""
-        config = self.manifest.get("config_id", "unknown")
-        seed = self.manifest.get("seed", "unknown")
-        name = f"{self.kind[1]} ({Path(str(self.manifest.get('source', ''))).stem})"
+        config = self.manifest.config_id or "unknown"
+        seed = "unknown" if self.manifest.seed is None else self.manifest.seed
+        name = f"{self.kind[1]} ({Path(self.manifest.source).stem})"
         parts = (name, f"config {config}", f"seed {seed}", *facts, self.remark)
         return ", ".join(part for part in parts if part)
 
@@ -128,7 +124,21 @@ class RunFiles:
             If it has none of that name.
         """
         with damaged(self.folder / MANIFEST):
-            return self.config["factors"][name]
+            config = self.manifest.config
+            return (config.factors if config else {})[name]
+
+    def fact(self, name: str) -> Any:  # noqa: ANN401 - a fact is of any type
+        """Return an entry of the manifest.
+
+        Raises
+        ------
+        InputError
+            If it has none of that name.
+        """
+        found = self.manifest.get(name)
+        if found is None:
+            raise InputError(f"{self.folder / MANIFEST}: damaged: there is no {name!r}")
+        return found
 
     def header(self, name: str) -> list[str]:
         """Return the names of the columns of a CSV file.
@@ -207,14 +217,9 @@ class RunFiles:
         """
         path = self.folder / name
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
+            return read_json(path)
         except OSError as error:
             raise self._unreadable(path, error) from None
-        except ValueError as error:
-            raise InputError(f"{path}: damaged: {error}") from None
-        if not isinstance(found, dict):
-            raise InputError(f"{path}: damaged: not an object")
-        return found
 
     def _unreadable(self, path: Path, error: OSError) -> InputError:
         why = f" ({self.remark})" if self.remark else ""
@@ -241,6 +246,6 @@ def read_run_files(folder: Path) -> RunFiles:
         If the manifest cannot be used.
     """
     try:
-        return RunFiles(folder, read_manifest(folder))
+        return RunFiles(folder, read_manifest(folder, Manifest))
     except OSError as error:
         raise InputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None

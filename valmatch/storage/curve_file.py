@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import io
+import math
 import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from valmatch.config.input_files import MAX_FILE, regular
+from valmatch.errors import InputError
 from valmatch.model import Axes
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.storage.output import write_bytes, write_csv
@@ -26,21 +31,58 @@ def read_sums(
 ) -> tuple[CurveSums, list[range]]:
     """Return the sums that a folder holds, and the replications that they are over.
 
-    Damaged sums count for nothing, with a warning: they are made again.
+    A torn file counts for nothing, with a warning: its sums are made again.
+
+    Raises
+    ------
+    InputError
+        If the file is whole but holds something else than sums of curves of this shape.
     """
     path = folder / SUMS
     try:
-        with np.load(io.BytesIO(path.read_bytes())) as parts:
-            over = [range(*ends) for ends in parts["replications"].tolist()]
-            sums = CurveSums(sum(map(len, over)), parts["total"], parts["squares"])
-        if sums.total.shape == sums.squares.shape == shape:
-            return sums, over
+        with zipfile.ZipFile(regular(path, MAX_FILE)) as parts:
+            return _sums(path, parts, shape)
     except FileNotFoundError:
         return CurveSums.zeros(shape), []
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
+    except (OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError):
+        warn(f"{path}: damaged; its curves are simulated again")
+        return CurveSums.zeros(shape), []
+
+
+def _sums(
+    path: Path, parts: zipfile.ZipFile, shape: tuple[int, ...]
+) -> tuple[CurveSums, list[range]]:
+    """Return what a whole file holds, checked."""
+    ends = _array(path, parts, "replications", (None, 3))
+    total, squares = (_array(path, parts, name, shape) for name in ("total", "squares"))
+    starts, stops, steps = ends.T
+    if (starts < 0).any() or (stops < starts).any() or (steps < 1).any() or (squares < 0).any():
+        raise InputError(f"{path}: damaged: holds numbers that no run writes; remove it")
+    over = [range(*row) for row in ends.tolist()]
+    return CurveSums(sum(map(len, over)), total, squares), over
+
+
+def _array(
+    path: Path, parts: zipfile.ZipFile, name: str, shape: tuple[int | None, ...]
+) -> NDArray[np.int64]:
+    """Return an array of int64, read only once its header says that it is one of this shape."""
+    try:
+        info = parts.getinfo(f"{name}.npy")
+        with parts.open(info) as file:
+            version = np.lib.format.read_magic(file)
+            found, fortran, dtype = np.lib.format.read_array_header_1_0(file)
+            fits = len(found) == len(shape) and all(
+                wanted in (None, size) for size, wanted in zip(found, shape, strict=True)
+            )
+            # Stored, as a compressed one could be of any size.
+            whole = info.compress_type == zipfile.ZIP_STORED
+            whole = whole and info.file_size == file.tell() + 8 * math.prod(found)
+            if version == (1, 0) and fits and whole and dtype == np.int64 and not fortran:
+                return np.frombuffer(file.read(), np.int64).reshape(found).copy()
+    except (KeyError, ValueError):
         pass
-    warn(f"{path}: damaged; its curves are simulated again")
-    return CurveSums.zeros(shape), []
+    sizes = " x ".join("n" if size is None else str(size) for size in shape)
+    raise InputError(f"{path}: damaged: {name}: not an array of {sizes} int64; remove it")
 
 
 def write_sums(folder: Path, sums: CurveSums, over: Sequence[range]) -> None:

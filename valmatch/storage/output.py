@@ -25,11 +25,16 @@ __all__ = [
     "cell",
     "csv_line",
     "environment",
+    "remove_leftovers",
     "to_json",
     "write_atomically",
     "write_bytes",
     "write_csv",
 ]
+
+
+PART = ".part"
+"""Ending of the name of a file that is being written."""
 
 
 def cell(value: object, whole: bool = False) -> str:
@@ -90,7 +95,7 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
     temporary = ""
     try:
         with tempfile.NamedTemporaryFile(
-            "wb", dir=path.parent, prefix=f".{path.name}.", delete=False
+            "wb", dir=path.parent, prefix=f".{path.name}.", suffix=PART, delete=False
         ) as file:
             temporary = file.name
             yield cast(BinaryIO, file)
@@ -106,6 +111,18 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
     finally:
         if temporary:
             Path(temporary).unlink(missing_ok=True)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what killed processes have left of files that they were about to replace.
+
+    Raises
+    ------
+    OSError
+        If one cannot be removed.
+    """
+    for path in folder.glob(f".*{PART}"):
+        path.unlink(missing_ok=True)
 
 
 def write_csv(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import TextIO
 
@@ -13,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError, RunError
+from valmatch.storage.line_file import numbers, read_lines
 from valmatch.storage.output import cell, write_bytes
 
 __all__ = ["RowFile", "RowFormat"]
@@ -54,14 +57,15 @@ class RowFormat:
 
     def parse(self, line: str) -> tuple[int, list[float]] | None:
         """Return the replication of a line (without its end) and its values; None if damaged."""
-        config, seed, number, *cells = [*line.split(","), "", ""][: 3 + len(self.names)]
-        whole = line.count(",") == 2 + len(self.names)
-        if not (whole and config == self.config_id and seed == str(self.seed)):
+        config, seed, number, *cells = [*line.split(","), "", ""]
+        values = numbers(cells[:-2])
+        known = config == self.config_id and seed == str(self.seed)
+        if not (known and re.fullmatch("[0-9]{1,19}", number)):
             return None
-        try:
-            return int(number), [float(text) if text else np.nan for text in cells]
-        except ValueError:
+        if values is None or len(values) != len(self.names):
             return None
+        fractional = (value % 1.0 > 0.0 for value in compress(values, self.whole))
+        return None if any(fractional) else (int(number), values)
 
     def read(self, path: Path, warn: Warn) -> dict[int, tuple[str, list[float]]]:
         """Return the lines of a file and their values by replication, in the file's order.
@@ -75,16 +79,11 @@ class RowFormat:
             If any other line is damaged, or two lines say different things of one replication.
         """
         try:
-            text = path.read_bytes().decode("utf-8", errors="replace")
+            lines, tail = read_lines(path, self.header)
         except FileNotFoundError:
             return {}
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-        *lines, tail = text.split("\n")
-        if lines and lines[0] + "\n" != self.header:
-            raise InputError(f"{path}:1: not the header of this run's replications")
         if tail:
-            warn(f"{path}:{len(lines) + 1}: the last line is torn and dropped")
+            warn(f"{path}:{len(lines) + 2}: the last line is torn and dropped")
         return self._rows(path, lines, bool(tail), warn)
 
     def _rows(
@@ -92,10 +91,10 @@ class RowFormat:
     ) -> dict[int, tuple[str, list[float]]]:
         rows: dict[int, tuple[str, list[float]]] = {}
         repeated = 0
-        for number, line in enumerate(lines[1:], 2):
+        for number, line in enumerate(lines, 2):
             row = self.parse(line)
             if row is None:
-                if number == len(lines) and not torn:
+                if number == len(lines) + 1 and not torn:
                     warn(f"{path}:{number}: the last line is torn and dropped")
                     break
                 raise InputError(f"{path}:{number}: damaged: {line[:60]!r}; remove this line")
@@ -130,14 +129,22 @@ class RowFile:
     def __init__(self, path: Path, form: RowFormat, indices: range) -> None:
         self._path, self._form, self._indices = path, form, indices
         self._file: TextIO | None = None
+        self._kept: list[str] = []
         self._done = 0
 
-    def open(self, resume: bool, warn: Warn) -> Floats:
-        """Open the file for further replications; return those that it holds and keeps.
+    def read(self, warn: Warn) -> Floats:
+        """Return what the file holds and keeps: the first of `indices` without a gap.
 
-        Kept are, with `resume`, the first of `indices` without a gap; (n, len(names)) float64.
+        Returns
+        -------
+        (n, len(names)) float64
+
+        Raises
+        ------
+        InputError
+            If the file is damaged, or is that of a larger run.
         """
-        found = self._form.read(self._path, warn) if resume else {}
+        found = self._form.read(self._path, warn)
         if beyond := [index for index in found if index not in self._indices]:
             raise InputError(
                 f"{self._path}: holds {len(beyond)} replications that this run is not to make, such"
@@ -150,16 +157,26 @@ class RowFile:
             kept.append(found[index])
         if len(kept) < len(found):
             warn(f"{self._path}: {len(found) - len(kept)} replications after a gap are made again")
+        self._kept = [line for line, _ in kept]
         self._done = len(kept)
-        text = self._form.header + "".join(line for line, _ in kept)
-        content = text.encode()
+        return np.array([row for _, row in kept]).reshape(len(kept), len(self._form.names))
+
+    def open(self) -> None:
+        """Open the file for further replications, after those that were read and kept.
+
+        Raises
+        ------
+        RunError
+            If it cannot be written.
+        """
+        content = (self._form.header + "".join(self._kept)).encode()
         try:
-            if not resume or not self._path.exists() or self._path.read_bytes() != content:
+            if not self._kept or self._path.read_bytes() != content:
                 write_bytes(self._path, content)
+            self._kept.clear()
             self._file = self._path.open("a", encoding="utf-8", newline="")
         except OSError as error:
             raise RunError(f"{self._path}: cannot be written: {error.strerror}") from None
-        return np.array([row for _, row in kept]).reshape(len(kept), len(self._form.names))
 
     def append(self, chunk: Floats) -> None:
         """Write the next replications; they are on disk when this returns."""

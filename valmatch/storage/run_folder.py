@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import time
@@ -16,14 +15,19 @@ from typing import Any, Self
 from filelock import FileLock, Timeout
 
 from valmatch.config.config import Config
-from valmatch.config.identity import changed_since, config_id, resolved
+from valmatch.config.identity import config_id, resolved
 from valmatch.config.identity import identity as identity_of
 from valmatch.errors import InputError, RunError, option
-from valmatch.storage.output import environment, to_json, write_atomically
+from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
+from valmatch.storage.output import (
+    environment,
+    remove_leftovers,
+    to_json,
+    write_atomically,
+    write_bytes,
+)
 
-__all__ = ["MANIFEST", "RunFolder", "read_manifest"]
-
-MANIFEST = "manifest.json"
+__all__ = ["RunFolder"]
 
 LOCK = ".lock"
 """Locked, not just there, while a process writes: a kill releases it."""
@@ -32,9 +36,11 @@ LOCK = ".lock"
 class RunFolder:
     """A folder claimed for the results of one run, with the manifest that says so.
 
-    A context: leaving it by an exception marks the run as failed (or interrupted). While it is
-    open no other process can claim the folder. The same run may be made again in the same folder;
-    results of any other are never touched, nor is what an unfinished run left, unless to go on.
+    A context, in which no other process can claim the folder. Leaving it by an exception marks the
+    run as failed (or interrupted); where bad input ends it before it has written anything, or where
+    nothing could go on with what it has, the folder is as if it had never been claimed. The same
+    run may be made again in the same folder; results of any other are never touched, nor is what
+    an unfinished run left, unless to go on.
 
     Parameters
     ----------
@@ -42,8 +48,8 @@ class RunFolder:
         Made if it does not exist.
     command : str
         The command that writes.
-    config : Config
-        What is simulated.
+    config : Config or None
+        What is simulated, if anything is.
     identity : mapping
         What else distinguishes this run from others of the command, such as the seed.
     resume : bool
@@ -55,11 +61,6 @@ class RunFolder:
     facts : mapping
         What else the manifest holds from the start.
 
-    Attributes
-    ----------
-    earlier : dict
-        The manifest found in the folder, {} if there was none.
-
     Raises
     ------
     InputError
@@ -70,7 +71,7 @@ class RunFolder:
         self,
         path: Path,
         command: str,
-        config: Config,
+        config: Config | None,
         identity: Mapping[str, object],
         *,
         resume: bool = False,
@@ -79,55 +80,45 @@ class RunFolder:
         facts: Mapping[str, object] | None = None,
     ) -> None:
         self.path = path
+        self._config, self._resume, self._kept_in = config, resume, kept_in
         self._at_least = at_least or {}
         self._started = time.perf_counter()
+        identity = {**({"config_id": config_id(config)} if config else {}), **identity}
+        self._keys = ("command", *identity)
         self._manifest: dict[str, Any] = {
             "command": command,
             "status": "running",
-            "config_id": config_id(config),
             **identity,
             **(facts or {}),
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "wall_seconds": None,
             "pid": os.getpid(),
             "host": platform.node(),
-            "source": config.source,
-            "identity": identity_of(config),
-            "config": resolved(config),
+            **(_facts_of(config) if config else {}),
             **environment(),
         }
-        self._config = config
-        self._keys = ("command", "config_id", *identity)
-        self._refuse_other_results()
-        self._lock = self._locked()
-        try:
-            # Once more: the results of another process that was quicker.
-            self.earlier = self._refuse_other_results()
-            if not resume and kept_in and self.earlier.get("status", "complete") != "complete":
-                self._refuse_to_start_over(kept_in)
-            self._write(self._manifest)
-        except RunError as error:
-            self._lock.release()
-            raise InputError(f"{option('out')} {path}: cannot be used: {error}") from None
-        except InputError:
-            self._lock.release()
-            raise
+        self._earlier = self._refuse_other_results()
 
-    def _refuse_other_results(self) -> dict[str, Any]:
-        """Return the manifest in the folder, {} without one."""
+    def _refuse_other_results(self) -> Manifest | None:
+        """Return the manifest in the folder, None without one."""
         if self.path.exists() and not self.path.is_dir():
             raise InputError(f"{option('out')} {self.path}: is a file (allowed: a folder)")
         try:
-            earlier = read_manifest(self.path)
+            earlier = read_manifest(self.path, Manifest)
         except FileNotFoundError:
-            return {}
+            return None
         except OSError as error:
             raise InputError(
                 f"{option('out')} {self.path}: cannot be used: {error.strerror}"
             ) from None
-        changed = changed_since(earlier, self._config)
+        changed = earlier.changes(self._config) if self._config else ""
         for key in self._keys:
             mine, other = self._manifest[key], earlier.get(key)
+            if key == "command" and mine != other:
+                raise InputError(
+                    f"{option('out')} {self.path}: holds the results of another command ({other});"
+                    " choose another folder"
+                )
             if mine != other:
                 why = f"; {changed}" if changed and key == "config_id" else ""
                 raise InputError(
@@ -141,22 +132,23 @@ class RunFolder:
                 f" ({changed}); choose another folder"
             )
         for key, least in self._at_least.items():
-            if (before := earlier.get(key, 0)) > least:
+            if (before := earlier.get(key) or 0) > least:
                 raise InputError(
                     f"{option('out')} {self.path}: holds a larger run ({key} {before}, this run has"
                     f" {least}); choose another folder"
                 )
         return earlier
 
-    def _refuse_to_start_over(self, kept_in: str) -> None:
-        path = self.path / kept_in
+    def _refuse_to_start_over(self) -> None:
+        """Refuse to lose what an unfinished run has left."""
+        status = self._earlier.status if self._earlier else "complete"
+        if self._resume or not self._kept_in or status == "complete":
+            return
         with suppress(OSError):
-            if path.stat().st_size:
+            if (self.path / self._kept_in).stat().st_size:
                 raise InputError(
-                    f"{option('out')} {self.path}: holds an unfinished run (status"
-                    f" {self.earlier['status']}); {option('resume=True')} goes on with it, or"
-                    " choose another"
-                    " folder"
+                    f"{option('out')} {self.path}: holds an unfinished run (status {status});"
+                    f" {option('resume=True')} goes on with it, or choose another folder"
                 )
 
     def _locked(self) -> FileLock:
@@ -166,20 +158,38 @@ class RunFolder:
             self.path.mkdir(parents=True, exist_ok=True)
             lock.acquire()
         except Timeout:
-            owner: dict[str, Any] = {}
+            owner = None
             with suppress(OSError, InputError):
-                owner = read_manifest(self.path)
+                owner = read_manifest(self.path, Manifest)
+            pid, host = (owner.pid, owner.host) if owner else (None, None)
             raise InputError(
-                f"{option('out')} {self.path}: in use by process {owner.get('pid', '?')} on"
-                f" {owner.get('host', '?')}; wait for it, or choose another folder"
+                f"{option('out')} {self.path}: in use by process {pid or '?'} on {host or '?'};"
+                " wait for it, or choose another folder"
             ) from None
         except OSError as error:
+            self._remove_made()
             raise InputError(
                 f"{option('out')} {self.path}: cannot be used: {error.strerror or error}"
             ) from None
         return lock
 
     def __enter__(self) -> Self:
+        self._made = [one for one in (self.path, *self.path.parents) if not one.exists()]
+        self._lock = self._locked()
+        try:
+            # Once more: the results of another process that was quicker.
+            self._earlier = self._refuse_other_results()
+            self._refuse_to_start_over()
+            remove_leftovers(self.path)
+            self._found = set(self.path.iterdir())
+            self._before = (self.path / MANIFEST).read_bytes() if self._earlier else b""
+            self._write(self._manifest)
+        except (RunError, OSError) as error:
+            self._release()
+            raise InputError(f"{option('out')} {self.path}: cannot be used: {error}") from None
+        except InputError:
+            self._release()
+            raise
         return self
 
     def __exit__(
@@ -189,17 +199,38 @@ class RunFolder:
         trace: TracebackType | None,
     ) -> None:
         if kind and self._manifest["status"] == "running":
-            with suppress(RunError):  # the disk may be full
-                if issubclass(kind, InputError) and self.earlier:
-                    self._write(self.earlier)
+            with suppress(RunError, OSError):  # the disk may be full
+                nothing = issubclass(kind, InputError) or not self._kept_in
+                if nothing and self._before:
+                    write_bytes(self.path / MANIFEST, self._before)
+                elif nothing and not self._written():
+                    (self.path / MANIFEST).unlink()
                 else:
                     stopped = issubclass(kind, (KeyboardInterrupt, SystemExit))
                     self.close("interrupted" if stopped else "failed")
+        self._release()
+
+    def _written(self) -> set[Path]:
+        """Return the files of this run but its manifest."""
+        own = {self.path / MANIFEST, self.path / LOCK}
+        return set(self.path.iterdir()) - self._found - own
+
+    def _release(self) -> None:
+        """Let others claim the folder; take it away if nothing is in it and it was not there."""
+        # While it is locked: a process that opens it now finds that it has been removed.
+        with suppress(OSError):
+            (self.path / LOCK).unlink()
         self._lock.release()
+        self._remove_made()
+
+    def _remove_made(self) -> None:
+        for folder in self._made:
+            with suppress(OSError):  # holds results
+                folder.rmdir()
 
     def changed_versions(self) -> str:
         """Return with what other versions the earlier results were made, "" if the same."""
-        now, before = self._manifest["versions"], self.earlier.get("versions", {})
+        now, before = self._manifest["versions"], self._earlier.versions if self._earlier else {}
         changed = [
             f"{name} {before[name]} (now {now[name]})"
             for name in now
@@ -223,21 +254,6 @@ class RunFolder:
             file.write(to_json(manifest))
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """Return the manifest of a run.
-
-    Raises
-    ------
-    OSError
-        If it is not there or cannot be read.
-    InputError
-        If it is damaged.
-    """
-    path = folder / MANIFEST
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{path}: damaged: {error}") from None
-    if not isinstance(content, dict):
-        raise InputError(f"{path}: not a manifest")
-    return content
+def _facts_of(config: Config) -> dict[str, Any]:
+    """Return what a manifest holds of a config besides its id."""
+    return {"source": config.source, "identity": identity_of(config), "config": resolved(config)}

@@ -43,7 +43,7 @@ class Store:
     """Takes in batches of replications in order; a context that closes the files.
 
     A kill can leave the files of a folder at different replications: what one of them lacks is
-    simulated again for that file alone.
+    simulated again for that file alone. All files are read before `open` writes one.
 
     Parameters
     ----------
@@ -92,6 +92,17 @@ class Store:
             self._curves = _Curves(folder, model.axes.shape, indices, resume, warn)
             self._parts.append(self._curves)
 
+    def open(self) -> None:
+        """Open the files for further replications.
+
+        Raises
+        ------
+        RunError
+            If they cannot be written.
+        """
+        for part in self._parts:
+            part.open()
+
     @property
     def done(self) -> int:
         """Number of replications that are complete in every part."""
@@ -129,6 +140,7 @@ class Store:
                 part.add(batch)
 
     def __enter__(self) -> Store:
+        self.open()
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -152,7 +164,9 @@ class _Rows:
     ) -> None:
         self._pick = pick
         self._file = RowFile(folder / name, form, indices) if folder else None
-        kept = self._file.open(resume, warn) if self._file else np.empty((0, len(form.names)))
+        kept = np.empty((0, len(form.names)))
+        if self._file and resume:
+            kept = self._file.read(warn)
         self._blocks = [kept]
         self.done = len(kept)
 
@@ -178,6 +192,10 @@ class _Rows:
         self._blocks.append(rows)
         self.done += len(rows)
 
+    def open(self) -> None:
+        if self._file:
+            self._file.open()
+
     def close(self) -> None:
         if self._file:
             self._file.close()
@@ -201,8 +219,6 @@ class _Curves:
             # The sums of combined folders may be over replications with gaps.
             if over in ([], [indices[: sums.n]]):
                 self.sums = sums
-        if folder:
-            self._write()
 
     @property
     def done(self) -> int:
@@ -211,8 +227,8 @@ class _Curves:
     def add(self, batch: Batch) -> None:
         assert batch.curves is not None
         self.sums.merge(batch.curves)
-        self._write()
+        self.open()
 
-    def _write(self) -> None:
+    def open(self) -> None:
         if self._folder:
             write_sums(self._folder, self.sums, [self._indices[: self.sums.n]])

@@ -35,6 +35,7 @@ class Reason(IntEnum):
     SPLIT = 8
     TWICE = 9
     ONE_SIDE = 10
+    SIZE = 11
 
 
 class Entries(NamedTuple):
@@ -115,7 +116,12 @@ def starts_of_games(buffer: Bytes, starts: Integers, ends: Integers) -> Integers
 
 
 def arrange(
-    buffer: Bytes, entries: Entries, names: Integers, times: Floats, split: Booleans
+    buffer: Bytes,
+    entries: Entries,
+    names: Integers,
+    times: Floats,
+    split: Booleans,
+    most_players: int,
 ) -> Arranged:
     """Check games and put their enabled players in order.
 
@@ -131,6 +137,8 @@ def arrange(
         Moment of each game.
     split : (games,) ndarray of bool
         Whether further rows of the game stand elsewhere.
+    most_players : int
+        A game of more players cannot be used.
     """
     n_games, n_entries = len(names), len(entries.players)
     faults = np.zeros((3, n_games), np.int64)
@@ -146,6 +154,7 @@ def arrange(
         buffer,
         entries,
         split,
+        most_players,
         faults,
         taken,
         game_starts,
@@ -178,6 +187,7 @@ def _arrange(
     buffer: Bytes,
     entries: Entries,
     split: Booleans,
+    most_players: int,
     faults: Integers,
     taken: Integers,
     game_starts: Integers,
@@ -200,6 +210,9 @@ def _arrange(
             continue
         if split[game]:
             faults[0, game], faults[1, game] = Reason.SPLIT, entries.game_rows[game]
+            continue
+        if hi - lo > most_players:
+            faults[0, game], faults[1, game] = Reason.SIZE, entries.game_rows[game]
             continue
         _sort_by_name(buffer, entries, lo, hi, order)
         if _game_fault(buffer, entries, game, lo, hi, order, faults):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import shutil
 import sys
 import tempfile
@@ -23,6 +24,7 @@ from valmatch.game_logs.reading.cells import Cells, split
 from valmatch.game_logs.reading.columns import LONG, find_columns
 from valmatch.game_logs.reading.moments import are_moments
 from valmatch.game_logs.reading.rows import Rows
+from valmatch.game_logs.system import MOST_PLAYERS
 
 __all__ = ["BLOCK", "GameLog"]
 
@@ -44,6 +46,7 @@ _LABELS = {
     Reason.SPLIT: "split apart in the file",
     Reason.TWICE: "player twice in a game",
     Reason.ONE_SIDE: "one side only",
+    Reason.SIZE: "too many players",
 }
 
 
@@ -92,11 +95,15 @@ class GameLog:
         Names of the file's columns by meaning, where they differ.
     skip_bad_games : bool
         Leave games out that cannot be used, instead of raising.
+    most_players : int
+        A game of more players cannot be used.
 
     Attributes
     ----------
+    path : Path or None
+        The file; None for standard input.
     name : str
-        What messages call the file.
+        What messages call it.
     columns : mapping of str to str
         Which column is which.
     size : int
@@ -117,11 +124,16 @@ class GameLog:
     """
 
     def __init__(
-        self, path: Path, columns: Mapping[str, str], skip_bad_games: bool = False
+        self,
+        path: Path,
+        columns: Mapping[str, str],
+        skip_bad_games: bool = False,
+        most_players: int = MOST_PLAYERS,
     ) -> None:
-        self.name = "standard input" if str(path) == "-" else str(path)
+        self.path = None if str(path) == "-" else path
+        self.name = str(path) if self.path else "standard input"
         self._file = _opened(path)
-        self._skip = skip_bad_games
+        self._skip, self._most_players = skip_bad_games, most_players
         try:
             header, self._start, self._line = self._header()
             self.columns = find_columns(f"{self.name}:{self._line - 1}", header, columns)
@@ -143,6 +155,11 @@ class GameLog:
         self.skipped: Counter[str] = Counter()
         self.unrated = 0
         self._n_rows = 0
+
+    def sha256(self) -> str:
+        """Return the SHA-256 of the file."""
+        self._file.seek(0)
+        return hashlib.file_digest(self._file, "sha256").hexdigest()  # type: ignore[arg-type]
 
     def close(self) -> None:
         """Close the file."""
@@ -197,7 +214,7 @@ class GameLog:
             read = rows.long if self.columns.format is LONG else rows.results
             entries = read(block.game_rows, self.players)
             times = self._times(block, rows)
-            arranged = arrange(block.buffer, entries, names, times, split)
+            arranged = arrange(block.buffer, entries, names, times, split, self._most_players)
             self.unrated += arranged.unrated
             if arranged.reasons.any():
                 self._judge(block, names, arranged)
@@ -315,7 +332,7 @@ class GameLog:
         row, slot = int(arranged.rows[game]), int(arranged.slots[game])
         if reason is Reason.TWICE:
             slot = self._slot["player" if self.columns.format is LONG else "loser"]
-        elif reason in (Reason.SPLIT, Reason.ONE_SIDE):
+        elif reason in (Reason.SPLIT, Reason.ONE_SIDE, Reason.SIZE):
             slot = self._slot.get("game", 0)
         meaning = list(self._slot)[slot]
         column = self.columns.names[self.columns.places[meaning]]
@@ -335,6 +352,8 @@ class GameLog:
             " (allowed: one run of rows a game)",
             Reason.TWICE: f"{column}: {cell!r} is in this game twice",
             Reason.ONE_SIDE: f"{column}: game {cell!r} has one side only (allowed: two or more)",
+            Reason.SIZE: f"{column}: game {cell!r} has too many players (allowed:"
+            f" {self._most_players:,}, as all pairs of them are compared)",
         }[reason]
         at = int(block.cells.rows[row]) if reason is Reason.WIDTH else start
         return f"{self._place(block.text, block.line, at)}: {what}"

@@ -29,6 +29,8 @@ class OpenSkill(System):
     )
     unit = ("mu", "sigma", "beta", "tau")
     columns = (Column("mu"), Column("sigma", 1e-12, 1e12))
+    most_players = openskill_models.MOST_PLAYERS
+    pairs_at_once = openskill_models.PAIRS_AT_ONCE
 
     def newcomer(self, values: Mapping[str, float]) -> Sequence[float]:
         """Return mean and standard deviation of the belief about a player without a game."""

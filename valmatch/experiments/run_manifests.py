@@ -1,0 +1,81 @@
+"""The manifests of the runs that can be combined, typed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from valmatch.config.config import Config
+from valmatch.config.identity import restore
+from valmatch.errors import InputError
+from valmatch.execution.shards import parse_shard
+from valmatch.fields import refuse
+from valmatch.storage.manifest import MANIFEST, ConfigFacts, Count, Facts, Id, Manifest, Seed
+
+__all__ = ["DesignManifest", "ReplicateManifest"]
+
+
+def _shard(text: str) -> str:
+    try:
+        parse_shard(text)
+    except InputError:
+        raise ValueError from None
+    return text
+
+
+ShardText = Annotated[
+    str, AfterValidator(_shard), Field(json_schema_extra={"words": "I/K with I from 0 to K - 1"})
+]
+
+
+class SimulationManifest(Manifest):
+    """What both commands below write."""
+
+    config_id: Id
+    config: ConfigFacts
+    seed: Seed
+    shard: ShardText | None = None
+
+    def restored(self, folder: Path) -> Config:
+        """Return the config of the run in `folder`.
+
+        Raises
+        ------
+        InputError
+            If it is not valid in this version, or its files are not there.
+        """
+        try:
+            return restore(self.config.model_dump(), self.source)
+        except InputError as error:
+            raise InputError(f"{folder / MANIFEST}: config: {error}") from None
+
+
+class ReplicateManifest(SimulationManifest):
+    """What ``replicate`` writes."""
+
+    requested: Count
+
+
+class DesignFacts(Facts):
+    """The points of a design."""
+
+    factors: list[str]
+    points: list[list[Any]]
+    config_ids: list[Id]
+
+    @model_validator(mode="after")
+    def _one_each(self) -> Self:
+        if any(len(point) != len(self.factors) for point in self.points):
+            raise refuse("a point does not have a value for each factor")
+        if len(self.points) != len(self.config_ids):
+            raise refuse("there is not an id for each point")
+        return self
+
+
+class DesignManifest(SimulationManifest):
+    """What ``replicate`` writes of a design."""
+
+    design_id: Id
+    design: DesignFacts

@@ -1,0 +1,65 @@
+"""JSON files that another program may have written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NoReturn
+
+from valmatch.config.input_files import regular
+from valmatch.errors import InputError
+
+__all__ = ["read_json"]
+
+MAX_JSON = 1 << 26
+"""Bytes of a file."""
+
+MAX_DEPTH = 32
+"""Levels of lists and objects."""
+
+
+def read_json(path: Path, otherwise: str = "damaged: not an object") -> dict[str, Any]:
+    """Return the object that a JSON file holds.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    otherwise : str
+        What is said of a file that holds something else.
+
+    Raises
+    ------
+    OSError
+        If it is not there, cannot be read, or is too large.
+    InputError
+        If it is damaged: holds no object, or a number that is none, or is nested too deeply.
+    """
+    try:
+        text = regular(path, MAX_JSON).read_text(encoding="utf-8")
+        content = json.loads(text, parse_constant=_refuse)
+        _check_depth(content, MAX_DEPTH)
+    except RecursionError:
+        raise InputError(f"{path}: damaged: {_TOO_DEEP}") from None
+    except ValueError as error:
+        raise InputError(f"{path}: damaged: {error}") from None
+    if not isinstance(content, dict):
+        raise InputError(f"{path}: {otherwise}")
+    return content
+
+
+_TOO_DEEP = f"nested too deeply (allowed: {MAX_DEPTH} levels)"
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no number")
+
+
+def _check_depth(value: object, levels: int) -> None:
+    """Refuse what is nested deeper than so many levels."""
+    if not isinstance(value, dict | list):
+        return
+    if not levels:
+        raise ValueError(_TOO_DEEP)
+    for inner in value.values() if isinstance(value, dict) else value:
+        _check_depth(inner, levels - 1)

@@ -1,0 +1,116 @@
+"""The manifest of a run's folder, typed: what another program wrote there is checked here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from valmatch.config.config import Config
+from valmatch.config.identity import changed_since
+from valmatch.errors import InputError
+from valmatch.fields import allowed, schema_at
+from valmatch.storage.json_file import read_json
+
+__all__ = ["MANIFEST", "ConfigFacts", "Count", "Facts", "Id", "Manifest", "Seed", "read_manifest"]
+
+MANIFEST = "manifest.json"
+
+Id = Annotated[
+    str, Field(pattern="^[0-9a-f]{12}$", json_schema_extra={"words": "12 hexadecimal digits"})
+]
+"""The id of a config, which may become the name of a folder."""
+
+Count = Annotated[int, Field(ge=0, lt=1 << 63)]
+
+Seed = Annotated[int, Field(ge=0)]
+
+Level = Annotated[float, Field(gt=0, lt=1)]
+
+
+class Facts(BaseModel):
+    """A part of a manifest; what is not known here may stand there too."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="allow")
+
+
+class FileFacts(Facts):
+    """A file that a config names."""
+
+    path: str
+    sha256: str
+
+
+class ConfigFacts(Facts):
+    """What `valmatch.config.identity.resolved` makes of a config; files by their keys."""
+
+    __pydantic_extra__: dict[str, FileFacts]
+
+    model: str
+    factors: dict[str, Any] = {}
+
+
+class IdentityFacts(Facts):
+    """What `valmatch.config.identity.identity` makes of a config."""
+
+    factors: dict[str, Any] = {}
+
+
+class Manifest(Facts):
+    """What the manifests of all commands may hold."""
+
+    command: str = ""
+    status: str = "complete"
+    config_id: Id | None = None
+    source: str = ""
+    seed: Seed | None = None
+    replications: Count | None = None
+    requested: Count | None = None
+    confidence: Level | None = None
+    budget: Count | None = None
+    system: str | None = None
+    config: ConfigFacts | None = None
+    identity: IdentityFacts | None = None
+    versions: dict[str, str] = {}
+    pid: int | None = None
+    host: str | None = None
+
+    def changes(self, config: Config) -> str:
+        """Say in what a config, or its model, differs from that of the run; "" if in nothing."""
+        if not (self.identity and self.config):
+            return ""
+        return changed_since(self.identity.model_dump(), self.config.model_dump(), config)
+
+    def get(self, key: str) -> Any:  # noqa: ANN401 - of what is not known here, any type
+        """Return an entry, None where there is none."""
+        return getattr(self, key, None)
+
+
+M = TypeVar("M", bound=Manifest)
+
+
+def read_manifest(folder: Path, kind: type[M]) -> M:
+    """Return the manifest of a run.
+
+    Raises
+    ------
+    OSError
+        If it is not there or cannot be read.
+    InputError
+        If it is damaged, or an entry is of another type or out of range.
+    """
+    path = folder / MANIFEST
+    content = read_json(path, "not a manifest")
+    try:
+        return kind.model_validate(content)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+    *_, last = place = problem["loc"]
+    if problem["type"] == "missing":
+        raise InputError(f"{path}: damaged: there is no {last!r}")
+    key = ".".join(map(str, place))
+    if problem["type"] == "refused":
+        raise InputError(f"{path}: damaged: {key}: {problem['msg']}")
+    limits = allowed(schema_at(kind, place))
+    raise InputError(f"{path}: damaged: {key}: {problem['input']!r:.60} (allowed: {limits})")
