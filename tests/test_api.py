@@ -29,22 +29,37 @@ def log(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: valmatch.replicate(SMALL, 0), "n: 0 (allowed: a whole number >= 1)"),
-        (lambda: valmatch.replicate(SMALL, -5), "n: -5 (allowed: a whole number >= 1)"),
-        (lambda: valmatch.replicate(SMALL, True), "n: True (allowed: a whole number >= 1)"),
-        (lambda: valmatch.replicate(SMALL, 2.5), "n: 2.5 (allowed: a whole number >= 1)"),  # type: ignore[arg-type]
-        (lambda: valmatch.replicate(SMALL, 3, -1), "seed: -1 (allowed: a whole number >= 0)"),
+        (
+            lambda: valmatch.replicate(SMALL, 0),
+            "n: 0 (allowed: a whole number from 1 to 1000000000)",
+        ),
+        (
+            lambda: valmatch.replicate(SMALL, -5),
+            "n: -5 (allowed: a whole number from 1 to 1000000000)",
+        ),
+        (
+            lambda: valmatch.replicate(SMALL, True),
+            "n: True (allowed: a whole number from 1 to 1000000000)",
+        ),
+        (
+            lambda: valmatch.replicate(SMALL, 2.5),
+            "n: 2.5 (allowed: a whole number from 1 to 1000000000)",
+        ),  # type: ignore[arg-type]
+        (
+            lambda: valmatch.replicate(SMALL, 3, -1),
+            "seed: -1 (allowed: a whole number from 0 to 18446744073709551615)",
+        ),
         (
             lambda: valmatch.replicate(SMALL, 3, workers=0),
-            "workers: 0 (allowed: a whole number >= 1)",
+            "workers: 0 (allowed: a whole number from 1 to 1000)",
         ),
         (
             lambda: valmatch.replicate(SMALL, 3, confidence=1.0),
-            "confidence: 1.0 (allowed: a number > 0 and < 1)",
+            "confidence: 1.0 (allowed: a number from 1e-09 to 0.999999999)",
         ),
         (
             lambda: valmatch.replicate(SMALL, 3, confidence=math.nan),
-            "confidence: nan (allowed: a number > 0 and < 1)",
+            "confidence: nan (allowed: a number from 1e-09 to 0.999999999)",
         ),
         (
             lambda: valmatch.replicate(SMALL, 3, executor="locl"),
@@ -74,13 +89,19 @@ def log(tmp_path: Path) -> Path:
         ),
         (
             lambda: valmatch.simulate(SMALL, replication=-1),
-            "replication: -1 (allowed: a whole number >= 0)",
+            "replication: -1 (allowed: a whole number from 0 to 1000000000000000000)",
         ),
-        (lambda: valmatch.simulate(SMALL, -1), "seed: -1 (allowed: a whole number >= 0)"),
-        (lambda: valmatch.compare(SMALL, SMALL, 0), "n: 0 (allowed: a whole number >= 1)"),
+        (
+            lambda: valmatch.simulate(SMALL, -1),
+            "seed: -1 (allowed: a whole number from 0 to 18446744073709551615)",
+        ),
+        (
+            lambda: valmatch.compare(SMALL, SMALL, 0),
+            "n: 0 (allowed: a whole number from 1 to 1000000000)",
+        ),
         (
             lambda: valmatch.optimize("valorant-20min", budget=0),
-            "budget: 0 (allowed: a whole number >= 1)",
+            "budget: 0 (allowed: a whole number from 1 to 1000000000)",
         ),
         (
             lambda: valmatch.optimize("valorant-20min", budget=99),
@@ -93,11 +114,11 @@ def log(tmp_path: Path) -> Path:
         ),
         (
             lambda: valmatch.optimize("valorant-20min", macroreps=0),
-            "macroreps: 0 (allowed: a whole number >= 1)",
+            "macroreps: 0 (allowed: a whole number from 1 to 10000)",
         ),
         (
             lambda: valmatch.optimize("valorant-20min", confidence=0.0),
-            "confidence: 0.0 (allowed: a number > 0 and < 1)",
+            "confidence: 0.0 (allowed: a number from 1e-09 to 0.999999999)",
         ),
         (
             lambda: valmatch.rate_games("-", "elo", tune="T"),
@@ -109,11 +130,11 @@ def log(tmp_path: Path) -> Path:
         ),
         (
             lambda: valmatch.rate_games("-", burn_in=-1),
-            "burn_in: -1 (allowed: a whole number >= 0)",
+            "burn_in: -1 (allowed: a whole number from 0 to 1000000000)",
         ),
         (
             lambda: valmatch.rate_games("-", train=1.0),
-            "train: 1.0 (allowed: a number > 0 and < 1)",
+            "train: 1.0 (allowed: a number from 1e-09 to 0.999999999)",
         ),
         (
             lambda: valmatch.load("valorant", {"team_dif": 3}),

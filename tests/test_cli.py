@@ -153,11 +153,17 @@ def test_smoke_config_fails_when_its_numbers_are_off() -> None:
     ("arguments", "message"),
     [
         (["replicate", "nowhere.yaml"], "nowhere.yaml: no such file"),
-        (["replicate", "valorant", "-n", "0"], "'-n' / '--n': '0' (allowed: a whole number >= 1)"),
+        (
+            ["replicate", "valorant", "-n", "0"],
+            "'-n' / '--n': '0' (allowed: a whole number from 1 to 1000000000)",
+        ),
         (["replicate", "valorant", "-n", "two"], "'two' (allowed: a whole"),
         (["replicate", "valorant", "--confidence", "1"], "'--confidence': '1' (allowed:"),
         (["replicate", "valorant", "--confidence", "nan"], "'--confidence': 'nan' (allowed:"),
-        (["replicate", "valorant", "--seed", "-1"], "'-1' (allowed: a whole number >= 0)"),
+        (
+            ["replicate", "valorant", "--seed", "-1"],
+            "'-1' (allowed: a whole number from 0 to 18446744073709551615)",
+        ),
         (["replicate", "valorant", "--workers", "0"], "'--workers': '0' (allowed:"),
         (["replicate", "valorant", "--sed", "1"], "--seed"),
         (["replicate"], "CONFIG"),

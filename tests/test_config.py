@@ -360,10 +360,11 @@ points)
 c.yaml:13:15: factors.team_slack: a mapping of 1 is not allowed (allowed: a number >= 0, in Elo \
 points)
 c.yaml:14:1: team_diff: unknown key (did you mean factors.team_diff?)
-c.yaml:15:16: replicate.n: 0 is too small (allowed: an integer >= 1 or null)
+c.yaml:15:16: replicate.n: 0 is too small (allowed: an integer from 1 to 1000000000 or null)
 c.yaml:15:19: replicate.seeds: unknown key (did you mean seed?)
-c.yaml:15:41: replicate.confidence: 1 is too large (allowed: a number between 0 and 1 or null)
-c.yaml:15:53: replicate.workers: true is a boolean (allowed: an integer >= 1 or null)
+c.yaml:15:41: replicate.confidence: 1 is too large (allowed: a number from 1e-09 to 0.999999999 or \
+null)
+c.yaml:15:53: replicate.workers: true is a boolean (allowed: an integer from 1 to 1000 or null)
 c.yaml:15:68: replicate.expect.a.mean: missing (allowed: a number)
 c.yaml:15:83: replicate.expect.a.tolerance: -1 is too small (allowed: a number >= 0)
 c.yaml:15:91: replicate.expect.b: 3 is not allowed (allowed: a mapping)
@@ -743,7 +744,7 @@ def test_template_is_a_config_of_the_defaults() -> None:
         "Allowed: a number >= 0. Unit: hours. Default: 0.2.",
         "Allowed: an integer from 1 to 1000. Unit: players. Default: 5.",
         "Allowed: team_first or joint. Default: team_first.",
-        "Allowed: a number between 0 and 1 or null.",
+        "Allowed: a number from 1e-09 to 0.999999999 or null.",
     ):
         assert fact in joined
 

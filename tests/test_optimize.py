@@ -221,7 +221,7 @@ def test_points_without_matches_are_infeasible(tmp_path: Path) -> None:
         (["valorant-1", "--sweep", "upper=1:2:1"], "did you mean upper_time?"),
         (["valorant-1", "--sweep", "upper_time=1:2"], "not of the form NAME=FIRST:LAST:STEP"),
         (["valorant-1", "--sweep", "upper_time=2:1:1"], "not of the form"),
-        (["valorant-1", "--macroreps", "0"], "'0' (allowed: a whole number >= 1)"),
+        (["valorant-1", "--macroreps", "0"], "'0' (allowed: a whole number from 1 to 10000)"),
         (
             ["valorant-1", "--set", "optimize.variables.team_dif={low: 0, high: 1}"],
             "optimize.variables.team_dif: is no factor (did you mean team_diff?)",

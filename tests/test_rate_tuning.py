@@ -149,12 +149,12 @@ ERRORS: list[tuple[dict[str, Any], str]] = [
     ({"tune": ["GAME_MULTI"]}, "--tune GAME_MULTI: .* (did you mean GAME_MULT?)"),
     ({"parameters": {"game_mult": 3.0}}, "--set game_mult: .* (did you mean GAME_MULT?)"),
     ({"tune": ["T", "T"]}, "--tune: T is given twice"),
-    ({"tune": ["T"], "train": 1.0}, "--train: 1.0 (allowed: a number > 0 and < 1)"),
+    ({"tune": ["T"], "train": 1.0}, "--train: 1.0 (allowed: a number from 1e-09 to 0.999999999)"),
     ({"tune": ["T"], "train": 0.001}, "--train 0.001: leaves a part of the 60 games empty"),
     ({"system": "eloo"}, "--system eloo: no such system (did you mean elo?)"),
     ({"parameters": {"T": 0.0}}, "--set T=0.0: out of range (allowed: 0.001 to 1000000.0)"),
     ({"parameters": {"K": 32.0}}, "--set K: zonestats has no such parameter"),
-    ({"burn_in": -1}, "--burn-in: -1 (allowed: a whole number >= 0)"),
+    ({"burn_in": -1}, "--burn-in: -1 (allowed: a whole number from 0 to 1000000000)"),
 ]
 
 

@@ -5,23 +5,45 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from valmatch.printable import one_line
+
 __all__ = ["MOST", "InputError", "RunError", "in_lines", "option", "options_called"]
 
 
-class InputError(Exception):
+class _PlainError(Exception):
+    """An error whose message is lines, whatever the names and values in them hold.
+
+    Parameters
+    ----------
+    *lines : str
+        What is wrong; control characters, also ends of lines, are escaped, long lines shortened.
+    """
+
+    def __init__(self, *lines: str) -> None:
+        super().__init__(*map(one_line, lines))
+
+    def __str__(self) -> str:
+        return "\n".join(self.args)
+
+
+class InputError(_PlainError):
     """Bad input or usage: exit code 2.
 
-    Its message holds one line for each thing that is wrong:
+    It has one line for each thing that is wrong:
     ``file:line:column: key: what is wrong (what is allowed; did you mean ...)``.
     """
+
+
+class RunError(_PlainError):
+    """A run that failed on good input: exit code 1."""
 
 
 MOST = 50
 """Lines of one message."""
 
 
-def in_lines(lines: Sequence[str], further: int = 0) -> str:
-    """Return lines as the message of an `InputError`; many are cut short.
+def in_lines(lines: Sequence[str], further: int = 0) -> list[str]:
+    """Return the lines of an `InputError`; many are cut short.
 
     Parameters
     ----------
@@ -31,11 +53,7 @@ def in_lines(lines: Sequence[str], further: int = 0) -> str:
         How many things are wrong that have no line here.
     """
     left = max(len(lines) - MOST, 0) + further
-    return "\n".join([*lines[:MOST], *([f"and {left:,} more"] if left else [])])
-
-
-class RunError(Exception):
-    """A run that failed on good input: exit code 1."""
+    return [*lines[:MOST], *([f"and {left:,} more"] if left else [])]
 
 
 _call: Callable[[str], str] = str

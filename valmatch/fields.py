@@ -10,10 +10,12 @@ from pydantic_core import PydanticCustomError
 
 __all__ = [
     "Factors",
+    "Flag",
     "Fraction",
     "NonNegative",
     "Number",
     "Positive",
+    "Real",
     "Section",
     "Whole",
     "allowed",
@@ -36,13 +38,14 @@ def _integer(value: object) -> object:
 
 
 # Strict: a bool or a quoted number is not a number; an int is a float.
-_NUMBER = (Strict(), AfterValidator(_positive_zero))
-Number = Annotated[float, Field(allow_inf_nan=False), *_NUMBER]
-NonNegative = Annotated[float, Field(allow_inf_nan=False, ge=0), *_NUMBER]
-Fraction = Annotated[float, Field(allow_inf_nan=False, gt=0, lt=1), *_NUMBER]
-Positive = Annotated[float, Field(allow_inf_nan=False, gt=0), *_NUMBER]
-# A range must stand before this one: Annotated[int, Field(ge=1), Whole].
+# A range must stand before these: Annotated[int, Field(ge=1), *Whole].
+Real = (Strict(), AfterValidator(_positive_zero))
+Number = Annotated[float, Field(allow_inf_nan=False), *Real]
+NonNegative = Annotated[float, Field(allow_inf_nan=False, ge=0), *Real]
+Fraction = Annotated[float, Field(allow_inf_nan=False, gt=0, lt=1), *Real]
+Positive = Annotated[float, Field(allow_inf_nan=False, gt=0), *Real]
 Whole = (Strict(), BeforeValidator(_integer))
+Flag = Annotated[bool, Strict()]
 
 
 class Section(BaseModel):
@@ -120,7 +123,13 @@ def allowed(schema: dict[str, Any]) -> str:
     return "a mapping"
 
 
-_NOUNS = {"number": "a number", "integer": "an integer", "string": "a string", "null": "null"}
+_NOUNS = {
+    "number": "a number",
+    "integer": "an integer",
+    "string": "a string",
+    "boolean": "true or false",
+    "null": "null",
+}
 
 
 def _plural(schema: dict[str, Any]) -> str:

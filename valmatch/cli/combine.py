@@ -9,22 +9,28 @@ from typing import Annotated, Any
 import typer
 
 from valmatch.cli.console import show, warn
-from valmatch.cli.parameters import Confidence, Json, Quiet, whole
+from valmatch.cli.parameters import Confidence, Json, Quiet, path, whole
 from valmatch.cli.replicate import each, show_run
 
 __all__ = ["combine"]
 
 
 def combine(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder of the whole.")],
+    out: Annotated[
+        Path, typer.Argument(parser=path("whole"), metavar="OUT", help="Folder of the whole.")
+    ],
     folders: Annotated[
         list[Path],
-        typer.Argument(metavar="DIR...", help="Folders of `replicate`, such as its shards."),
+        typer.Argument(
+            parser=path("folders"),
+            metavar="DIR...",
+            help="Folders of `replicate`, such as its shards.",
+        ),
     ],
     expect: Annotated[
         int | None,
         typer.Option(
-            parser=whole(1),
+            parser=whole("expect"),
             metavar="N",
             help="Replications that there should be.  [default: as many as were asked for]",
         ),

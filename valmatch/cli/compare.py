@@ -28,6 +28,7 @@ from valmatch.cli.parameters import (
     executor_named,
     first,
     whole,
+    workers_here,
 )
 from valmatch.errors import InputError
 
@@ -45,7 +46,7 @@ def compare(
         typer.Option(
             "-n",
             "--n",
-            parser=whole(1),
+            parser=whole("n"),
             metavar="N",
             help="Number of replications of each.  [default: 1000]",
         ),
@@ -94,7 +95,7 @@ def compare(
                 other,
                 n,
                 first(seed, one.replicate.seed, DEFAULT_SEED),
-                workers=first(workers, one.replicate.workers, 1),
+                workers=workers_here(scheduler, workers, one.replicate.workers),
                 executor=executor_named(executor),
                 scheduler=scheduler,
                 confidence=level,

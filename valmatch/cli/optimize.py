@@ -25,6 +25,7 @@ from valmatch.cli.parameters import (
     complete_solver,
     first,
     whole,
+    workers_here,
 )
 
 __all__ = ["optimize"]
@@ -42,11 +43,15 @@ def optimize(
     ] = None,
     budget: Annotated[
         int | None,
-        typer.Option(parser=whole(1), metavar="N", help="Replications of a run.  [default: 1000]"),
+        typer.Option(
+            parser=whole("budget"), metavar="N", help="Replications of a run.  [default: 1000]"
+        ),
     ] = None,
     macroreps: Annotated[
         int | None,
-        typer.Option(parser=whole(1), metavar="M", help="Runs of each solver.  [default: 1]"),
+        typer.Option(
+            parser=whole("macroreps"), metavar="M", help="Runs of each solver.  [default: 1]"
+        ),
     ] = None,
     seed: Seed = None,
     workers: Workers = None,
@@ -84,7 +89,7 @@ def optimize(
     macroreps = first(macroreps, given.macroreps, 1)
     seed = first(seed, given.seed, DEFAULT_SEED)
     options: dict[str, Any] = {
-        "workers": first(workers, given.workers, 1),
+        "workers": workers_here(None, workers, given.workers),
         "confidence": float(first(confidence, given.confidence, 0.95)),
         "out": out,
         "resume": resume,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -10,8 +10,12 @@ from typing import Annotated
 
 import typer
 
-from valmatch.cli.console import set_quiet, set_verbose
+from valmatch.cli.console import set_quiet, set_verbose, warn
+from valmatch.config import arguments
+from valmatch.config.limits import LEVEL, RANGES
+from valmatch.config.numerals import real_number, whole_number
 from valmatch.errors import InputError
+from valmatch.printable import shortened, shown
 
 DEFAULT_SEED = 1
 DEFAULT_N = 1000
@@ -40,30 +44,37 @@ __all__ = [
     "first",
     "flag",
     "level",
+    "path",
     "whole",
+    "workers_here",
 ]
 
 
-def whole(least: int) -> Callable[[str], int]:
-    """Return a parser of whole numbers from `least` on, which names the value it refuses."""
+def whole(argument: str) -> Callable[[str], int]:
+    """Return a parser of whole numbers in the range of an argument of the public functions."""
+    low, high = RANGES[argument]
 
     def parse(text: str) -> int:
-        if not (text.isascii() and text.isdigit() and int(text) >= least):
-            raise typer.BadParameter(f"{text!r} (allowed: a whole number >= {least})")
-        return int(text)
+        value = whole_number(text)
+        if value is None or not low <= value <= high:
+            raise typer.BadParameter(f"{shown(text)} (allowed: {RANGES[argument]})")
+        return value
 
     return parse
 
 
 def level(text: str) -> float:
     """Parse a confidence level."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0.0 < value < 1.0:
-        raise typer.BadParameter(f"{text!r} (allowed: a number > 0 and < 1)")
+    low, high = LEVEL
+    value = real_number(text)
+    if value is None or not low <= value <= high:
+        raise typer.BadParameter(f"{shown(text)} (allowed: a number from {low!r} to {high!r})")
     return value
+
+
+def path(argument: str) -> Callable[[str], Path]:
+    """Return a parser of paths for an argument of the public functions."""
+    return lambda text: arguments.path(argument, text)
 
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -71,8 +82,8 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 def duration(text: str) -> float:
     """Parse a time: seconds, a number with a unit, or [D-]HH:MM:SS as SLURM writes it."""
-    number = re.fullmatch(r"(\d+\.?\d*|\.\d+)([smhd]?)", text)
-    clock = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)", text)
+    number = re.fullmatch(r"(\d+\.?\d*|\.\d+)([smhd]?)", text, re.ASCII)
+    clock = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)", text, re.ASCII)
     seconds = 0.0
     if number:
         seconds = float(number[1]) * _UNITS[number[2]]
@@ -80,7 +91,9 @@ def duration(text: str) -> float:
         days, *parts = (float(part or 0) for part in clock.groups())
         seconds = 86400.0 * days + 3600.0 * parts[0] + 60.0 * parts[1] + parts[2]
     if not seconds > 0.0:
-        raise typer.BadParameter(f"{text!r} (allowed: a time > 0, such as 90, 30m or 01:30:00)")
+        raise typer.BadParameter(
+            f"{shown(text)} (allowed: a time > 0, such as 90, 30m or 01:30:00)"
+        )
     return seconds
 
 
@@ -120,19 +133,24 @@ def executor_named(name: str | None) -> str:
 
     name = name or EXECUTORS[0]
     if name not in EXECUTORS:
-        raise InputError(f"--executor {name}: allowed are {' and '.join(EXECUTORS)}")
+        raise InputError(f"--executor {shortened(name)}: allowed are {' and '.join(EXECUTORS)}")
     return name
 
 
 FLAGS = {
+    "config": "CONFIG",
+    "folders": "DIR",
+    "games": "GAMES.csv",
     "max_seconds": "--max-time",
     "n": "-n",
     "overrides": "--set",
     "parameters": "--set",
+    "source": "DIR",
     "solvers": "--solver",
     "targets": "--target",
+    "whole": "OUT",
 }
-"""Options that are not called as the arguments of the public functions are."""
+"""Options and arguments that are not called as the arguments of the public functions are."""
 
 
 def flag(argument: str) -> str:
@@ -151,6 +169,15 @@ def check_resume(resume: bool, out: Path | None) -> None:
 def first(*values: int | float | None) -> int:
     """Return the first value that is given: the option, then the config, then the default."""
     return next(value for value in values if value is not None)  # type: ignore[return-value]
+
+
+def workers_here(scheduler: str | None, *values: int | None) -> int:
+    """Return the first number of workers that is given, with a remark if it is more than cores."""
+    workers = first(*values, 1)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    if cores and workers > cores and scheduler is None:
+        warn(f"{workers} workers on {cores} core{'s' * (cores > 1)}: no faster than {cores}")
+    return workers
 
 
 Quiet = Annotated[
@@ -185,13 +212,15 @@ Overrides = Annotated[
 
 Seed = Annotated[
     int | None,
-    typer.Option(parser=whole(0), metavar="N", help="Seed of all random numbers.  [default: 1]"),
+    typer.Option(
+        parser=whole("seed"), metavar="N", help="Seed of all random numbers.  [default: 1]"
+    ),
 ]
 
 
 Workers = Annotated[
     int | None,
-    typer.Option(parser=whole(1), metavar="W", help="Worker processes.  [default: 1]"),
+    typer.Option(parser=whole("workers"), metavar="W", help="Worker processes.  [default: 1]"),
 ]
 
 
@@ -237,7 +266,10 @@ Confidence = Annotated[
 ]
 
 
-Out = Annotated[Path | None, typer.Option(metavar="DIR", help="Write the results to this folder.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(parser=path("out"), metavar="DIR", help="Write the results to this folder."),
+]
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from valmatch.cli.parameters import path
+
 __all__ = ["plot"]
 
 
@@ -14,7 +16,9 @@ def plot(
     folder: Annotated[
         Path,
         typer.Argument(
-            metavar="DIR", help="The folder of a run, or one whose subfolders are runs of one kind."
+            parser=path("source"),
+            metavar="DIR",
+            help="The folder of a run, or one whose subfolders are runs of one kind.",
         ),
     ],
 ) -> None:

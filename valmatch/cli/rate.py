@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from valmatch.cli.console import progress, show, warn
-from valmatch.cli.parameters import Json, Out, Quiet, Verbose, complete_system, level, whole
+from valmatch.cli.parameters import Json, Out, Quiet, Verbose, complete_system, level, path, whole
 from valmatch.game_logs.systems import DEFAULT, NAMES
 
 __all__ = ["rate"]
@@ -17,7 +17,11 @@ __all__ = ["rate"]
 def rate(
     games: Annotated[
         Path,
-        typer.Argument(metavar="GAMES.csv", help="A CSV file with a header, or - for stdin."),
+        typer.Argument(
+            parser=path("games"),
+            metavar="GAMES.csv",
+            help="A CSV file with a header, or - for stdin.",
+        ),
     ],
     system: Annotated[
         str,
@@ -29,7 +33,9 @@ def rate(
     ] = DEFAULT,
     ratings: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Go on from an earlier ratings.csv."),
+        typer.Option(
+            parser=path("ratings"), metavar="FILE", help="Go on from an earlier ratings.csv."
+        ),
     ] = None,
     columns: Annotated[
         str,
@@ -58,7 +64,7 @@ def rate(
     burn_in: Annotated[
         int | None,
         typer.Option(
-            parser=whole(0),
+            parser=whole("burn_in"),
             metavar="N",
             help="Games that all players of a game must have behind them for its prediction to"
             " count as one after the burn-in.  [default: 10]",

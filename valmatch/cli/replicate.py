@@ -31,6 +31,7 @@ from valmatch.cli.parameters import (
     executor_named,
     first,
     whole,
+    workers_here,
 )
 from valmatch.errors import RunError
 
@@ -55,7 +56,7 @@ def replicate(
         typer.Option(
             "-n",
             "--n",
-            parser=whole(1),
+            parser=whole("n"),
             metavar="N",
             help="Number of replications.  [default: 1000]",
         ),
@@ -90,7 +91,7 @@ def replicate(
     max_reps: Annotated[
         int | None,
         typer.Option(
-            parser=whole(1),
+            parser=whole("max_reps"),
             metavar="N",
             help="Give the targets up after so many replications.  [default: 1000000]",
         ),
@@ -133,7 +134,7 @@ def replicate(
     if part.count > 1:
         info(f"shard {part}: {total:,} of {n:,} replications")
     options: dict[str, Any] = {
-        "workers": first(workers, given.workers, 1),
+        "workers": workers_here(scheduler or given.scheduler, workers, given.workers),
         "executor": executor_named(executor or given.executor),
         "scheduler": scheduler or given.scheduler,
         "shard": part,
@@ -160,7 +161,7 @@ def replicate(
     _exit_unless_complete(result, total, out)
     missed = result.missed_expectations()
     if missed:
-        raise RunError("\n".join(missed))
+        raise RunError(*missed)
 
 
 def show_run(

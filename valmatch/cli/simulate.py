@@ -28,7 +28,11 @@ def simulate(
     seed: Seed = None,
     replication: Annotated[
         int | None,
-        typer.Option(parser=whole(0), metavar="K", help="Index of the replication.  [default: 0]"),
+        typer.Option(
+            parser=whole("replication"),
+            metavar="K",
+            help="Index of the replication.  [default: 0]",
+        ),
     ] = None,
     overrides: Overrides = [],  # noqa: B006 - typer wants the default itself
     out: Out = None,

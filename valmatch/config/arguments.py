@@ -9,39 +9,49 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import TypeAlias
 
+from valmatch.config.limits import LEVEL, RANGES
 from valmatch.errors import InputError, option
 from valmatch.nearest import correction
+from valmatch.printable import shown
 
 __all__ = ["PathLike", "level", "names", "one_of", "path", "seconds", "whole"]
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 """What a path may be given as."""
 
+MOST_NAME, MOST_PATH = 255, 4000
+"""Most bytes of the name of a file or folder, and of a path, with which systems can work."""
 
-def whole(argument: str, value: object, least: int) -> int:
-    """Return a whole number of at least `least`.
+
+def whole(argument: str, value: object) -> int:
+    """Return a whole number in the range of its argument; see `valmatch.config.limits`.
 
     Raises
     ------
     InputError
         If it is none; a bool is none.
     """
-    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least:
+    low, high = RANGES[argument]
+    if isinstance(value, Integral) and not isinstance(value, bool) and low <= int(value) <= high:
         return int(value)
-    raise InputError(f"{option(argument)}: {value!r} (allowed: a whole number >= {least})")
+    raise InputError(f"{option(argument)}: {shown(value)} (allowed: {RANGES[argument]})")
 
 
 def level(argument: str, value: object) -> float:
-    """Return a number between 0 and 1, such as a confidence level.
+    """Return a number between 0 and 1, not next to them, such as a confidence level.
 
     Raises
     ------
     InputError
         If it is none.
     """
-    if isinstance(value, Real) and not isinstance(value, bool) and 0.0 < float(value) < 1.0:
-        return float(value)
-    raise InputError(f"{option(argument)}: {value!r} (allowed: a number > 0 and < 1)")
+    low, high = LEVEL
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if number and low <= value <= high:  # type: ignore[operator]
+        return float(value)  # type: ignore[arg-type]
+    raise InputError(
+        f"{option(argument)}: {shown(value)} (allowed: a number from {low!r} to {high!r})"
+    )
 
 
 def seconds(argument: str, value: object) -> float:
@@ -55,7 +65,7 @@ def seconds(argument: str, value: object) -> float:
     number = isinstance(value, Real) and not isinstance(value, bool)
     if number and not math.isnan(value) and value >= 0:  # type: ignore[arg-type, operator]
         return float(value)  # type: ignore[arg-type]
-    raise InputError(f"{option(argument)}: {value!r} (allowed: a number of seconds >= 0)")
+    raise InputError(f"{option(argument)}: {shown(value)} (allowed: a number of seconds >= 0)")
 
 
 def one_of(argument: str, value: object, allowed: Collection[str]) -> str:
@@ -69,7 +79,7 @@ def one_of(argument: str, value: object, allowed: Collection[str]) -> str:
     if isinstance(value, str) and value in allowed:
         return value
     meant = correction(value, allowed) if isinstance(value, str) else ""
-    raise InputError(f"{option(argument)}: {value!r} (allowed: {' or '.join(allowed)}{meant})")
+    raise InputError(f"{option(argument)}: {shown(value)} (allowed: {' or '.join(allowed)}{meant})")
 
 
 def names(argument: str, value: object) -> tuple[str, ...]:
@@ -84,7 +94,8 @@ def names(argument: str, value: object) -> tuple[str, ...]:
         return (value,)
     if isinstance(value, Sequence) and all(isinstance(one, str) for one in value):
         return tuple(value)
-    raise InputError(f"{option(argument)}: {value!r} (allowed: a string, or several in a list)")
+    what = "a string, or several in a list"
+    raise InputError(f"{option(argument)}: {shown(value)} (allowed: {what})")
 
 
 def path(argument: str, value: object) -> Path:
@@ -93,8 +104,19 @@ def path(argument: str, value: object) -> Path:
     Raises
     ------
     InputError
-        If it is neither, or empty.
+        If it is neither, or empty, or if no file can be called so.
     """
-    if isinstance(value, str | os.PathLike) and str(value):
-        return Path(value)
-    raise InputError(f"{option(argument)}: {value!r} (allowed: a path)")
+    if not isinstance(value, str | os.PathLike) or not str(value):
+        raise InputError(f"{option(argument)}: {shown(value)} (allowed: a path)")
+    try:
+        encoded = str(value).encode()
+    except UnicodeEncodeError:
+        encoded = b"\0"
+    if b"\0" in encoded:
+        raise InputError(f"{option(argument)}: {shown(str(value))} (allowed: a path in UTF-8)")
+    if max(map(len, encoded.split(os.sep.encode()))) > MOST_NAME or len(encoded) > MOST_PATH:
+        raise InputError(
+            f"{option(argument)}: {shown(str(value))}: too long (allowed: names of at most"
+            f" {MOST_NAME} bytes, {MOST_PATH} in all)"
+        )
+    return Path(value)

@@ -27,6 +27,7 @@ from valmatch.errors import MOST, InputError, in_lines
 from valmatch.fields import Factors, Section, allowed, schema_at
 from valmatch.models.registry import MODELS, OWN, ModelEntry, unknown_model
 from valmatch.nearest import correction, hint, nearest
+from valmatch.printable import shortened, shown
 
 __all__ = ["TOP_LEVEL", "checked", "reason"]
 
@@ -132,7 +133,7 @@ class _Check:
             return file, mark.line, mark.column
 
         lines = [f"{place(node)}: {what}" for node, what in sorted(self.problems, key=order)]
-        raise InputError(in_lines(lines, self.further))
+        raise InputError(*in_lines(lines, self.further))
 
     def _model(self) -> str:
         node = find(self.root, ["model"])
@@ -151,7 +152,7 @@ class _Check:
     def _unknown_key(self, key: Node, value: Node, inner: Mapping[str, str]) -> None:
         if key.value not in FILES:
             meant = _key_hint(key.value, EVERY_KEY, inner)
-            self.problems.append((key, f"{key.value}: unknown key ({meant})"))
+            self.problems.append((key, f"{shortened(key.value)}: unknown key ({meant})"))
         elif kind(value) != "null":
             self.problems.append((value, f"{key.value}: this model takes none"))
 
@@ -175,7 +176,7 @@ class _Check:
             # A pipe would be empty once its digest is taken.
             digest = sha256(path)
         except (OSError, ValueError) as error:
-            self.problems.append((node, f"{key}: {str(path)!r}: {reason(error)}"))
+            self.problems.append((node, f"{key}: {shown(str(path))}: {reason(error)}"))
         return InputFile(path, given, digest)
 
     def _section(
@@ -201,7 +202,7 @@ class _Check:
     def _translated(self, name: str, cls: type[Section], error: ErrorDetails) -> tuple[Node, str]:
         """Turn an error of pydantic into a problem."""
         path = (name, *error["loc"])
-        label = ".".join(str(part) for part in path)
+        label = _label(path)
         if error["type"] == "extra_forbidden":
             names = schema_at(cls, error["loc"][:-1])["properties"]
             # A bare name on the command line may have been meant for the top level.
@@ -212,7 +213,7 @@ class _Check:
         if error["type"] == "refused":
             at = error.get("ctx", {}).get("at", ())
             path = next(((name, key) for key in at if find(self.root, (name, key))), path)
-            label = ".".join(str(part) for part in path)
+            label = _label(path)
             return self._nearest_node(path), f"{label}: {error['msg']}"
         node = find(self.root, path)
         limits = allowed(schema_at(cls, error["loc"]))
@@ -236,6 +237,11 @@ class _Check:
                     node if length == len(path) else written_key(self.root, path[:length]) or node
                 )
         return self.root
+
+
+def _label(path: Sequence[str | int]) -> str:
+    """Return a dotted path of moderate length."""
+    return ".".join(shortened(str(part)) for part in path)
 
 
 def _places(node: Node, path: str = "") -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from valmatch.config.sections import DesignOptions, OptimizeOptions, ReplicateOptions
 from valmatch.fields import Factors
+from valmatch.printable import shortened
 
 __all__ = ["Config", "InputFile"]
 
@@ -72,4 +73,5 @@ class Config:
         nearest = path
         while nearest and nearest not in self.places:
             nearest = nearest.rpartition(".")[0]
-        return f"{self.places.get(nearest, self.source)}: {path}"
+        label = ".".join(map(shortened, path.split(".")))
+        return f"{self.places.get(nearest, self.source)}: {label}"

@@ -11,6 +11,7 @@ from typing import Any, TextIO, TypeAlias
 
 from yaml import MappingNode
 
+from valmatch.config import arguments
 from valmatch.config.checking import checked, reason
 from valmatch.config.config import Config
 from valmatch.config.input_files import MAX_DOCUMENT, read_document, up_to
@@ -88,7 +89,7 @@ def _read(source: str | Path | Mapping[str, Any]) -> tuple[bytes, str, Path]:
     source = str(source)
     if source == "-":
         return _all_of(sys.stdin), "<stdin>", Path()
-    path = Path(source)
+    path = arguments.path("config", source)
     shipped = shipped_configs()
     if source in shipped and not path.is_file():
         path = shipped[source]

@@ -11,6 +11,7 @@ from valmatch.config.checking import FILES, TOP_LEVEL
 from valmatch.config.yaml_document import MAX_DEPTH, assign, find, parse, to_value
 from valmatch.errors import InputError, option
 from valmatch.models.registry import MODELS, ModelEntry
+from valmatch.printable import printable, shortened
 
 __all__ = ["overridden"]
 
@@ -52,7 +53,7 @@ def overridden(
 def _shown(override: str) -> str:
     """Return an override in one line of moderate length."""
     text = " ".join(override.split())
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
+    return printable(text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}...")
 
 
 def _override(root: Node, override: str, name: str) -> Node:
@@ -72,7 +73,8 @@ def _override(root: Node, override: str, name: str) -> Node:
             root = assign(root, path[:2], _default(root, path[1], name))
         return assign(root, path, value)
     except InputError as error:
-        raise InputError(f"{name}: {'.'.join(path)}: {error}") from None
+        label = ".".join(map(shortened, path))
+        raise InputError(f"{name}: {label}: {error}") from None
 
 
 def _entry_of(root: Node) -> ModelEntry | None:

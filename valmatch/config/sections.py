@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, Strict, model_validator
 
-from valmatch.fields import Fraction, NonNegative, Number, Positive, Section, Whole, refuse
+from valmatch.config.limits import LARGEST, LEVEL, RANGES
+from valmatch.fields import Flag, NonNegative, Number, Real, Section, Whole, refuse
 
 __all__ = ["SECTIONS", "DesignOptions", "OptimizeOptions", "ReplicateOptions"]
+
+
+def _within(argument: str) -> Any:  # noqa: ANN401 - as pydantic has it
+    """Return the range of an argument of the public functions."""
+    return Field(ge=RANGES[argument].least, le=RANGES[argument].most)
+
+
+Level = Annotated[float, Field(allow_inf_nan=False, ge=LEVEL[0], le=LEVEL[1]), Strict()]
+# Of a problem or a design: whatever is computed of them must stay finite.
+Amount = Annotated[float, Field(allow_inf_nan=False, ge=-LARGEST, le=LARGEST), *Real]
+Spread = Annotated[float, Field(allow_inf_nan=False, ge=1.0 / LARGEST, le=LARGEST), *Real]
 
 
 class Options(Section):
@@ -32,13 +44,13 @@ class Expectation(Section):
 class ReplicateOptions(Options):
     """Options of ``valmatch replicate`` that a config can give."""
 
-    n: Annotated[int, Field(ge=1), *Whole] | None = Field(
+    n: Annotated[int, _within("n"), *Whole] | None = Field(
         None, description="Number of replications."
     )
-    seed: Annotated[int, Field(ge=0), *Whole] | None = Field(
+    seed: Annotated[int, _within("seed"), *Whole] | None = Field(
         None, description="Seed of all random numbers."
     )
-    workers: Annotated[int, Field(ge=1), *Whole] | None = Field(
+    workers: Annotated[int, _within("workers"), *Whole] | None = Field(
         None, description="Number of worker processes."
     )
     executor: Literal["local", "dask"] | None = Field(
@@ -50,13 +62,13 @@ class ReplicateOptions(Options):
     target: list[str] = Field(
         [], description="Half-widths to reach, such as avg_wait_time=1% or avg_wait_time=0.05."
     )
-    max_reps: Annotated[int, Field(ge=1), *Whole] | None = Field(
+    max_reps: Annotated[int, _within("max_reps"), *Whole] | None = Field(
         None, description="Number of replications at which targets are given up."
     )
-    control_variates: bool | None = Field(
+    control_variates: Flag | None = Field(
         None, description="Whether to adjust means by what is known of the arrivals."
     )
-    confidence: Fraction | None = Field(None, description="Confidence level of the intervals.")
+    confidence: Level | None = Field(None, description="Confidence level of the intervals.")
     expect: dict[str, Expectation] = Field(
         {},
         description="Means that the run must reproduce: {response: {mean: ..., tolerance: ...}}.",
@@ -66,14 +78,14 @@ class ReplicateOptions(Options):
 class VariableOptions(Section):
     """A decision variable: a numeric factor."""
 
-    low: Number = Field(description="Lower bound.")
-    high: Number = Field(description="Upper bound.")
-    start: Number | None = Field(None, description="Starting solution; null: the factor's value.")
-    scale: Positive | None = Field(
+    low: Amount = Field(description="Lower bound.")
+    high: Amount = Field(description="Upper bound.")
+    start: Amount | None = Field(None, description="Starting solution; null: the factor's value.")
+    scale: Spread | None = Field(
         None, description="Searched linearly below, logarithmically above; null: linearly."
     )
-    mean: Number | None = Field(None, description="Mean of random solutions; null: the start.")
-    std: Positive | None = Field(
+    mean: Amount | None = Field(None, description="Mean of random solutions; null: the start.")
+    std: Spread | None = Field(
         None, description="Standard deviation of random solutions; null: uniform."
     )
 
@@ -82,15 +94,15 @@ class TermOptions(Section):
     """One term of the objective."""
 
     response: str = Field(description="Response of the model.")
-    weight: Number = Field(1.0, description="Its mean is multiplied by this; the sum minimised.")
+    weight: Amount = Field(1.0, description="Its mean is multiplied by this; the sum minimised.")
 
 
 class ConstraintOptions(Section):
     """A bound on the mean of a response; one of `at_most`, `at_least`."""
 
     response: str = Field(description="Response of the model.")
-    at_most: Number | None = Field(None, description="Upper bound of its mean.")
-    at_least: Number | None = Field(None, description="Lower bound of its mean.")
+    at_most: Amount | None = Field(None, description="Upper bound of its mean.")
+    at_least: Amount | None = Field(None, description="Lower bound of its mean.")
 
     @model_validator(mode="after")
     def _one_bound(self) -> ConstraintOptions:
@@ -107,23 +119,23 @@ class OptimizeOptions(Options):
         {}, description="Terms of the objective, which is minimised, by name."
     )
     constraints: dict[str, ConstraintOptions] = Field({}, description="Bounds on means, by name.")
-    best_known: Number | None = Field(
+    best_known: Amount | None = Field(
         None, description="Best known objective, for solver experiments."
     )
     solver: str | None = Field(None, description="Solver, or several separated by commas.")
-    budget: Annotated[int, Field(ge=1), *Whole] | None = Field(
+    budget: Annotated[int, _within("budget"), *Whole] | None = Field(
         None, description="Replications that a run may take."
     )
-    macroreps: Annotated[int, Field(ge=1), *Whole] | None = Field(
+    macroreps: Annotated[int, _within("macroreps"), *Whole] | None = Field(
         None, description="Independent runs of each solver."
     )
-    seed: Annotated[int, Field(ge=0), *Whole] | None = Field(
+    seed: Annotated[int, _within("seed"), *Whole] | None = Field(
         None, description="Seed of all random numbers."
     )
-    workers: Annotated[int, Field(ge=1), *Whole] | None = Field(
+    workers: Annotated[int, _within("workers"), *Whole] | None = Field(
         None, description="Number of worker processes."
     )
-    confidence: Fraction | None = Field(
+    confidence: Level | None = Field(
         None, description="Probability with which a point called feasible is so."
     )
 
@@ -131,9 +143,9 @@ class OptimizeOptions(Options):
 class RangeOptions(Section):
     """The values of a factor in a design that fills space."""
 
-    low: Number = Field(description="Least value.")
-    high: Number = Field(description="Largest value.")
-    log: bool = Field(False, description="Whether to fill the logarithms evenly.")
+    low: Amount = Field(description="Least value.")
+    high: Amount = Field(description="Largest value.")
+    log: Flag = Field(False, description="Whether to fill the logarithms evenly.")
 
     @model_validator(mode="after")
     def _ordered(self) -> RangeOptions:
@@ -152,10 +164,10 @@ class DesignOptions(Options):
     sample: Literal["latin-hypercube", "sobol"] | None = Field(
         None, description="How ranges are filled; null: latin-hypercube."
     )
-    points: Annotated[int, Field(ge=1), *Whole] | None = Field(
+    points: Annotated[int, _within("points"), *Whole] | None = Field(
         None, description="Number of points of a sample; for sobol a power of two is best."
     )
-    seed: Annotated[int, Field(ge=0), *Whole] | None = Field(
+    seed: Annotated[int, _within("seed"), *Whole] | None = Field(
         None, description="Seed of the sample; null: 1."
     )
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+
+from valmatch.config.limits import LARGEST
+from valmatch.config.numerals import real_number
 
 __all__ = ["MOST", "span"]
 
@@ -16,11 +19,20 @@ def span(text: str) -> list[float] | None:
     LAST is among them if a step ends there. Steps are taken in decimals, so that 0.1:0.3:0.1
     ends with 0.3.
     """
+    parts = [part.strip() for part in text.split(":")]
+    if not all(map(_moderate, parts)):
+        return None
     try:
-        first, last, step = map(Decimal, text.split(":"))
+        first, last, step = map(Decimal, parts)
         count = (last - first) / step
-        if not 0 <= count < MOST:
-            return None
-    except (ValueError, InvalidOperation, ZeroDivisionError):
+    except (ValueError, ArithmeticError):
+        return None
+    if not 0 <= count < MOST:
         return None
     return [float(first + k * step) for k in range(int(count) + 1)]
+
+
+def _moderate(text: str) -> bool:
+    """Return whether a text is a number whose size is not absurd."""
+    number = real_number(text)
+    return number is not None and abs(number) <= LARGEST

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 import yaml
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
+from valmatch.config.numerals import DIGITS, whole_number
 from valmatch.errors import InputError, in_lines
+from valmatch.printable import shortened, shown
 
 __all__ = [
     "MAX_DEPTH",
@@ -82,6 +84,8 @@ for _name, _pattern, _first in _CORE_SCHEMA:
 
 
 def _int(text: str) -> int:
+    if len(text) > DIGITS:
+        raise ValueError("too many digits")
     return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
 
 
@@ -140,7 +144,7 @@ def parse(text: str | bytes, name: str) -> Node | None:
     except yaml.MarkedYAMLError as error:
         raise InputError(_syntax(error, name)) from None
     if problems:
-        raise InputError(in_lines([f"{place(node)}: {what}" for node, what in problems]))
+        raise InputError(*in_lines([f"{place(node)}: {what}" for node, what in problems]))
     return root
 
 
@@ -183,7 +187,9 @@ def _prepare(node: Node, done: dict[int, int], open_: set[int]) -> Iterator[tupl
         for item in node.value:
             yield from _prepare(item, done, open_)
     elif node.tag not in _SCALARS:
-        yield node, f"the tag {node.tag!r} is not known"
+        yield node, f"the tag {shown(node.tag)} is not known"
+    elif not _encodable(node.value):
+        yield node, f"{show(node)} holds half a character (a surrogate)"
     else:
         try:
             _SCALARS[node.tag](node.value)
@@ -191,6 +197,11 @@ def _prepare(node: Node, done: dict[int, int], open_: set[int]) -> Iterator[tupl
             yield node, f"{_shorten(node.value)!r} cannot be read as {kind(node)}"
     open_.remove(id(node))
     done[id(node)] = _checked_size(node, 1 + sum(done.get(id(inner), 1) for inner in _inner(node)))
+
+
+def _encodable(text: str) -> bool:
+    """Return whether a text can be written to a file."""
+    return not re.search("[\ud800-\udfff]", text)
 
 
 def _inner(node: Node) -> Iterator[Node]:
@@ -216,9 +227,11 @@ def _prepare_mapping(
             merged += value.value if isinstance(value, SequenceNode) else [value]
         elif not isinstance(key, ScalarNode) or key.tag != _TAG + "str":
             yield key, f"{show(key)} cannot be a key (allowed: a string)"
+        elif not _encodable(key.value):
+            yield key, f"{show(key)} holds half a character (a surrogate)"
         elif key.value in own:
             line = own[key.value][0].start_mark.line + 1
-            yield key, f"{key.value}: given twice (first in line {line})"
+            yield key, f"{shortened(key.value)}: given twice (first in line {line})"
         else:
             own[key.value] = key, value
     # Most merged keys may be there already, and leave no trace in the size.
@@ -286,14 +299,15 @@ def assign(node: Node, path: Sequence[str], new: Node) -> Node:
         return MappingNode(node.tag, pairs, node.start_mark, node.end_mark)
     if isinstance(node, SequenceNode):
         items = list(node.value)
-        if not re.fullmatch("[0-9]+", head) or int(head) >= len(items):
+        index = whole_number(head)
+        if index is None or index >= len(items):
             last = len(items) - 1
-            raise InputError(f"{head!r} is no element of a list of {len(items)} (0 to {last})")
-        items[int(head)] = assign(items[int(head)], rest, new)
+            raise InputError(f"{shown(head)} is no element of a list of {len(items)} (0 to {last})")
+        items[index] = assign(items[index], rest, new)
         return SequenceNode(node.tag, items, node.start_mark, node.end_mark)
     if node.tag == _TAG + "null":
         return assign(MappingNode(_TAG + "map", [], node.start_mark, node.end_mark), path, new)
-    raise InputError(f"{show(node)} has no {head!r}")
+    raise InputError(f"{show(node)} has no {shown(head)}")
 
 
 def from_override(node: Node) -> bool:

@@ -75,7 +75,7 @@ def open_pool(executor: str, workers: int, scheduler: str | None = None) -> Iter
         If there is no such executor, Dask is not installed, or no scheduler answers.
     """
     arguments.one_of("executor", executor, EXECUTORS)
-    arguments.whole("workers", workers, 1)
+    arguments.whole("workers", workers)
     if executor == DASK:
         with _dask_client(workers, scheduler) as client:
             yield WorkerPool(client.get_executor(pure=False), _counting(client), 2, 3)

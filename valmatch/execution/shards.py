@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from valmatch.config.limits import RANGES
+from valmatch.config.numerals import whole_number
 from valmatch.errors import InputError, option
+from valmatch.printable import shortened
 
 __all__ = ["WHOLE", "Shard", "parse_shard", "shard_of_job"]
 
@@ -38,12 +41,19 @@ def parse_shard(text: str) -> Shard:
     InputError
         If it is not of that form.
     """
-    index, _, count = text.partition("/")
-    if index.isdecimal() and count.isdecimal() and int(index) < int(count):
-        return Shard(int(index), int(count))
-    raise InputError(
-        f"{option('shard')} {text}: allowed is I/K with I from 0 to K - 1, such as 0/4"
-    )
+    left, _, right = text.partition("/")
+    index, count = whole_number(left), whole_number(right)
+    if index is None or count is None or index >= count:
+        raise InputError(
+            f"{option('shard')} {shortened(text)}: allowed is I/K with I from 0 to K - 1, such as"
+            " 0/4"
+        )
+    if count > RANGES["shards"].most:
+        raise InputError(
+            f"{option('shard')} {shortened(text)}: too many shards (allowed: K from 1 to"
+            f" {RANGES['shards'].most})"
+        )
+    return Shard(index, count)
 
 
 def shard_of_job(environment: Mapping[str, str]) -> Shard:
@@ -58,10 +68,11 @@ def shard_of_job(environment: Mapping[str, str]) -> Shard:
         return WHOLE
     names = {"ID": "0", "COUNT": "1", "MIN": "0", "STEP": "1"}
     given = {name: environment.get(ARRAY + name, default) for name, default in names.items()}
-    if all(value.isdecimal() for value in given.values()):
-        task, count, least, step = (int(value) for value in given.values())
+    numbers = [number for value in given.values() if (number := whole_number(value)) is not None]
+    if len(numbers) == len(given):
+        task, count, least, step = numbers
         index, rest = divmod(task - least, max(step, 1))
-        if 0 <= index < count and not rest:
+        if 0 <= index < count <= RANGES["shards"].most and not rest:
             return Shard(index, count)
-    shown = ", ".join(f"{ARRAY}{name}={value}" for name, value in given.items())
+    shown = ", ".join(f"{ARRAY}{name}={shortened(value)}" for name, value in given.items())
     raise InputError(f"{shown}: not the place of a task in an array; give {option('shard')} I/K")

@@ -57,9 +57,9 @@ class Plan:
     control_variates: bool = False
 
     def __post_init__(self) -> None:
-        arguments.whole("n", self.n, 1)
-        arguments.whole("seed", self.seed, 0)
-        arguments.whole("max_reps", self.max_reps, 1)
+        arguments.whole("n", self.n)
+        arguments.whole("seed", self.seed)
+        arguments.whole("max_reps", self.max_reps)
         arguments.level("confidence", self.confidence)
         object.__setattr__(self, "targets", arguments.names("targets", self.targets))
         if self.targets and self.shard != WHOLE:

@@ -116,8 +116,8 @@ def simulate(
     """
     config = load(config)
     identity = {
-        "seed": arguments.whole("seed", seed, 0),
-        "replication": arguments.whole("replication", replication, 0),
+        "seed": arguments.whole("seed", seed),
+        "replication": arguments.whole("replication", replication),
     }
     path = None if out is None else arguments.path("out", out)
     model = build(config, warn=warn)

@@ -11,6 +11,7 @@ from typing import Any
 from valmatch.compilation import announce_compilation
 from valmatch.config import arguments
 from valmatch.config.arguments import PathLike
+from valmatch.config.numerals import real_number
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
 from valmatch.game_logs.files import (
@@ -176,7 +177,7 @@ def rate_games(
     tune = arguments.names("tune", tune)
     _check(chosen, tune)
     arguments.level("train", train)
-    arguments.whole("burn_in", burn_in, 0)
+    arguments.whole("burn_in", burn_in)
     path = arguments.path("games", games)
     earlier = None if ratings is None else arguments.path("ratings", ratings)
     known = read_ratings(earlier, chosen) if earlier else []
@@ -264,12 +265,10 @@ def parse_parameters(texts: Sequence[str]) -> dict[str, float]:
         name, _, value = (piece.strip() for piece in text.partition("="))
         if name in values:
             raise InputError(f"{option('parameters')} {name}: is given twice")
-        try:
-            values[name] = float(value)
-        except ValueError:
-            raise InputError(
-                f"{option('parameters')} {text}: (allowed: NAME=NUMBER, such as K=24)"
-            ) from None
+        number = real_number(value)
+        if number is None:
+            raise InputError(f"{option('parameters')} {text}: (allowed: NAME=NUMBER, such as K=24)")
+        values[name] = number
     return values
 
 

@@ -178,9 +178,9 @@ def optimize(
     for name in solvers:
         check(name)
     check_budget(budget)
-    arguments.whole("seed", seed, 0)
-    arguments.whole("macroreps", macroreps, 1)
-    arguments.whole("workers", workers, 1)
+    arguments.whole("seed", seed)
+    arguments.whole("macroreps", macroreps)
+    arguments.whole("workers", workers)
     arguments.level("confidence", confidence)
     limit = arguments.seconds("max_seconds", max_seconds)
     path = None if out is None else arguments.path("out", out)

@@ -121,7 +121,7 @@ class SolverRun:
 
 def check_budget(budget: int) -> None:
     """Refuse a budget that is too small for search and certification."""
-    if arguments.whole("budget", budget, 1) < LEAST_BUDGET:
+    if arguments.whole("budget", budget) < LEAST_BUDGET:
         raise InputError(
             f"{option('budget')}: {budget} replications are too few to search and certify"
             " (allowed: at"

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.config.numerals import real_number
 from valmatch.errors import InputError, option
 from valmatch.nearest import hint
 from valmatch.statistics.estimates import estimate, t_quantile
@@ -202,9 +203,5 @@ def parse_target(text: str, names: Sequence[str]) -> Target:
 
 def _positive(text: str) -> float | None:
     """Return a finite number > 0; None if it is not one."""
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    # float() would also take "1_000".
-    return value if math.isfinite(value) and value > 0 and "_" not in text else None
+    value = real_number(text)
+    return value if value is not None and value > 0 else None

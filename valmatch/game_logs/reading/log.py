@@ -314,7 +314,7 @@ class GameLog:
         if len(bad) > _MOST_ERRORS:
             lines.append(f"... and at least {len(bad) - _MOST_ERRORS} more")
         lines[-1] += f"; {option('skip_bad_games=True')} rates the other games"
-        raise InputError("\n".join(lines))
+        raise InputError(*lines)
 
     def _count(self, names: Integers, reasons: Integers, bad: Sequence[int]) -> None:
         """Count the games left out, one in pieces once."""
