@@ -215,7 +215,11 @@ HEADER_ERRORS = [
         "1: unknown column 'minuts' (did you mean minutes? --columns",
     ),
     ("game,payer,score", "1: no column 'player' (did you mean payer?"),
-    ("who,what", "1: no column 'game' (allowed: who, what; a log has the columns game, player"),
+    (
+        "who,what",
+        "1: no column 'game' (a log has the columns game, player, score or winner, loser; found:"
+        " who, what; --columns game=NAME says which column it is)",
+    ),
     ("winner,loser,loser", "1: there are 2 columns 'loser'"),
     ("winner,loser,winner_score", "1: column 'winner_score' needs a column 'loser_score'"),
 ]

@@ -233,9 +233,12 @@ def test_without_a_horizon_a_trace_ends_with_its_last_arrival(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", ":1: column arrival_hours is missing (found: none)"),
+        ("", ":1: column arrival_hours is missing (a queue log has the columns"),
         ("arrival_hours,rating\n", "no players"),
-        ("arrival,rating\n0,1\n", "column arrival_hours is missing (found: arrival, rating)"),
+        (
+            "arrival,rating\n0,1\n",
+            ":1: column arrival_hours is missing (a queue log has the columns",
+        ),
         ("arrival_hours,elo,kd\n0,1,1\n", "column rating, or elo, kd and wr is missing"),
         ("arrival_hours,rating,rating\n0,1,1\n", ":1: column rating appears twice"),
         ("arrival_hours,rating\n0,1\n1,x\n", ":3: rating: 'x' (allowed: a finite number)"),

@@ -10,10 +10,13 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+
+from valmatch.printable import one_line
 
 __all__ = ["announce_compilation", "expanded", "inlined", "njit"]
 
@@ -28,7 +31,7 @@ UNUSED = 3600.0
 STRICT: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 """No fastmath, because results must be reproducible; no GIL, because a thread may wait for it."""
 
-_announced: set[object] = set()
+_announced = False
 
 
 def njit(function: F) -> F:
@@ -112,12 +115,21 @@ def _remove_unused(folders: list[Path]) -> None:
 
 
 def announce_compilation(kernel: Any) -> None:  # noqa: ANN401
-    """Say once on stderr that a kernel is about to be compiled, if its cache is empty."""
-    if kernel in _announced or not hasattr(kernel, "py_func"):
+    """Say on stderr that kernels are about to be compiled, if the cache does not have this one.
+
+    Said once a process, whatever the number of kernels, and not by worker processes.
+    """
+    global _announced
+    if _announced or parent_process() is not None or not hasattr(kernel, "py_func"):
         return
-    _announced.add(kernel)
-    function = kernel.py_func
+    function, place = kernel.py_func, kernel.stats.cache_path
     stem = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}-"
-    folder = Path(kernel.stats.cache_path or "")
-    if not any(folder.glob(f"{stem}*.nbi")):
-        print(f"compiling the kernels once (kept in {folder})", file=sys.stderr)
+    if place and any(Path(place).glob(f"{stem}*.nbi")):
+        return
+    _announced = True
+    if not place:
+        text = "compiling kernels (not kept: no folder to write to; NUMBA_CACHE_DIR names one)"
+    else:
+        what = "further kernels" if any(Path(place).parent.glob("*/*.nbi")) else "the kernels"
+        text = f"compiling {what} once (kept in {place})"
+    print(one_line(text), file=sys.stderr)

@@ -8,6 +8,9 @@ from difflib import get_close_matches
 __all__ = ["correction", "hint", "nearest"]
 
 ALIKE = 0.6  # ratio of difflib from which names are taken for each other
+MUCH_ALIKE = 0.75  # and from which no other name is thought of
+
+PART = 3  # letters of a part by which a name is known
 
 
 def nearest(name: str, names: Iterable[str], least: float = ALIKE) -> str | None:
@@ -30,10 +33,18 @@ def nearest(name: str, names: Iterable[str], least: float = ALIKE) -> str | None
 
 
 def hint(name: str, names: Iterable[str]) -> str:
-    """Return ``did you mean ...?``, or without a name like that ``allowed: ...``."""
+    """Return ``did you mean ...?``, or without a name like that ``allowed: ...``.
+
+    All names that `name` is a part of may be meant, unless one is much like it.
+    """
     names = list(names)
-    near = nearest(name, names)
-    return f"did you mean {near}?" if near else f"allowed: {', '.join(names) or 'none'}"
+    near = nearest(name, names, MUCH_ALIKE)
+    whole = [one for one in names if len(name) >= PART and _folded(name) in _folded(one)]
+    if near or not whole:
+        near = near or nearest(name, names)
+        return f"did you mean {near}?" if near else f"allowed: {', '.join(names) or 'none'}"
+    *others, last = whole
+    return f"did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
 
 
 def correction(name: str, names: Iterable[str]) -> str:

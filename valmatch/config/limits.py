@@ -33,7 +33,8 @@ RANGES = {
     "n": _REPLICATIONS,
     "max_reps": _REPLICATIONS,
     "expect": _REPLICATIONS,
-    "budget": _REPLICATIONS,
+    # Fewer are too few to search and certify.
+    "budget": Range(100, _REPLICATIONS.most),
     # Those of a run of `optimize` start at its index times 2**40.
     "macroreps": Range(1, 10_000),
     "replication": Range(0, 10**18),

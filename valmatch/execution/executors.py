@@ -13,24 +13,27 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
-from multiprocessing import get_context, parent_process
+from multiprocessing import current_process, get_context, parent_process
 from multiprocessing.context import BaseContext
 from typing import Any, NamedTuple
 
 from valmatch.config import arguments
-from valmatch.errors import InputError, option
+from valmatch.errors import InputError, RunError, option
 from valmatch.execution.interruption import SIGNALS
 from valmatch.models.registry import OWN
 
-__all__ = ["EXECUTORS", "LOCAL", "WorkerPool", "open_pool", "process_pool"]
+__all__ = ["EXECUTORS", "LOCAL", "WorkerPool", "check_workers", "open_pool", "process_pool"]
 
 LOCAL, DASK = EXECUTORS = "local", "dask"
 
 CONNECT_SECONDS = 20
 """Seconds to wait for a Dask scheduler to answer."""
+
+UNGUARDED = 86
+"""Exit code of a worker process whose script asks for workers while it is imported."""
 
 
 class WorkerPool(NamedTuple):
@@ -75,7 +78,7 @@ def open_pool(executor: str, workers: int, scheduler: str | None = None) -> Iter
         If there is no such executor, Dask is not installed, or no scheduler answers.
     """
     arguments.one_of("executor", executor, EXECUTORS)
-    arguments.whole("workers", workers)
+    check_workers(workers)
     if executor == DASK:
         with _dask_client(workers, scheduler) as client:
             yield WorkerPool(client.get_executor(pure=False), _counting(client), 2, 3)
@@ -84,6 +87,17 @@ def open_pool(executor: str, workers: int, scheduler: str | None = None) -> Iter
     else:
         with process_pool(workers) as pool:
             yield WorkerPool(pool, lambda: workers, 2, 16)
+
+
+def check_workers(workers: int) -> None:
+    """Refuse a number of workers that cannot be; end a worker that asks for workers itself.
+
+    A worker process first imports the script that it works for. Where the script asks for workers
+    as soon as it is imported, each of them would do the same.
+    """
+    arguments.whole("workers", workers)
+    if workers > 1 and getattr(current_process(), "_inheriting", False):
+        os._exit(UNGUARDED)
 
 
 class _Serial(Executor):
@@ -104,6 +118,14 @@ def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     pool = ProcessPoolExecutor(workers, _context(), _stand_by)
     try:
         yield pool
+    except (BrokenExecutor, RunError):
+        if any(process.exitcode == UNGUARDED for process in (pool._processes or {}).values()):
+            raise InputError(
+                f"{option('workers')}: worker processes import the script that starts them: put"
+                ' what it does below `if __name__ == "__main__":`, so that only the script itself'
+                " does it"
+            ) from None
+        raise
     finally:
         # What is still at work is not wanted, and nobody should wait for it.
         children = list((pool._processes or {}).values())

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from valmatch.config import arguments
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id, problem_id
 from valmatch.config.spans import span
@@ -18,9 +19,10 @@ from valmatch.nearest import hint
 from valmatch.optimization.journal import open_journal
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.run import RunSpec, Settings, check_budget, run_solver
+from valmatch.optimization.run import RunSpec, Settings, run_solver
 from valmatch.optimization.solvers.registry import check
 from valmatch.optimization.verdict import Verdict, verdict
+from valmatch.printable import shortened, shown
 from valmatch.simulator import build
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
@@ -136,12 +138,13 @@ def parse_sweep(config: Config, text: str) -> Sweep:
     name, _, ends = text.partition("=")
     names = [*config.optimize.constraints, *config.optimize.objective]
     if name not in names:
-        what = f"{name!r} is no constraint and no term ({hint(name, names)})"
-        raise InputError(f"{option('sweep')} {text}: {what}")
+        what = f"{shown(name)} is no constraint and no term ({hint(name, names)})"
+        raise InputError(f"{option('sweep')} {shortened(text)}: {what}")
     points = span(ends)
     if points is None:
         raise InputError(
-            f"{option('sweep')} {text}: not of the form NAME=FIRST:LAST:STEP (as in 10:60:5)"
+            f"{option('sweep')} {shortened(text)}: not of the form NAME=FIRST:LAST:STEP (as in"
+            " 10:60:5; numbers up to 1e100, at most 10,000 values)"
         )
     return Sweep(text, name, points)
 
@@ -174,7 +177,7 @@ def trace_frontier(
         )
     problem = problem_of(config, model)
     check(solver)
-    check_budget(budget)
+    arguments.whole("budget", budget)
     settings = Settings(budget, seed, 1.0 - confidence)
     identity = {
         "problem_id": problem_id(config),

@@ -17,12 +17,13 @@ from valmatch.config.arguments import PathLike
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id, problem_id
 from valmatch.config.loading import ConfigLike, load
+from valmatch.execution.executors import check_workers
 from valmatch.execution.interruption import Stopped, stop_on_signal
 from valmatch.optimization.journal import open_journal
 from valmatch.optimization.parallel_runs import run_all
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.run import RunSpec, Settings, SolverRun, check_budget
+from valmatch.optimization.run import RunSpec, Settings, SolverRun
 from valmatch.optimization.solver_comparison import SolverComparison, compare
 from valmatch.optimization.solvers.registry import check
 from valmatch.optimization.verdict import Verdict, verdict
@@ -177,10 +178,10 @@ def optimize(
     solvers = arguments.names("solvers", solvers)
     for name in solvers:
         check(name)
-    check_budget(budget)
+    arguments.whole("budget", budget)
     arguments.whole("seed", seed)
     arguments.whole("macroreps", macroreps)
-    arguments.whole("workers", workers)
+    check_workers(workers)
     arguments.level("confidence", confidence)
     limit = arguments.seconds("max_seconds", max_seconds)
     path = None if out is None else arguments.path("out", out)

@@ -14,6 +14,7 @@ from valmatch.fields import Factors, allowed, plain_number, schema_at
 from valmatch.model import Model
 from valmatch.nearest import hint
 from valmatch.optimization.problem import Constraint, Problem, Term, Variable
+from valmatch.printable import shown
 
 __all__ = ["problem_of", "with_factors"]
 
@@ -126,6 +127,7 @@ def _known(config: Config, path: str, response: str, responses: Collection[str])
     if response not in responses:
         place = config.at(f"optimize.{path}")
         raise InputError(
-            f"{place}: {config.model} has no response {response!r} ({hint(response, responses)})"
+            f"{place}: {config.model} has no response {shown(response)}"
+            f" ({hint(response, responses)})"
         )
     return response

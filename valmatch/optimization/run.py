@@ -8,21 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.config import arguments
 from valmatch.config.config import Config
-from valmatch.errors import InputError, option
 from valmatch.optimization.evaluation import BudgetSpent, Evaluator, Journal
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.selection import Certificate, certify, replications_of_test
 from valmatch.optimization.solvers.registry import make, search_budget
 from valmatch.streams import Streams
 
-__all__ = ["RUN", "Evaluation", "RunSpec", "Settings", "SolverRun", "check_budget", "run_solver"]
+__all__ = ["RUN", "Evaluation", "RunSpec", "Settings", "SolverRun", "run_solver"]
 
 Floats = NDArray[np.float64]
-
-LEAST_BUDGET = 100
-"""Smallest budget of a run: what search and certification together need to mean anything."""
 
 FINALISTS = 8
 
@@ -60,7 +55,7 @@ class Settings:
     Attributes
     ----------
     budget : int
-        Replications of a run, search and certification, at least `LEAST_BUDGET`.
+        Replications of a run, search and certification, as many as `RANGES` allow.
     seed : int
         Seed of all random numbers.
     alpha : float
@@ -117,16 +112,6 @@ class SolverRun:
     evaluations: list[Evaluation]
     certificate: Certificate
     spent: int
-
-
-def check_budget(budget: int) -> None:
-    """Refuse a budget that is too small for search and certification."""
-    if arguments.whole("budget", budget) < LEAST_BUDGET:
-        raise InputError(
-            f"{option('budget')}: {budget} replications are too few to search and certify"
-            " (allowed: at"
-            f" least {LEAST_BUDGET})"
-        )
 
 
 def run_solver(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from valmatch.errors import InputError, option
 from valmatch.nearest import hint, nearest
+from valmatch.printable import VALUE, shortened, shown
 
 __all__ = ["FORMATS", "Columns", "Format", "find_columns", "parse_columns"]
 
@@ -131,11 +132,15 @@ def _format(where: str, header: Sequence[str], names: Mapping[str, str]) -> Form
     missing = {f: [m for m in f.required if names[m] not in header] for f in FORMATS}
     best = min(FORMATS, key=lambda f: (len(missing[f]) / len(f.required), FORMATS.index(f)))
     if missing[best]:
-        name = names[missing[best][0]]
+        meaning = missing[best][0]
+        name = names[meaning]
+        near = nearest(name, header)
+        meant = f"did you mean {shortened(near)}? " if near else ""
         needs = " or ".join(", ".join(f.required) for f in FORMATS)
+        found = shortened(", ".join(header), 2 * VALUE)
         raise InputError(
-            f"{where}: no column {name!r} ({hint(name, header)}; a log has the columns {needs};"
-            f" {option('columns')} gives them the names of the file)"
+            f"{where}: no column {shown(name)} ({meant}a log has the columns {needs}; found:"
+            f" {found}; {option('columns')} {meaning}=NAME says which column it is)"
         )
     return best
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import csv
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from valmatch.config.numerals import real_number
 from valmatch.errors import InputError
 from valmatch.models.valorant.arrivals import ArrivingPlayers
+from valmatch.printable import shown
 
 __all__ = ["Trace", "read_trace"]
 
@@ -97,8 +98,12 @@ def _read(
                     if "rating" in values
                     else sum(m * v for m, v in zip(multipliers, vector, strict=True))
                 )
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: cannot be read: not a text file in UTF-8") from None
+    except csv.Error as error:
+        raise InputError(f"{path}:{reader.line_num}: cannot be read: {error}") from None
     return times, ratings, vectors
 
 
@@ -114,29 +119,25 @@ def _columns(path: Path, header: list[str]) -> dict[str, int]:
         needed.append("rating")
     if complete:
         needed.extend(VECTOR)
-    found = ", ".join(header) or "none"
     if "arrival_hours" not in given:
+        # Any file might be named here: nothing of it is shown.
         raise InputError(
-            f"{path}:1: column arrival_hours is missing (found: {found}); it holds hours since the"
-            " start of the log"
+            f"{path}:1: column arrival_hours is missing (a queue log has the columns arrival_hours,"
+            " hours since its start, and rating, or elo, kd and wr)"
         )
     if len(needed) == 1:
-        missing = "rating, or elo, kd and wr"
+        missing, found = "rating, or elo, kd and wr", ", ".join(header)
         raise InputError(f"{path}:1: column {missing} is missing (found: {found})")
     return {name: given[name] for name in needed}
 
 
 def _number(place: str, column: str, cell: str) -> float:
     """Return a finite number, or say which cell is not one."""
-    try:
-        value = float(cell)
-    except ValueError:
-        value = math.nan
-    # float() would also take "1_000".
-    if not math.isfinite(value) or "_" in cell:
-        shown = repr(cell) if cell.strip() else "empty"
+    value = real_number(cell.strip())
+    if value is None:
+        what = shown(cell) if cell.strip() else "empty"
         unit = " of hours since the start of the log" if column == "arrival_hours" else ""
-        raise InputError(f"{place}: {column}: {shown} (allowed: a finite number{unit})")
+        raise InputError(f"{place}: {column}: {what} (allowed: a finite number{unit})")
     return value
 
 

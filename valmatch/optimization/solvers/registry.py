@@ -8,10 +8,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from valmatch.errors import InputError
+from valmatch.errors import InputError, option
 from valmatch.nearest import correction
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.solvers.search import Archive, Floats, Search, SearchTask, Solver, Steps
+from valmatch.printable import shown
 
 __all__ = ["CERTIFICATION_SHARE", "SOLVERS", "check", "make", "search_budget"]
 
@@ -41,13 +42,13 @@ def check(name: str) -> None:
     """Raise InputError if there is no solver called `name`, or if what it needs is missing."""
     if name not in SOLVERS:
         limits = ", ".join(SOLVERS) + correction(name, SOLVERS)
-        raise InputError(f"{name!r} is not a solver (allowed: {limits})")
+        raise InputError(f"{option('solvers')}: {shown(name)} is not a solver (allowed: {limits})")
     if name in NEEDS:
         module, extra = NEEDS[name]
         if importlib.util.find_spec(module) is None:
             raise InputError(
-                f"the solver {name} needs the package {module}, which the extra `{extra}` brings:"
-                f" pip install 'valmatch[{extra}]'"
+                f"{option('solvers')}: {name} needs the package {module}, which the extra `{extra}`"
+                f" brings: pip install 'valmatch[{extra}]'"
             )
 
 
