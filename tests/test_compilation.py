@@ -6,11 +6,13 @@ import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import valmatch
-from valmatch.compilation import KERNELS, UNUSED, _cache_folder
+from valmatch import compilation
+from valmatch.compilation import KERNELS, UNUSED, _cache_folder, announce_compilation
 
 OLD_NAME = "valmatch-0123456789ab"
 
@@ -114,3 +116,36 @@ def test_every_folder_with_kernels_counts() -> None:
         if "from valmatch.compilation import" in path.read_text("utf-8")
     }
     assert users == set(KERNELS)
+
+
+class Kernel:
+    """What is announced of a kernel, kept in `place`."""
+
+    def __init__(self, place: Path | None) -> None:
+        self.py_func = start
+        self.stats = SimpleNamespace(cache_path=place and str(place))
+
+
+def test_compilation_is_announced_once_and_truly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "matching_1"
+    place.mkdir()
+
+    def said(*kernels: Kernel) -> str:
+        monkeypatch.setattr(compilation, "_announced", False)
+        for kernel in kernels:
+            announce_compilation(kernel)
+        return capsys.readouterr().err
+
+    empty = Kernel(place)
+    assert said(empty, empty, Kernel(None)) == f"compiling the kernels once (kept in {place})\n"
+    assert said(Kernel(None)) == (
+        "compiling kernels (not kept: no folder to write to; NUMBA_CACHE_DIR names one)\n"
+    )
+    (place / "other.py-1.nbi").touch()
+    assert said(empty) == f"compiling further kernels once (kept in {place})\n"
+    (place / "test_compilation.start-1.nbi").touch()
+    assert said(empty) == ""
+    monkeypatch.setattr(compilation, "parent_process", lambda: object())
+    assert said(Kernel(None)) == ""  # a worker process

@@ -82,7 +82,7 @@ def test_samples_fill_their_ranges_evenly(sample: str) -> None:
         ("{grid: {team_diff: []}}", "too short"),
         (
             "{grid: {team_diff: [1, -1]}}",
-            "design: team_diff=-1: factors.team_diff: -1 is too",
+            "c.yaml:2:17: design.grid.team_diff=-1: factors.team_diff: -1 is too",
         ),
         ("{sample: sobols}", "did you mean sobol?"),
     ],
@@ -161,7 +161,7 @@ def test_equal_points_are_simulated_once() -> None:
     config = load("valorant")
     made: list[int] = []
     design = Design(["team_diff"], [(400,), (100,), (400,)])
-    configs = [load("valorant", design.levels(point)) for point in design.points]
+    configs = [load("valorant", (), design.levels(point)) for point in design.points]
     found = run_design(config, design, configs, Plan(5), progress=made.append)
     assert sum(made) == 10
     assert [one.values.shape for one in found.results] == [(5, 15)] * 3

@@ -7,7 +7,15 @@ from contextlib import contextmanager
 
 from valmatch.printable import one_line
 
-__all__ = ["MOST", "InputError", "RunError", "in_lines", "option", "options_called"]
+__all__ = [
+    "MOST",
+    "InputError",
+    "RunError",
+    "call_options",
+    "in_lines",
+    "option",
+    "options_called",
+]
 
 
 class _PlainError(Exception):
@@ -69,6 +77,12 @@ def option(argument: str) -> str:
         is an option.
     """
     return _call(argument)
+
+
+def call_options(call: Callable[[str], str]) -> None:
+    """Let messages call arguments by other words until the end of `options_called`."""
+    global _call
+    _call = call
 
 
 @contextmanager

@@ -120,7 +120,8 @@ def allowed(schema: dict[str, Any]) -> str:
         return f"a list of {exact}{_plural(schema['items'])}"
     if kind in _NOUNS:
         return f"{_NOUNS[kind]}{_range(schema)}"
-    return "a mapping"
+    example = schema.get("example")
+    return f"a mapping such as {example}" if example else "a mapping"
 
 
 _NOUNS = {

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from valmatch.cli.combine import combine
 from valmatch.cli.compare import compare
-from valmatch.cli.console import reset
+from valmatch.cli.console import reset, say
 from valmatch.cli.factors import factors
 from valmatch.cli.optimize import optimize
 from valmatch.cli.parameters import flag
@@ -22,6 +24,16 @@ from valmatch.errors import InputError, RunError, options_called
 
 __all__ = ["app", "main"]
 
+
+class _Command(TyperCommand):
+    """A command whose usage names its arguments as its help does."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401 - typer has its own click
+        """Return the parts of the usage line."""
+        arguments = [one for one in self.get_params(ctx) if one.param_type_name == "argument"]
+        return ["[OPTIONS]", *(str(one.metavar) for one in arguments)]
+
+
 app = typer.Typer(
     name="valmatch",
     help="Simulate matchmaking systems, replicate them with honest statistics, optimise their"
@@ -32,7 +44,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 for command in (simulate, replicate, compare, optimize, combine, rate, plot, factors):
-    app.command()(command)
+    app.command(cls=_Command)(command)
 
 
 def _version(wanted: bool) -> None:
@@ -59,6 +71,8 @@ def _app(
 def main() -> None:
     """Run the command line; every failure is plain lines on stderr and an exit code."""
     reset()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # no name is too much for a terminal
     with options_called(flag):
         sys.exit(_run())
 
@@ -70,27 +84,27 @@ def _run() -> int:
         code: int = app(prog_name="valmatch", standalone_mode=False)
         sys.stdout.flush()
     except InputError as error:
-        code = _fail(str(error), 2)
+        code = _fail(2, *error.args)
     except RunError as error:
-        code = _fail(str(error), 1)
+        code = _fail(1, *error.args)
     except KeyboardInterrupt:
-        code = _fail("interrupted", 130)
+        code = _fail(130, "interrupted")
     except typer.Abort:
-        code = _fail("aborted", 130)
+        code = _fail(130, "aborted")
     except BrokenPipeError:
         # The reader, such as `head`, has left; what is still buffered has no place to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except MemoryError:
-        code = _fail("out of memory", 1)
+        code = _fail(1, "out of memory")
     except Exception as error:
         if not isinstance(error, click_exception):
             if os.environ.get("VALMATCH_TRACEBACK"):
                 raise
             code = _fail(
+                1,
                 f"internal error: {type(error).__name__}: {error} (VALMATCH_TRACEBACK=1 shows"
                 " where)",
-                1,
             )
         else:
             code = _usage(error)
@@ -102,9 +116,13 @@ def _usage(error: Exception) -> int:
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "valmatch"
     text = " ".join(error.format_message().split())  # type: ignore[attr-defined]
-    return _fail(f"{text} (see {command} --help)" if text else f"see {command} --help", 2)
+    if context and type(error).__name__ == "MissingParameter":
+        usage = " ".join(context.command.collect_usage_pieces(context))
+        return _fail(2, f"{text.rstrip('.')} (usage: {command} {usage}; see {command} --help)")
+    return _fail(2, f"{text} (see {command} --help)" if text else f"see {command} --help")
 
 
-def _fail(text: str, code: int) -> int:
-    print(text, file=sys.stderr)
+def _fail(code: int, *lines: str) -> int:
+    for line in lines:
+        say(line)
     return code

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from valmatch.cli.console import show, warn
+from valmatch.cli.console import info, name_of, show, warn
 from valmatch.cli.parameters import Confidence, Json, Quiet, path, whole
 from valmatch.cli.replicate import each, show_run
+from valmatch.errors import InputError
+from valmatch.printable import shortened
 
 __all__ = ["combine"]
 
@@ -50,12 +53,42 @@ def combine(
     from valmatch.experiments.combine import combine as merge
     from valmatch.experiments.combine_designs import is_design
 
+    _refuse_shard(out)
     if any(map(is_design, folders)):
         _combine_designs(out, folders, json, expect=expect, check=check, confidence=confidence)
         return
     found = merge(out, folders, expect=expect, check=check, confidence=confidence, warn=warn)
     show_run(found.replications, found.summary(), None if check else out, json)
+    if check:
+        _say_what_to_run_again(found.owed)
     _exit_if_missing(found.shortfalls())
+
+
+def _refuse_shard(out: Path) -> None:
+    """Refuse to write the whole into the first of its shards."""
+    from valmatch.storage.run_folder import read_manifest
+
+    shard = None
+    with suppress(OSError, InputError):
+        shard = read_manifest(out).get("shard")
+    if shard:
+        raise InputError(
+            f"OUT is missing: the first argument, {shortened(str(out))}, is itself one of the"
+            " shards (usage: valmatch combine OUT DIR...)"
+        )
+
+
+def _say_what_to_run_again(owed: Iterable[str]) -> None:
+    """Say which tasks of a job array make what shards owe."""
+    from valmatch.execution.shards import array_of, parse_shard
+
+    shards = [parse_shard(name.removeprefix("shard ")) for name in owed if name != "the run"]
+    if shards:
+        array = array_of(shard.index for shard in shards)
+        info(
+            f"to run again: --array={array} with --shard $SLURM_ARRAY_TASK_ID/{shards[0].count}"
+            " (tasks numbered from 0)"
+        )
 
 
 def _combine_designs(out: Path, folders: list[Path], json: bool, **options: Any) -> None:  # noqa: ANN401
@@ -65,7 +98,7 @@ def _combine_designs(out: Path, folders: list[Path], json: bool, **options: Any)
 
     found = combine_designs(out, folders, warn=warn, **options)
     whole = found.experiment
-    header = f"{whole.config.model} ({Path(whole.config.source).stem}), {each(whole)}"
+    header = f"{name_of(whole.config)}, {each(whole)}"
     show(
         json,
         whole.summary(),

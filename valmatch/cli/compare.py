@@ -27,6 +27,7 @@ from valmatch.cli.parameters import (
     check_resume,
     executor_named,
     first,
+    warn_in_job_array,
     whole,
     workers_here,
 )
@@ -74,6 +75,7 @@ def compare(
     from valmatch.experiments.compare import compare_runs
 
     check_resume(resume, out)
+    warn_in_job_array("compare")
     level = 0.95 if confidence is None else confidence
     if b is not None and Path(a).is_dir() and Path(b).is_dir():
         from valmatch.experiments.combine import read_replications

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from valmatch.printable import one_line, printable, shortened
 
 if TYPE_CHECKING:
     from valmatch.config.config import Config
@@ -16,8 +20,10 @@ __all__ = [
     "detail",
     "info",
     "load_config",
+    "name_of",
     "progress",
     "reset",
+    "say",
     "set_quiet",
     "set_verbose",
     "show",
@@ -52,17 +58,22 @@ def set_verbose(wanted: bool) -> None:
     _level = VERBOSE if wanted else _level
 
 
+def say(text: str) -> None:
+    """Print a line on stderr, whatever the names in it hold."""
+    print(one_line(text), file=sys.stderr)
+
+
 def info(text: str) -> None:
     """Print a line on stderr, after what is on stdout where both go to one file."""
     if _level > QUIET:
         sys.stdout.flush()
-        print(text, file=sys.stderr)
+        say(text)
 
 
 def detail(text: str) -> None:
     """Print a line on stderr for those who want to know."""
     if _level == VERBOSE:
-        print(text, file=sys.stderr)
+        say(text)
 
 
 def warn(text: str) -> None:
@@ -72,16 +83,27 @@ def warn(text: str) -> None:
         info(f"warning: {text}")
 
 
-def show(json: bool, document: object, table: Callable[[], None], out: Path | None = None) -> None:
+def show(
+    as_json: bool, document: object, table: Callable[[], None], out: Path | None = None
+) -> None:
     """Print results on stdout: as one JSON document if wanted, else as a table; say where."""
-    if json:
+    if as_json:
         from valmatch.storage.output import to_json
 
-        sys.stdout.write(to_json(document))
+        sys.stdout.write(_encodable(to_json(document)))
     elif _level > QUIET:
         table()
         if out:
             info(f"results in {out}")
+
+
+def _encodable(document: str) -> str:
+    """Return JSON that the terminal can take: characters that it does not have are escaped."""
+    try:
+        document.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return re.sub("[^\0-\x7f]", lambda match: json.dumps(match[0])[1:-1], document)
+    return document
 
 
 @contextmanager
@@ -101,14 +123,21 @@ def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
     detail(f"{what}: {done:,} done after {time.perf_counter() - started:.2f} s")
 
 
+def name_of(config: Config) -> str:
+    """Return what a config is called in the header of a table."""
+    return f"{config.model} ({shortened(printable(Path(config.source).stem))})"
+
+
 def title_of(config: Config) -> str:
     """Return the start of the header of a table."""
     from valmatch.config.identity import config_id
 
-    return f"{config.model} ({Path(config.source).stem}), config {config_id(config)}"
+    return f"{name_of(config)}, config {config_id(config)}"
 
 
-def load_config(source: str, overrides: list[str], levels: Sequence[str] = ()) -> Config:
+def load_config(
+    source: str, overrides: list[str], levels: Sequence[tuple[str, str]] = ()
+) -> Config:
     """Read a config and pass its warnings on."""
     from valmatch.config.loading import load
 

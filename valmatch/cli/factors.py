@@ -14,7 +14,8 @@ __all__ = ["factors"]
 
 def factors(
     model: Annotated[
-        str, typer.Argument(help="Name of the model.", autocompletion=complete_model)
+        str,
+        typer.Argument(metavar="[MODEL]", help="Name of the model.", autocompletion=complete_model),
     ] = "valorant",
 ) -> None:
     """Print a YAML config with every factor of a model, documented."""

@@ -24,6 +24,8 @@ from valmatch.cli.parameters import (
     check_resume,
     complete_solver,
     first,
+    name_options,
+    warn_in_job_array,
     whole,
     workers_here,
 )
@@ -82,7 +84,9 @@ def optimize(
     from valmatch.optimization.optimize import optimize as solve
 
     check_resume(resume, out)
+    warn_in_job_array("optimize")
     settings = load_config(config, overrides)
+    name_options(settings, "optimize", solvers=solver, budget=budget)
     given = settings.optimize
     names = [name.strip() for name in (solver or given.solver or AUTO).split(",")]
     budget = first(budget, given.budget, DEFAULT_BUDGET)

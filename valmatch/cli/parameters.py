@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,8 +14,11 @@ from valmatch.cli.console import set_quiet, set_verbose, warn
 from valmatch.config import arguments
 from valmatch.config.limits import LEVEL, RANGES
 from valmatch.config.numerals import real_number, whole_number
-from valmatch.errors import InputError
+from valmatch.errors import InputError, call_options
 from valmatch.printable import shortened, shown
+
+if TYPE_CHECKING:
+    from valmatch.config.config import Config
 
 DEFAULT_SEED = 1
 DEFAULT_N = 1000
@@ -44,7 +47,9 @@ __all__ = [
     "first",
     "flag",
     "level",
+    "name_options",
     "path",
+    "warn_in_job_array",
     "whole",
     "workers_here",
 ]
@@ -153,11 +158,49 @@ FLAGS = {
 """Options and arguments that are not called as the arguments of the public functions are."""
 
 
+KEYS = {"solvers": "solver", "targets": "target"}
+"""Keys of configs that are not called as the arguments of the public functions are."""
+
+
 def flag(argument: str) -> str:
     """Return the option of an argument of the public functions, see `valmatch.errors.option`."""
     name, _, value = argument.partition("=")
     called = FLAGS.get(name, f"--{name.replace('_', '-')}")
     return called if value in ("", "True") else f"{called} {value}"
+
+
+def name_options(config: Config, section: str, **given: object) -> None:
+    """Let messages call options by their place in a config that gives them.
+
+    Parameters
+    ----------
+    config : Config
+        The config.
+    section : str
+        Its section of options.
+    **given : object
+        Values on the command line by argument of the public functions; those win.
+    """
+
+    def call(argument: str) -> str:
+        name, _, value = argument.partition("=")
+        path = f"{section}.{KEYS.get(name, name)}"
+        if given.get(name, True) or path not in config.places:
+            return flag(argument)
+        return config.at(path) if value in ("", "True") else f"{config.at(path)}: {value}"
+
+    call_options(call)
+
+
+def warn_in_job_array(command: str) -> None:
+    """Say in a task of a job array that a command takes no shares."""
+    from valmatch.execution.shards import in_job_array
+
+    if in_job_array(os.environ):
+        warn(
+            f"every task of this job array does the whole work: {command} takes no shares (as"
+            " replicate does)"
+        )
 
 
 def check_resume(resume: bool, out: Path | None) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from valmatch.cli.parameters import path
+from valmatch.printable import printable
 
 __all__ = ["plot"]
 
@@ -29,4 +30,4 @@ def plot(
     from valmatch.plots.drawing import plot_files
 
     for file in plot_files(folder):
-        print(file)
+        print(printable(str(file)))

@@ -8,7 +8,17 @@ from typing import Annotated
 import typer
 
 from valmatch.cli.console import progress, show, warn
-from valmatch.cli.parameters import Json, Out, Quiet, Verbose, complete_system, level, path, whole
+from valmatch.cli.parameters import (
+    Json,
+    Out,
+    Quiet,
+    Verbose,
+    complete_system,
+    level,
+    path,
+    warn_in_job_array,
+    whole,
+)
 from valmatch.game_logs.systems import DEFAULT, NAMES
 
 __all__ = ["rate"]
@@ -88,6 +98,7 @@ def rate(
     from valmatch.game_logs.rating import BURN_IN, parse_parameters, rate_games
     from valmatch.game_logs.reading.columns import parse_columns
 
+    warn_in_job_array("rate")
     size = games.stat().st_size if games.is_file() else 0
     with progress("bytes", size) as advance:
         result = rate_games(

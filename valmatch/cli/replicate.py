@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from valmatch.cli.console import detail, info, load_config, progress, show, title_of, warn
+from valmatch.cli.console import detail, info, load_config, name_of, progress, show, title_of, warn
 from valmatch.cli.parameters import (
     DEFAULT_N,
     DEFAULT_SEED,
@@ -30,6 +30,7 @@ from valmatch.cli.parameters import (
     check_resume,
     executor_named,
     first,
+    name_options,
     whole,
     workers_here,
 )
@@ -125,6 +126,14 @@ def replicate(
 
     check_resume(resume, out)
     settings = load_config(config, overrides)
+    name_options(
+        settings,
+        "replicate",
+        targets=target,
+        executor=executor,
+        scheduler=scheduler,
+        control_variates=control_variates,
+    )
     given = settings.replicate
     targets = target or given.target
     n = first(n, None if targets else given.n, LEAST if targets else DEFAULT_N)
@@ -209,7 +218,7 @@ def _replicate_design(
     known = None if plan.targets else len(plan.indices) * points
     with progress("replications", known) as advance:
         found = run_design(settings, design, configs, plan, progress=advance, **options)
-    header = f"{settings.model} ({Path(settings.source).stem}), seed {plan.seed}, {each(found)}"
+    header = f"{name_of(settings)}, seed {plan.seed}, {each(found)}"
     show(json, found.summary(), lambda: show_experiment_points(header, found), options["out"])
     if found.status != "complete":
         further = "; --resume goes on" if options["out"] else ""

@@ -17,6 +17,7 @@ from valmatch.cli.parameters import (
     Seed,
     Verbose,
     first,
+    warn_in_job_array,
     whole,
 )
 
@@ -47,6 +48,7 @@ def simulate(
     from valmatch.cli.tables import show_responses
     from valmatch.experiments.simulate import simulate as run
 
+    warn_in_job_array("simulate")
     settings = load_config(config, overrides)
     seed = first(seed, settings.replicate.seed, DEFAULT_SEED)
     replication = replication or 0

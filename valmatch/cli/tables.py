@@ -6,7 +6,6 @@ import math
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -22,7 +21,9 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from valmatch.cli.console import title_of
 from valmatch.model import Response
+from valmatch.printable import one_line, printable, shortened
 from valmatch.statistics.estimates import Estimate
 
 if TYPE_CHECKING:
@@ -59,6 +60,9 @@ MEANS = 3
 
 CHANGES = 8
 """Differences between two configs that are printed."""
+
+CELL = 100
+"""Most characters of a cell."""
 
 BEST = 10
 """Players that are printed."""
@@ -112,7 +116,7 @@ def show_responses(header: str, responses: Sequence[Response], values: Sequence[
     ]
     table = _table("response", "value", "unit")
     for response, number in zip(responses, _aligned(numbers), strict=True):
-        table.add_row(response.name, number, response.unit)
+        _row(table, response.name, number, response.unit)
     _print(header, table)
 
 
@@ -130,7 +134,7 @@ def show_replications(header: str, result: Replications) -> None:
         names += ["adjusted", "±", "gain"]
     table = _table(*names, "unit")
     for response, *cells in zip(result.responses, *columns, strict=True):
-        table.add_row(response.name, *cells, response.unit)
+        _row(table, response.name, *cells, response.unit)
     _print(header, table)
 
 
@@ -150,20 +154,19 @@ def show_experiment_points(header: str, experiment: DesignReplications) -> None:
         for column in means
     ]
     for number, levels in enumerate(columns):
-        table.add_row(*levels, *(side[number] for pair in aligned for side in pair))
+        _row(table, *levels, *(side[number] for pair in aligned for side in pair))
     _print(header, table, repeated=len(names))
 
 
 def show_comparison(found: Comparison) -> None:
     """Print the paired differences of two systems."""
-    from valmatch.config.identity import changes, config_id, resolved
+    from valmatch.config.identity import changes, resolved
 
     for name, run in (("A", found.a), ("B", found.b)):
-        source = Path(run.config.source).stem
-        print(f"{name}: {run.config.model} ({source}), config {config_id(run.config)}")
+        print(f"{name}: {title_of(run.config)}")
     changed = changes(resolved(found.a.config), resolved(found.b.config))
     for key, here, there in changed[:CHANGES]:
-        print(f"   {key.removeprefix('factors.')}: {here} -> {there}")
+        print(one_line(f"   {key.removeprefix('factors.')}: {here} -> {there}"))
     if len(changed) > CHANGES:
         print(f"   and {len(changed) - CHANGES} more")
     table = _table("response", "A", "B", "B - A", f"± {found.confidence:.0%}", "n", "unit")
@@ -177,7 +180,7 @@ def show_comparison(found: Comparison) -> None:
         [str(one.difference.n) for one in rows],
     ]
     for response, *cells in zip(found.responses, *columns, strict=True):
-        table.add_row(response.name, *cells, response.unit)
+        _row(table, response.name, *cells, response.unit)
     _print(f"seed {found.a.seed}, {found.n:,} common replications", table)
 
 
@@ -191,7 +194,7 @@ def show_study(header: str, study: Study) -> None:
     starts = {variable.name: variable.start for variable in study.problem.variables}
     values = _aligned([f"{value:.4g}" for value in found.point.values()])
     for name, shown in zip(found.point, values, strict=True):
-        table.add_row(name, shown, f"{starts[name]:.4g}")
+        _row(table, name, shown, f"{starts[name]:.4g}")
     _print(header, table)
     confidence = found.objective.confidence
     table = _table("mean of", "value", f"± {confidence:.0%}", "n", "bound")
@@ -200,10 +203,10 @@ def show_study(header: str, study: Study) -> None:
         rows.append((one.response, mean, f"{'<=' if one.sign > 0 else '>='} {one.bound:g}"))
     for name, one_mean, bound in rows:
         mean_text, half = _mean_and_half(one_mean)
-        table.add_row(name, mean_text, half, str(one_mean.n), bound)
+        _row(table, name, mean_text, half, str(one_mean.n), bound)
     _print("", table)
     print()
-    print(textwrap.fill(f"feasible: {ANSWERS[found.feasible]}; {found.why}", WIDTH))
+    print(textwrap.fill(f"feasible: {ANSWERS[found.feasible]}; {printable(found.why)}", WIDTH))
     if study.comparison:
         print()
         show_solvers(study.comparison)
@@ -226,7 +229,7 @@ def show_solvers(comparison: SolverComparison) -> None:
             )
         ]
         shown = "none" if median is None else f"{median:.1f}"
-        table.add_row(name, str(line["runs"]), shown, *cells)
+        _row(table, name, str(line["runs"]), shown, *cells)
     known = "none" if comparison.best_known is None else f"{comparison.best_known:g}"
     _print(f"Solvers, judged by fresh replications; best known objective {known}", table)
 
@@ -238,7 +241,7 @@ def show_frontier(header: str, frontier: Frontier) -> None:
     for value, found in zip(frontier.sweep.points, frontier.verdicts, strict=False):
         mean, half = _mean_and_half(found.objective)
         point = [f"{x:.4g}" for x in found.point.values()]
-        table.add_row(f"{value:g}", mean, half, ANSWERS[found.feasible], *point)
+        _row(table, f"{value:g}", mean, half, ANSWERS[found.feasible], *point)
     _print(header, table, repeated=1)
 
 
@@ -247,14 +250,14 @@ def show_rating(header: str, result: RatedLog) -> None:
     table = _table("predictions", "games", "accuracy", "log loss", "±", "Brier score")
     later = f"after {result.burn_in} games of every player"
     for name, label in (("all", "all games"), ("after_burn_in", later)):
-        table.add_row(label, *_predictions(result.predictions[name]))
+        _row(table, label, *_predictions(result.predictions[name]))
     if result.tuning:
         trials = (("published", result.tuning.published), ("tuned", result.tuning.tuned))
         share = f"{result.tuning.train:.0%}"
         for label, trial in trials:
-            table.add_row(f"first {share}, {label}", *_predictions(trial.first))
+            _row(table, f"first {share}, {label}", *_predictions(trial.first))
         for label, trial in trials:
-            table.add_row(f"rest, {label}", *_predictions(trial.rest))
+            _row(table, f"rest, {label}", *_predictions(trial.rest))
     _print(header, table)
     if result.tuning:
         gain, error = result.tuning.difference, result.tuning.difference_std_error
@@ -271,7 +274,7 @@ def show_rating(header: str, result: RatedLog) -> None:
     columns = [_aligned([f"{x:.2f}" for x in column[:BEST]]) for column in numbers]
     for k, name in enumerate(ranking.players[:BEST]):
         ratings, *state = (column[k] for column in columns)
-        best.add_row(f"{ranking.ranks[k]}", Text(name), ratings, f"{ranking.games[k]}", *state)
+        _row(best, f"{ranking.ranks[k]}", name, ratings, f"{ranking.games[k]}", *state)
     _print(f"\nbest of {len(ranking.players):,} players", best)
 
 
@@ -306,8 +309,17 @@ def _shown(value: float | None, form: str) -> str:
 def _table(*names: str) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in names:
-        table.add_column(name, justify="left" if name in LEFT else "right")
+        table.add_column(_cell(name), justify="left" if name in LEFT else "right")
     return table
+
+
+def _row(table: Table, *cells: str) -> None:
+    table.add_row(*map(_cell, cells))
+
+
+def _cell(text: str) -> Text:
+    """Return a cell; names are no markup, whatever they hold."""
+    return Text(shortened(printable(text), CELL))
 
 
 def _print(header: str, table: Table, repeated: int = 0) -> None:
@@ -322,8 +334,8 @@ def _print(header: str, table: Table, repeated: int = 0) -> None:
         for number, part in enumerate(_divided(table, repeated) if repeated else [table]):
             console.print(*([""] if number else []), part, sep="\n")
     # Columns are padded; in a file that would be blanks at the end of lines.
-    lines = (line.rstrip(" ") for line in printed.get().splitlines(keepends=False))
-    console.file.write("".join(f"{line}\n" for line in lines))
+    *lines, _ = printed.get().split("\n")
+    console.file.write("".join(f"{line.rstrip(' ')}\n" for line in lines))
 
 
 def _divided(table: Table, repeated: int) -> Iterator[Table]:
@@ -350,7 +362,7 @@ def _divided(table: Table, repeated: int) -> Iterator[Table]:
         columns = [*range(repeated), *part]
         divided = _table(*(headers[k] for k in columns))
         for row in zip(*(cells[k] for k in columns), strict=True):
-            divided.add_row(*row)
+            _row(divided, *row)
         yield divided
 
 

@@ -30,7 +30,7 @@ ConfigLike: TypeAlias = "str | Path | Mapping[str, Any] | Config"
 def load(
     source: ConfigLike,
     overrides: Sequence[str] | Mapping[str, Any] = (),
-    levels: Sequence[str] = (),
+    levels: Sequence[tuple[str, str]] = (),
 ) -> Config:
     """Read a config, apply overrides, check everything.
 
@@ -44,8 +44,8 @@ def load(
         ``KEY=VALUE`` each, the later wins. KEY is a dotted path in the config (list elements by
         index from 0) or starts with the bare name of a factor; VALUE is YAML. As a mapping, values
         by key.
-    levels : sequence of str
-        The same for the point of a design; they come last.
+    levels : sequence of tuple
+        The same for the point of a design, each with what messages call it; they come last.
 
     Raises
     ------

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from yaml import Node
 
 from valmatch.config.checking import FILES, TOP_LEVEL
-from valmatch.config.yaml_document import MAX_DEPTH, assign, find, parse, to_value
+from valmatch.config.yaml_document import MAX_DEPTH, Override, assign, find, parse, to_value
 from valmatch.errors import InputError, option
 from valmatch.models.registry import MODELS, ModelEntry
 from valmatch.printable import printable, shortened
@@ -20,22 +20,24 @@ SHOWN = 80
 
 
 def overridden(
-    root: Node, overrides: Sequence[str], levels: Sequence[str]
-) -> tuple[Node, list[str]]:
+    root: Node, overrides: Sequence[str], levels: Sequence[tuple[str, str]]
+) -> tuple[Node, list[Override]]:
     """Apply overrides to a document, then the levels of a point of a design.
 
     Parameters
     ----------
     root : Node
         The document.
-    overrides, levels : sequence of str
+    overrides : sequence of str
         ``KEY=VALUE`` each, the later wins.
+    levels : sequence of tuple
+        What a level is called in messages, and ``KEY=VALUE``.
 
     Returns
     -------
     root : Node
         The document with all of them.
-    marks : list of str
+    marks : list of Override
         What each of them is called in messages, in order.
 
     Raises
@@ -43,9 +45,10 @@ def overridden(
     InputError
         If one of them is not of that form, or has no place in the document.
     """
-    marks = [f"{option('overrides')} {_shown(override)}" for override in overrides]
-    marks += [f"design: {_shown(level)}" for level in levels]
-    for override, mark in zip((*overrides, *levels), marks, strict=True):
+    marks = [Override(f"{option('overrides')} {_shown(override)}") for override in overrides]
+    marks += [Override(f"{name}={_shown(level.partition('=')[2])}") for name, level in levels]
+    texts = (*overrides, *(level for _, level in levels))
+    for override, mark in zip(texts, marks, strict=True):
         root = _override(root, override, mark)
     return root, marks
 
@@ -56,7 +59,7 @@ def _shown(override: str) -> str:
     return printable(text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}...")
 
 
-def _override(root: Node, override: str, name: str) -> Node:
+def _override(root: Node, override: str, name: Override) -> Node:
     """Apply one ``KEY=VALUE``; what it writes is marked with `name` as its file."""
     key, equals, text = override.partition("=")
     path = key.strip().split(".")
@@ -89,7 +92,7 @@ def _files_of(root: Node) -> Iterable[str]:
     return (*FILES, *(entry.files if entry else ()))
 
 
-def _default(root: Node, factor: str, name: str) -> Node:
+def _default(root: Node, factor: str, name: Override) -> Node:
     """Return the default of a factor, so that an override can change a part of it."""
     entry = _entry_of(root)
     known = entry is not None and factor in entry.factors.model_fields

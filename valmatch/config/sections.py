@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, Strict, model_validator
+from pydantic import ConfigDict, Field, Strict, model_validator
 
 from valmatch.config.limits import LARGEST, LEVEL, RANGES
 from valmatch.fields import Flag, NonNegative, Number, Real, Section, Whole, refuse
@@ -78,6 +78,8 @@ class ReplicateOptions(Options):
 class VariableOptions(Section):
     """A decision variable: a numeric factor."""
 
+    model_config = ConfigDict(json_schema_extra={"example": "{low: 0, high: 500}"})
+
     low: Amount = Field(description="Lower bound.")
     high: Amount = Field(description="Upper bound.")
     start: Amount | None = Field(None, description="Starting solution; null: the factor's value.")
@@ -142,6 +144,8 @@ class OptimizeOptions(Options):
 
 class RangeOptions(Section):
     """The values of a factor in a design that fills space."""
+
+    model_config = ConfigDict(json_schema_extra={"example": "{low: 0, high: 500}"})
 
     low: Amount = Field(description="Least value.")
     high: Amount = Field(description="Largest value.")

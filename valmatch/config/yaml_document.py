@@ -14,7 +14,7 @@ from valmatch.printable import shortened, shown
 
 __all__ = [
     "MAX_DEPTH",
-    "OVERRIDES",
+    "Override",
     "assign",
     "find",
     "from_override",
@@ -28,8 +28,12 @@ __all__ = [
 
 Path = Sequence[str | int]
 
-OVERRIDES = ("--set ", "overrides ", "design: ")
-"""What the names of overrides start with, in the place of a file."""
+
+class Override(str):
+    """What an override is called in messages, in the place of a file."""
+
+    __slots__ = ()
+
 
 MAX_NODES = 50_000
 """Keys and values of a document, counted again wherever an alias repeats them."""
@@ -154,7 +158,7 @@ def _position(name: str, before: str) -> str:
 
 
 def _place(name: str, line: int, column: int) -> str:
-    return name if name.startswith(OVERRIDES) else f"{name}:{line + 1}:{column + 1}"
+    return str(name) if isinstance(name, Override) else f"{name}:{line + 1}:{column + 1}"
 
 
 def _syntax(error: yaml.MarkedYAMLError, name: str) -> str:
@@ -312,7 +316,7 @@ def assign(node: Node, path: Sequence[str], new: Node) -> Node:
 
 def from_override(node: Node) -> bool:
     """Tell whether a node is from an override instead of a file."""
-    return node.start_mark.name.startswith(OVERRIDES)
+    return isinstance(node.start_mark.name, Override)
 
 
 def place(node: Node) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from valmatch.config.limits import RANGES
@@ -10,7 +10,7 @@ from valmatch.config.numerals import whole_number
 from valmatch.errors import InputError, option
 from valmatch.printable import shortened
 
-__all__ = ["WHOLE", "Shard", "parse_shard", "shard_of_job"]
+__all__ = ["WHOLE", "Shard", "array_of", "in_job_array", "parse_shard", "shard_of_job"]
 
 ARRAY = "SLURM_ARRAY_TASK_"
 
@@ -54,6 +54,24 @@ def parse_shard(text: str) -> Shard:
             f" {RANGES['shards'].most})"
         )
     return Shard(index, count)
+
+
+def array_of(indices: Iterable[int]) -> str:
+    """Return tasks of a job array as SLURM takes them, such as ``1-3,7``."""
+    stretches: list[list[int]] = []
+    for index in sorted(set(indices)):
+        if stretches and stretches[-1][-1] == index - 1:
+            stretches[-1].append(index)
+        else:
+            stretches.append([index])
+    ends = ((one[0], one[-1]) for one in stretches)
+    return ",".join(f"{first}" if first == last else f"{first}-{last}" for first, last in ends)
+
+
+def in_job_array(environment: Mapping[str, str]) -> bool:
+    """Return whether this is one of several tasks of a SLURM job array."""
+    several = (whole_number(environment.get(f"{ARRAY}COUNT", "")) or 0) > 1
+    return f"{ARRAY}ID" in environment and several
 
 
 def shard_of_job(environment: Mapping[str, str]) -> Shard:

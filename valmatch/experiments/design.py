@@ -10,16 +10,16 @@ from itertools import product
 from typing import Any
 
 from valmatch.config.config import Config
+from valmatch.config.limits import RANGES
 from valmatch.config.numerals import whole_number
 from valmatch.config.spans import span
 from valmatch.config.yaml_document import parse, to_value
 from valmatch.errors import InputError, option
 from valmatch.fields import schema_at
 from valmatch.models.registry import MODELS
+from valmatch.printable import shortened, shown
 
 __all__ = ["Design", "design_of", "parse_levels"]
-
-MOST_POINTS = 100_000
 
 DEFAULT_SEED = 1
 
@@ -34,14 +34,18 @@ class Design:
         Keys as ``--set`` takes them.
     points : sequence of tuple
         Values of the factors.
+    names : sequence of str
+        What messages call the factors: where they are given.
     """
 
     factors: Sequence[str]
     points: Sequence[tuple[Any, ...]]
+    names: Sequence[str] = ()
 
-    def levels(self, point: tuple[Any, ...]) -> list[str]:
-        """Return a point as ``KEY=VALUE`` each."""
-        return [f"{k}={json.dumps(v)}" for k, v in zip(self.factors, point, strict=True)]
+    def levels(self, point: tuple[Any, ...]) -> list[tuple[str, str]]:
+        """Return a point as the name and ``KEY=VALUE`` of each factor."""
+        texts = [f"{k}={json.dumps(v)}" for k, v in zip(self.factors, point, strict=True)]
+        return list(zip(self.names or self.factors, texts, strict=True))
 
 
 def design_of(config: Config, sweeps: Sequence[str]) -> Design | None:
@@ -65,9 +69,11 @@ def design_of(config: Config, sweeps: Sequence[str]) -> Design | None:
         if len({key for key, _ in levels}) < len(levels):
             given = " ".join(f"{option('sweep')} {text}" for text in sweeps)
             raise InputError(f"{given}: a key is given twice")
-        return _grid(dict(levels))
+        names = [f"{option('sweep')} {shortened(key)}" for key, _ in levels]
+        return _grid(dict(levels), option("sweep"), names)
     if config.design.grid:
-        return _grid(config.design.grid)
+        names = [config.at(f"design.grid.{key}") for key in config.design.grid]
+        return _grid(config.design.grid, config.at("design.grid"), names)
     return _sample(config) if config.design.ranges else None
 
 
@@ -78,7 +84,8 @@ def parse_levels(text: str) -> tuple[str, list[Any]]:
     """
     key, equals, given = text.partition("=")
     wrong = InputError(
-        f"{option('sweep')} {text}: not of the form KEY=VALUE,VALUE,... or KEY=FIRST:LAST:STEP"
+        f"{option('sweep')} {shortened(text)}: not of the form KEY=VALUE,VALUE,... or"
+        " KEY=FIRST:LAST:STEP (numbers up to 1e100, at most 10,000 values)"
     )
     if not (key.strip() and equals and given.strip()):
         raise wrong
@@ -98,11 +105,12 @@ def parse_levels(text: str) -> tuple[str, list[Any]]:
     return key.strip(), values
 
 
-def _grid(levels: Mapping[str, Sequence[Any]]) -> Design:
+def _grid(levels: Mapping[str, Sequence[Any]], where: str, names: Sequence[str]) -> Design:
     count = math.prod(map(len, levels.values()))
-    if count > MOST_POINTS:
-        raise InputError(f"the design has {count} points (allowed: at most {MOST_POINTS})")
-    return Design(list(levels), list(product(*levels.values())))
+    most = RANGES["points"].most
+    if count > most:
+        raise InputError(f"{where}: the design has {shown(count)} points (allowed: at most {most})")
+    return Design(list(levels), list(product(*levels.values())), names)
 
 
 def _sample(config: Config) -> Design:
@@ -121,7 +129,7 @@ def _sample(config: Config) -> Design:
         )
         for row in units.tolist()
     ]
-    return Design(list(ranges), rows)
+    return Design(list(ranges), rows, [config.at(f"design.ranges.{key}") for key in ranges])
 
 
 def _kind(config: Config, key: str) -> str:

@@ -109,7 +109,7 @@ def _history(run: RunFiles, system: str, heading: str) -> Figure:
 def _short(name: str) -> str:
     """Return a name that fits into a legend, without what matplotlib takes for mathematics."""
     name = " ".join(name.split())
-    return (name if len(name) <= 24 else name[:23] + "…").replace("$", r"\$")
+    return name if len(name) <= 24 else name[:23] + "…"
 
 
 def read_history(

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from valmatch.errors import InputError
 from valmatch.plots.units import Units
+from valmatch.printable import printable, shortened
 from valmatch.storage.json_file import read_json
 from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
 
@@ -111,7 +112,7 @@ class RunFiles:
         """Say which run a figure shows, with further facts."""
         config = self.manifest.config_id or "unknown"
         seed = "unknown" if self.manifest.seed is None else self.manifest.seed
-        name = f"{self.kind[1]} ({Path(self.manifest.source).stem})"
+        name = f"{self.kind[1]} ({shortened(Path(self.manifest.source).stem)})"
         parts = (name, f"config {config}", f"seed {seed}", *facts, self.remark)
         return ", ".join(part for part in parts if part)
 
@@ -201,7 +202,8 @@ class RunFiles:
         try:
             with path.open(encoding="utf-8", newline="") as file:
                 lines = (line for line in file if line.endswith(("\n", "\r")))
-                yield from csv.reader(lines, strict=True)
+                for row in csv.reader(lines, strict=True):
+                    yield row if all(map(str.isprintable, row)) else list(map(printable, row))
         except OSError as error:
             raise self._unreadable(path, error) from None
         except (UnicodeDecodeError, csv.Error) as error:
@@ -217,13 +219,22 @@ class RunFiles:
         """
         path = self.folder / name
         try:
-            return read_json(path)
+            return dict(_in_print(read_json(path)))
         except OSError as error:
             raise self._unreadable(path, error) from None
 
     def _unreadable(self, path: Path, error: OSError) -> InputError:
         why = f" ({self.remark})" if self.remark else ""
         return InputError(f"{path}: cannot be read: {error.strerror}{why}")
+
+
+def _in_print(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return the content of a JSON file with all of its texts fit to be drawn."""
+    if isinstance(value, dict):
+        return {printable(key): _in_print(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_in_print(inner) for inner in value]
+    return printable(value) if isinstance(value, str) else value
 
 
 @contextmanager
@@ -246,6 +257,7 @@ def read_run_files(folder: Path) -> RunFiles:
         If the manifest cannot be used.
     """
     try:
-        return RunFiles(folder, read_manifest(folder, Manifest))
+        found = read_manifest(folder, Manifest).model_dump()
+        return RunFiles(folder, Manifest.model_validate(_in_print(found)))
     except OSError as error:
         raise InputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None

@@ -6,6 +6,7 @@ import io
 import math
 import re
 import textwrap
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,7 @@ CHARACTERS_PER_INCH = 13
 
 RC: Any = {
     "svg.hashsalt": "valmatch",  # the same figure gives the same bytes
+    "text.parse_math": False,  # a $ in a name is a $
     "font.size": 9,
     "axes.titlesize": 9,
     "axes.labelsize": 9,
@@ -91,7 +93,9 @@ def save(figures: Mapping[str, Figure], folder: Path) -> list[Path]:
     for name, figure in figures.items():
         for suffix, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
             file, content = folder / f"{name}.{suffix}", io.BytesIO()
-            with style_context():
+            with style_context(), warnings.catch_warnings():
+                # Not every font has every letter of every name.
+                warnings.filterwarnings("ignore", "Glyph .* missing")
                 figure.savefig(content, format=suffix, dpi=DPI, metadata=metadata)
             figure.set_layout_engine("none")  # the first file has laid it out
             try:

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.printable import printable, shortened
+
 __all__ = ["Result", "arrays", "text_table"]
 
 MOST_ROWS = 20
@@ -82,4 +84,4 @@ def text_table(columns: Mapping[str, Sequence[Any]], most: int = MOST_ROWS) -> s
 def _cell(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.6g}" if isinstance(value, float) else shortened(printable(str(value)))
