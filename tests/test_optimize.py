@@ -216,7 +216,7 @@ def test_points_without_matches_are_infeasible(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["valorant"], "optimize.variables: missing"),
-        (["valorant-1", "--budget", "99"], "--budget: 99 replications are too few"),
+        (["valorant-1", "--budget", "99"], "'99' (allowed: a whole number from 100 to"),
         (["valorant-1", "--solver", "cobyka"], "did you mean cobyqa?"),
         (["valorant-1", "--sweep", "upper=1:2:1"], "did you mean upper_time?"),
         (["valorant-1", "--sweep", "upper_time=1:2"], "not of the form NAME=FIRST:LAST:STEP"),

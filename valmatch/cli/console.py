@@ -90,14 +90,14 @@ def show(
     if as_json:
         from valmatch.storage.output import to_json
 
-        sys.stdout.write(_encodable(to_json(document)))
+        sys.stdout.write(_for_terminal(to_json(document)))
     elif _level > QUIET:
         table()
         if out:
             info(f"results in {out}")
 
 
-def _encodable(document: str) -> str:
+def _for_terminal(document: str) -> str:
     """Return JSON that the terminal can take: characters that it does not have are escaped."""
     try:
         document.encode(sys.stdout.encoding or "utf-8")

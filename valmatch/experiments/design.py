@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
@@ -40,7 +40,7 @@ class Design:
 
     factors: Sequence[str]
     points: Sequence[tuple[Any, ...]]
-    names: Sequence[str] = ()
+    names: Sequence[str] = field(default=(), compare=False)
 
     def levels(self, point: tuple[Any, ...]) -> list[tuple[str, str]]:
         """Return a point as the name and ``KEY=VALUE`` of each factor."""

@@ -107,7 +107,7 @@ def _history(run: RunFiles, system: str, heading: str) -> Figure:
 
 
 def _short(name: str) -> str:
-    """Return a name that fits into a legend, without what matplotlib takes for mathematics."""
+    """Return a name that fits into a legend."""
     name = " ".join(name.split())
     return name if len(name) <= 24 else name[:23] + "…"
 
