@@ -66,11 +66,11 @@ def combine(
 
 def _refuse_shard(out: Path) -> None:
     """Refuse to write the whole into the first of its shards."""
-    from valmatch.storage.run_folder import read_manifest
+    from valmatch.storage.manifest import Manifest, read_manifest
 
     shard = None
     with suppress(OSError, InputError):
-        shard = read_manifest(out).get("shard")
+        shard = read_manifest(out, Manifest).get("shard")
     if shard:
         raise InputError(
             f"OUT is missing: the first argument, {shortened(str(out))}, is itself one of the"
@@ -81,8 +81,9 @@ def _refuse_shard(out: Path) -> None:
 def _say_what_to_run_again(owed: Iterable[str]) -> None:
     """Say which tasks of a job array make what shards owe."""
     from valmatch.execution.shards import array_of, parse_shard
+    from valmatch.experiments.combine import SHARD
 
-    shards = [parse_shard(name.removeprefix("shard ")) for name in owed if name != "the run"]
+    shards = [parse_shard(name.removeprefix(SHARD)) for name in owed if name.startswith(SHARD)]
     if shards:
         array = array_of(shard.index for shard in shards)
         info(
@@ -105,6 +106,8 @@ def _combine_designs(out: Path, folders: list[Path], json: bool, **options: Any)
         lambda: show_experiment_points(header, whole),
         None if options["check"] else out,
     )
+    if options["check"]:
+        _say_what_to_run_again(found.owed)
     _exit_if_missing(found.shortfalls)
 
 

@@ -29,11 +29,14 @@ from valmatch.storage.output import write_bytes
 from valmatch.storage.row_file import RowFormat
 from valmatch.storage.store import CONTROLS, ROWS, control_format, row_format
 
-__all__ = ["Combination", "combine", "gather", "read_replications", "with_whole"]
+__all__ = ["SHARD", "Combination", "combine", "gather", "read_replications", "with_whole"]
 
 Floats = NDArray[np.float64]
 Warn = Callable[[str], None]
 Rows = Mapping[int, tuple[str, list[float]]]
+
+SHARD = "shard "
+"""What the name of a shard begins with, where it owes replications."""
 
 SHOWN = 8
 """Missing replications and differing keys that are named one by one."""
@@ -411,5 +414,5 @@ def _owed(missing: Missing, wanted: range, parts: Sequence[_Part]) -> dict[str, 
         shard = Shard(index, count)
         one = Missing(shard.indices(len(wanted)), rows, there[index])
         if len(one):
-            owed[f"shard {shard}"] = one
+            owed[f"{SHARD}{shard}"] = one
     return owed

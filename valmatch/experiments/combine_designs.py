@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from valmatch.config.identity import config_id
 from valmatch.errors import InputError
-from valmatch.execution.shards import WHOLE
-from valmatch.experiments.combine import gather, with_whole
+from valmatch.execution.shards import WHOLE, Shard, parse_shard
+from valmatch.experiments.combine import SHARD, Combination, gather, with_whole
 from valmatch.experiments.design import Design
 from valmatch.experiments.run_manifests import DesignManifest
 from valmatch.experiments.sweep import POINTS, DesignReplications, claim, write_experiment
@@ -29,10 +29,13 @@ class CombinedDesign:
         All of them together.
     shortfalls : sequence of str
         One line for each shard of each point that owes replications.
+    owed : collection of str
+        The shards that owe replications of some point.
     """
 
     experiment: DesignReplications
     shortfalls: Sequence[str]
+    owed: Collection[str]
 
 
 def is_design(folder: Path) -> bool:
@@ -63,16 +66,21 @@ def combine_designs(
     folders = with_whole(out, folders)
     first = _manifest_of_all(folders)
     ids = list(dict.fromkeys(first.design.config_ids))
-    found, shortfalls = {}, []
+    found: dict[str, Combination] = {}
+    shortfalls: list[str] = []
+    owed: dict[str, None] = {}
     for key in ids:
         parts = [f / POINTS / key for f in folders if (f / POINTS / key / MANIFEST).is_file()]
         if not parts:
             shortfalls.append(f"point {key}: no replications at all")
+            count = parse_shard(first.shard).count if first.shard else 0
+            owed |= {f"{SHARD}{Shard(index, count)}": None for index in range(count)}
             continue
         found[key] = gather(parts, curves=not check, warn=warn, **options)
         if config_id(found[key].replications.config) != key:
             raise InputError(f"{parts[0]}: holds the replications of another point")
         shortfalls += [f"point {key}: {line}" for line in found[key].shortfalls()]
+        owed |= dict.fromkeys(found[key].owed)
     config = first.restored(folders[0])
     points = zip(first.design.config_ids, map(tuple, first.design.points), strict=True)
     kept = [(key, point) for key, point in points if key in found]
@@ -88,7 +96,7 @@ def combine_designs(
             for key, one in found.items():
                 one.write(out / POINTS / key)
             write_experiment(folder, experiment)
-    return CombinedDesign(experiment, shortfalls)
+    return CombinedDesign(experiment, shortfalls, owed)
 
 
 def _manifest_of_all(folders: Sequence[Path]) -> DesignManifest:
