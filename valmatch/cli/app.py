@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,7 +11,7 @@ from typer.core import TyperCommand
 
 from valmatch.cli.combine import combine
 from valmatch.cli.compare import compare
-from valmatch.cli.console import reset, say, silence
+from valmatch.cli.console import reset, say
 from valmatch.cli.factors import factors
 from valmatch.cli.optimize import optimize
 from valmatch.cli.parameters import flag
@@ -21,6 +19,7 @@ from valmatch.cli.plot import plot
 from valmatch.cli.rate import rate
 from valmatch.cli.replicate import replicate
 from valmatch.cli.simulate import simulate
+from valmatch.cli.streams import open_streams
 from valmatch.errors import InputError, RunError, options_called
 
 __all__ = ["app", "main"]
@@ -72,11 +71,7 @@ def _app(
 def main() -> None:
     """Run the command line; every failure is plain lines on stderr and an exit code."""
     reset()
-    # None where the shell has closed them.
-    sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115 - until the end
-    sys.stderr = sys.stderr or sys.stdout
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # no name is too much for a terminal
+    open_streams()
     with options_called(flag):
         sys.exit(_run())
 
@@ -95,17 +90,11 @@ def _run() -> int:
         code = _fail(130, "interrupted")
     except typer.Abort:
         code = _fail(130, "aborted")
-    except BrokenPipeError:
-        # The reader, such as `head`, has left; what is still buffered has no place to go.
-        silence(sys.stdout)
-        code = 0
     except MemoryError:
         code = _fail(1, "out of memory")
     except Exception as error:
         if isinstance(error, click_exception):
             code = _usage(error)
-        elif isinstance(error, OSError) and _output_is_lost():
-            code = _fail(1, f"standard output: cannot be written: {error.strerror}")
         elif os.environ.get("VALMATCH_TRACEBACK"):
             raise
         else:
@@ -115,16 +104,6 @@ def _run() -> int:
                 " where)",
             )
     return code
-
-
-def _output_is_lost() -> bool:
-    """Return whether standard output cannot be written; if so, what it still holds is dropped."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        silence(sys.stdout)
-        return True
-    return False
 
 
 def _usage(error: Exception) -> int:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from valmatch.printable import one_line, printable, shortened
 
@@ -28,7 +27,6 @@ __all__ = [
     "set_quiet",
     "set_verbose",
     "show",
-    "silence",
     "title_of",
     "warn",
 ]
@@ -61,16 +59,8 @@ def set_verbose(wanted: bool) -> None:
 
 
 def say(text: str) -> None:
-    """Print a line on stderr, whatever the names in it hold, and whether anybody reads it."""
-    try:
-        print(one_line(text), file=sys.stderr)
-    except OSError:
-        silence(sys.stderr)
-
-
-def silence(stream: TextIO) -> None:
-    """Let a stream that nobody reads any more, or that cannot be written, swallow everything."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    """Print a line on stderr, whatever the names in it hold."""
+    print(one_line(text), file=sys.stderr)
 
 
 def info(text: str) -> None:
