@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from valmatch.cli.console import load_config, progress, show, warn
+from valmatch.cli.console import detail, load_config, progress, show, warn
 from valmatch.cli.parameters import (
     DEFAULT_N,
     DEFAULT_SEED,
@@ -25,8 +25,8 @@ from valmatch.cli.parameters import (
     Verbose,
     Workers,
     check_resume,
-    executor_named,
     first,
+    place,
     warn_in_job_array,
     whole,
     workers_here,
@@ -91,6 +91,7 @@ def compare(
         one = load_config(a, [] if b is None else overrides)
         other = load_config(a if b is None else b, overrides)
         n = first(n, one.replicate.n, DEFAULT_N)
+        executor, scheduler = place(executor, scheduler, one.replicate)
         with progress("replications", 2 * n) as advance:
             found = run(
                 one,
@@ -98,7 +99,7 @@ def compare(
                 n,
                 first(seed, one.replicate.seed, DEFAULT_SEED),
                 workers=workers_here(scheduler, workers, one.replicate.workers),
-                executor=executor_named(executor),
+                executor=executor,
                 scheduler=scheduler,
                 confidence=level,
                 max_seconds=math.inf if max_time is None else max_time,
@@ -106,6 +107,7 @@ def compare(
                 resume=resume,
                 progress=advance,
                 warn=warn,
+                detail=detail,
             )
     show(json, found.summary(), lambda: show_comparison(found), out)
     for name, compared in found.comparisons.items():

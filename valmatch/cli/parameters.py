@@ -19,6 +19,7 @@ from valmatch.printable import shortened, shown
 
 if TYPE_CHECKING:
     from valmatch.config.config import Config
+    from valmatch.config.sections import ReplicateOptions
 
 DEFAULT_SEED = 1
 DEFAULT_N = 1000
@@ -43,12 +44,12 @@ __all__ = [
     "complete_model",
     "complete_solver",
     "complete_system",
-    "executor_named",
     "first",
     "flag",
     "level",
     "name_options",
     "path",
+    "place",
     "warn_in_job_array",
     "whole",
     "workers_here",
@@ -132,14 +133,13 @@ def complete_system(text: str) -> list[str]:
     return [name for name in NAMES if name.startswith(text)]
 
 
-def executor_named(name: str | None) -> str:
-    """Return the executor of this name, the first one for None."""
-    from valmatch.execution.executors import EXECUTORS
-
-    name = name or EXECUTORS[0]
-    if name not in EXECUTORS:
-        raise InputError(f"--executor {shortened(name)}: allowed are {' and '.join(EXECUTORS)}")
-    return name
+def place(
+    executor: str | None, scheduler: str | None, given: ReplicateOptions
+) -> tuple[str | None, str | None]:
+    """Return executor and scheduler: what the command line says of either outranks the config."""
+    if scheduler is None and executor != "local":
+        return executor or given.executor, given.scheduler
+    return executor, scheduler
 
 
 FLAGS = {
@@ -271,7 +271,8 @@ Executor = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Where replications run: local (processes) or dask.  [default: local]",
+        help="Where replications run: local (processes) or dask.  [default: dask with --scheduler,"
+        " else local]",
     ),
 ]
 
@@ -280,8 +281,8 @@ Scheduler = Annotated[
     str | None,
     typer.Option(
         metavar="ADDR",
-        help="Dask scheduler, such as tcp://host:8786; without one, a cluster of W workers is"
-        " started here.",
+        help="Dask scheduler, such as tcp://host:8786; without one, dask has W worker processes"
+        " here.",
     ),
 ]
 

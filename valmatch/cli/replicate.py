@@ -28,9 +28,9 @@ from valmatch.cli.parameters import (
     Verbose,
     Workers,
     check_resume,
-    executor_named,
     first,
     name_options,
+    place,
     whole,
     workers_here,
 )
@@ -142,10 +142,11 @@ def replicate(
     total = len(part.indices(n))
     if part.count > 1:
         info(f"shard {part}: {total:,} of {n:,} replications")
+    executor, scheduler = place(executor, scheduler, given)
     options: dict[str, Any] = {
-        "workers": workers_here(scheduler or given.scheduler, workers, given.workers),
-        "executor": executor_named(executor or given.executor),
-        "scheduler": scheduler or given.scheduler,
+        "workers": workers_here(scheduler, workers, given.workers),
+        "executor": executor,
+        "scheduler": scheduler,
         "shard": part,
         "confidence": float(first(confidence, given.confidence, 0.95)),
         "targets": targets,
@@ -155,6 +156,7 @@ def replicate(
         "out": out,
         "resume": resume,
         "warn": warn,
+        "detail": detail,
     }
     design = design_of(settings, sweep)
     if design is not None:
@@ -163,7 +165,6 @@ def replicate(
         plan = Plan(n, seed, **{name: options.pop(name) for name in PLANNED})
         _replicate_design(settings, design, configs, plan, options, json)
         return
-    detail(f"executor: {options['executor']}, {options['workers']} workers")
     with progress("replications", None if targets else total) as advance:
         result = run(settings, n, seed, progress=advance, **options)
     show_run(result, result.summary(), out, json)

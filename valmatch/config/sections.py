@@ -54,10 +54,12 @@ class ReplicateOptions(Options):
         None, description="Number of worker processes."
     )
     executor: Literal["local", "dask"] | None = Field(
-        None, description="Where replications run: local processes or a Dask cluster."
+        None,
+        description="Where replications run: local processes or a Dask cluster; null: dask with a"
+        " scheduler, else local.",
     )
     scheduler: str | None = Field(
-        None, description="Address of a Dask scheduler; null starts a cluster on this machine."
+        None, description="Address of a Dask scheduler; null: dask starts one for the run."
     )
     target: list[str] = Field(
         [], description="Half-widths to reach, such as avg_wait_time=1% or avg_wait_time=0.05."

@@ -23,9 +23,6 @@ TARGET = 0.2
 POLL_SECONDS = 0.5
 """Seconds between two looks at whether to stop while waiting for a chunk."""
 
-IDLE_POLLS = 20
-"""Looks without any worker after which that is said."""
-
 RETRIES = 3
 """Times that a chunk is handed out again when the workers that had it were lost."""
 
@@ -48,20 +45,10 @@ class Chunks:
         Seed of all random numbers.
     controls : bool
         Whether to observe the control variates.
-    warn : callable
-        Called when there is nobody to work.
     """
 
-    def __init__(
-        self,
-        pool: WorkerPool,
-        config: Config,
-        seed: int,
-        controls: bool = False,
-        warn: Callable[[str], None] = lambda text: None,
-    ) -> None:
+    def __init__(self, pool: WorkerPool, config: Config, seed: int, controls: bool = False) -> None:
         self._pool, self._config, self._seed, self._controls = pool, config, seed, controls
-        self._warn, self._patience = warn, IDLE_POLLS
         self._size = 1
 
     def run(self, todo: range, stop: Callable[[], bool]) -> Generator[Batch]:
@@ -85,7 +72,6 @@ class Chunks:
                 return
             chunk, future = pending[0]
             if not wait([future], POLL_SECONDS).done:
-                self._warn_if_idle(slots)
                 continue
             pending.popleft()
             batch, seconds = self._result(chunk, future)
@@ -96,15 +82,6 @@ class Chunks:
         """Return the size of a chunk: smaller towards the end, so that all hands end together."""
         share = left // (2 * max(1, slots))
         return max(1, self._size // self._pool.finest, min(self._size, share))
-
-    def _warn_if_idle(self, slots: int) -> None:
-        """Warn once when waiting for workers that are not there."""
-        if slots:
-            self._patience = IDLE_POLLS
-        elif self._patience > 0:
-            self._patience -= 1
-            if self._patience == 0:
-                self._warn("no Dask worker is there; waiting for one")
 
     def _hand_out(self, chunk: range) -> Future[tuple[Batch, float]]:
         return self._pool.executor.submit(_work, self._config, self._seed, chunk, self._controls)

@@ -5,19 +5,16 @@ All are executors of the standard library's `concurrent.futures`.
 
 from __future__ import annotations
 
-import logging
-import math
 import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager
-from importlib import import_module
+from contextlib import AbstractContextManager, contextmanager
 from multiprocessing import current_process, get_context, parent_process
 from multiprocessing.context import BaseContext
+from types import TracebackType
 from typing import Any, NamedTuple
 
 from valmatch.config import arguments
@@ -28,9 +25,6 @@ from valmatch.models.registry import OWN
 __all__ = ["EXECUTORS", "LOCAL", "WorkerPool", "check_workers", "open_pool", "process_pool"]
 
 LOCAL, DASK = EXECUTORS = "local", "dask"
-
-CONNECT_SECONDS = 20
-"""Seconds to wait for a Dask scheduler to answer."""
 
 UNGUARDED = 86
 """Exit code of a worker process whose script asks for workers while it is imported."""
@@ -59,34 +53,63 @@ class WorkerPool(NamedTuple):
 
 
 @contextmanager
-def open_pool(executor: str, workers: int, scheduler: str | None = None) -> Iterator[WorkerPool]:
+def open_pool(
+    executor: str | None,
+    workers: int,
+    scheduler: str | None = None,
+    warn: Callable[[str], None] = lambda text: None,
+    detail: Callable[[str], None] = lambda text: None,
+) -> Iterator[WorkerPool]:
     """Start workers, and dismiss them in the end; what they have not begun is dropped.
 
     Parameters
     ----------
-    executor : str
-        One of `EXECUTORS`.
+    executor : str or None
+        One of `EXECUTORS`; None is Dask where a scheduler is given, else local.
     workers : int
         Worker processes; a single local one is this process itself. Of no meaning with a
         scheduler, which has workers of its own.
     scheduler : str or None
-        Address of a Dask scheduler; None starts a Dask cluster on this machine.
+        Address of a Dask scheduler; None starts a Dask cluster in this process.
+    warn, detail : callable
+        Called when there is nobody to work, and with the number of workers.
 
     Raises
     ------
     InputError
         If there is no such executor, Dask is not installed, or no scheduler answers.
     """
+    if executor is None:
+        executor = LOCAL if scheduler is None else DASK
     arguments.one_of("executor", executor, EXECUTORS)
     check_workers(workers)
     if executor == DASK:
-        with _dask_client(workers, scheduler) as client:
-            yield WorkerPool(client.get_executor(pure=False), _counting(client), 2, 3)
-    elif workers == 1:
+        with _dask_pool(workers, scheduler, warn, detail) as pool:
+            yield pool
+        return
+    if scheduler is not None:
+        raise InputError(
+            f"{option('scheduler')}: of no use with {option('executor=local')} (allowed:"
+            f" {option('executor=dask')})"
+        )
+    detail(f"executor: local, {workers} workers")
+    if workers == 1:
         yield WorkerPool(_Serial(), lambda: 1, 1, 1)
     else:
-        with process_pool(workers) as pool:
-            yield WorkerPool(pool, lambda: workers, 2, 16)
+        with process_pool(workers) as processes:
+            yield WorkerPool(processes, lambda: workers, 2, 16)
+
+
+def _dask_pool(*arguments: Any) -> AbstractContextManager[WorkerPool]:  # noqa: ANN401
+    """Return the pool of the executor `dask`, whose import takes long."""
+    try:
+        from valmatch.execution.dask_cluster import dask_pool
+    except ImportError:
+        raise InputError(
+            f"{option('executor=dask')} needs Dask, which the extra `dask` brings: pip install"
+            " 'valmatch[dask]'"
+        ) from None
+    return dask_pool(*arguments)
 
 
 def check_workers(workers: int) -> None:
@@ -112,26 +135,34 @@ class _Serial(Executor):
         return future
 
 
-@contextmanager
-def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
-    """Start worker processes, which leave signals to this one and end with it."""
-    pool = ProcessPoolExecutor(workers, _context(), _stand_by)
-    try:
-        yield pool
-    except (BrokenExecutor, RunError):
-        if any(process.exitcode == UNGUARDED for process in (pool._processes or {}).values()):
+class _Processes(ProcessPoolExecutor):
+    """Worker processes that are not waited for: what is still at work in the end is not wanted."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        codes = [process.exitcode for process in (self._processes or {}).values()]
+        self.shutdown()
+        if isinstance(error, BrokenExecutor | RunError) and UNGUARDED in codes:
             raise InputError(
                 f"{option('workers')}: worker processes import the script that starts them: put"
                 ' what it does below `if __name__ == "__main__":`, so that only the script itself'
                 " does it"
             ) from None
-        raise
-    finally:
-        # What is still at work is not wanted, and nobody should wait for it.
-        children = list((pool._processes or {}).values())
-        pool.shutdown(wait=False, cancel_futures=True)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        children = list((self._processes or {}).values())
+        super().shutdown(wait=False, cancel_futures=True)
         for process in children:
             process.kill()
+
+
+def process_pool(workers: int) -> ProcessPoolExecutor:
+    """Start worker processes, which leave signals to this one and end with it."""
+    return _Processes(workers, _context(), _stand_by)
 
 
 def _context() -> BaseContext:
@@ -159,60 +190,3 @@ def _end_with_parent() -> None:
     parent.join()
     # Killed, it could not tell the pool to end, and this process would wait for work forever.
     os._exit(1)
-
-
-@contextmanager
-def _dask_client(workers: int, scheduler: str | None) -> Iterator[Any]:
-    """Connect to a Dask scheduler, or start a cluster on this machine."""
-    try:
-        dask: Any = import_module("distributed")
-    except ImportError:
-        raise InputError(
-            f"{option('executor=dask')} needs Dask, which the extra `dask` brings: pip install"
-            " 'valmatch[dask]'"
-        ) from None
-    if scheduler is None:
-        with _ignoring_interrupts():
-            cluster = dask.LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                dashboard_address=None,
-                silence_logs=logging.ERROR,
-            )
-        with cluster, dask.Client(cluster) as client:
-            yield client
-        return
-    try:
-        client = dask.Client(scheduler, timeout=CONNECT_SECONDS)
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"{option('scheduler')} {scheduler}: no Dask scheduler answers: {error}"
-        ) from None
-    with client:
-        yield client
-
-
-def _counting(client: Any) -> Callable[[], int]:  # noqa: ANN401
-    """Return a function that counts the threads of a cluster, asking it once a second at most."""
-    known, asked = 0, -math.inf
-
-    def slots() -> int:
-        nonlocal known, asked
-        if time.monotonic() > asked + 1.0:
-            known, asked = sum(client.nthreads().values()), time.monotonic()
-        return known
-
-    return slots
-
-
-@contextmanager
-def _ignoring_interrupts() -> Iterator[None]:
-    """Let processes that start now ignore Ctrl-C, which a terminal sends to them too."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -17,7 +17,7 @@ from valmatch.config.arguments import PathLike
 from valmatch.config.identity import config_id
 from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError
-from valmatch.execution.executors import LOCAL, open_pool
+from valmatch.execution.executors import open_pool
 from valmatch.execution.interruption import Stop, stop_on_signal
 from valmatch.experiments.plan import DEFAULT_N, DEFAULT_SEED, Plan
 from valmatch.experiments.replicate import check_kept, run_plan
@@ -202,7 +202,7 @@ def compare(
     seed: int = DEFAULT_SEED,
     *,
     workers: int = 1,
-    executor: str = LOCAL,
+    executor: str | None = None,
     scheduler: str | None = None,
     confidence: float = 0.95,
     max_seconds: float = math.inf,
@@ -210,6 +210,7 @@ def compare(
     resume: bool = False,
     progress: Callable[[int], None] = lambda done: None,
     warn: Callable[[str], None] = lambda text: None,
+    detail: Callable[[str], None] = lambda text: None,
 ) -> Comparison:
     """Replicate two configs under common random numbers and compare them pair by pair.
 
@@ -217,7 +218,7 @@ def compare(
     ----------
     a, b : Config or what `valmatch.load` takes
         The systems; differences are b - a.
-    n, seed, workers, executor, scheduler, max_seconds, resume, progress, warn
+    n, seed, workers, executor, scheduler, max_seconds, resume, progress, warn, detail
         As for `valmatch.replicate`; `n` replications of each,
         the time for both, half of it for A.
     confidence : float
@@ -245,7 +246,7 @@ def compare(
     path = None if out is None else arguments.path("out", out)
     _common(build(first).responses, build(second).responses, first.model, second.model)
     with ExitStack() as stack:
-        pool = stack.enter_context(open_pool(executor, workers, scheduler))
+        pool = stack.enter_context(open_pool(executor, workers, scheduler, warn, detail))
         folder = None
         if path:
             identity = {"config_id_b": config_id(second), "seed": seed}

@@ -16,7 +16,7 @@ from valmatch.config.config import Config
 from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError, option
 from valmatch.execution.chunks import Chunks
-from valmatch.execution.executors import LOCAL, WorkerPool, open_pool
+from valmatch.execution.executors import WorkerPool, open_pool
 from valmatch.execution.interruption import Stop, stop_on_signal
 from valmatch.execution.shards import WHOLE, Shard, parse_shard
 from valmatch.experiments.plan import DEFAULT_N, DEFAULT_SEED, MAX_REPS, Plan
@@ -42,7 +42,7 @@ def replicate(
     seed: int = DEFAULT_SEED,
     *,
     workers: int = 1,
-    executor: str = LOCAL,
+    executor: str | None = None,
     scheduler: str | None = None,
     shard: Shard | str = WHOLE,
     confidence: float = 0.95,
@@ -54,6 +54,7 @@ def replicate(
     resume: bool = False,
     progress: Callable[[int], None] = lambda done: None,
     warn: Warn = lambda text: None,
+    detail: Callable[[str], None] = lambda text: None,
 ) -> Replications:
     """Run replications 0..n-1 of a config, or a shard of them.
 
@@ -71,10 +72,11 @@ def replicate(
         Seed of all random numbers, >= 0.
     workers : int
         Worker processes, >= 1; without effect where a Dask scheduler is given.
-    executor : str
-        ``local``: processes of this machine; ``dask``: the workers of a Dask scheduler.
+    executor : str or None
+        ``local``: processes of this machine; ``dask``: the workers of a Dask scheduler. None is
+        ``dask`` where a scheduler is given, else ``local``.
     scheduler : str or None
-        Address of that scheduler; None starts one with `workers` workers on this machine.
+        Address of that scheduler; ``dask`` without one starts one in this process.
     shard : Shard or str
         The replications to make, ``"I/K"``: every K-th one from I on.
     confidence : float
@@ -97,6 +99,8 @@ def replicate(
         Called with the number of further replications done.
     warn : callable
         Called with each remark on the input.
+    detail : callable
+        Called with the number of workers, and again when that changes.
 
     Returns
     -------
@@ -115,7 +119,7 @@ def replicate(
     plan = Plan(n, seed, part, confidence, targets, max_reps, control_variates)
     with ExitStack() as stack:
         limit = arguments.seconds("max_seconds", max_seconds)
-        pool = stack.enter_context(open_pool(executor, workers, scheduler))
+        pool = stack.enter_context(open_pool(executor, workers, scheduler, warn, detail))
         return run_plan(
             config,
             plan,
@@ -183,7 +187,7 @@ def run_plan(
         progress(store.done)
         goals = list(plan.goals())
         try:
-            chunks = Chunks(pool, config, plan.seed, plan.control_variates, warn)
+            chunks = Chunks(pool, config, plan.seed, plan.control_variates)
             precision = _advance(store, chunks, goals, wanted, plan.confidence, stop, progress)
         finally:
             if folder:

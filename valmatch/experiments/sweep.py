@@ -14,7 +14,7 @@ from typing import Any
 
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
-from valmatch.execution.executors import LOCAL, open_pool
+from valmatch.execution.executors import open_pool
 from valmatch.execution.interruption import stop_on_signal
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.experiments.design import Design
@@ -107,13 +107,14 @@ def run_design(
     plan: Plan,
     *,
     workers: int = 1,
-    executor: str = LOCAL,
+    executor: str | None = None,
     scheduler: str | None = None,
     max_seconds: float = math.inf,
     out: Path | None = None,
     resume: bool = False,
     progress: Callable[[int], None] = lambda done: None,
     warn: Callable[[str], None] = lambda text: None,
+    detail: Callable[[str], None] = lambda text: None,
 ) -> DesignReplications:
     """Run the replications of every point of a design, one point after the other.
 
@@ -129,7 +130,7 @@ def run_design(
         The config of each point.
     plan : Plan
         Which replications; all points meet the same random numbers.
-    workers, executor, scheduler, max_seconds, resume, progress, warn
+    workers, executor, scheduler, max_seconds, resume, progress, warn, detail
         As for `valmatch.replicate`.
     out : Path or None
         Folder for ``design.csv``, ``summary.json``, ``manifest.json`` and the folders of the
@@ -144,7 +145,7 @@ def run_design(
     """
     results: dict[str, Replications] = {}
     with ExitStack() as stack:
-        pool = stack.enter_context(open_pool(executor, workers, scheduler))
+        pool = stack.enter_context(open_pool(executor, workers, scheduler, warn, detail))
         folder = None
         if out:
             ids = list(map(config_id, configs))

@@ -1,0 +1,187 @@
+"""A Dask scheduler that others run: reached, asked for its workers, left where it is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, wait
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from typing import Any
+
+from valmatch.errors import InputError, RunError, option
+from valmatch.execution.interruption import stop_on_signal
+
+__all__ = ["Workers", "connection"]
+
+distributed: Any = import_module("distributed")
+
+ADDRESS = re.compile(r"(?:(?:tcp|tls)://)?(?:[\w.-]{1,253}|\[[\w:.%]{1,60}\]):(\d{1,5})")
+
+CONNECT_SECONDS = 20
+"""Seconds to wait for a scheduler's first answer."""
+
+ASK_SECONDS = 1
+"""Seconds between two questions to a scheduler for its workers."""
+
+ANSWER_SECONDS = 2
+"""Seconds to wait for the answer."""
+
+LOST_SECONDS = 20
+"""Seconds without an answer after which a scheduler is lost; a new one may take its place first."""
+
+IDLE_ANSWERS = 10
+"""Answers that there is no worker after which that is said."""
+
+CLOSE_SECONDS = 2
+"""Seconds to take leave of a scheduler."""
+
+
+@contextmanager
+def connection(address: str) -> Iterator[Any]:
+    """Connect to a scheduler; yield the client.
+
+    Raises
+    ------
+    InputError
+        If that is no address, or no scheduler answers there.
+    """
+    _check(address)
+    client = _connect(address)
+    try:
+        yield client
+    finally:
+        with suppress(Exception):  # lost or not, it is left
+            client.close(timeout=CLOSE_SECONDS)
+
+
+def _check(address: str) -> None:
+    """Refuse what cannot be the address of a scheduler."""
+    match = ADDRESS.fullmatch(address)
+    if not match or not 0 < int(match[1]) < 2**16:
+        raise InputError(
+            f"{option('scheduler')}: {address[:80]!r} (allowed: tcp://HOST:PORT or tls://HOST:PORT)"
+        )
+
+
+def _connect(address: str) -> Any:  # noqa: ANN401
+    """Return a client of a scheduler; a signal ends the wait for it.
+
+    A thread waits, for where something accepts a connection and says nothing Dask has no end.
+    """
+    connected: Future[Any] = Future()
+
+    def attempt() -> None:
+        try:
+            # A client that cannot connect would wait and complain when this process ends.
+            asyncio.run(asyncio.wait_for(_greet(address), CONNECT_SECONDS))
+            # It connects anew for longer than it takes to find that its scheduler is lost.
+            timeout = 3 * LOST_SECONDS
+            client = distributed.Client(address, timeout=timeout, set_as_default=False)
+            connected.set_result(client)
+        except Exception as error:
+            connected.set_exception(error)
+
+    threading.Thread(target=attempt, daemon=True).start()
+    with stop_on_signal(CONNECT_SECONDS + CLOSE_SECONDS) as stop:
+        while not wait([connected], 0.1).done and not stop():
+            pass
+    if stop.reason == "interrupted":
+        raise KeyboardInterrupt
+    try:
+        return connected.result(timeout=0)
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"{option('scheduler')} {address}: no Dask scheduler answers within"
+            f" {CONNECT_SECONDS} s{_reason(error)}"
+        ) from None
+
+
+async def _greet(address: str) -> None:
+    """Ask what answers at an address."""
+    arguments = distributed.Security().get_connection_args("client")
+    if address.startswith("tls:") and not arguments["ssl_context"]:
+        raise InputError(
+            f"{option('scheduler')} {address}: TLS needs certificates, which Dask's configuration"
+            " names: distributed.comm.tls.ca-file, distributed.comm.tls.client.cert and .key"
+        )
+    async with distributed.rpc(
+        address, connection_args=arguments, timeout=CONNECT_SECONDS
+    ) as server:
+        kind = (await server.identity())["type"]
+    if kind != "Scheduler":
+        raise OSError(f"this is a Dask {kind.lower()}")
+
+
+def _reason(error: BaseException) -> str:
+    """Return what an error comes down to, in words that may follow others."""
+    while error.__cause__:
+        error = error.__cause__
+    return f": {error}" if str(error) else ""
+
+
+class Workers:
+    """The workers of a scheduler, as far as is known.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Is connected to the scheduler.
+    address : str
+        Of the scheduler.
+    warn, detail : callable
+        As for `valmatch.execution.executors.open_pool`.
+    """
+
+    def __init__(
+        self,
+        client: Any,  # noqa: ANN401
+        address: str,
+        warn: Callable[[str], None],
+        detail: Callable[[str], None],
+    ) -> None:
+        self._client, self._question = client, client.scheduler.ncores
+        self._address, self._warn, self._detail = address, warn, detail
+        self._asked, self._silent = -math.inf, math.inf
+        self._threads: Mapping[str, int] = {}
+        self._patience = IDLE_ANSWERS
+
+    def slots(self) -> int:
+        """Return the number of their threads; none while the scheduler does not answer.
+
+        Raises
+        ------
+        RunError
+            If the scheduler is lost.
+        """
+        now = time.monotonic()
+        if now > self._asked + ASK_SECONDS:
+            try:
+                self._note(self._client.sync(self._question, callback_timeout=ANSWER_SECONDS))
+                self._silent = math.inf
+            except Exception:  # of many kinds, by where a question was lost
+                self._silent = min(self._silent, now)
+            self._asked = time.monotonic()
+        if self._asked > self._silent + LOST_SECONDS:
+            raise RunError(
+                f"the Dask scheduler {self._address} has not answered for {LOST_SECONDS} s; what"
+                f" is finished is kept, {option('resume=True')} goes on"
+            )
+        return sum(self._threads.values()) if self._silent == math.inf else 0
+
+    def _note(self, threads: Mapping[str, int]) -> None:
+        """Note the threads of each worker, and say what a run should know of them."""
+        if threads.keys() != self._threads.keys():
+            lost = len(self._threads.keys() - threads.keys())
+            further = f" ({lost} lost)" if lost else ""
+            self._detail(f"executor: dask, {len(threads)} workers{further}")
+        self._threads = threads
+        self._patience = IDLE_ANSWERS if threads else self._patience - 1
+        if self._patience == 0:
+            self._warn("no Dask worker is there; waiting for one")
