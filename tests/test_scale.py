@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
-from contextlib import contextmanager
 from pathlib import Path
 from random import Random
-from socket import create_server
-from typing import Any
 
-import numpy as np
 import pytest
 
 from tests.command import valmatch
@@ -22,8 +13,6 @@ from tests.crashes import CASES, contents, run_and_kill
 from valmatch.config.config import Config
 from valmatch.config.loading import load
 from valmatch.errors import InputError
-from valmatch.execution.chunks import Chunks
-from valmatch.execution.executors import WorkerPool
 from valmatch.execution.shards import Shard, parse_shard, shard_of_job
 from valmatch.experiments.combine import combine
 from valmatch.experiments.replicate import replicate
@@ -209,94 +198,3 @@ def test_dask_on_this_machine(case: tuple[Config, int, dict[str, bytes]], tmp_pa
     config, n, serial = case
     replicate(config, n, executor="dask", workers=2, out=tmp_path)
     assert contents(tmp_path) == serial
-
-
-def test_no_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("distributed")
-    monkeypatch.setattr("valmatch.execution.executors.CONNECT_SECONDS", 1)
-    with _free_port() as port:
-        pass
-    refused = valmatch(
-        "replicate", "valorant", "--executor", "dask", "--scheduler", f"tcp://127.0.0.1:{port}"
-    )
-    assert refused.code == 2
-    assert "no Dask scheduler answers" in refused.err
-    assert refused.err.count("\n") == 1
-
-
-def test_a_lost_dask_worker_costs_a_retry(tmp_path: Path) -> None:
-    pytest.importorskip("distributed")
-    config, n = load("valorant", ["rate_multiplier=10"]), 1000
-    killed: list[int] = []
-    with _cluster(tmp_path) as (address, workers):
-
-        def kill_one(done: int) -> None:
-            if done and not killed:
-                workers[0].kill()
-                killed.append(done)
-
-        found = replicate(
-            config, n, executor="dask", scheduler=address, progress=kill_one, out=tmp_path / "dask"
-        )
-    assert killed
-    assert found.complete
-    serial = replicate(config, n)
-    np.testing.assert_array_equal(found.values, serial.values)
-
-
-@contextmanager
-def _free_port() -> Iterator[int]:
-    with create_server(("127.0.0.1", 0)) as server:
-        yield server.getsockname()[1]
-
-
-@contextmanager
-def _cluster(folder: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
-    """Start a Dask scheduler and two workers as processes of their own."""
-    with _free_port() as port:
-        pass
-    address = f"tcp://127.0.0.1:{port}"
-    commands = [
-        ["scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"],
-        *[["worker", address, "--no-nanny", "--nthreads", "1", "--no-dashboard"]] * 2,
-    ]
-    processes = []
-    try:
-        for command in commands:
-            processes.append(
-                subprocess.Popen(
-                    [sys.executable, "-m", "distributed.cli.dask_" + command[0], *command[1:]],
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    cwd=folder,
-                )
-            )
-            time.sleep(0.5)
-        yield address, processes[1:]
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
-
-
-def test_waiting_without_workers_is_said_once_and_can_be_stopped(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("valmatch.execution.chunks.POLL_SECONDS", 0.001)
-    monkeypatch.setattr("valmatch.execution.chunks.IDLE_POLLS", 3)
-
-    class Nobody(Executor):
-        def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401
-            return Future()
-
-    looked = 0
-
-    def stop() -> bool:
-        nonlocal looked
-        looked += 1
-        return looked > 20
-
-    said: list[str] = []
-    chunks = Chunks(WorkerPool(Nobody(), lambda: 0, 2, 1), load("valorant"), 1, warn=said.append)
-    assert list(chunks.run(range(5), stop)) == []
-    assert said == ["no Dask worker is there; waiting for one"]

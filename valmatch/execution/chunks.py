@@ -24,7 +24,7 @@ POLL_SECONDS = 0.5
 """Seconds between two looks at whether to stop while waiting for a chunk."""
 
 RETRIES = 3
-"""Times that a chunk is handed out again when the workers that had it were lost."""
+"""Times that workers may be lost with a chunk."""
 
 _own = threading.local()
 """The model of this thread of this worker process: models are for one thread at a time."""
@@ -57,6 +57,7 @@ class Chunks:
         Once `stop` says so, nothing more is begun; what is at work is still waited for.
         """
         pending: deque[tuple[range, Future[tuple[Batch, float]]]] = deque()
+        losses = 0
         while todo or pending:
             slots = self._pool.slots()
             if stop():
@@ -73,8 +74,18 @@ class Chunks:
             chunk, future = pending[0]
             if not wait([future], POLL_SECONDS).done:
                 continue
+            result = _result(future)
+            if result is None:
+                losses += 1
+                if losses == RETRIES:
+                    raise RunError(
+                        f"{losses} times the workers were lost with replications {chunk}"
+                    )
+                pending[0] = chunk, self._hand_out(chunk)
+                continue
             pending.popleft()
-            batch, seconds = self._result(chunk, future)
+            losses = 0
+            batch, seconds = result
             self._size = _next_size(len(batch.responses), seconds)
             yield batch
 
@@ -86,24 +97,25 @@ class Chunks:
     def _hand_out(self, chunk: range) -> Future[tuple[Batch, float]]:
         return self._pool.executor.submit(_work, self._config, self._seed, chunk, self._controls)
 
-    def _result(self, chunk: range, future: Future[tuple[Batch, float]]) -> tuple[Batch, float]:
-        """Return the result of a chunk, handing it out again if its workers were lost."""
-        for _ in range(RETRIES):
-            try:
-                return future.result()
-            except (InputError, RunError):
-                raise
-            except BrokenExecutor:
-                raise RunError(
-                    "a worker process died (out of memory, or killed from outside); what is"
-                    f" finished is kept, {option('resume=True')} goes on"
-                ) from None
-            except Exception as error:
-                # Dask gives a task up once it has lost several workers with it.
-                if type(error).__name__ != "KilledWorker" and not isinstance(error, CancelledError):
-                    raise RunError(f"a worker failed: {type(error).__name__}: {error}") from error
-                future = self._hand_out(chunk)
-        raise RunError(f"{RETRIES} times the workers were lost with replications {chunk}")
+
+def _result(future: Future[tuple[Batch, float]]) -> tuple[Batch, float] | None:
+    """Return the result of a chunk, None if the workers that had it were lost."""
+    try:
+        return future.result()
+    except (InputError, RunError):
+        raise
+    except BrokenExecutor:
+        raise RunError(
+            "a worker process died (out of memory, or killed from outside); what is"
+            f" finished is kept, {option('resume=True')} goes on"
+        ) from None
+    except CancelledError:
+        return None
+    except Exception as error:
+        # Dask gives a task up once it has lost several workers with it.
+        if type(error).__name__ == "KilledWorker":
+            return None
+        raise RunError(f"a worker failed: {type(error).__name__}: {error}") from error
 
 
 def _next_size(size: int, seconds: float) -> int:

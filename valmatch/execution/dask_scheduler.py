@@ -59,12 +59,13 @@ def connection(address: str) -> Iterator[Any]:
             client.close(timeout=CLOSE_SECONDS)
 
 
-def _check(address: str) -> None:
+def _check(address: object) -> None:
     """Refuse what cannot be the address of a scheduler."""
-    match = ADDRESS.fullmatch(address)
+    match = ADDRESS.fullmatch(address) if isinstance(address, str) else None
     if not match or not 0 < int(match[1]) < 2**16:
+        shown = address[:80] if isinstance(address, str) else address
         raise InputError(
-            f"{option('scheduler')}: {address[:80]!r} (allowed: tcp://HOST:PORT or tls://HOST:PORT)"
+            f"{option('scheduler')}: {shown!r} (allowed: tcp://HOST:PORT or tls://HOST:PORT)"
         )
 
 
@@ -112,7 +113,7 @@ async def _greet(address: str) -> None:
             " names: distributed.comm.tls.ca-file, distributed.comm.tls.client.cert and .key"
         )
     async with distributed.rpc(
-        address, connection_args=arguments, timeout=CONNECT_SECONDS
+        address, connection_args=arguments, timeout=CONNECT_SECONDS - ANSWER_SECONDS
     ) as server:
         kind = (await server.identity())["type"]
     if kind != "Scheduler":
