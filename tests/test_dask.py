@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from socket import create_server
 from typing import NamedTuple
@@ -27,8 +27,8 @@ from valmatch.experiments.replicate import replicate
 
 pytest.importorskip("distributed")
 
-LONG = ("replicate", "valorant", "-n", 3000, "--set", "rate_multiplier=10")
-"""A run that takes some seconds on two workers."""
+SLOW = ("replicate", "valorant", "--set", "rate_multiplier=10")
+"""A command whose replications take long enough for something to happen between them."""
 
 SCHEDULER = "valmatch.execution.dask_scheduler"
 
@@ -40,9 +40,9 @@ class Cluster(NamedTuple):
     scheduler: subprocess.Popen[bytes]
     workers: list[subprocess.Popen[bytes]]
 
-    def run(self, folder: Path, *options: object) -> subprocess.Popen[str]:
+    def run(self, folder: Path, n: int = 10**5, *options: object) -> subprocess.Popen[str]:
         """Start a run on the workers and wait until it has some replications."""
-        return start(*LONG, *options, "--scheduler", self.address, "--out", folder)
+        return start(*SLOW, "-n", n, *options, "--scheduler", self.address, "--out", folder)
 
 
 @contextmanager
@@ -88,50 +88,48 @@ def _rows(folder: Path) -> int:
 
 
 def test_a_lost_scheduler_ends_a_run_that_can_be_resumed(tmp_path: Path) -> None:
-    for name in ("killed", "frozen"):
-        (tmp_path / name).mkdir()
-    with _cluster(tmp_path / "killed") as killed, _cluster(tmp_path / "frozen") as frozen:
-        runs = {name: tmp_path / name / "run" for name in ("killed", "frozen")}
-        processes = {
-            killed.address: killed.run(runs["killed"]),
-            frozen.address: frozen.run(runs["frozen"]),
-        }
-        lost = time.monotonic()
-        killed.scheduler.kill()
-        frozen.scheduler.send_signal(signal.SIGSTOP)
-        for address, process in processes.items():
+    n = 250
+    undisturbed = tmp_path / "undisturbed"
+    assert valmatch(*SLOW, "-n", n, "--workers", 2, "--out", undisturbed).code == 0
+    with ExitStack() as stack:
+        runs = {}
+        for number in (signal.SIGKILL, signal.SIGSTOP):
+            folder = tmp_path / number.name
+            folder.mkdir()
+            cluster = stack.enter_context(_cluster(folder))
+            runs[folder / "run"] = cluster, cluster.run(folder / "run", n), time.monotonic()
+            cluster.scheduler.send_signal(number)
+        for folder, (cluster, process, lost) in runs.items():
             _, err = process.communicate(timeout=60)
             assert time.monotonic() - lost < 30
             assert process.returncode == 1
             assert err == (
-                f"the Dask scheduler {address} has not answered for 20 s; what is finished is"
-                " kept, --resume goes on\n"
+                f"the Dask scheduler {cluster.address} has not answered for 20 s; what is finished"
+                " is kept, --resume goes on\n"
             )
-    for folder in runs.values():
-        manifest = json.loads((folder / "manifest.json").read_text())
-        assert manifest["replications"] == _rows(folder) > 0
-        assert valmatch(*LONG, "--workers", 2, "--resume", "--out", folder).code == 0
-    undisturbed = tmp_path / "undisturbed"
-    assert valmatch(*LONG, "--workers", 2, "--out", undisturbed).code == 0
-    for folder in runs.values():
+            manifest = json.loads((folder / "manifest.json").read_text())
+            assert manifest["replications"] == _rows(folder) > 0
+    for folder in runs:
+        resumed = valmatch(*SLOW, "-n", n, "--workers", 2, "--resume", "--out", folder)
+        assert resumed.code == 0
         assert contents(folder) == contents(undisturbed)
 
 
 def test_a_run_on_a_frozen_scheduler_can_be_stopped(tmp_path: Path) -> None:
     with _cluster(tmp_path) as cluster:
-        limited = cluster.run(tmp_path / "limited", "--max-time", "10s")
+        limited = cluster.run(tmp_path / "limited", 10**5, "--max-time", "10s")
         stopped = cluster.run(tmp_path / "stopped")
         cluster.scheduler.send_signal(signal.SIGSTOP)
         stopped.send_signal(signal.SIGTERM)
         _, err = stopped.communicate(timeout=15)
         assert stopped.returncode == 130
         rows = _rows(tmp_path / "stopped")
-        assert f"warning: interrupted after {rows} of 3000 replications" in err
+        assert f"warning: interrupted after {rows} of 100000 replications" in err
         _, err = limited.communicate(timeout=20)
         assert limited.returncode == 3
         rows = _rows(tmp_path / "limited")
         assert err.splitlines()[1:] == [
-            f"warning: out of time after {rows} of 3000 replications; --resume goes on"
+            f"warning: out of time after {rows} of 100000 replications; --resume goes on"
         ]
 
 
@@ -152,7 +150,7 @@ def test_a_second_interrupt_ends_at_once(tmp_path: Path) -> None:
 
 
 def test_a_lost_worker_costs_a_retry(tmp_path: Path) -> None:
-    config, n = load("valorant", ["rate_multiplier=10"]), 1000
+    config, n = load("valorant", ["rate_multiplier=10"]), 500
     killed: list[int] = []
     details: list[str] = []
     with _cluster(tmp_path) as cluster:
@@ -210,8 +208,7 @@ def test_no_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_connecting_can_be_stopped(number: signal.Signals) -> None:
     with _port() as port:
         process = subprocess.Popen(
-            [sys.executable, "-m", "valmatch", *map(str, LONG)]
-            + ["--scheduler", f"tcp://127.0.0.1:{port}"],
+            [sys.executable, "-m", "valmatch", *SLOW, "--scheduler", f"tcp://127.0.0.1:{port}"],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
@@ -306,7 +303,9 @@ def test_nobody_reaches_a_cluster_of_ones_own(
     """It opens no port, and what it keeps in files nobody else can touch."""
     psutil = pytest.importorskip("psutil")
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    process = start(*LONG[:3], 10**6, "--executor", "dask", "--workers", 2, "--out", tmp_path / "o")
+    process = start(
+        *SLOW, "-n", 10**5, "--executor", "dask", "--workers", 2, "--out", tmp_path / "o"
+    )
     family = [psutil.Process(process.pid)]
     family += family[0].children(recursive=True)
     assert len(family) > 2
