@@ -32,7 +32,7 @@ ANSWER_SECONDS = 2
 """Seconds to wait for the answer."""
 
 LOST_SECONDS = 20
-"""Seconds without an answer after which a scheduler is lost; a new one may take its place first."""
+"""Seconds without an answer after which a scheduler is lost."""
 
 IDLE_ANSWERS = 10
 """Answers that there is no worker after which that is said."""
@@ -80,10 +80,9 @@ def _connect(address: str) -> Any:  # noqa: ANN401
         try:
             # A client that cannot connect would wait and complain when this process ends.
             asyncio.run(asyncio.wait_for(_greet(address), CONNECT_SECONDS))
-            # It connects anew for longer than it takes to find that its scheduler is lost.
-            timeout = 3 * LOST_SECONDS
-            client = distributed.Client(address, timeout=timeout, set_as_default=False)
-            connected.set_result(client)
+            connected.set_result(
+                distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+            )
         except Exception as error:
             connected.set_exception(error)
 
@@ -148,6 +147,7 @@ class Workers:
         detail: Callable[[str], None],
     ) -> None:
         self._client, self._question = client, client.scheduler.ncores
+        self._link = client.scheduler_comm
         self._address, self._warn, self._detail = address, warn, detail
         self._asked, self._silent = -math.inf, math.inf
         self._threads: Mapping[str, int] = {}
@@ -161,6 +161,9 @@ class Workers:
         RunError
             If the scheduler is lost.
         """
+        # The client would connect anew, but what was handed out by then may never come back.
+        if self._link is not self._client.scheduler_comm or self._link.closed():
+            raise self._lost("has closed the connection")
         now = time.monotonic()
         if now > self._asked + ASK_SECONDS:
             try:
@@ -170,11 +173,14 @@ class Workers:
                 self._silent = min(self._silent, now)
             self._asked = time.monotonic()
         if self._asked > self._silent + LOST_SECONDS:
-            raise RunError(
-                f"the Dask scheduler {self._address} has not answered for {LOST_SECONDS} s; what"
-                f" is finished is kept, {option('resume=True')} goes on"
-            )
+            raise self._lost(f"has not answered for {LOST_SECONDS} s")
         return sum(self._threads.values()) if self._silent == math.inf else 0
+
+    def _lost(self, how: str) -> RunError:
+        return RunError(
+            f"the Dask scheduler {self._address} {how}; what is finished is kept,"
+            f" {option('resume=True')} goes on"
+        )
 
     def _note(self, threads: Mapping[str, int]) -> None:
         """Note the threads of each worker, and say what a run should know of them."""
