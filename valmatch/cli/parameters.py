@@ -15,7 +15,7 @@ from valmatch.config import arguments
 from valmatch.config.limits import LEVEL, RANGES
 from valmatch.config.numerals import real_number, whole_number
 from valmatch.errors import InputError, call_options
-from valmatch.printable import shortened, shown
+from valmatch.printable import shown
 
 if TYPE_CHECKING:
     from valmatch.config.config import Config
