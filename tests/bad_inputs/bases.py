@@ -1,0 +1,51 @@
+"""Small good runs, which cases damage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.command import valmatch
+from tests.game_logs import random_rows, write
+
+__all__ = ["CURVES", "LOG", "RESULTS_LOG", "RUNS", "TRACE", "make_bases"]
+
+CURVES = ("kg-fig1-top", *(f"--set={one}" for one in ("n_opponents=4", "n_games=20", "rank=1")))
+"""A small config of the model with curves."""
+
+LOG, RESULTS_LOG, TRACE = "long.csv", "results.csv", "trace.csv"
+
+RUNS = {
+    "simulate": ("simulate", "valorant"),
+    "replicate": ("replicate", "valorant", "-n", "12"),
+    "controls": ("replicate", "valorant", "-n", "12", "--control-variates"),
+    "curves": ("replicate", *CURVES, "-n", "12"),
+    "shard": ("replicate", "valorant", "-n", "12", "--shard", "0/2"),
+    "design": ("replicate", "valorant", "-n", "6", "--sweep", "team_diff=100,200"),
+    "compare": ("compare", "valorant", "--set", "team_diff=300", "-n", "6"),
+    "optimize": ("optimize", "valorant-20min", "--budget", "100"),
+    "study": ("optimize", "valorant-20min", "--budget", "100", "--macroreps", "2"),
+    "frontier": ("optimize", "valorant-20min", "--budget", "100", "--sweep", "upper_time=20:30:10"),
+    "rate": ("rate", LOG),
+}
+"""Commands by the folder that holds their results."""
+
+
+def make_bases(folder: Path) -> Path:
+    """Make the runs and the files in an empty folder; this also loads what commands need."""
+    write(folder / LOG, random_rows(1, games=20, players=8))
+    games = [[[f"p{k % 5}", f"p{(k + 1) % 5}"]] for k in range(20)]
+    write(folder / RESULTS_LOG, games, "winner,loser")
+    players = [[[f"{0.05 * k:.2f}", f"{1000 + 37 * k % 300}"]] for k in range(40)]
+    write(folder / TRACE, players, "arrival_hours,rating")
+    for name, (command, source, *options) in RUNS.items():
+        source = str(folder / source) if command == "rate" else source
+        ended = valmatch(command, source, *options, "--out", folder / name)
+        assert ended.code in (0, 3), ended.err
+    for system in ("elo", "trueskill", "glicko2"):
+        assert valmatch("rate", folder / LOG, "--system", system).code == 0
+    for name in ("replicate", "rate"):
+        drawn = valmatch("plot", folder / name)
+        assert drawn.code == 0, drawn.err
+        for file in drawn.out.splitlines():
+            Path(file).unlink()
+    return folder

@@ -1,0 +1,231 @@
+"""Bad options and arguments of every command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from random import Random
+
+from tests.bad_inputs.bases import LOG
+from tests.bad_inputs.case import FAULTY, Case, Content, Odd
+from tests.bad_inputs.damage import ESCAPES, HUGE, LONG
+
+__all__ = ["option_case"]
+
+REPLICATE = ("replicate", "valorant", "-n", "2")
+SIMULATE = ("simulate", "valorant")
+COMPARE = ("compare", "valorant", "--set", "team_diff=300", "-n", "2")
+OPTIMIZE = ("optimize", "valorant-20min", "--budget", "100")
+COMBINE = ("combine", "out", "shard")
+RATE = ("rate", LOG)
+
+WRITING = (REPLICATE, SIMULATE, COMPARE, OPTIMIZE, RATE)
+
+WORDS = ("", " ", "word", "\N{NO-BREAK SPACE}", "\udcff", "1\n2", LONG, *ESCAPES)
+
+WHOLE = ("-1", "1.5", "1e3", "0x10", "1_000", "+", "1,000", "\N{SUPERSCRIPT TWO}", "nan", "-", HUGE)
+WHOLE += ("\N{ARABIC-INDIC DIGIT ONE}", "\N{FULLWIDTH DIGIT ONE}", *WORDS)
+
+POSITIVE = ("0", *WHOLE)
+
+LEVEL = ("0", "1", "1.0", "-0.5", "nan", "inf", "95%", "0,95", "1e-400", "0.95.1", HUGE, *WORDS)
+
+TIME = ("0", "-1", "1x", "1:2", "::", "1e3", "nan", "0s", "00:00:00", "1 h", *WORDS)
+
+SHARD = ("1/1", "-1/2", "a/b", "1", "/", "1/0", "0/0", "1/2/3", " 0/2", f"{HUGE}/1", f"0/{HUGE}")
+SHARD += ("0/1.5", "\N{SUPERSCRIPT TWO}/3", "0//2", *WORDS)
+
+SWEEP = ("=", "team_diff", "team_diff=", "team_diff=1:2:0", "team_diff=2:1:1", "team_diff=nan:1:1")
+SWEEP += ("team_diff=0:1e9:1e-9", "team_diff=1:inf:1", "nothing=1,2", "team_diff=a,b", "=1,2")
+SWEEP += ("team_diff=[", f"team_diff={'[' * 5000}", f"team_diff={HUGE}", "model=x,y", "team_diff=-1")
+SWEEP += ("team_diff=1e400", f"{LONG}=1", "\x1b[2J=1,2", "team_diff=\x1b[2J", "team_diff=1:2:1e-400")
+SWEEP += ("team_diff=*a", "team_diff=1:2:NaN", "team_diff=1e999999999:1:1", *WORDS)
+
+FRONTIER = ("nothing=1:2:1", "upper_time=2:1:1", "upper_time=1:2:0", "upper_time", "=1:2:1")
+FRONTIER += ("upper_time=a:b:c", "upper_time=nan:nan:nan", "upper_time=1:1e9:1e-3", "upper_time=")
+FRONTIER += ("upper_time=1:2", f"upper_time=1:{HUGE}:1", "upper_time=1:2:1e-400", *WORDS)
+
+TARGET = ("avg_wait_time", "=1%", "avg_wait_time=", "avg_wait_time=0", "avg_wait_time=-1", "x=1%")
+TARGET += ("avg_wait_time=abc%", "avg_wait_time=nan", "avg_wait_time=inf", "avg_wait_time=1%%")
+TARGET += ("avg_wait_time=%", "avg_wait_time=1e400%", f"{LONG}=1%", "\x1b[2J=1%", *WORDS)
+
+SET = ("", "=", "a", "=1", "team_diff", ".=1", "factors.=1", "a..b=1", "team_diff=[", "team_diff={")
+SET += ("nothing=1", "team_diff=abc", "team_diff=.nan", "team_diff=-1", "team_diff=1e400")
+SET += ("factors.poisson_rate.99=1", "factors.poisson_rate.x=1", "model=word", "model.x=1")
+SET += ("factors=3", "replicate=3", f"{'a.' * 40}b=1", f"team_diff={'[' * 5000}", "team_diff=*a")
+SET += ("team_diff=&a [*a]", "a\x1b[2J=1", "team_diff=\x1b[2J", 'team_diff="\\e[2J"', "\udcff=1")
+SET += ("team_diff=\udcff", f"team_diff={HUGE}", f"{LONG}=1", f"team_diff={LONG}", "poisson_rate=[]")
+SET += (f"factors.poisson_rate.{HUGE}=1", "factors.poisson_rate.\N{SUPERSCRIPT TWO}=1", "\n=\n")
+SET += ("arrivals=nowhere.csv", "arrivals=\x1b[2J", f"arrivals={LONG}", 'arrivals="a\\0b"', "team_num=0")
+SET += ('"a\\nb"=1', "team_num=0.5", "matching=word", "cov_matrix=[[1]]", "cov_matrix=3")
+
+PARAMETER = ("", "T", "T=", "T=abc", "T=nan", "T=-1", "NOTHING=1", "T=1e400", "=1", "T=1=2", "T=inf")
+PARAMETER += ("\x1b[2J=1", "T=\x1b[2J", f"{LONG}=1", f"T={LONG}", "\udcff=1", "T=0", f"T={HUGE}")
+
+COLUMNS = ("x", "=", "game=", "=game", "nothing=a", "game=a,game=b", "game=nothing", '"', '"game=a')
+COLUMNS += ("game=\x1b[2J", "\x1b[2J=game", f"game={LONG}", f"game={'x' * 200_000}", ",", "game=\n")
+COLUMNS += ("game=game,,", "\udcff=a", "game=\udcff")
+
+TUNE = ("nothing", ",", "T,", "T T", "T,nothing", "\x1b[2J", LONG, "\udcff", "t")
+
+SOLVER = ("word", ",", "auto,", "auto,word", "AUTO", "auto auto", " ", "\x1b[2J", LONG, "\udcff")
+
+NAME = ("word", " ", "LOCAL", "\x1b[2J", LONG, "\udcff", "local\n")
+
+SCHEDULER = ("nonsense", "tcp://", "tcp://localhost:port", "ftp://x", "tcp://:99999", "\x1b[2J", " ")
+
+BAD: Sequence[tuple[Sequence[str], str, Sequence[str]]] = (
+    (REPLICATE, "-n", POSITIVE),
+    (REPLICATE, "--seed", WHOLE),
+    (REPLICATE, "--workers", POSITIVE),
+    (REPLICATE, "--shard", SHARD),
+    (REPLICATE, "--sweep", SWEEP),
+    (REPLICATE, "--target", TARGET),
+    ((*REPLICATE, "--target", "avg_wait_time=50%"), "--max-reps", POSITIVE),
+    (REPLICATE, "--confidence", LEVEL),
+    (REPLICATE, "--max-time", TIME),
+    (REPLICATE, "--executor", NAME),
+    ((*REPLICATE, "--executor", "dask"), "--scheduler", SCHEDULER),
+    (REPLICATE, "--set", SET),
+    (SIMULATE, "--set", SET),
+    (SIMULATE, "--seed", WHOLE),
+    (SIMULATE, "--replication", WHOLE),
+    (COMPARE, "--set", SET),
+    (COMPARE, "-n", POSITIVE),
+    (COMPARE, "--confidence", LEVEL),
+    (COMPARE, "--executor", NAME),
+    (OPTIMIZE, "--budget", POSITIVE),
+    (OPTIMIZE, "--solver", SOLVER),
+    (OPTIMIZE, "--macroreps", POSITIVE),
+    (OPTIMIZE, "--sweep", FRONTIER),
+    (OPTIMIZE, "--workers", POSITIVE),
+    (OPTIMIZE, "--confidence", LEVEL),
+    (OPTIMIZE, "--max-time", TIME),
+    (COMBINE, "--expect", POSITIVE),
+    (COMBINE, "--confidence", LEVEL),
+    (RATE, "--system", NAME),
+    (RATE, "--columns", COLUMNS),
+    (RATE, "--set", PARAMETER),
+    (RATE, "--tune", TUNE),
+    ((*RATE, "--tune", "T"), "--train", LEVEL),
+    (RATE, "--burn-in", WHOLE),
+)
+"""What no option can be."""
+
+MAYBE: Sequence[tuple[Sequence[str], str, Sequence[str]]] = (
+    ((*REPLICATE, "--max-time", "0.2"), "-n", ("1" + "0" * 9, "1" + "0" * 15, "9" * 4000)),
+    (REPLICATE, "--seed", ("9" * 100, "9" * 4000)),
+    (SIMULATE, "--replication", ("9" * 18, "9" * 20, "9" * 4000)),
+    ((*REPLICATE, "--target", "avg_wait_time=50%"), "--max-reps", ("1", "9" * 30)),
+    (REPLICATE, "--scheduler", ("", "nonsense", "\x1b[2J")),
+    (REPLICATE, "--executor", ("",)),
+    (REPLICATE, "--shard", ("\N{ARABIC-INDIC DIGIT ZERO}/2", "5/9", f"0/{'9' * 4000}")),
+    (REPLICATE, "--confidence", ("0.\N{ARABIC-INDIC DIGIT NINE}", "1e-300", "0.9999999999999999")),
+    (REPLICATE, "--max-time", (f"{HUGE}", "\N{ARABIC-INDIC DIGIT NINE}", "9999999-00:00:00")),
+    (REPLICATE, "--target", ("avg_wait_time=\N{ARABIC-INDIC DIGIT NINE}%", "avg_wait_time=1e300%")),
+    (REPLICATE, "--sweep", ("replicate.n=1,2", "design.points=1,2", "team_diff=1,,2", "team_diff=1,1")),
+    (REPLICATE, "--set", ("team_num=1000000000", "horizon=1e300", "rate_multiplier=1e9")),
+    (REPLICATE, "--set", ("rate_multiplier=1e300", "team_diff=1e308", "horizon=1e-300")),
+    (COMBINE, "--expect", ("1", "9" * 12, "9" * 20, "9" * 4000)),
+    (OPTIMIZE, "--solver", ("", "auto,auto")),
+    (OPTIMIZE, "--sweep", ("",)),
+    ((*OPTIMIZE, "--max-time", "0.2"), "--budget", ("9" * 12, "9" * 4000)),
+    ((*OPTIMIZE, "--max-time", "0.2"), "--macroreps", ("9" * 9, "9" * 30)),
+    (RATE, "--set", ("T=1e308", "T=1e-308", "GAME_MULT=1e308", "T=\N{ARABIC-INDIC DIGIT NINE}")),
+    (RATE, "--burn-in", ("9" * 30, "9" * 4000)),
+    (RATE, "--tune", ("", "T,T")),
+    (RATE, "--columns", ("", "game=game")),
+)
+"""What is odd, and may be meant."""
+
+USAGE: Sequence[tuple[Sequence[str], str]] = (
+    *(((*command, "--nothing"), "--nothing") for command in (*WRITING, COMBINE)),
+    *(((*command, "-z"), "-z") for command in WRITING),
+    *(((*command, "--\x1b[2J"), "--") for command in WRITING),
+    *(((*command, f"--{LONG}"), "--xxx") for command in WRITING),
+    *(((*command, "--out"), "--out") for command in WRITING),
+    *(((*command, "--json=1"), "--json") for command in WRITING),
+    *(((*command, "--resume"), "--resume") for command in (REPLICATE, COMPARE, OPTIMIZE)),
+    ((*SIMULATE, "further"), "further"),
+    ((*REPLICATE, "\x1b[2J"), "extra argument"),
+    ((*REPLICATE, LONG), "xxx"),
+    ((*COMPARE, "valorant", "further"), "further"),
+    (("replicat", "valorant"), "replicat"),
+    (("\x1b[2J",), "command"),
+    ((LONG,), "xxx"),
+    (("",), "command"),
+    (("\udcff",), "command"),
+    (("replicate",), "CONFIG"),
+    (("compare", "valorant"), "compare"),
+    (("combine", "out"), "DIR"),
+    (("rate",), "GAMES"),
+    (("plot",), "DIR"),
+    (("factors", "word"), "word"),
+    (("factors", ""), "model"),
+    (("factors", "\x1b[2J"), "model"),
+    (("factors", LONG), "xxx"),
+    (("factors", "\udcff"), "model"),
+)
+"""Wrong usage, with what the message must hold."""
+
+SOURCES = ("word", "nowhere.yaml", "valorant.yml", "", ".", "/dev/zero", "/dev/null", "\x1b[2J")
+SOURCES += ("\udcff", "n" * 300, LONG, "a/../b", "valorant/", "-", "/proc/self/mem", "x\ny", "~")
+
+OUTS: Mapping[str, tuple[Mapping[str, Content], bool]] = {
+    "": ({}, True),
+    FAULTY: ({FAULTY: b"here before"}, True),
+    f"{FAULTY}/sub": ({FAULTY: b"here before"}, True),
+    f"{FAULTY}/": ({FAULTY: Odd.PIPE}, True),
+    f"{FAULTY}.": ({f"{FAULTY}.": Odd.DANGLING}, False),
+    f"{FAULTY}0": ({f"{FAULTY}0": Odd.ZEROS}, True),
+    "n" * 300: ({}, True),
+    f"a/{'n' * 300}/b": ({}, True),
+    "n/" * 3000: ({}, True),
+    "/dev/null": ({}, True),
+    "/dev/null/sub": ({}, True),
+    "/proc/nowhere": ({}, True),
+    f"{FAULTY}\x1b[2J": ({}, False),
+    f"{FAULTY}\udcff": ({}, False),
+    f"{FAULTY}\n2": ({}, False),
+}
+"""Bad folders, with what is there and whether they are certainly refused."""
+
+
+def option_case(number: int, rng: Random, bases: Path) -> Case:
+    """Return a command with a bad option or argument."""
+    files: dict[str, Content] = {LOG: bases / LOG, "shard": bases / "shard"}
+    kind = rng.choice(("bad",) * 8 + ("maybe", "maybe", "usage", "usage", "source", "out", "out"))
+    if kind in ("bad", "maybe"):
+        argv, option, values = rng.choice(BAD if kind == "bad" else MAYBE)
+        value = rng.choice(values)
+        argv = (*argv, *(() if argv[0] == "combine" else ("--out", "out")), option, value)
+        names = [option, "design: "] if option == "--sweep" else [option]
+        return _case(number, argv, files, names, kind == "bad", f"{option} {value[:60]!r}")
+    if kind == "usage":
+        argv, name = rng.choice(USAGE)
+        return _case(number, argv, files, [name], True, " ".join(argv)[:60])
+    if kind == "source":
+        command, source = rng.choice(WRITING), rng.choice(SOURCES)
+        argv = (command[0], source, *command[2:], "--out", "out")
+        shown = source[:5] if source.isprintable() else ""
+        return _case(number, argv, files, [shown], True, f"{command[0]} {source[:40]!r}")
+    out, (there, certain) = rng.choice(list(OUTS.items()))
+    command = rng.choice((*WRITING, COMBINE))
+    argv = ("combine", out, "shard") if command is COMBINE else (*command, "--out", out)
+    names = [FAULTY] if FAULTY in out else ["OUT" if command is COMBINE else "--out"]
+    if command is COMBINE and out:
+        names = [out[:5]]
+    case = _case(number, argv, files | there, names, certain, f"{command[0]} --out {out[:40]!r}")
+    return case._replace(out=out)
+
+
+def _case(
+    number: int,
+    argv: Sequence[str],
+    files: Mapping[str, Content],
+    names: Sequence[str],
+    certain: bool,
+    what: str,
+) -> Case:
+    stdin = b"\xff\0[" if argv[1:2] == ("-",) else b""
+    return Case("options", number, argv, files, names, certain, stdin=stdin, what=what)
