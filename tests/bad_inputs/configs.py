@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from tests.bad_inputs.case import FAULTY, Case, Content, Odd
-from tests.bad_inputs.damage import ESCAPES, HUGE, LONG, broken_file
+from tests.bad_inputs.damage import ESCAPES, HUGE, LONG, broken_file, items_of
 from valmatch.config.loading import shipped_configs
 
 __all__ = ["config_case"]
@@ -33,6 +33,7 @@ SECTIONS = ("", "factors", "replicate", "optimize", "design")
 
 Document = dict[str, Any]
 
+
 class Bad(NamedTuple):
     """A config, what is wrong with it, whether it is certainly refused, and by which command."""
 
@@ -50,7 +51,8 @@ def config_case(number: int, rng: Random, bases: Path) -> Case:
     bad = how(rng, source)
     argv = (*(bad.argv or rng.choice(COMMANDS)), "--out", "out")
     files = {FILE: bad.content, **bad.files}
-    names = (FILE, "design: ") if bad.what.startswith("design: ") else (FILE,)
+    # What stands in a section may be named instead of the file.
+    names = (FILE, "design: ", "/dev/stdin")
     what = f"{source.stem}: {bad.what}"
     return Case("configs", number, argv, files, names, bad.certain, what=what)
 
@@ -85,15 +87,25 @@ def _text(rng: Random, source: Path) -> Bad:
     at, where = rng.randrange(len(lines)), rng.choice(indented or [0])
     control = rng.choice("\x00\x01\x08\x1b\x7f\x80\x9b\ufffe")
     tabbed = [*lines[:where], "\t" + lines[where].lstrip(), *lines[where + 1 :]]
-    ends = ("[", "{", "x: [1, 2", 'x: "open', "- 1", "x: *no", "x: !!python/object:os.x 1", "@", "%")
+    ends: tuple[str, ...] = (
+        "[",
+        "{",
+        "x: [1, 2",
+        'x: "open',
+        "- 1",
+        "x: *no",
+        "x: !!python/object:os.x 1",
+        "@",
+        "%",
+    )
     ends += ("---\nmodel: valorant", "a: b: c", "? [1]\n: 2", "model: valorant", "<<: 3", "1: 2")
     ends += ("x: &a [*a]", "x: !!binary abc", "x: !!int abc", "? \n", "\t", "x: >\n\t", "'")
     end = rng.choice(ends)
     bomb = "a0: &a0 [1, 1]\n" + "".join(
         f"a{k}: &a{k} [*a{k - 1}, *a{k - 1}, *a{k - 1}]\n" for k in range(1, 40)
     )
-    merged = "m0: &m0 {a: 1}\n" + "".join(
-        f"m{k}: &m{k} {{<<: [*m{k - 1}, *m{k - 1}], b{k}: 1}}\n" for k in range(1, 40)
+    merged = "x:\n  m0: &m0 {a: 1}\n" + "".join(
+        f"  m{k}: &m{k} {{<<: [*m{k - 1}, *m{k - 1}], b{k}: 1}}\n" for k in range(1, 40)
     )
     kind, content = rng.choice(
         [
@@ -124,11 +136,9 @@ def _key(rng: Random, source: Path) -> Bad:
 
 
 def _leaves(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    items = value.items() if isinstance(value, dict) else ()
-    items = enumerate(value) if isinstance(value, list) else items
     if path and not isinstance(value, dict | list):
         yield path
-    for key, item in items:
+    for key, item in items_of(value):
         yield from _leaves(item, (*path, key))
 
 
@@ -279,7 +289,16 @@ def _section(rng: Random, source: Path) -> Bad:
 
 def _arrivals(rng: Random, source: Path) -> Bad:
     """Return a config whose arrivals cannot be read."""
-    names = ("missing.csv", "a\0b", "n" * 300, "n" * 5000, ".", "..", "/dev/null", "/dev/zero")
+    names: tuple[str, ...] = (
+        "missing.csv",
+        "a\0b",
+        "n" * 300,
+        "n" * 5000,
+        ".",
+        "..",
+        "/dev/null",
+        "/dev/zero",
+    )
     names += ("\x1b[2J.csv", "/dev/stdin", "~/x", "missing/../x.csv", "/proc/self/mem", "x\ny")
     others: dict[str, Content] = {"a pipe": Odd.PIPE, "a folder": Odd.FOLDER, "zeros": Odd.ZEROS}
     others |= {"binary": bytes(range(256)), "empty": b"", "an archive": b"PK\3\4" + b"\0" * 90}

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from random import Random
 from typing import Any, NamedTuple
 
-__all__ = ["ESCAPES", "HUGE", "LONG", "NO_NUMBERS", "Damage", "broken_file", "changed_json"]
+__all__ = [
+    "ESCAPES",
+    "HUGE",
+    "LONG",
+    "NO_NUMBERS",
+    "Damage",
+    "broken_file",
+    "changed_json",
+    "items_of",
+]
 
 HUGE = "9" * 5000
 """More digits than Python reads as an integer."""
@@ -17,7 +26,19 @@ LONG = "x" * 10_000
 ESCAPES = ("\x1b[31mred", "a\x07b", "\x7f", "\x9b2J", "tab\there", "\r")
 """Text that would do something to a terminal."""
 
-NO_NUMBERS = ("", "abc", "1.2.3", "--1", "0x10", "1_000", "nan", "inf", "1e400", HUGE, LONG)
+NO_NUMBERS: tuple[str, ...] = (
+    "",
+    "abc",
+    "1.2.3",
+    "--1",
+    "0x10",
+    "1_000",
+    "nan",
+    "inf",
+    "1e400",
+    HUGE,
+    LONG,
+)
 NO_NUMBERS += ("\x1b[2J", "1\x86", "1 2", "\N{ARABIC-INDIC DIGIT ONE}\N{COMBINING ACUTE ACCENT}")
 
 NOT_UTF_8 = (b"\xff", b"\xc3\x28", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80")
@@ -126,10 +147,15 @@ def _paths(document: object, path: Path = ()) -> Iterator[Path]:
     """Yield the places of all values in a document."""
     if path:
         yield path
-    items = document.items() if isinstance(document, dict) else ()
-    items = enumerate(document) if isinstance(document, list) else items
-    for key, value in items:
+    for key, value in items_of(document):
         yield from _paths(value, (*path, key))
+
+
+def items_of(document: object) -> Iterable[tuple[str | int, object]]:
+    """Return what is in a mapping or list, with its keys or places; nothing of other values."""
+    if isinstance(document, dict):
+        return document.items()
+    return enumerate(document) if isinstance(document, list) else ()
 
 
 def _with(document: Any, path: Path, value: object) -> Any:  # noqa: ANN401

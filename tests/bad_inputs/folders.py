@@ -97,15 +97,13 @@ def rows_case(number: int, rng: Random, bases: Path) -> Case:
     name = rng.choice(_names(bases / base, place))
     content = (bases / base / name).read_bytes()
     columns = content.decode().splitlines()[0].split(",")
-    bad = {column: NUMBER for column in columns}
+    bad = dict.fromkeys(columns, NUMBER)
     damage = damaged_table(rng, content, bad, columns[:6])
     argv, out = rng.choice([one for one in _readers(base) if one[0][0] != "plot"])
-    # Undefined values are empty or nan; what a kill may leave of a last line is dropped.
     files = _files(bases, base, name, damage.content)
-    certain = damage.what in ("not UTF-8", "UTF-16", "binary", "zeros") or damage.what.startswith(
-        "column"
-    )
-    certain = certain and not (name.endswith("controls.csv") and argv[0] in ("compare", "combine"))
+    # Undefined values are empty or nan; what a kill may leave of a last line is dropped.
+    header = damage.what == "UTF-16" or damage.what.startswith("column")
+    certain = header and not (name == "controls.csv" and argv[0] in ("compare", "combine"))
     what = f"{base}/{name}: {damage.what}"
     return Case("rows", number, argv, files, (FAULTY,), certain, out, what=what)
 
@@ -184,7 +182,7 @@ def journal_case(number: int, rng: Random, bases: Path) -> Case:
     base = rng.choice(("optimize", "study", "frontier"))
     content = (bases / base / "evaluations.csv").read_bytes()
     columns = content.decode().splitlines()[0].split(",")
-    damage = damaged_table(rng, content, {column: NUMBER for column in columns}, columns)
+    damage = damaged_table(rng, content, dict.fromkeys(columns, NUMBER), columns)
     files = _files(bases, base, "evaluations.csv", damage.content)
     if rng.random() < 0.05:
         odd = rng.choice(list(Odd))
@@ -216,9 +214,7 @@ def results_case(number: int, rng: Random, bases: Path) -> Case:
         damage = changed_json(rng, content)
     else:
         columns = content.decode().splitlines()[0].split(",")
-        damage = damaged_table(
-            rng, content, {one: (*NUMBER, "../../x") for one in columns}, columns
-        )
+        damage = damaged_table(rng, content, dict.fromkeys(columns, (*NUMBER, "../../x")), columns)
     if rng.random() < 0.1:
         damage = broken_file(rng, content)
     files = _files(bases, base, name, damage.content)

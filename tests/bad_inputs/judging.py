@@ -69,7 +69,9 @@ def _judge(case: Case, ended: Ended) -> list[str]:
     problems = []
     if ended.code not in allowed:
         problems.append(f"exit code {ended.code}: {shown}")
-    problems += [f"{word}: {shown}" for word in ("internal error", "Traceback") if word in ended.err]
+    problems += [
+        f"{word}: {shown}" for word in ("internal error", "Traceback") if word in ended.err
+    ]
     if found := NO_TEXT.search(ended.out + ended.err):
         problems.append(f"control character {found[0]!r}: {shown!r}")
     problems += [f"warning: {shown}" for _ in range("Warning: " in ended.err)]
@@ -97,7 +99,9 @@ def _message(case: Case, err: str) -> list[str]:
 def _written(
     case: Case, ended: Ended, before: Mapping[str, object], after: Mapping[str, object]
 ) -> list[str]:
-    """Return what was written that should not have been."""
+    """Return what was written that should not have been; a run that failed is reported as such."""
+    if ended.code == 1:
+        return []
     names = sorted(before.keys() | after.keys())
     changed = [name for name in names if before.get(name) != after.get(name)]
     if ended.code in (0, 3):
@@ -175,5 +179,7 @@ def _show_warnings() -> None:
     warnings.showwarning = _show_warning
 
 
-def _show_warning(message: Warning | str, category: type[Warning], *where: object) -> None:
+def _show_warning(
+    message: Warning | str, category: type[Warning], *where: object, **more: object
+) -> None:
     print(f"{category.__name__}: {message}", file=sys.stderr)

@@ -26,7 +26,7 @@ def trace_case(number: int, rng: Random, bases: Path) -> Case:
         content = "".join(f"{a},{b},1.5,50\n" for a, b in rows).encode()
         needed = ["arrival_hours", "elo", "kd", "wr"]
         content = ",".join(needed).encode() + b"\n" + content
-    bad = {name: NUMBER for name in needed} | {"arrival_hours": (*NUMBER, "-1", "-1e308")}
+    bad = dict.fromkeys(needed, NUMBER) | {"arrival_hours": (*NUMBER, "-1", "-1e308")}
     damage = damaged_table(rng, content, bad, needed)
     if rng.random() < 0.1:
         lines = content.splitlines(keepends=True)
@@ -67,7 +67,9 @@ def ratings_case(number: int, rng: Random, bases: Path) -> Case:
     return case._replace(files={**case.files, LOG: bases / LOG})
 
 
-def _case(kind: str, number: int, argv: list[str] | tuple[str, ...], rng: Random, damage: Damage) -> Case:
+def _case(
+    kind: str, number: int, argv: list[str] | tuple[str, ...], rng: Random, damage: Damage
+) -> Case:
     content: Content = damage.content
     if rng.random() < 0.05:
         content = odd = rng.choice(list(Odd))

@@ -12,69 +12,198 @@ from tests.bad_inputs.damage import ESCAPES, HUGE, LONG
 
 __all__ = ["option_case"]
 
-REPLICATE = ("replicate", "valorant", "-n", "2")
-SIMULATE = ("simulate", "valorant")
-COMPARE = ("compare", "valorant", "--set", "team_diff=300", "-n", "2")
-OPTIMIZE = ("optimize", "valorant-20min", "--budget", "100")
-COMBINE = ("combine", "out", "shard")
-RATE = ("rate", LOG)
+Words = tuple[str, ...]
 
-WRITING = (REPLICATE, SIMULATE, COMPARE, OPTIMIZE, RATE)
+REPLICATE: Words = ("replicate", "valorant", "-n", "2")
+SIMULATE: Words = ("simulate", "valorant")
+COMPARE: Words = ("compare", "valorant", "--set", "team_diff=300", "-n", "2")
+OPTIMIZE: Words = ("optimize", "valorant-20min", "--budget", "100")
+COMBINE: Words = ("combine", "out", "shard")
+RATE: Words = ("rate", LOG)
 
-WORDS = ("", " ", "word", "\N{NO-BREAK SPACE}", "\udcff", "1\n2", LONG, *ESCAPES)
+WRITING: Sequence[Words] = (REPLICATE, SIMULATE, COMPARE, OPTIMIZE, RATE)
 
-WHOLE = ("-1", "1.5", "1e3", "0x10", "1_000", "+", "1,000", "\N{SUPERSCRIPT TWO}", "nan", "-", HUGE)
+WORDS: Words = ("", " ", "word", "\N{NO-BREAK SPACE}", "\udcff", "1\n2", LONG, *ESCAPES)
+
+WHOLE: Words = (
+    "-1",
+    "1.5",
+    "1e3",
+    "0x10",
+    "1_000",
+    "+",
+    "1,000",
+    "\N{SUPERSCRIPT TWO}",
+    "nan",
+    "-",
+    HUGE,
+)
 WHOLE += ("\N{ARABIC-INDIC DIGIT ONE}", "\N{FULLWIDTH DIGIT ONE}", *WORDS)
 
-POSITIVE = ("0", *WHOLE)
+POSITIVE: Words = ("0", *WHOLE)
 
-LEVEL = ("0", "1", "1.0", "-0.5", "nan", "inf", "95%", "0,95", "1e-400", "0.95.1", HUGE, *WORDS)
+LEVEL: Words = (
+    "0",
+    "1",
+    "1.0",
+    "-0.5",
+    "nan",
+    "inf",
+    "95%",
+    "0,95",
+    "1e-400",
+    "0.95.1",
+    HUGE,
+    *WORDS,
+)
 
-TIME = ("0", "-1", "1x", "1:2", "::", "1e3", "nan", "0s", "00:00:00", "1 h", *WORDS)
+TIME: Words = ("0", "-1", "1x", "1:2", "::", "1e3", "nan", "0s", "00:00:00", "1 h", *WORDS)
 
-SHARD = ("1/1", "-1/2", "a/b", "1", "/", "1/0", "0/0", "1/2/3", " 0/2", f"{HUGE}/1", f"0/{HUGE}")
+SHARD: Words = (
+    "1/1",
+    "-1/2",
+    "a/b",
+    "1",
+    "/",
+    "1/0",
+    "0/0",
+    "1/2/3",
+    " 0/2",
+    f"{HUGE}/1",
+    f"0/{HUGE}",
+)
 SHARD += ("0/1.5", "\N{SUPERSCRIPT TWO}/3", "0//2", *WORDS)
 
-SWEEP = ("=", "team_diff", "team_diff=", "team_diff=1:2:0", "team_diff=2:1:1", "team_diff=nan:1:1")
+SWEEP: Words = (
+    "=",
+    "team_diff",
+    "team_diff=",
+    "team_diff=1:2:0",
+    "team_diff=2:1:1",
+    "team_diff=nan:1:1",
+)
 SWEEP += ("team_diff=0:1e9:1e-9", "team_diff=1:inf:1", "nothing=1,2", "team_diff=a,b", "=1,2")
-SWEEP += ("team_diff=[", f"team_diff={'[' * 5000}", f"team_diff={HUGE}", "model=x,y", "team_diff=-1")
-SWEEP += ("team_diff=1e400", f"{LONG}=1", "\x1b[2J=1,2", "team_diff=\x1b[2J", "team_diff=1:2:1e-400")
+SWEEP += (
+    "team_diff=[",
+    f"team_diff={'[' * 5000}",
+    f"team_diff={HUGE}",
+    "model=x,y",
+    "team_diff=-1",
+)
+SWEEP += (
+    "team_diff=1e400",
+    f"{LONG}=1",
+    "\x1b[2J=1,2",
+    "team_diff=\x1b[2J",
+    "team_diff=1:2:1e-400",
+)
 SWEEP += ("team_diff=*a", "team_diff=1:2:NaN", "team_diff=1e999999999:1:1", *WORDS)
 
-FRONTIER = ("nothing=1:2:1", "upper_time=2:1:1", "upper_time=1:2:0", "upper_time", "=1:2:1")
+FRONTIER: Words = ("nothing=1:2:1", "upper_time=2:1:1", "upper_time=1:2:0", "upper_time", "=1:2:1")
 FRONTIER += ("upper_time=a:b:c", "upper_time=nan:nan:nan", "upper_time=1:1e9:1e-3", "upper_time=")
 FRONTIER += ("upper_time=1:2", f"upper_time=1:{HUGE}:1", "upper_time=1:2:1e-400", *WORDS)
 
-TARGET = ("avg_wait_time", "=1%", "avg_wait_time=", "avg_wait_time=0", "avg_wait_time=-1", "x=1%")
+TARGET: Words = (
+    "avg_wait_time",
+    "=1%",
+    "avg_wait_time=",
+    "avg_wait_time=0",
+    "avg_wait_time=-1",
+    "x=1%",
+)
 TARGET += ("avg_wait_time=abc%", "avg_wait_time=nan", "avg_wait_time=inf", "avg_wait_time=1%%")
 TARGET += ("avg_wait_time=%", "avg_wait_time=1e400%", f"{LONG}=1%", "\x1b[2J=1%", *WORDS)
 
-SET = ("", "=", "a", "=1", "team_diff", ".=1", "factors.=1", "a..b=1", "team_diff=[", "team_diff={")
+SET: Words = (
+    "",
+    "=",
+    "a",
+    "=1",
+    "team_diff",
+    ".=1",
+    "factors.=1",
+    "a..b=1",
+    "team_diff=[",
+    "team_diff={",
+)
 SET += ("nothing=1", "team_diff=abc", "team_diff=.nan", "team_diff=-1", "team_diff=1e400")
 SET += ("factors.poisson_rate.99=1", "factors.poisson_rate.x=1", "model=word", "model.x=1")
 SET += ("factors=3", "replicate=3", f"{'a.' * 40}b=1", f"team_diff={'[' * 5000}", "team_diff=*a")
 SET += ("team_diff=&a [*a]", "a\x1b[2J=1", "team_diff=\x1b[2J", 'team_diff="\\e[2J"', "\udcff=1")
-SET += ("team_diff=\udcff", f"team_diff={HUGE}", f"{LONG}=1", f"team_diff={LONG}", "poisson_rate=[]")
+SET += (
+    "team_diff=\udcff",
+    f"team_diff={HUGE}",
+    f"{LONG}=1",
+    f"team_diff={LONG}",
+    "poisson_rate=[]",
+)
 SET += (f"factors.poisson_rate.{HUGE}=1", "factors.poisson_rate.\N{SUPERSCRIPT TWO}=1", "\n=\n")
-SET += ("arrivals=nowhere.csv", "arrivals=\x1b[2J", f"arrivals={LONG}", 'arrivals="a\\0b"', "team_num=0")
+SET += (
+    "arrivals=nowhere.csv",
+    "arrivals=\x1b[2J",
+    f"arrivals={LONG}",
+    'arrivals="a\\0b"',
+    "team_num=0",
+)
 SET += ('"a\\nb"=1', "team_num=0.5", "matching=word", "cov_matrix=[[1]]", "cov_matrix=3")
 
-PARAMETER = ("", "T", "T=", "T=abc", "T=nan", "T=-1", "NOTHING=1", "T=1e400", "=1", "T=1=2", "T=inf")
+PARAMETER: Words = (
+    "",
+    "T",
+    "T=",
+    "T=abc",
+    "T=nan",
+    "T=-1",
+    "NOTHING=1",
+    "T=1e400",
+    "=1",
+    "T=1=2",
+    "T=inf",
+)
 PARAMETER += ("\x1b[2J=1", "T=\x1b[2J", f"{LONG}=1", f"T={LONG}", "\udcff=1", "T=0", f"T={HUGE}")
 
-COLUMNS = ("x", "=", "game=", "=game", "nothing=a", "game=a,game=b", "game=nothing", '"', '"game=a')
+COLUMNS: Words = (
+    "x",
+    "=",
+    "game=",
+    "=game",
+    "nothing=a",
+    "game=a,game=b",
+    "game=nothing",
+    '"',
+    '"game=a',
+)
 COLUMNS += ("game=\x1b[2J", "\x1b[2J=game", f"game={LONG}", f"game={'x' * 200_000}", ",", "game=\n")
 COLUMNS += ("game=game,,", "\udcff=a", "game=\udcff")
 
-TUNE = ("nothing", ",", "T,", "T T", "T,nothing", "\x1b[2J", LONG, "\udcff", "t")
+TUNE: Words = ("nothing", ",", "T,", "T T", "T,nothing", "\x1b[2J", LONG, "\udcff", "t")
 
-SOLVER = ("word", ",", "auto,", "auto,word", "AUTO", "auto auto", " ", "\x1b[2J", LONG, "\udcff")
+SOLVER: Words = (
+    "word",
+    ",",
+    "auto,",
+    "auto,word",
+    "AUTO",
+    "auto auto",
+    " ",
+    "\x1b[2J",
+    LONG,
+    "\udcff",
+)
 
-NAME = ("word", " ", "LOCAL", "\x1b[2J", LONG, "\udcff", "local\n")
+NAME: Words = ("word", " ", "LOCAL", "\x1b[2J", LONG, "\udcff", "local\n")
 
-SCHEDULER = ("nonsense", "tcp://", "tcp://localhost:port", "ftp://x", "tcp://:99999", "\x1b[2J", " ")
+SCHEDULER: Words = (
+    "nonsense",
+    "tcp://",
+    "tcp://localhost:port",
+    "ftp://x",
+    "tcp://:99999",
+    "\x1b[2J",
+    " ",
+)
 
-BAD: Sequence[tuple[Sequence[str], str, Sequence[str]]] = (
+BAD: Sequence[tuple[Words, str, Words]] = (
     (REPLICATE, "-n", POSITIVE),
     (REPLICATE, "--seed", WHOLE),
     (REPLICATE, "--workers", POSITIVE),
@@ -112,7 +241,7 @@ BAD: Sequence[tuple[Sequence[str], str, Sequence[str]]] = (
 )
 """What no option can be."""
 
-MAYBE: Sequence[tuple[Sequence[str], str, Sequence[str]]] = (
+MAYBE: Sequence[tuple[Words, str, Words]] = (
     ((*REPLICATE, "--max-time", "0.2"), "-n", ("1" + "0" * 9, "1" + "0" * 15, "9" * 4000)),
     (REPLICATE, "--seed", ("9" * 100, "9" * 4000)),
     (SIMULATE, "--replication", ("9" * 18, "9" * 20, "9" * 4000)),
@@ -123,7 +252,11 @@ MAYBE: Sequence[tuple[Sequence[str], str, Sequence[str]]] = (
     (REPLICATE, "--confidence", ("0.\N{ARABIC-INDIC DIGIT NINE}", "1e-300", "0.9999999999999999")),
     (REPLICATE, "--max-time", (f"{HUGE}", "\N{ARABIC-INDIC DIGIT NINE}", "9999999-00:00:00")),
     (REPLICATE, "--target", ("avg_wait_time=\N{ARABIC-INDIC DIGIT NINE}%", "avg_wait_time=1e300%")),
-    (REPLICATE, "--sweep", ("replicate.n=1,2", "design.points=1,2", "team_diff=1,,2", "team_diff=1,1")),
+    (
+        REPLICATE,
+        "--sweep",
+        ("replicate.n=1,2", "design.points=1,2", "team_diff=1,,2", "team_diff=1,1"),
+    ),
     (REPLICATE, "--set", ("team_num=1000000000", "horizon=1e300", "rate_multiplier=1e9")),
     (REPLICATE, "--set", ("rate_multiplier=1e300", "team_diff=1e308", "horizon=1e-300")),
     (COMBINE, "--expect", ("1", "9" * 12, "9" * 20, "9" * 4000)),
@@ -138,7 +271,7 @@ MAYBE: Sequence[tuple[Sequence[str], str, Sequence[str]]] = (
 )
 """What is odd, and may be meant."""
 
-USAGE: Sequence[tuple[Sequence[str], str]] = (
+USAGE: Sequence[tuple[Words, str]] = (
     *(((*command, "--nothing"), "--nothing") for command in (*WRITING, COMBINE)),
     *(((*command, "-z"), "-z") for command in WRITING),
     *(((*command, "--\x1b[2J"), "--") for command in WRITING),
@@ -168,10 +301,19 @@ USAGE: Sequence[tuple[Sequence[str], str]] = (
 )
 """Wrong usage, with what the message must hold."""
 
-SOURCES = ("word", "nowhere.yaml", "valorant.yml", "", ".", "/dev/zero", "/dev/null", "\x1b[2J")
+SOURCES: Words = (
+    "word",
+    "nowhere.yaml",
+    "valorant.yml",
+    "",
+    ".",
+    "/dev/zero",
+    "/dev/null",
+    "\x1b[2J",
+)
 SOURCES += ("\udcff", "n" * 300, LONG, "a/../b", "valorant/", "-", "/proc/self/mem", "x\ny", "~")
 
-OUTS: Mapping[str, tuple[Mapping[str, Content], bool]] = {
+OUTS: Mapping[str, tuple[dict[str, Content], bool]] = {
     "": ({}, True),
     FAULTY: ({FAULTY: b"here before"}, True),
     f"{FAULTY}/sub": ({FAULTY: b"here before"}, True),
@@ -221,7 +363,7 @@ def option_case(number: int, rng: Random, bases: Path) -> Case:
 
 def _case(
     number: int,
-    argv: Sequence[str],
+    argv: Words,
     files: Mapping[str, Content],
     names: Sequence[str],
     certain: bool,

@@ -1,0 +1,51 @@
+"""Whatever is wrong with its input, a command says so in a line and leaves everything as it was.
+
+All cases run by ``tests/verification/test_bad_inputs.py``; ``python -m tests.bad_inputs`` shows
+single ones.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.bad_inputs import KINDS, case
+from tests.bad_inputs.bases import make_bases
+from tests.bad_inputs.case import Case
+from tests.bad_inputs.judging import broken_promises
+
+COUNTS = {"configs": 40, "options": 40, "rows": 15, "curves": 10, "journals": 4, "results": 3}
+"""Cases by kind; those that simulate or draw take longer."""
+
+
+@pytest.fixture(scope="module")
+def bases(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_bases(tmp_path_factory.mktemp("bases"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bad_input_is_refused_in_plain_words(kind: str, bases: Path) -> None:
+    cases = [case(kind, number, bases) for number in range(COUNTS.get(kind, 12))]
+    broken = {f"{kind} {one.number}: {one.what}": broken_promises(one) for one in cases}
+    assert {name: problems for name, problems in broken.items() if problems} == {}
+
+
+def test_a_case_is_the_same_whenever_it_is_made(bases: Path) -> None:
+    for kind in KINDS:
+        assert case(kind, 7, bases) == case(kind, 7, bases) != case(kind, 8, bases)
+
+
+@pytest.mark.parametrize(
+    ("argv", "certain", "problem"),
+    [
+        (("simulate", "valorant"), True, "exit code 0"),
+        (("simulate", "valorant", "--out", "elsewhere"), False, "wrote a/b/elsewhere"),
+        (("simulate", "nowhere"), True, "does not name faulty"),
+        (("simulate", "nowhere\x1b"), True, "control character"),
+        (("simulate", "x" * 1000), True, "a line of "),
+    ],
+)
+def test_broken_promises_are_found(argv: tuple[str, ...], certain: bool, problem: str) -> None:
+    problems = broken_promises(Case("options", 0, argv, names=("faulty",), certain=certain))
+    assert any(one.startswith(problem) for one in problems)

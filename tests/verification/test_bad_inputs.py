@@ -1,0 +1,32 @@
+"""Thousands of commands with bad input; a subset runs in ``tests/test_bad_inputs.py``.
+
+pytest tests/verification/test_bad_inputs.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.bad_inputs import KINDS, case
+from tests.bad_inputs.bases import make_bases
+from tests.bad_inputs.judging import broken_promises
+
+CASES = 220
+"""Cases of each kind."""
+
+
+@pytest.fixture(scope="module")
+def bases(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_bases(tmp_path_factory.mktemp("bases"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bad_input_is_refused_in_plain_words(kind: str, bases: Path) -> None:
+    broken = {}
+    for number in range(CASES):
+        one = case(kind, number, bases)
+        if problems := broken_promises(one):
+            broken[f"{number}: {one.what}"] = problems
+    assert broken == {}
