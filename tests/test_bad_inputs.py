@@ -6,6 +6,7 @@ single ones.
 
 from __future__ import annotations
 
+from itertools import count, islice
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,8 @@ from tests.bad_inputs.bases import make_bases
 from tests.bad_inputs.case import Case
 from tests.bad_inputs.judging import broken_promises
 
-COUNTS = {"configs": 40, "options": 40, "rows": 15, "curves": 10, "journals": 4, "results": 3}
-"""Cases by kind; those that simulate or draw take longer."""
+COUNTS = {"configs": 30, "options": 30, "curves": 10, "journals": 4, "results": 3}
+"""Cases by kind, others 16: as many as take some 20 seconds together."""
 
 
 @pytest.fixture(scope="module")
@@ -24,10 +25,18 @@ def bases(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_bases(tmp_path_factory.mktemp("bases"))
 
 
+def _quick(one: Case) -> bool:
+    """Return whether a case is done in a moment also where its command succeeds."""
+    return one.kind == "results" or (one.argv[0] != "plot" and "--macroreps" not in one.argv)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_bad_input_is_refused_in_plain_words(kind: str, bases: Path) -> None:
-    cases = [case(kind, number, bases) for number in range(COUNTS.get(kind, 12))]
-    broken = {f"{kind} {one.number}: {one.what}": broken_promises(one) for one in cases}
+    cases = filter(_quick, (case(kind, number, bases) for number in count()))
+    broken = {
+        f"{kind} {one.number}: {one.what}": broken_promises(one)
+        for one in islice(cases, COUNTS.get(kind, 16))
+    }
     assert {name: problems for name, problems in broken.items() if problems} == {}
 
 
@@ -42,8 +51,6 @@ def test_a_case_is_the_same_whenever_it_is_made(bases: Path) -> None:
         (("simulate", "valorant"), True, "exit code 0"),
         (("simulate", "valorant", "--out", "elsewhere"), False, "wrote a/b/elsewhere"),
         (("simulate", "nowhere"), True, "does not name faulty"),
-        (("simulate", "nowhere\x1b"), True, "control character"),
-        (("simulate", "x" * 1000), True, "a line of "),
     ],
 )
 def test_broken_promises_are_found(argv: tuple[str, ...], certain: bool, problem: str) -> None:

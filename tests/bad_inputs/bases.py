@@ -43,9 +43,8 @@ def make_bases(folder: Path) -> Path:
         assert ended.code in (0, 3), ended.err
     for system in ("elo", "trueskill", "glicko2"):
         assert valmatch("rate", folder / LOG, "--system", system).code == 0
-    for name in ("replicate", "rate"):
-        drawn = valmatch("plot", folder / name)
-        assert drawn.code == 0, drawn.err
-        for file in drawn.out.splitlines():
-            Path(file).unlink()
+    drawn = valmatch("plot", folder / "compare")
+    assert drawn.code == 0, drawn.err
+    for file in drawn.out.splitlines():
+        Path(file).unlink()
     return folder

@@ -278,7 +278,7 @@ def _section(rng: Random, source: Path) -> Bad:
     name, bad, argv = rng.choice(
         [
             ("design", DESIGNS, ("replicate", FILE, "-n", "2")),
-            ("replicate", REPLICATE, ("replicate", FILE)),
+            ("replicate", REPLICATE, ("replicate", FILE, "-n", "2")),
             ("optimize", OPTIMIZE, ("optimize", FILE)),
         ]
     )
