@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
@@ -144,6 +145,7 @@ def _run(case: Case, work: Path) -> Ended:
 
 def _child(case: Case, work: Path, result: Path, native: Path) -> None:
     """Run a command within limits of time and memory and write down how it ended."""
+    gc.freeze()  # looking through what is shared with the parent would copy it
     os.setsid()
     os.chdir(work)
     stdin = tempfile.TemporaryFile()  # noqa: SIM115 - ends with the process
