@@ -25,7 +25,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Undisturbed
     [
         ("curves", "SIGTERM", 0.3, False),
         ("curves", "SIGINT", 0.7, True),
-        ("replicate, 2 workers", "SIGTERM", 0.6, False),
         ("replicate, 2 workers", "SIGINT", 0.7, True),
         ("replicate, 2 workers", "SIGKILL", 0.8, False),
         ("optimize", "two SIGINT", 0.7, False),
