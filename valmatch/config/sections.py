@@ -30,7 +30,8 @@ class Options(Section):
     @classmethod
     def _given(cls, data: object) -> object:
         if isinstance(data, dict):
-            return {key: value for key, value in data.items() if value is not None}
+            known = cls.model_fields
+            return {k: value for k, value in data.items() if value is not None or k not in known}
         return data
 
 

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from multiprocessing import current_process, get_context, parent_process
+from multiprocessing import current_process, forkserver, get_context, parent_process
 from multiprocessing.context import BaseContext
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -174,6 +174,12 @@ def _context() -> BaseContext:
         return get_context("spawn")
     context = get_context("forkserver")
     context.set_forkserver_preload([model.path.partition(":")[0] for model in OWN.values()])
+    # The server and its children keep the signals blocked, which are this process's business.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return context
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import csv
-import math
 from collections.abc import Mapping
 from pathlib import Path
 
 from valmatch.config.input_files import regular, sha256
+from valmatch.config.numerals import real_number
 from valmatch.errors import InputError, option
 from valmatch.game_logs.csv_text import lines
 from valmatch.game_logs.reading.log import GameLog
@@ -47,20 +47,16 @@ def read_ratings(path: Path, system: System) -> list[Known]:
     known: dict[str, Known] = {}
     try:
         with regular(path).open(encoding="utf-8-sig", newline="") as file:
-            rows = csv.DictReader(file, restkey="")
-            names = [column.name for column in system.columns]
-            missing = {"player", *names} - set(rows.fieldnames or ())
-            if missing:
-                raise InputError(
-                    f"{path}:1: no column {min(missing)!r} (ratings by {system.name} have player,"
-                    f" {', '.join(names)} and may have games)"
-                )
-            for row in rows:
-                one = _known(f"{path}:{rows.line_num}", row, system)
+            rows = csv.reader(file, strict=True)
+            header = _header(path, next(rows, []), system)
+            for cells in filter(None, rows):
+                where = f"{path}:{rows.line_num}"
+                if len(cells) != len(header):
+                    what = f"the row has {len(cells)} cells (allowed: {len(header)})"
+                    raise InputError(f"{where}: {what}")
+                one = _known(where, dict(zip(header, cells, strict=True)), system)
                 if one.player in known:
-                    raise InputError(
-                        f"{path}:{rows.line_num}: player: {one.player!r} is here twice"
-                    )
+                    raise InputError(f"{where}: player: {one.player!r} is here twice")
                 known[one.player] = one
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
@@ -69,9 +65,22 @@ def read_ratings(path: Path, system: System) -> list[Known]:
     return list(known.values())
 
 
-def _known(where: str, row: Mapping[str, str | None], system: System) -> Known:
+def _header(path: Path, header: list[str], system: System) -> list[str]:
+    """Return the names of the columns, checked."""
+    names = [column.name for column in system.columns]
+    if missing := {"player", *names} - set(header):
+        raise InputError(
+            f"{path}:1: no column {min(missing)!r} (ratings by {system.name} have player,"
+            f" {', '.join(names)} and may have games)"
+        )
+    if len(set(header)) < len(header):
+        raise InputError(f"{path}:1: a column is here twice")
+    return header
+
+
+def _known(where: str, row: Mapping[str, str], system: System) -> Known:
     """Read one row of a ``ratings.csv``."""
-    player = row["player"] or ""
+    player = row["player"]
     if not player:
         raise InputError(f"{where}: player: the cell is empty")
     state = [_number(where, row, column) for column in system.columns]
@@ -81,13 +90,10 @@ def _known(where: str, row: Mapping[str, str | None], system: System) -> Known:
     return Known(player, state, int(games))
 
 
-def _number(where: str, row: Mapping[str, str | None], column: Column) -> float:
-    cell = row[column.name] or ""
-    try:
-        value = float(cell)
-    except ValueError:
-        value = math.nan
-    if not column.low <= value <= column.high:
+def _number(where: str, row: Mapping[str, str], column: Column) -> float:
+    cell = row[column.name]
+    value = real_number(cell)
+    if value is None or not column.low <= value <= column.high:
         allowed = f"a number from {column.low:g} to {column.high:g}"
         raise InputError(f"{where}: {column.name}: {cell!r} (allowed: {allowed})")
     return value

@@ -82,7 +82,7 @@ def read_search(run: RunFiles, found: Recommended) -> SearchHistory:
     row_of = {tuple(point): row for row, point in enumerate(candidates.points.tolist())}
     table = run.table("evaluations.csv", (*found.point, "replication"))
     stages = table.numbers["replication"] % RUN // STAGE
-    spent = np.full(len(row_of), np.nan)
+    spent = np.full(len(candidates.points), np.nan)
     for order, (point, stage) in enumerate(
         zip(points_of(table, found).tolist(), stages.tolist(), strict=True), 1
     ):

@@ -16,10 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.config.input_files import regular
 from valmatch.errors import InputError
 from valmatch.plots.units import Units
 from valmatch.printable import printable, shortened
 from valmatch.storage.json_file import read_json
+from valmatch.storage.line_file import FAR
 from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
 
 __all__ = ["FileTable", "Mean", "RunFiles", "damaged", "read_run_files"]
@@ -189,6 +191,8 @@ class RunFiles:
             try:
                 for cell, column in zip(row, columns.values(), strict=False):
                     column.append(float(cell or "nan"))
+                    if abs(column[-1]) > FAR:
+                        raise ValueError(f"{cell} is too large")
             except ValueError as error:
                 raise InputError(f"{path}: damaged: row {number}: {error}") from None
             for cell, word in zip(row[count:], words.values(), strict=True):
@@ -200,7 +204,7 @@ class RunFiles:
         """Yield the rows of a CSV file; a last line without an end, left by a kill, is dropped."""
         path = self.folder / name
         try:
-            with path.open(encoding="utf-8", newline="") as file:
+            with regular(path).open(encoding="utf-8", newline="") as file:
                 lines = (line for line in file if line.endswith(("\n", "\r")))
                 for row in csv.reader(lines, strict=True):
                     yield row if all(map(str.isprintable, row)) else list(map(printable, row))
