@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from socket import create_server
 from typing import NamedTuple
@@ -30,6 +31,9 @@ pytest.importorskip("distributed")
 SLOW = ("replicate", "valorant", "--set", "rate_multiplier=10")
 """A command whose replications take long enough for something to happen between them."""
 
+SHORT = 250
+"""Replications of it that are soon made."""
+
 SCHEDULER = "valmatch.execution.dask_scheduler"
 
 
@@ -40,9 +44,17 @@ class Cluster(NamedTuple):
     scheduler: subprocess.Popen[bytes]
     workers: list[subprocess.Popen[bytes]]
 
-    def run(self, folder: Path, n: int = 10**5, *options: object) -> subprocess.Popen[str]:
+    @contextmanager
+    def run(
+        self, folder: Path, n: int = 10**5, *options: object
+    ) -> Iterator[subprocess.Popen[str]]:
         """Start a run on the workers and wait until it has some replications."""
-        return start(*SLOW, "-n", n, *options, "--scheduler", self.address, "--out", folder)
+        given = ("-n", n, *options, "--scheduler", self.address, "--out", folder)
+        with start(*SLOW, *given) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
 
 
 @contextmanager
@@ -87,43 +99,53 @@ def _rows(folder: Path) -> int:
 # A scheduler that is lost
 
 
-def test_a_lost_scheduler_ends_a_run_that_can_be_resumed(tmp_path: Path) -> None:
-    n = 250
-    undisturbed = tmp_path / "undisturbed"
-    assert valmatch(*SLOW, "-n", n, "--workers", 2, "--out", undisturbed).code == 0
-    with ExitStack() as stack:
-        runs = {}
-        ways = {
-            signal.SIGKILL: "has closed the connection",
-            signal.SIGTERM: "has closed the connection",
-            signal.SIGSTOP: "has not answered for 20 s",
-        }
-        for number, how in ways.items():
-            folder = tmp_path / number.name
-            folder.mkdir()
-            cluster = stack.enter_context(_cluster(folder))
-            process, lost = cluster.run(folder / "run", n), time.monotonic()
-            cluster.scheduler.send_signal(number)
-            runs[folder / "run"] = process, lost, f"{cluster.address} {how}"
-        for folder, (process, lost, how) in runs.items():
-            _, err = process.communicate(timeout=60)
-            assert time.monotonic() - lost < 30
-            assert process.returncode == 1
-            assert err == (
-                f"the Dask scheduler {how}; what is finished is kept, --resume goes on\n"
-            )
-            manifest = json.loads((folder / "manifest.json").read_text())
-            assert manifest["replications"] == _rows(folder) > 0
-    for folder in runs:
-        resumed = valmatch(*SLOW, "-n", n, "--workers", 2, "--resume", "--out", folder)
-        assert resumed.code == 0
-        assert contents(folder) == contents(undisturbed)
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Return the files of a short run."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    assert valmatch(*SLOW, "-n", SHORT, "--workers", 2, "--out", folder).code == 0
+    return contents(folder)
+
+
+CLOSED, SILENT = "has closed the connection", "has not answered for 20 s"
+
+
+@pytest.mark.parametrize(("number", "how"), [(signal.SIGKILL, CLOSED), (signal.SIGSTOP, SILENT)])
+def test_a_lost_scheduler_ends_a_run_that_can_be_resumed(
+    undisturbed: dict[str, bytes], number: signal.Signals, how: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    with _cluster(tmp_path) as cluster, cluster.run(folder, SHORT) as process:
+        cluster.scheduler.send_signal(number)
+        _, err = process.communicate(timeout=30)
+        assert (process.returncode, err) == (1, _lost(cluster, how))
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["replications"] == _rows(folder) > 0
+    resumed = valmatch(*SLOW, "-n", SHORT, "--workers", 2, "--resume", "--out", folder)
+    assert resumed.code == 0
+    assert contents(folder) == undisturbed
+
+
+def test_a_scheduler_that_is_shut_down_ends_a_run(tmp_path: Path) -> None:
+    with _cluster(tmp_path) as cluster, cluster.run(tmp_path / "run") as process:
+        cluster.scheduler.terminate()
+        _, err = process.communicate(timeout=30)
+        assert (process.returncode, err) == (1, _lost(cluster, CLOSED))
+    assert _rows(tmp_path / "run") > 0
+
+
+def _lost(cluster: Cluster, how: str) -> str:
+    return (
+        f"the Dask scheduler {cluster.address} {how}; what is finished is kept, --resume goes on\n"
+    )
 
 
 def test_a_run_on_a_frozen_scheduler_can_be_stopped(tmp_path: Path) -> None:
-    with _cluster(tmp_path) as cluster:
-        limited = cluster.run(tmp_path / "limited", 10**5, "--max-time", "10s")
-        stopped = cluster.run(tmp_path / "stopped")
+    with (
+        _cluster(tmp_path) as cluster,
+        cluster.run(tmp_path / "limited", 10**5, "--max-time", "10s") as limited,
+        cluster.run(tmp_path / "stopped") as stopped,
+    ):
         cluster.scheduler.send_signal(signal.SIGSTOP)
         stopped.send_signal(signal.SIGTERM)
         _, err = stopped.communicate(timeout=15)
@@ -139,8 +161,7 @@ def test_a_run_on_a_frozen_scheduler_can_be_stopped(tmp_path: Path) -> None:
 
 
 def test_a_second_interrupt_ends_at_once(tmp_path: Path) -> None:
-    with _cluster(tmp_path) as cluster:
-        process = cluster.run(tmp_path / "run")
+    with _cluster(tmp_path) as cluster, cluster.run(tmp_path / "run") as process:
         for worker in cluster.workers:
             worker.send_signal(signal.SIGSTOP)
         process.send_signal(signal.SIGINT)
@@ -161,7 +182,7 @@ def test_a_lost_worker_costs_a_retry(tmp_path: Path) -> None:
     with _cluster(tmp_path) as cluster:
 
         def kill_one(done: int) -> None:
-            if done and not killed and details == ["executor: dask, 2 workers"]:
+            if done and not killed and details[-1] == "executor: dask, 2 workers":
                 cluster.workers[0].kill()
                 killed.append(done)
 
@@ -175,7 +196,7 @@ def test_a_lost_worker_costs_a_retry(tmp_path: Path) -> None:
         )
     assert killed
     assert found.complete
-    assert details[1:] == ["executor: dask, 1 workers (1 lost)"]
+    assert details[-2:] == ["executor: dask, 2 workers", "executor: dask, 1 workers (1 lost)"]
     serial = replicate(config, n)
     np.testing.assert_array_equal(found.values, serial.values)
 
@@ -205,8 +226,9 @@ def test_no_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (refused.code, refused.err) == (2, shown)
     refused = valmatch("replicate", "valorant", "--scheduler", f"127.0.0.1:{silent}")
     assert refused.code == 2
-    assert "no Dask scheduler answers within 3 s: " in refused.err
-    assert refused.err.endswith("Connection refused\n")
+    # The last attempt may be cut short, and then says nothing of why.
+    shown = rf"--scheduler 127.0.0.1:{silent}: no Dask scheduler answers within 3 s"
+    assert re.fullmatch(rf"{shown}(: .*Connection refused)?\n", refused.err)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
