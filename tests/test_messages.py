@@ -167,7 +167,7 @@ def test_names_that_no_file_has(name: str | bytes, tmp_path: Path) -> None:
         (
             "replicate: {executor: dask, scheduler: nowhere}",
             "replicate",
-            "3:29: replicate.scheduler nowhere: no Dask scheduler answers",
+            "3:29: replicate.scheduler: 'nowhere' (allowed: tcp://HOST:PORT",
         ),
         ("optimize: {solver: ato}", "optimize", "3:12: optimize.solver: 'ato' is not a solver"),
         ("optimize: {budget: 99}", "optimize", "3:20: optimize.budget: 99 is too small (allowed:"),

@@ -9,14 +9,18 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.command import valmatch
 from valmatch.config.loading import load, shipped_configs
+from valmatch.errors import InputError
 from valmatch.optimization import evaluation
+from valmatch.optimization import solver_comparison as comparison_module
 from valmatch.optimization.evaluation import BudgetSpent, Evaluator
+from valmatch.optimization.optimize import optimize
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.selection import replications_of_test
@@ -308,3 +312,51 @@ def test_time_is_up(tmp_path: Path) -> None:
     assert (sweep.code, "out of time" in sweep.err) == (3, True)
     resumed = valmatch(*small, "--out", tmp_path, "--resume", "--json")
     assert resumed.out == whole.out
+
+
+def test_an_evaluation_of_any_length_stops_when_time_is_up(tmp_path: Path) -> None:
+    config = load("valorant-20min")
+    started = time.monotonic()
+    study = optimize(config, "random", 10**9, max_seconds=1.0, out=tmp_path / "out")
+    assert time.monotonic() - started < 20.0
+    assert (study.status, study.runs) == ("out of time", [])
+    made = (tmp_path / "out" / "evaluations.csv").read_bytes().count(b"\n")
+    assert made > 10  # inside the first evaluation
+    made_by_all = optimize(config, "random", 100, max_seconds=600.0)
+    assert made_by_all.status == "complete"
+
+
+def test_a_comparison_of_solvers_stops_when_time_is_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared = comparison_module.compare
+
+    def late(*arguments: Any) -> Any:  # noqa: ANN401
+        signal.raise_signal(signal.SIGTERM)
+        return compared(*arguments)
+
+    monkeypatch.setattr("valmatch.optimization.optimize.compare", late)
+    options: dict[str, Any] = {"macroreps": 2, "out": tmp_path / "out"}
+    config = load("valorant-20min")
+    stopped = optimize(config, "random", 100, **options)
+    assert (len(stopped.runs), stopped.comparison, stopped.status) == (2, None, "interrupted")
+    monkeypatch.undo()
+    resumed = optimize(config, "random", 100, resume=True, **options)
+    assert resumed.status == "complete"
+    assert resumed.comparison is not None
+
+
+def test_a_damaged_journal_is_refused_where_it_is_damaged(tmp_path: Path) -> None:
+    config = load("valorant-20min")
+    optimize(config, "random", 100, out=tmp_path)
+    path = tmp_path / "evaluations.csv"
+    whole = path.read_text()
+    lines = whole.splitlines(keepends=True)
+    for bad in ("x\n", lines[9].replace(",", ";", 1), lines[9].rpartition(",")[0] + ",inf\n"):
+        path.write_text("".join([*lines[:9], bad, *lines[10:]]))
+        with pytest.raises(InputError, match=r"evaluations.csv:10: damaged"):
+            optimize(config, "random", 100, out=tmp_path, resume=True)
+    path.write_text(whole[1:])
+    with pytest.raises(InputError, match=r"evaluations.csv:1: not the header"):
+        optimize(config, "random", 100, out=tmp_path, resume=True)
+    assert path.read_text() == whole[1:]

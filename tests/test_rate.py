@@ -345,3 +345,15 @@ def test_interruption_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         rate_games(path, out=tmp_path / "new" / "out", progress=interrupt)
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("system", ["zonestats", "elo", "trueskill", "glicko2"])
+def test_games_are_rated_in_pieces_of_any_size(
+    system: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "log.csv", random_rows(21, sides=(2, 4)))
+    rate_games(path, system, out=tmp_path / "all")
+    for pairs in (1, 17):
+        monkeypatch.setattr(type(system_named(system)), "pairs_at_once", pairs)
+        rate_games(path, system, out=tmp_path / str(pairs))
+        assert contents(tmp_path / str(pairs)) == contents(tmp_path / "all")

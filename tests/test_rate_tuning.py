@@ -222,7 +222,7 @@ def test_ratings_of_another_system_are_refused(tmp_path: Path) -> None:
 def test_results_of_another_command_are_not_overwritten(tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", random_rows(1))
     (tmp_path / "manifest.json").write_text('{"command": "replicate"}')
-    with pytest.raises(InputError, match="holds the results of another command"):
+    with pytest.raises(InputError, match=r"holds the results of another run \(command replicate"):
         rate_games(path, out=tmp_path)
     with pytest.raises(InputError, match="is a file"):
         rate_games(path, out=path)

@@ -6,11 +6,11 @@ import signal
 import sys
 from types import FrameType
 
+from valmatch.execution.interruption import SIGNALS
+
 __all__ = ["main"]
 
 INTERRUPTED = 130
-
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def main() -> None:

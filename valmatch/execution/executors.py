@@ -144,9 +144,12 @@ class _Processes(ProcessPoolExecutor):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        codes = [process.exitcode for process in (self._processes or {}).values()]
+        broken = isinstance(error, BrokenExecutor | RunError)
+        workers = list((self._processes or {}).values()) if broken else []
+        for worker in workers:
+            worker.join(1.0)  # one has ended, and its code may be on its way
         self.shutdown()
-        if isinstance(error, BrokenExecutor | RunError) and UNGUARDED in codes:
+        if any(worker.exitcode == UNGUARDED for worker in workers):
             raise InputError(
                 f"{option('workers')}: worker processes import the script that starts them: put"
                 ' what it does below `if __name__ == "__main__":`, so that only the script itself'

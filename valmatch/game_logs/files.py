@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
+from itertools import zip_longest
 from pathlib import Path
 
 from valmatch.config.input_files import regular, sha256
@@ -51,10 +52,10 @@ def read_ratings(path: Path, system: System) -> list[Known]:
             header = _header(path, next(rows, []), system)
             for cells in filter(None, rows):
                 where = f"{path}:{rows.line_num}"
-                if len(cells) != len(header):
+                if len(cells) > len(header):
                     what = f"the row has {len(cells)} cells (allowed: {len(header)})"
                     raise InputError(f"{where}: {what}")
-                one = _known(where, dict(zip(header, cells, strict=True)), system)
+                one = _known(where, dict(zip_longest(header, cells, fillvalue="")), system)
                 if one.player in known:
                     raise InputError(f"{where}: player: {one.player!r} is here twice")
                 known[one.player] = one

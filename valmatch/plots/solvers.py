@@ -125,7 +125,7 @@ def read_progress(run: RunFiles) -> dict[str, Progress]:
     InputError
         If ``progress.csv`` is missing or damaged, or holds no run.
     """
-    table = run.table("progress.csv", NUMBERS, ("solver", "macrorep"))
+    table = run.table("progress.csv", NUMBERS, ("solver", "macrorep"), infinite=True)
     if not len(table):
         raise InputError(f"{table.path}: holds no run")
     gap, spent, excess = table.numbers.values()

@@ -176,8 +176,15 @@ class RunFiles:
                 raise InputError(f"{path}: damaged: row {number} has {what}")
             yield [row[place] for place in places]
 
-    def table(self, name: str, numbers: Collection[str], texts: Collection[str] = ()) -> FileTable:
-        """Read some columns of a CSV file.
+    def table(
+        self,
+        name: str,
+        numbers: Collection[str],
+        texts: Collection[str] = (),
+        *,
+        infinite: bool = False,
+    ) -> FileTable:
+        """Read some columns of a CSV file, whose numbers may be infinite where that is said.
 
         Raises
         ------
@@ -191,7 +198,7 @@ class RunFiles:
             try:
                 for cell, column in zip(row, columns.values(), strict=False):
                     column.append(float(cell or "nan"))
-                    if abs(column[-1]) > FAR:
+                    if abs(column[-1]) > FAR and not (infinite and cell == "inf"):
                         raise ValueError(f"{cell} is too large")
             except ValueError as error:
                 raise InputError(f"{path}: damaged: row {number}: {error}") from None

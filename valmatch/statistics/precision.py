@@ -203,5 +203,5 @@ def parse_target(text: str, names: Sequence[str]) -> Target:
 
 def _positive(text: str) -> float | None:
     """Return a finite number > 0; None if it is not one."""
-    value = real_number(text)
+    value = real_number(text.strip())
     return value if value is not None and value > 0 else None

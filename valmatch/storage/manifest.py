@@ -62,7 +62,7 @@ class Manifest(Facts):
 
     command: str = ""
     status: str = "complete"
-    config_id: Id | None = None
+    config_id: str | None = None
     source: str = ""
     seed: Seed | None = None
     replications: Count | None = None

@@ -114,11 +114,6 @@ class RunFolder:
         changed = earlier.changes(self._config) if self._config else ""
         for key in self._keys:
             mine, other = self._manifest[key], earlier.get(key)
-            if key == "command" and mine != other:
-                raise InputError(
-                    f"{option('out')} {self.path}: holds the results of another command ({other});"
-                    " choose another folder"
-                )
             if mine != other:
                 why = f"; {changed}" if changed and key == "config_id" else ""
                 raise InputError(
