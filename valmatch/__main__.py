@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+from contextlib import suppress
 from types import FrameType
 
 from valmatch.execution.interruption import SIGNALS
@@ -14,7 +16,7 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command line; a signal ends it in one line, from the first import to the exit."""
+    """Run the command line; a signal ends it without a traceback, whenever it comes."""
     code: object = INTERRUPTED
     try:
         for number in SIGNALS:
@@ -30,10 +32,22 @@ def main() -> None:
         # There is nothing left to interrupt but Python's own end.
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
+    if code == INTERRUPTED:
+        # Where an interrupt fell into text that Python compiles, it would end itself by SIGINT.
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(INTERRUPTED)
     raise SystemExit(code)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Raise KeyboardInterrupt; inside an import, which may make another error of it, just leave."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            os.write(2, b"interrupted\n")
+            os._exit(INTERRUPTED)
+        frame = frame.f_back
     raise KeyboardInterrupt
 
 

@@ -37,7 +37,7 @@ def _opened(stream: TextIO | None, vital: bool) -> TextIO:
         io.BufferedWriter(_Stream(stream.fileno(), vital)),
         encoding=stream.encoding,
         errors="backslashreplace",
-        line_buffering=stream.line_buffering,
+        line_buffering=stream.line_buffering or stream.write_through or not vital,
     )
 
 
