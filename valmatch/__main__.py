@@ -14,12 +14,20 @@ __all__ = ["main"]
 
 INTERRUPTED = 130
 
+AGAIN = getattr(signal, "SIGALRM", None)
+"""The signal of a timer that tries an interrupt again, where the platform has one."""
+
+LATER = 0.02
+"""Seconds after which it does."""
+
 
 def main() -> None:
     """Run the command line; a signal ends it without a traceback, whenever it comes."""
+    numbers = (*SIGNALS, AGAIN) if AGAIN else SIGNALS
     code: object = INTERRUPTED
     try:
-        for number in SIGNALS:
+        sys.unraisablehook = _swallowed
+        for number in numbers:
             signal.signal(number, _interrupt)
         from valmatch.cli import main as run
 
@@ -30,7 +38,7 @@ def main() -> None:
         print("interrupted", file=sys.stderr)
     finally:
         # There is nothing left to interrupt but Python's own end.
-        for number in SIGNALS:
+        for number in numbers:
             signal.signal(number, signal.SIG_IGN)
     if code == INTERRUPTED:
         # Where an interrupt fell into text that Python compiles, it would end itself by SIGINT.
@@ -42,13 +50,21 @@ def main() -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """Raise KeyboardInterrupt; inside an import, which may make another error of it, just leave."""
-    while frame is not None:
+    """Raise KeyboardInterrupt; inside an import, which may turn it into another error, later."""
+    while AGAIN and frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
-            os.write(2, b"interrupted\n")
-            os._exit(INTERRUPTED)
+            signal.setitimer(signal.ITIMER_REAL, LATER)
+            return
         frame = frame.f_back
     raise KeyboardInterrupt
+
+
+def _swallowed(error: sys.UnraisableHookArgs) -> None:
+    """Try an interrupt again that fell where Python can only print it and go on."""
+    if not issubclass(error.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(error)
+    elif AGAIN:
+        signal.setitimer(signal.ITIMER_REAL, LATER)
 
 
 if __name__ == "__main__":

@@ -12,14 +12,20 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from multiprocessing import current_process, forkserver, get_context, parent_process
+from multiprocessing import (
+    current_process,
+    forkserver,
+    get_context,
+    parent_process,
+    resource_tracker,
+)
 from multiprocessing.context import BaseContext
 from types import TracebackType
 from typing import Any, NamedTuple
 
 from valmatch.config import arguments
 from valmatch.errors import InputError, RunError, option
-from valmatch.execution.interruption import SIGNALS
+from valmatch.execution.interruption import SIGNALS, held_signals
 from valmatch.models.registry import OWN
 
 __all__ = ["EXECUTORS", "LOCAL", "WorkerPool", "check_workers", "open_pool", "process_pool"]
@@ -177,12 +183,11 @@ def _context() -> BaseContext:
         return get_context("spawn")
     context = get_context("forkserver")
     context.set_forkserver_preload([model.path.partition(":")[0] for model in OWN.values()])
+    # It would unblock the signals if it were started on the way.
+    resource_tracker.ensure_running()
     # The server and its children keep the signals blocked, which are this process's business.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-    try:
+    with held_signals():
         forkserver.ensure_running()
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return context
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["SIGNALS", "Stop", "Stopped", "stop_on_signal"]
+__all__ = ["SIGNALS", "Stop", "Stopped", "held_signals", "stop_on_signal"]
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -77,3 +77,16 @@ def stop_on_signal(max_seconds: float = math.inf) -> Iterator[Stop]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def held_signals() -> Iterator[None]:
+    """Let signals wait until the block is done, where the platform can."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
 
 from valmatch.errors import RunError
+from valmatch.execution.interruption import held_signals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -94,10 +95,12 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
     """Open a binary file that replaces `path` when the block ends well."""
     temporary = ""
     try:
-        with tempfile.NamedTemporaryFile(
-            "wb", dir=path.parent, prefix=f".{path.name}.", suffix=PART, delete=False
-        ) as file:
+        with held_signals():
+            file = tempfile.NamedTemporaryFile(  # noqa: SIM115 - closed below
+                "wb", dir=path.parent, prefix=f".{path.name}.", suffix=PART, delete=False
+            )
             temporary = file.name
+        with file:
             yield cast(BinaryIO, file)
             file.flush()
             os.fsync(file.fileno())
@@ -109,8 +112,9 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
     except OSError as error:
         raise RunError(f"{path}: cannot be written: {error.strerror}") from None
     finally:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
+        with held_signals():
+            if temporary:
+                Path(temporary).unlink(missing_ok=True)
 
 
 def remove_leftovers(folder: Path) -> None:
