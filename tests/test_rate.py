@@ -18,6 +18,7 @@ import pytest
 from tests.game_logs import LONG, random_rows, write
 from tests.oracles.rate import (
     EloOracle,
+    EveryPlayerOracle,
     Oracle,
     TrueSkillOracle,
     ZoneStatsOracle,
@@ -74,6 +75,28 @@ def test_agrees_exactly_with_dictionaries_and_loops(system: str, seed: int, tmp_
     result = rate_games(path, system, out=tmp_path / "out", burn_in=3)
     assert_agrees(result, tmp_path / "out", oracle_of(system, path), 3)
     assert 0 < result.predictions["after_burn_in"].games < result.games == 60
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_players_cap_agrees_exactly_too(seed: int, tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(seed, sides=(2, 3, 5)))
+    result = rate_games(path, out=tmp_path / "out", cap="every_player", burn_in=3)
+    oracle = EveryPlayerOracle(published("zonestats"))
+    oracle.play(read_long(path))
+    assert_agrees(result, tmp_path / "out", oracle, 3)
+    assert result.ranking.ratings != rate_games(path).ranking.ratings
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["cap"] == "every_player"
+    with pytest.raises(InputError, match=r"another run \(cap every_player, this run has None\)"):
+        rate_games(path, out=tmp_path / "out", burn_in=3)
+
+
+def test_only_zonestats_has_a_cap(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(0))
+    with pytest.raises(InputError, match="every_player: elo has no cap"):
+        rate_games(path, "elo", cap="every_player")
+    with pytest.raises(InputError, match="did you mean every_player"):
+        rate_games(path, cap="every_players")
+    assert "cap" not in rate_games(path).summary()
 
 
 @pytest.mark.parametrize("system", ORACLES)

@@ -31,6 +31,7 @@ KINDS: list[dict[str, Any]] = [
     {"n_teams": 2, "team_size": 3, "tie_chance": 0.3},
     {"n_teams": 5, "late_chance": 1.0, "early_chance": 1.0, "earliest_leave": 0.5},
     {"n_teams": 3, "team_size": 2, "compare": "score", "T": 60.0, "MAX_GAME_LENGTH": 7.0},
+    {"n_teams": 6, "cap": "every_player", "game_minutes": 30.0},
     {"n_players": 11, "n_teams": 3, "game_minutes": 45.0, "late_chance": 0.0, "latest_join": 0.3},
 ]
 RULES = {
@@ -38,6 +39,7 @@ RULES = {
     "GAME_MULT": 0.4,
     "MAX_GAME_LENGTH": 9.0,
     "initial_rating": 1500.0,
+    "cap": "every_player",
     "compare": "score",
     "skill_std": 20.0,
     "true_spread": 90.0,
@@ -155,7 +157,7 @@ def test_drawn_by_names_all_other_factors() -> None:
 
 
 def test_every_rule_matters() -> None:
-    base = {**SMALL, "late_chance": 0.5, "early_chance": 0.5, "error_bound": 140.0}
+    base = {**SMALL, "n_teams": 3, "late_chance": 0.5, "early_chance": 0.5, "error_bound": 140.0}
     _, plain = recorded(base)
     for name, value in RULES.items():
         _, changed = recorded({**base, name: value})
@@ -288,7 +290,10 @@ def test_responses_are_those_of_a_plain_replay(changes: dict[str, Any]) -> None:
             offsets[i] += points
             offsets[j] -= points
         far = np.abs(offsets).max()
-        if far > 0:
+        if factors.cap == "every_player":
+            limits = factors.GAME_MULT * np.minimum(minutes, factors.MAX_GAME_LENGTH)
+            offsets *= min(1.0, *(limits / np.maximum(np.abs(offsets), 1e-300)))
+        elif far > 0:
             cap = minutes[np.abs(offsets) >= far * (1 - 1e-12)].min() * factors.GAME_MULT
             offsets *= min(1.0, cap / far)
         assert offsets == pytest.approx(games["adjustment"][rows], abs=1e-9)

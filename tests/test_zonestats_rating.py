@@ -15,6 +15,7 @@ from valmatch.ratings import zonestats
 from valmatch.ratings.zonestats import (
     adjust,
     cap_scale,
+    every_players_scale,
     pairwise_result,
     predicted_outcome,
     rating_offsets,
@@ -33,12 +34,18 @@ class Party(NamedTuple):
 
 
 def adjustments(
-    party: Party, t: float = 120.0, mult: float = 2.0, longest: float = 20.0
+    party: Party,
+    t: float = 120.0,
+    mult: float = 2.0,
+    longest: float = 20.0,
+    every_player: bool = False,
 ) -> list[float]:
     rates = [score_per_hour(s, m) for s, m in zip(party.scores, party.minutes, strict=True)]
     result = np.empty(len(rates))
     columns = (np.array(party.ratings, float), np.array(rates), np.array(party.minutes, float))
-    adjust(*columns, np.array(party.sides), t, mult, longest, result)
+    rules = (t, mult, longest, every_player)
+    scale = adjust(*columns, np.array(party.sides), *rules, np.empty(len(rates)), result)
+    assert 0.0 <= scale <= 1.0
     return [float(value) for value in result]
 
 
@@ -118,6 +125,49 @@ def test_cap_of_equally_far_players_takes_the_shortest_time() -> None:
     assert cap_scale(np.array([40.0, -39.9]), np.array([30.0, 10.0]), 2.0) == 1.0
 
 
+def most_per_minute(party: Party, every_player: bool) -> float:
+    changes = adjustments(party, every_player=every_player)
+    return max(abs(x) / m for x, m in zip(changes, party.minutes, strict=True))
+
+
+# Of five equal players who stay 20 minutes one beats the others: 4 * .5 * 2 * 20 = 80 points, of
+# which equation 5 allows him 40. A sixth, there for 2 minutes, beats all five: 5 * .5 * 2 * 2 = 10
+# points in 2 minutes.
+VISIT = Party([500] * 6, [50, 4, 4, 4, 4, 9], [20, 20, 20, 20, 20, 2], list(range(6)))
+# In an hour one of fifty beats the others: 49 * .5 * 2 * 20 = 980 points.
+HOUR = Party([500] * 50, [9] + [4] * 49, [60] * 50, list(range(50)))
+
+
+def test_equation_5_lets_others_than_the_most_distant_exceed_two_points_a_minute() -> None:
+    """Step 7: "if any of the player's gained/lost more than 2 rating points per minute"."""
+    visit = VISIT._replace(scores=[10.0, 4, 4, 4, 4, 9])
+    assert offsets(visit) == [78.0, -22.0, -22.0, -22.0, -22.0, 10.0]
+    assert adjustments(visit)[-1] == pytest.approx(10 * 40 / 78)  # 2.56 points in each minute
+    assert most_per_minute(visit, every_player=False) > 2
+    # Without anyone beyond 2 points a minute who is most distant, nothing is scaled at all.
+    short = Party([500] * 7, [1, 2, 2, 2, 2, 2, 60], [40] + [20] * 5 + [2], list(range(7)))
+    assert most_per_minute(short, every_player=False) > 2
+
+
+def test_every_player_stays_within_two_points_a_minute_of_his_own() -> None:
+    for party in (VISIT._replace(scores=[10.0, 4, 4, 4, 4, 9]), HOUR):
+        assert most_per_minute(party, every_player=True) <= 2 * (1 + 1e-15)
+
+
+def test_max_game_length_limits_what_a_player_gains_in_a_game() -> None:
+    """GAME_MULT, "along with MAX_GAME_LENGTH, determines the maximum amount of points"."""
+    assert max(adjustments(HOUR)) == pytest.approx(120)
+    assert max(adjustments(HOUR, every_player=True)) == pytest.approx(40)
+
+
+def test_every_players_cap_by_hand() -> None:
+    # The second is 2.5 times beyond his limit, the first 2 times.
+    offsets_, minutes = np.array([80.0, -10.0, -70.0]), np.array([20.0, 2.0, 60.0])
+    assert every_players_scale(offsets_, minutes, 2.0, 20.0) == 4 / 10
+    assert every_players_scale(np.array([40.0, -40.0]), np.array([20.0, 60.0]), 2.0, 20.0) == 1.0
+    assert every_players_scale(np.zeros(2), np.array([10.0, 10.0]), 2.0, 20.0) == 1.0
+
+
 def test_whole_game_by_hand() -> None:
     # A (620, 20 min, SPH 30) and B (500, 10 min, SPH 60) against C (500, 30 min, SPH 40).
     # A loses to C: -.7310585786 * 2 * 20 = -29.2423431; B beats C: .5 * 2 * 10 = 10;
@@ -168,6 +218,19 @@ def test_nobody_moves_more_than_two_points_a_minute_of_the_farthest(party: Party
 
 
 @given(parties())
+@settings(max_examples=300, deadline=None)
+def test_every_player_gains_no_more_than_his_limit_and_what_others_lose(party: Party) -> None:
+    before, after = offsets(party), adjustments(party, every_player=True)
+    assert abs(math.fsum(after)) <= 1e-12 * max(1.0, sum(map(abs, after)))
+    limits = [2.0 * min(20.0, minutes) for minutes in party.minutes]
+    shares = [abs(x) / limit for x, limit in zip(after, limits, strict=True)]
+    assert max(shares) <= 1 + 1e-12
+    # All shrink alike, and no more than the one who is farthest beyond his limit has to.
+    needed = max(abs(x) / limit for x, limit in zip(before, limits, strict=True))
+    assert after == pytest.approx([x / max(1.0, needed) for x in before], rel=1e-12, abs=1e-12)
+
+
+@given(parties())
 @settings(max_examples=100, deadline=None)
 def test_two_player_games_stay_within_the_cap_by_themselves(party: Party) -> None:
     pair = Party(party.ratings[:2], party.scores[:2], party.minutes[:2], [0, 1])
@@ -199,7 +262,9 @@ def test_kernels_agree_with_their_interpreted_twins() -> None:
         n = int(rng.integers(2, 9))
         ratings, rates = rng.normal(500, 200, n), rng.integers(0, 9, n).astype(float)
         minutes, sides = rng.integers(1, 40, n).astype(float), rng.integers(0, 3, n)
-        compiled, plain = np.empty(n), np.empty(n)
-        adjust(ratings, rates, minutes, sides, 120.0, 2.0, 20.0, compiled)
-        vars(adjust)["py_func"](ratings, rates, minutes, sides, 120.0, 2.0, 20.0, plain)
-        assert compiled.tolist() == plain.tolist()
+        for every_player in (False, True):
+            given = (ratings, rates, minutes, sides, 120.0, 2.0, 20.0, every_player)
+            compiled, plain = np.empty((2, n)), np.empty((2, n))
+            scale = adjust(*given, *compiled)
+            assert scale == vars(adjust)["py_func"](*given, *plain)
+            assert compiled.tolist() == plain.tolist()

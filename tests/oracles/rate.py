@@ -172,13 +172,17 @@ class ZoneStatsOracle(MeanOracle):
                 points = self.contest(one, other)
                 offsets[one.player] += points
                 offsets[other.player] -= points
+        scale = self.scale(rows, offsets)
+        return {p: (self.beliefs[p][0] + offset * scale,) for p, offset in offsets.items()}
+
+    def scale(self, rows: list[Row], offsets: Mapping[str, float]) -> float:
         highest = max(abs(offset) for offset in offsets.values())
         scale = 1.0
         if highest > 0.0:
             far = [row for row in rows if abs(offsets[row.player]) >= highest * (1.0 - 1e-12)]
             time_in_game = min(row.minutes for row in far)
             scale = min(1.0, time_in_game * self.values["GAME_MULT"] / highest)
-        return {p: (self.beliefs[p][0] + offset * scale,) for p, offset in offsets.items()}
+        return scale
 
     def contest(self, one: Row, other: Row) -> float:
         predicted = logistic(
@@ -188,6 +192,16 @@ class ZoneStatsOracle(MeanOracle):
         result = (0.5 if mine == theirs else float(mine > theirs)) - predicted
         time = min(self.values["MAX_GAME_LENGTH"], one.minutes, other.minutes)
         return result * self.values["GAME_MULT"] * time
+
+
+class EveryPlayerOracle(ZoneStatsOracle):
+    def scale(self, rows: list[Row], offsets: Mapping[str, float]) -> float:
+        scales = [1.0]
+        for row in rows:
+            time = min(self.values["MAX_GAME_LENGTH"], row.minutes)
+            if offsets[row.player] != 0.0:
+                scales.append(self.values["GAME_MULT"] * time / abs(offsets[row.player]))
+        return min(scales)
 
 
 class EloOracle(MeanOracle):

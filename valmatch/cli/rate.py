@@ -80,6 +80,14 @@ def rate(
             " count as one after the burn-in.  [default: 10]",
         ),
     ] = None,
+    cap: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What caps a game of zonestats: most_distant (equation 5) or every_player (nobody"
+            " beyond GAME_MULT points a minute up to MAX_GAME_LENGTH).  [default: most_distant]",
+        ),
+    ] = None,
     skip_bad_games: Annotated[
         bool, typer.Option("--skip-bad-games", help="Leave bad games out and count them.")
     ] = False,
@@ -97,6 +105,7 @@ def rate(
     from valmatch.cli.tables import show_rating
     from valmatch.game_logs.rating import BURN_IN, parse_parameters, rate_games
     from valmatch.game_logs.reading.columns import parse_columns
+    from valmatch.ratings.zonestats import MOST_DISTANT
 
     warn_in_job_array("rate")
     size = games.stat().st_size if games.is_file() else 0
@@ -111,6 +120,7 @@ def rate(
             tune=[name.strip() for name in tune.split(",")] if tune else [],
             train=0.5 if train is None else train,
             burn_in=BURN_IN if burn_in is None else burn_in,
+            cap=MOST_DISTANT if cap is None else cap,
             skip_bad_games=skip_bad_games,
             progress=advance,
             warn=warn,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from valmatch.compilation import announce_compilation
 from valmatch.config import arguments
@@ -31,9 +31,11 @@ from valmatch.game_logs.roster import Ranking, Roster
 from valmatch.game_logs.scores import TALLIES, Scores, scores
 from valmatch.game_logs.system import System
 from valmatch.game_logs.systems import DEFAULT, system_named
+from valmatch.game_logs.systems.zonestats import ZoneStats
 from valmatch.game_logs.tuning import Tuning
 from valmatch.game_logs.tuning import tune as fit
 from valmatch.nearest import hint
+from valmatch.ratings.zonestats import MOST_DISTANT, Cap
 from valmatch.storage.output import to_json, write_atomically
 from valmatch.storage.results import Result
 
@@ -67,6 +69,8 @@ class RatedLog(Result):
         How well the games were predicted, of ``all`` and of those ``after_burn_in``.
     tuning : Tuning or None
         How parameters were fitted.
+    cap : str
+        What capped a game, if anything does.
     """
 
     system: str
@@ -79,6 +83,7 @@ class RatedLog(Result):
     ranking: Ranking
     predictions: Mapping[str, Scores]
     tuning: Tuning | None
+    cap: str = MOST_DISTANT
     folder: Path | None = None
 
     @property
@@ -104,6 +109,7 @@ class RatedLog(Result):
         return {
             "system": self.system,
             "parameters": dict(self.parameters),
+            **({} if self.cap == MOST_DISTANT else {"cap": self.cap}),
             "games": self.games,
             "rows": self.rows,
             "players": len(self.ranking.players),
@@ -126,6 +132,7 @@ def rate_games(
     tune: str | Sequence[str] = (),
     train: float = 0.5,
     burn_in: int = BURN_IN,
+    cap: str = MOST_DISTANT,
     skip_bad_games: bool = False,
     progress: Callable[[int], None] = lambda done: None,
     warn: Callable[[str], None] = lambda text: None,
@@ -158,6 +165,9 @@ def rate_games(
     burn_in : int
         Games that every player of a game must have behind him for its prediction to count as one
         after the burn-in, >= 0.
+    cap : str
+        What caps a game under ``zonestats``: ``most_distant`` (equation 5) or ``every_player``,
+        see `valmatch.ratings.zonestats`.
     skip_bad_games : bool
         Leave bad games out and count them, instead of raising.
     progress : callable
@@ -172,7 +182,7 @@ def rate_games(
     RunError
         If the results cannot be written.
     """
-    chosen = system_named(system)
+    chosen = _system(system, cap)
     given = _values(chosen, parameters)
     tune = arguments.names("tune", tune)
     _check(chosen, tune)
@@ -197,6 +207,7 @@ def rate_games(
                 "tune": list(tune),
                 "train": train if tune else None,
                 "burn_in": burn_in,
+                "cap": None if cap == MOST_DISTANT else cap,
                 "skip_bad_games": skip_bad_games,
             }
             claimed = claim(arguments.path("out", out), log, earlier, identity)
@@ -229,6 +240,7 @@ def rate_games(
             ranking=roster.ranking(),
             predictions=predictions,
             tuning=tuning,
+            cap=cap,
             folder=folder.path if folder else None,
         )
         if folder:
@@ -284,6 +296,16 @@ def _together(parts: Iterable[Games]) -> Games | None:
     """Return all games, if there are any."""
     held = [some for some in parts if some.n_games]
     return joined(held) if held else None
+
+
+def _system(name: str, cap: str) -> System:
+    """Return a rating system, capped in one of the ways."""
+    chosen = system_named(name)
+    if arguments.one_of("cap", cap, get_args(Cap)) == MOST_DISTANT:
+        return chosen
+    if not isinstance(chosen, ZoneStats):
+        raise InputError(f"{option('cap')} {cap}: {name} has no cap (allowed with: zonestats)")
+    return ZoneStats(cap)
 
 
 def _values(system: System, given: Mapping[str, float]) -> dict[str, float]:

@@ -7,6 +7,7 @@ Times are in minutes, ratings and adjustments in rating points.
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +15,16 @@ from numpy.typing import NDArray
 from valmatch.compilation import inlined, njit
 
 __all__ = [
+    "EVERY_PLAYER",
     "GAME_MULT",
     "INITIAL_RATING",
     "MAX_GAME_LENGTH",
+    "MOST_DISTANT",
+    "Cap",
     "T",
     "adjust",
     "cap_scale",
+    "every_players_scale",
     "pairwise_result",
     "predicted_outcome",
     "rating_offsets",
@@ -31,6 +36,12 @@ T = 120.0
 GAME_MULT = 2.0
 MAX_GAME_LENGTH = 20.0
 INITIAL_RATING = 500.0
+
+Cap = Literal["most_distant", "every_player"]
+"""Readings of the cap: by whom is most distant from 0 (equation 5), or within everybody's limit."""
+
+MOST_DISTANT: Cap = "most_distant"
+EVERY_PLAYER: Cap = "every_player"
 
 # Offsets that are equal in theory differ by rounding, which must not decide whose time caps a game.
 _EQUALLY_FAR = 1.0 - 1e-12
@@ -139,7 +150,8 @@ def cap_scale(
     """Return the factor <= 1 that caps a game at GAME_MULT points per minute (equation 5).
 
     The player farthest from zero decides, by the whole time in the game (MAX_GAME_LENGTH does
-    not limit it); of several equally far (to 1e-12) the one with the shortest time.
+    not limit it); of several equally far (to 1e-12) the one with the shortest time. Others can
+    so gain more than GAME_MULT points per minute, and he himself more than in MAX_GAME_LENGTH.
     """
     highest = 0.0
     for offset in offsets:
@@ -154,6 +166,28 @@ def cap_scale(
 
 
 @njit
+def every_players_scale(
+    offsets: NDArray[np.float64],
+    minutes: NDArray[np.float64],
+    game_mult: float,
+    max_game_length: float,
+) -> float:
+    """Return the greatest factor <= 1 that leaves every player within his own limit.
+
+    The limit is GAME_MULT points per minute in the game (step 7), counted up to MAX_GAME_LENGTH,
+    which "determines the maximum amount of points that a player can gain in one game". One factor
+    for all, as in step 7, keeps the sum zero: whoever is farthest beyond his limit, in shares of
+    it, decides, and that may be who was there the shortest.
+    """
+    scale = 1.0
+    for i in range(len(offsets)):
+        limit = game_mult * min(max_game_length, minutes[i])
+        if abs(offsets[i]) * scale > limit:
+            scale = limit / abs(offsets[i])
+    return scale
+
+
+@njit
 def adjust(
     ratings: NDArray[np.float64],
     rates: NDArray[np.float64],
@@ -162,8 +196,10 @@ def adjust(
     t: float,
     game_mult: float,
     max_game_length: float,
+    every_player: bool,
+    offsets: NDArray[np.float64],
     adjustments: NDArray[np.float64],
-) -> None:
+) -> float:
     """Work out what a game adds to each rating (equations 1 to 6).
 
     Parameters
@@ -178,8 +214,20 @@ def adjust(
         Equal numbers play together; without teams every player has a number of his own.
     t, game_mult, max_game_length : float
         T, GAME_MULT, MAX_GAME_LENGTH of the source, all > 0.
-    adjustments : (n,) ndarray of float64
-        Result; sums to zero up to rounding.
+    every_player : bool
+        Whether the cap is `every_players_scale` instead of `cap_scale`.
+    offsets, adjustments : (n,) ndarray of float64
+        Results, before and after the cap; sum to zero up to rounding.
+
+    Returns
+    -------
+    float
+        The factor of the cap.
     """
-    rating_offsets(ratings, rates, minutes, sides, t, game_mult, max_game_length, adjustments)
-    adjustments *= cap_scale(adjustments, minutes, game_mult)
+    rating_offsets(ratings, rates, minutes, sides, t, game_mult, max_game_length, offsets)
+    if every_player:
+        scale = every_players_scale(offsets, minutes, game_mult, max_game_length)
+    else:
+        scale = cap_scale(offsets, minutes, game_mult)
+    adjustments[:] = offsets * scale
+    return scale

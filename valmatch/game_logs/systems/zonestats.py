@@ -11,12 +11,19 @@ from valmatch.game_logs.games import Games
 from valmatch.game_logs.predictions import predict_by_means
 from valmatch.game_logs.system import Column, Parameter, Played, Players, System
 from valmatch.ratings import zonestats
+from valmatch.ratings.zonestats import EVERY_PLAYER, MOST_DISTANT
 
 __all__ = ["SYSTEM", "ZoneStats"]
 
 
 class ZoneStats(System):
-    """The pairwise logistic rule of ZoneStats; a side is predicted by its mean rating."""
+    """The pairwise logistic rule of ZoneStats; a side is predicted by its mean rating.
+
+    Parameters
+    ----------
+    cap : str
+        What caps a game, see `valmatch.ratings.zonestats.Cap`.
+    """
 
     name = "zonestats"
     parameters = (
@@ -26,6 +33,9 @@ class ZoneStats(System):
     )
     unit = ("T", "GAME_MULT")
     columns = (Column("rating"),)
+
+    def __init__(self, cap: str = MOST_DISTANT) -> None:
+        self._every_player = cap == EVERY_PLAYER
 
     def newcomer(self, values: Mapping[str, float]) -> Sequence[float]:
         """Return the rating of a player without a game (step 2)."""
@@ -41,7 +51,7 @@ class ZoneStats(System):
     ) -> None:
         """Predict and rate games, see `System.play`."""
         numbers = (values["T"], values["GAME_MULT"], values["MAX_GAME_LENGTH"])
-        _play_zonestats(games, players, burn_in, *numbers, played)
+        _play_zonestats(games, players, burn_in, *numbers, self._every_player, played)
 
 
 @njit
@@ -52,10 +62,11 @@ def _play_zonestats(
     t: float,
     game_mult: float,
     max_game_length: float,
+    every_player: bool,
     played: Played,
 ) -> None:
     """Predict and rate games by ZoneStats."""
-    adjustments = np.empty(len(games.players))
+    offsets, adjustments = np.empty(len(games.players)), np.empty(len(games.players))
     for game in range(len(games.names)):
         predict_by_means(games, players, burn_in, game, t, played)
         lo = games.side_starts[games.game_starts[game]]
@@ -68,6 +79,8 @@ def _play_zonestats(
             t,
             game_mult,
             max_game_length,
+            every_player,
+            offsets[lo:hi],
             adjustments[lo:hi],
         )
         for row in range(lo, hi):

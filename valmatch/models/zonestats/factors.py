@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, Strict, model_validator
 
 from valmatch.fields import Factors, Whole, plain_number, refuse
+from valmatch.ratings.zonestats import MOST_DISTANT, Cap
 
 __all__ = ["ZoneStatsFactors"]
 
@@ -62,6 +63,14 @@ class ZoneStatsFactors(Factors):
         "",
         "What decides a contest. score_per_hour: as in the source (step 1). score: the raw score,"
         " which favours whoever was in the game longer.",
+    )
+    cap: Cap = _factor(
+        MOST_DISTANT,
+        "",
+        "What caps a game. most_distant: whoever is farthest from 0 gets at most GAME_MULT points"
+        " per minute, as in (5); others may get more per minute. every_player: nobody gets more"
+        " than GAME_MULT points per minute, counted up to MAX_GAME_LENGTH. Both scale all players"
+        " of a game alike, so that what some gain others lose.",
     )
     n_players: Annotated[int, Field(ge=2, le=1_000_000), *Whole] = _factor(
         100, "players", "Number of players."

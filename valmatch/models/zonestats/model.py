@@ -20,6 +20,7 @@ from valmatch.models.zonestats.population import (
     new_seats,
     play,
 )
+from valmatch.ratings.zonestats import EVERY_PLAYER
 from valmatch.streams import Streams
 
 __all__ = ["ZoneStatsModel", "rank_correlation"]
@@ -103,6 +104,7 @@ class ZoneStatsModel(Model[RandomNumbers]):
             factors.GAME_MULT,
             factors.MAX_GAME_LENGTH,
             factors.initial_rating,
+            factors.cap == EVERY_PLAYER,
             factors.compare == "score_per_hour",
             factors.true_spread,
             factors.tie_chance,

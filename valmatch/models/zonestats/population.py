@@ -35,12 +35,16 @@ CONTESTS, LOG_LOSS, SKILL_LOG_LOSS, HITS, RATING_ERROR = range(len(ROUND))
 
 
 class GameRules(NamedTuple):
-    """The factors that the kernel needs, by their names; `per_hour`: whether SPH is compared."""
+    """The factors that the kernel needs, by their names.
+
+    `every_player`: whether the cap is every player's own; `per_hour`: whether SPH is compared.
+    """
 
     t: float
     game_mult: float
     max_game_length: float
     initial_rating: float
+    every_player: bool
     per_hour: bool
     true_spread: float
     tie_chance: float
@@ -85,7 +89,7 @@ class Seats(NamedTuple):
     order : (n_players,) ndarray of int64
         All players; the first m of them play.
     teams : (m,) ndarray of int64
-    ratings, scores, rates, minutes, adjustments : (m,) ndarray of float64
+    ratings, scores, rates, minutes, offsets, adjustments : (m,) ndarray of float64
     """
 
     order: Whole
@@ -94,6 +98,7 @@ class Seats(NamedTuple):
     scores: Floats
     rates: Floats
     minutes: Floats
+    offsets: Floats
     adjustments: Floats
 
 
@@ -103,6 +108,7 @@ def new_seats(n_players: int, n_teams: int, team_size: int) -> Seats:
     return Seats(
         np.arange(n_players),
         np.arange(seats) // team_size,
+        np.empty(seats),
         np.empty(seats),
         np.empty(seats),
         np.empty(seats),
@@ -268,6 +274,8 @@ def play(
             rules.t,
             rules.game_mult,
             rules.max_game_length,
+            rules.every_player,
+            seats.offsets,
             seats.adjustments,
         )
         if log.shape[0] > 0:
