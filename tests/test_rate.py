@@ -115,6 +115,18 @@ def test_free_for_all_without_teams_and_minutes(system: str, tmp_path: Path) -> 
     )
 
 
+@pytest.mark.parametrize("system", ["zonestats", "elo"])
+def test_mixed_games_of_teams_and_single_players(system: str, tmp_path: Path) -> None:
+    games = random_rows(21, sides=(2, 3, 5))
+    for k, game in enumerate(games):
+        for j, row in enumerate(game):
+            if (k + j) % 3 == 0:
+                row[2] = ""
+    path = write(tmp_path / "log.csv", games)
+    result = rate_games(path, system, out=tmp_path / "out", burn_in=3)
+    assert_agrees(result, tmp_path / "out", oracle_of(system, path), 3)
+
+
 @pytest.mark.parametrize("system", ORACLES)
 def test_disabled_players_do_not_count(system: str, tmp_path: Path) -> None:
     games = random_rows(8)

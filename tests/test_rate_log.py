@@ -132,7 +132,9 @@ BAD = {
     "no minutes": ("g1,a,x,1,0\ng1,b,y,1,20\n", "4:10: minutes: '0' (allowed: a number of minutes"),
     "negative minutes": ("g1,b,y,1,20\ng1,a,x,1,-2.5\n", "5:10: minutes: '-2.5' (allowed"),
     "twice": ("g1,a,x,1,20\ng1,b,y,1,20\ng1,a,y,2,20\n", "6:4: player: 'a' is in this game twice"),
-    "missing cell": ("g1,a,x,1,20\ng1,b,,1,20\n", "5:6: team: the cell is empty"),
+    "missing cell": ("g1,a,x,1,20\ng1,b,y,,20\n", "5:8: score: the cell is empty"),
+    "no team twice": ("g1,a,,1,20\ng1,a,,2,20\n", "5:4: player: 'a' is in this game twice"),
+    "alone": ("g1,a,,1,20\n", "4:1: game: game 'g1' has one side only"),
     "blank cell": ('g1,a,x,1,20\ng1," ",y,1,20\ng1,"",z,1,1\n', "6:5: player: the cell is empty"),
     "short row": ("g1,a,x,1,20\ng1,b,y,1\n", "5:1: the row has 4 cells (allowed: 5)"),
     "long row": ("g1,a,x,1,20,7\ng1,b,y,1,20\n", "4:1: the row has 6 cells (allowed: 5)"),
@@ -150,6 +152,8 @@ REASONS = {
     "negative minutes": "minutes not positive",
     "twice": "player twice in a game",
     "missing cell": "missing cell",
+    "no team twice": "player twice in a game",
+    "alone": "one side only",
     "blank cell": "missing cell",
     "short row": "wrong number of cells",
     "long row": "wrong number of cells",
@@ -185,6 +189,22 @@ def test_bad_games_can_be_left_out(kind: str, tmp_path: Path) -> None:
     clean = tmp_path / "clean.csv"
     clean.write_text(f"{LONG}\n{GOOD}{good}g9,c,x,1,5\ng9,a,y,2,5\n", encoding="utf-8")
     assert result.ranking == rate_games(clean).ranking
+
+
+@pytest.mark.parametrize("system", ["zonestats", "elo"])
+def test_without_a_team_a_player_plays_alone(system: str, tmp_path: Path) -> None:
+    """Even if his name is that of a team; the log is as if each had a team of his own."""
+    text = "g1,a,{a},9,20\ng1,b,x,5,20\ng1,x,{x},7,10\ng1,d,x,1,20\ng1,c,{c},3,20\n"
+    files = []
+    for name, teams in (("mixed", ("", " ", '""')), ("named", ("1", "2", "3"))):
+        path = tmp_path / f"{name}.csv"
+        teams_of = dict(zip("axc", teams, strict=True))
+        path.write_text(f"{LONG}\n{GOOD}{text.format(**teams_of)}", encoding="utf-8")
+        rate_games(path, system, out=tmp_path / name)
+        files.append([(tmp_path / name / one).read_bytes() for one in ("ratings.csv", "history.csv")])
+    assert files[0] == files[1]
+    sides = [line.split(",")[1:3] for line in files[0][1].decode().splitlines()[3:]]
+    assert sides == [["a", "1"], ["b", "2"], ["d", "2"], ["c", "3"], ["x", "4"]]
 
 
 RESULT_ERRORS = [

@@ -52,7 +52,7 @@ def read_long(path: Path) -> list[Game]:
             if row.get("enabled", "yes") == "yes":
                 one = Row(
                     row["player"],
-                    row.get("team", row["player"]),
+                    row.get("team") or f"alone: {row['player']}",
                     float(row["score"]),
                     float(row.get("minutes", "20")),
                 )

@@ -98,8 +98,8 @@ def rate(
 ) -> None:
     """Rate the players of a game log, predicting each game before it is rated.
 
-    Long format, a row for each player of a game: game, player, score, optional team, minutes,
-    enabled, time. Results format, a row for each game: winner, loser, optional game,
+    Long format, a row for each player of a game: game, player, score, optional team (empty: the
+    player plays alone), minutes, enabled, time. Results format, a row for each game: winner, loser, optional game,
     winner_score, loser_score, draw, minutes, time.
     """
     from valmatch.cli.tables import show_rating

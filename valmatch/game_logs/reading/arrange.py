@@ -52,7 +52,8 @@ class Entries(NamedTuple):
     name_starts, name_ends : numpy.ndarray
         (entries,): limits of the player's name.
     team_starts, team_ends : numpy.ndarray
-        (entries,): limits of the team's name; the player's where none is given.
+        (entries,): limits of the team's name; the player's in a log without teams. Whoever's
+        team has no name plays alone.
     teams : bool
         Whether teams are given.
     players : numpy.ndarray
@@ -280,7 +281,8 @@ def _game_fault(
 @inlined
 def _same_team(buffer: Bytes, entries: Entries, a: int, b: int) -> bool:
     starts, ends = entries.team_starts, entries.team_ends
-    return same_bytes(buffer, starts[a], ends[a], buffer, starts[b], ends[b])
+    named = starts[a] < ends[a]
+    return named and same_bytes(buffer, starts[a], ends[a], buffer, starts[b], ends[b])
 
 
 @inlined

@@ -76,7 +76,7 @@ class GameLog:
     """A CSV file of games, in long format (a row a player) or results format (a row a game).
 
     Long format: `game`, `player`, `score`, optional `team` (without it everyone plays for
-    himself), `minutes` (without it 20 for everyone), `enabled`, `time`. Results format: `winner`,
+    himself, and so does whoever's cell is empty), `minutes` (without it 20 for everyone), `enabled`, `time`. Results format: `winner`,
     `loser`, optional `game`, `winner_score` and `loser_score`, `draw`, `minutes`, `time`; a game
     is drawn if `draw` says so or, without that column, if the scores are equal.
 

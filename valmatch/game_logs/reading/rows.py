@@ -48,8 +48,9 @@ class Rows:
         self.reasons = np.zeros(len(cells.widths), np.int64)
         self.slots = np.zeros(len(cells.widths), np.int64)
         self._note(cells.widths != width, Reason.WIDTH, 0)
-        for slot in range(cells.starts.shape[1]):
-            self._note(cells.starts[:, slot] == cells.ends[:, slot], Reason.MISSING, slot)
+        for meaning, slot in slots.items():
+            if meaning != "team":
+                self._note(cells.starts[:, slot] == cells.ends[:, slot], Reason.MISSING, slot)
 
     def long(self, game_rows: Integers, players: Names) -> Entries:
         """Return the entries of rows in long format."""
