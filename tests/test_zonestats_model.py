@@ -289,6 +289,7 @@ def test_responses_are_those_of_a_plain_replay(changes: dict[str, Any]) -> None:
             points = (outcome - p) * factors.GAME_MULT * time
             offsets[i] += points
             offsets[j] -= points
+        before_cap = offsets.copy()
         far = np.abs(offsets).max()
         if factors.cap == "every_player":
             limits = factors.GAME_MULT * np.minimum(minutes, factors.MAX_GAME_LENGTH)
@@ -297,7 +298,14 @@ def test_responses_are_those_of_a_plain_replay(changes: dict[str, Any]) -> None:
             cap = minutes[np.abs(offsets) >= far * (1 - 1e-12)].min() * factors.GAME_MULT
             offsets *= min(1.0, cap / far)
         assert offsets == pytest.approx(games["adjustment"][rows], abs=1e-9)
+        assert games["rating_offset"][rows] == pytest.approx(before_cap, abs=1e-9)
+        scaled = games["scale"][rows] * games["rating_offset"][rows]
+        assert np.array_equal(games["adjustment"][rows], scaled)
+        assert np.array_equal(games["capped"][rows], games["scale"][rows] < 1)
+        assert games["score_per_hour"][rows] == pytest.approx(60 * score / minutes)
         rating[who] += games["adjustment"][rows]
+        ranks = [1 + int(np.sum(rating > rating[player])) for player in who]
+        assert games["rank_after"][rows].tolist() == ranks
         errors.append(error(rating, skill))
     got = named(full.responses)
     half = factors.games_per_player // 2

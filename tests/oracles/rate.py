@@ -155,7 +155,19 @@ class MeanOracle(Oracle):
         return logistic(lead / self.spread())
 
 
+@dataclass
 class ZoneStatsOracle(MeanOracle):
+    """Also keeps the contests and the details of each row of the history.
+
+    Attributes
+    ----------
+    contests : (game, player, opponent, expected, score, minutes, points)
+    details : (score per hour, offset, scale, rank after) of each row
+    """
+
+    contests: list[tuple[str, str, str, float, float, float, float]] = field(default_factory=list)
+    details: list[tuple[float, float, float, int]] = field(default_factory=list)
+
     def newcomer(self) -> tuple[float, ...]:
         return (500.0,)
 
@@ -169,11 +181,17 @@ class ZoneStatsOracle(MeanOracle):
             for other in rows[i + 1 :]:
                 if one.team == other.team:
                     continue
-                points = self.contest(one, other)
+                points = self.contest(game.name, one, other)
                 offsets[one.player] += points
                 offsets[other.player] -= points
         scale = self.scale(rows, offsets)
-        return {p: (self.beliefs[p][0] + offset * scale,) for p, offset in offsets.items()}
+        new = {p: (self.beliefs[p][0] + offset * scale,) for p, offset in offsets.items()}
+        ratings = [rating for rating, in (self.beliefs | new).values()]
+        for row in rows:
+            rank = 1 + sum(rating > new[row.player][0] for rating in ratings)
+            sph = 60.0 * row.score / row.minutes
+            self.details.append((sph, offsets[row.player], scale, rank))
+        return new
 
     def scale(self, rows: list[Row], offsets: Mapping[str, float]) -> float:
         highest = max(abs(offset) for offset in offsets.values())
@@ -184,14 +202,17 @@ class ZoneStatsOracle(MeanOracle):
             scale = min(1.0, time_in_game * self.values["GAME_MULT"] / highest)
         return scale
 
-    def contest(self, one: Row, other: Row) -> float:
+    def contest(self, game: str, one: Row, other: Row) -> float:
         predicted = logistic(
             (self.beliefs[one.player][0] - self.beliefs[other.player][0]) / self.values["T"]
         )
         mine, theirs = (60.0 * row.score / row.minutes for row in (one, other))
-        result = (0.5 if mine == theirs else float(mine > theirs)) - predicted
+        score = 0.5 if mine == theirs else float(mine > theirs)
         time = min(self.values["MAX_GAME_LENGTH"], one.minutes, other.minutes)
-        return result * self.values["GAME_MULT"] * time
+        points = (score - predicted) * self.values["GAME_MULT"] * time
+        contest = (game, one.player, other.player, predicted, score, time, points)
+        self.contests.append(contest)
+        return points
 
 
 class EveryPlayerOracle(ZoneStatsOracle):

@@ -88,6 +88,10 @@ def rate(
             " beyond GAME_MULT points a minute up to MAX_GAME_LENGTH).  [default: most_distant]",
         ),
     ] = None,
+    pairs: Annotated[
+        bool,
+        typer.Option("--pairs", help="Write pairs.csv too: every contest of two players."),
+    ] = False,
     skip_bad_games: Annotated[
         bool, typer.Option("--skip-bad-games", help="Leave bad games out and count them.")
     ] = False,
@@ -121,6 +125,7 @@ def rate(
             train=0.5 if train is None else train,
             burn_in=BURN_IN if burn_in is None else burn_in,
             cap=MOST_DISTANT if cap is None else cap,
+            pairs=pairs,
             skip_bad_games=skip_bad_games,
             progress=advance,
             warn=warn,

@@ -18,11 +18,11 @@ from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
 from valmatch.storage.output import write_atomically
 from valmatch.storage.run_folder import RunFolder
 
-__all__ = ["HISTORY", "RATINGS", "SUMMARY", "claim", "read_ratings", "write_ratings"]
+__all__ = ["HISTORY", "PAIRS", "RATINGS", "SUMMARY", "claim", "read_ratings", "write_ratings"]
 
-RATINGS, HISTORY, SUMMARY = "ratings.csv", "history.csv", "summary.json"
+RATINGS, HISTORY, PAIRS, SUMMARY = "ratings.csv", "history.csv", "pairs.csv", "summary.json"
 
-WRITTEN = (RATINGS, HISTORY, SUMMARY, MANIFEST)
+WRITTEN = (RATINGS, HISTORY, PAIRS, SUMMARY, MANIFEST)
 
 _GAMES = Column("games", 0.0, 1e15)
 

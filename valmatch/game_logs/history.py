@@ -9,19 +9,23 @@ import numpy as np
 from valmatch.game_logs.csv_text import lines, numerals
 from valmatch.game_logs.games import Games
 from valmatch.game_logs.names import Texts
+from valmatch.game_logs.ranks import Ranks
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.system import Played
 
-__all__ = ["HistoryWriter"]
+__all__ = ["HistoryWriter", "titles"]
 
-HISTORY = ("game", "player", "side", "expected", "score", "rating_before", "rating_after")
+COLUMNS = ("game", "player", "side", "expected", "score", "rating_before", "rating_after")
+OF_ZONESTATS = ("score_per_hour", "rating_offset", "scale", "capped", "rank_after")
 
 
 class HistoryWriter:
     """Writes ``history.csv``: a row for each player of each game, in play order.
 
     Columns: game, player, side (from 1), expected and score (the mean over the opposing sides of
-    the predicted and of the actual score: 1, 0.5, 0), rating_before, rating_after.
+    the predicted and of the actual score: 1, 0.5, 0), rating_before, rating_after. By zonestats
+    also: score_per_hour, rating_offset (equation 4), scale (equation 5), capped (1 where it is
+    less than 1), rank_after among all players rated so far.
 
     Parameters
     ----------
@@ -29,12 +33,15 @@ class HistoryWriter:
         Written to.
     log : GameLog
         Where the names of games and players come from.
+    ranks : Ranks or None
+        Of zonestats, ranks before the first game.
     """
 
-    def __init__(self, file: TextIO, log: GameLog) -> None:
+    def __init__(self, file: TextIO, log: GameLog, ranks: Ranks | None) -> None:
         self._file = file
         self._log = log
-        file.write(",".join(HISTORY) + "\n")
+        self._ranks = ranks
+        file.write(",".join((*COLUMNS, *(OF_ZONESTATS if ranks else ()))) + "\n")
 
     def append(self, games: Games, played: Played) -> None:
         """Write some games."""
@@ -45,8 +52,8 @@ class HistoryWriter:
         opponents = np.repeat(sides - 1, sides)
         game_of_row = np.repeat(np.repeat(np.arange(games.n_games), sides), rows)
         side_of_row = np.repeat(np.arange(len(rows)), rows)
-        columns = (
-            self._titles(games).at(game_of_row),
+        columns: tuple[Texts, ...] = (
+            titles(self._log, games).at(game_of_row),
             self._log.players.cells(games.players),
             numerals(games.sides[games.side_starts[:-1]] + 1).at(side_of_row),
             numerals(played.expected / opponents).at(side_of_row),
@@ -54,9 +61,18 @@ class HistoryWriter:
             numerals(played.before),
             numerals(played.after),
         )
+        if self._ranks:
+            columns += (
+                numerals(games.rates),
+                numerals(played.offsets),
+                numerals(played.scales).at(game_of_row),
+                numerals((played.scales < 1.0).astype(np.int64)).at(game_of_row),
+                numerals(self._ranks.after(games, played)),
+            )
         self._file.write(lines(columns))
 
-    def _titles(self, games: Games) -> Texts:
-        """Return the names of the games; without a column for it, their rows among the data."""
-        names = self._log.game_names
-        return names.cells(games.names) if names else numerals(games.names + 1)
+
+def titles(log: GameLog, games: Games) -> Texts:
+    """Return the names of some games; without a column for it, their rows among the data."""
+    names = log.game_names
+    return names.cells(games.names) if names else numerals(games.names + 1)

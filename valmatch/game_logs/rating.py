@@ -16,6 +16,7 @@ from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
 from valmatch.game_logs.files import (
     HISTORY,
+    PAIRS,
     RATINGS,
     SUMMARY,
     claim,
@@ -24,6 +25,8 @@ from valmatch.game_logs.files import (
 )
 from valmatch.game_logs.games import Games, joined, pieces
 from valmatch.game_logs.history import HistoryWriter
+from valmatch.game_logs.pairs import PairsWriter
+from valmatch.game_logs.ranks import Ranks
 from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.reading.rows import DEFAULT_MINUTES
@@ -133,6 +136,7 @@ def rate_games(
     train: float = 0.5,
     burn_in: int = BURN_IN,
     cap: str = MOST_DISTANT,
+    pairs: bool = False,
     skip_bad_games: bool = False,
     progress: Callable[[int], None] = lambda done: None,
     warn: Callable[[str], None] = lambda text: None,
@@ -155,7 +159,7 @@ def rate_games(
         An earlier ``ratings.csv`` to go on from; the result is that of one log.
     out : PathLike or None
         Folder for ``ratings.csv``, ``history.csv``, ``summary.json`` and
-        ``manifest.json``.
+        ``manifest.json``, with `pairs` also ``pairs.csv``.
     columns : mapping
         Names of the file's columns by meaning, where they differ.
     tune : str or sequence of str
@@ -168,6 +172,8 @@ def rate_games(
     cap : str
         What caps a game under ``zonestats``: ``most_distant`` (equation 5) or ``every_player``,
         see `valmatch.ratings.zonestats`.
+    pairs : bool
+        Write ``pairs.csv`` too, every contest of two players, under ``zonestats``.
     skip_bad_games : bool
         Leave bad games out and count them, instead of raising.
     progress : callable
@@ -182,7 +188,9 @@ def rate_games(
     RunError
         If the results cannot be written.
     """
-    chosen = _system(system, cap)
+    chosen = _system(system, cap, pairs)
+    if pairs and out is None:
+        raise InputError(f"{option('pairs=True')}: needs {option('out')}, the folder for {PAIRS}")
     given = _values(chosen, parameters)
     tune = arguments.names("tune", tune)
     _check(chosen, tune)
@@ -208,6 +216,7 @@ def rate_games(
                 "train": train if tune else None,
                 "burn_in": burn_in,
                 "cap": None if cap == MOST_DISTANT else cap,
+                "pairs": pairs or None,
                 "skip_bad_games": skip_bad_games,
             }
             claimed = claim(arguments.path("out", out), log, earlier, identity)
@@ -222,9 +231,15 @@ def rate_games(
             parts = [everything]
         parts = (piece for some in parts for piece in pieces(some, chosen.pairs_at_once))
         roster = Roster(chosen, values, log.players, known)
-        with write_atomically(folder.path / HISTORY) if folder else nullcontext() as file:
-            history = HistoryWriter(file, log) if file else None
-            rows = _play(roster, _until_stopped(parts, stop), burn_in, history)
+        with (
+            write_atomically(folder.path / HISTORY) if folder else nullcontext() as file,
+            write_atomically(folder.path / PAIRS) if folder and pairs else nullcontext() as more,
+        ):
+            ranks = Ranks(roster.ratings()) if isinstance(chosen, ZoneStats) else None
+            writers: list[HistoryWriter | PairsWriter] = []
+            writers += [HistoryWriter(file, log, ranks)] if file else []
+            writers += [PairsWriter(more, log, values, stop)] if more else []
+            rows = _play(roster, _until_stopped(parts, stop), burn_in, writers)
             predictions = dict(zip(TALLIES, map(scores, roster.tally), strict=True))
             _remark(log, predictions["all"].games, warn)
         for remark in tuning.remarks if tuning else ():
@@ -252,15 +267,18 @@ def rate_games(
 
 
 def _play(
-    roster: Roster, parts: Iterable[Games], burn_in: int, history: HistoryWriter | None
+    roster: Roster,
+    parts: Iterable[Games],
+    burn_in: int,
+    writers: Sequence[HistoryWriter | PairsWriter],
 ) -> int:
-    """Play games, and write their history if wanted; return the number of their rows."""
+    """Play games, and write what is wanted of them; return the number of their rows."""
     n_rows = 0
     for some in parts:
         played = roster.play(some, burn_in)
         n_rows += len(some.players)
-        if history:
-            history.append(some, played)
+        for writer in writers:
+            writer.append(some, played)
     return n_rows
 
 
@@ -298,14 +316,18 @@ def _together(parts: Iterable[Games]) -> Games | None:
     return joined(held) if held else None
 
 
-def _system(name: str, cap: str) -> System:
-    """Return a rating system, capped in one of the ways."""
+def _system(name: str, cap: str, pairs: bool) -> System:
+    """Return a rating system, capped in one of the ways, that can do what is asked."""
     chosen = system_named(name)
-    if arguments.one_of("cap", cap, get_args(Cap)) == MOST_DISTANT:
-        return chosen
-    if not isinstance(chosen, ZoneStats):
+    capped = arguments.one_of("cap", cap, get_args(Cap)) != MOST_DISTANT
+    if isinstance(chosen, ZoneStats):
+        return ZoneStats(cap) if capped else chosen
+    if capped:
         raise InputError(f"{option('cap')} {cap}: {name} has no cap (allowed with: zonestats)")
-    return ZoneStats(cap)
+    if pairs:
+        what = f"{name} compares no pairs of players (allowed with: zonestats)"
+        raise InputError(f"{option('pairs=True')}: {what}")
+    return chosen
 
 
 def _values(system: System, given: Mapping[str, float]) -> dict[str, float]:

@@ -123,17 +123,23 @@ class Roster:
         """Predict and rate the next games."""
         self._grow()
         n_sides, n_rows = len(games.points), len(games.players)
-        sizes = (games.n_games, n_sides, n_sides, n_sides, n_sides, n_rows, n_rows)
+        sides, rows = (n_sides,) * 4, (n_rows,) * 3
+        sizes = (games.n_games, *sides, *rows, games.n_games)
         played = Played(self.tally, *map(np.empty, sizes))
         self._system.play(self._values, games, self._players, burn_in, played)
         return played
 
-    def ranking(self) -> Ranking:
-        """Rank the players who have played or were known before."""
+    def ratings(self) -> NDArray[np.float64]:
+        """Return the (players,) ratings; NaN of who has not played nor was known before."""
         present = self._players.games > 0
         present[self._known] = True
-        numbers = np.flatnonzero(present)
-        ratings = self._system.shown(self._players.state)[numbers]
+        return np.where(present, self._system.shown(self._players.state), np.nan)
+
+    def ranking(self) -> Ranking:
+        """Rank the players who have played or were known before."""
+        ratings = self.ratings()
+        numbers = np.flatnonzero(~np.isnan(ratings))
+        ratings = ratings[numbers]
         names = self._names.texts(numbers.tolist())
         by_name = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
         order = by_name[np.argsort(-ratings[by_name], kind="stable")]

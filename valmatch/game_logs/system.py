@@ -98,6 +98,10 @@ class Played(NamedTuple):
         (sides,) sum of the scores against the other sides.
     before, after : numpy.ndarray
         (rows,) rating of each player before and after the game.
+    offsets : numpy.ndarray
+        (rows,) zonestats alone: sum of each player's points before the cap.
+    scales : numpy.ndarray
+        (games,) zonestats alone: factor of the cap.
     """
 
     tally: Floats
@@ -108,6 +112,8 @@ class Played(NamedTuple):
     scored: Floats
     before: Floats
     after: Floats
+    offsets: Floats
+    scales: Floats
 
 
 class System(ABC):

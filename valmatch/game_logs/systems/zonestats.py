@@ -66,12 +66,12 @@ def _play_zonestats(
     played: Played,
 ) -> None:
     """Predict and rate games by ZoneStats."""
-    offsets, adjustments = np.empty(len(games.players)), np.empty(len(games.players))
+    adjustments = np.empty(len(games.players))
     for game in range(len(games.names)):
         predict_by_means(games, players, burn_in, game, t, played)
         lo = games.side_starts[games.game_starts[game]]
         hi = games.side_starts[games.game_starts[game + 1]]
-        zonestats.adjust(
+        played.scales[game] = zonestats.adjust(
             played.before[lo:hi],
             games.rates[lo:hi],
             games.minutes[lo:hi],
@@ -80,7 +80,7 @@ def _play_zonestats(
             game_mult,
             max_game_length,
             every_player,
-            offsets[lo:hi],
+            played.offsets[lo:hi],
             adjustments[lo:hi],
         )
         for row in range(lo, hi):

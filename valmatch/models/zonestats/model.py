@@ -30,6 +30,9 @@ Floats = NDArray[np.float64]
 SKILLS, PICKS, NOISE, JOINS, LEAVES, TIES = range(6)
 """Sources of randomness."""
 
+WHOLE = ("player", "team", "capped", "rank_after")
+"""Columns of the log that hold whole numbers."""
+
 MEASURES = ("rating_error", "log_loss")
 
 RESPONSES = Responses(
@@ -199,6 +202,6 @@ class ZoneStatsModel(Model[RandomNumbers]):
     def _games_table(self, log: Floats) -> Table:
         """Return one row for each player in each game, in the long format of game logs."""
         columns = dict(zip(LOG, log.reshape(-1, len(LOG)).T, strict=True))
-        whole = {name: columns.pop(name).astype(np.int64) for name in ("player", "team")}
+        columns |= {name: columns[name].astype(np.int64) for name in WHOLE}
         games = np.repeat(np.arange(self._n_games), self._n_seats)
-        return Table("games", {"game": games, **whole, **columns})
+        return Table("games", {"game": games, **columns})

@@ -28,7 +28,19 @@ Whole = NDArray[np.int64]
 ROUND = ("contests", "log_loss", "skill_log_loss", "hits", "rating_error")
 """Columns of a round: sums over its contests, then the rating error at its end."""
 
-LOG = ("player", "team", "score", "minutes", "rating", "adjustment")
+LOG = (
+    "player",
+    "team",
+    "score",
+    "minutes",
+    "rating",
+    "adjustment",
+    "score_per_hour",
+    "rating_offset",
+    "scale",
+    "capped",
+    "rank_after",
+)
 """Columns of the log: one row a player in a game, with the rating before it."""
 
 CONTESTS, LOG_LOSS, SKILL_LOG_LOSS, HITS, RATING_ERROR = range(len(ROUND))
@@ -266,7 +278,7 @@ def play(
             seats.ratings[k] = ratings[seats.order[k]]
         current = rounds[game * n_seats // n_players]
         _judge(rules, skills, seats, current)
-        adjust(
+        scale = adjust(
             seats.ratings,
             seats.rates,
             seats.minutes,
@@ -278,9 +290,9 @@ def play(
             seats.offsets,
             seats.adjustments,
         )
-        if log.shape[0] > 0:
-            _note(seats, log[game])
         squares += _apply(seats, errors, ratings)
+        if log.shape[0] > 0:
+            _note(seats, scale, ratings, log[game])
         current[RATING_ERROR] = math.sqrt(max(squares, 0.0) / n_players)
         if squares > limit:
             settled = game + 2
@@ -288,8 +300,8 @@ def play(
 
 
 @njit
-def _note(seats: Seats, rows: Floats) -> None:
-    """Write the players of a game to the log."""
+def _note(seats: Seats, scale: float, ratings: Floats, rows: Floats) -> None:
+    """Write the players of a game to the log, with their ranks after it."""
     for k in range(seats.teams.size):
         rows[k, 0] = seats.order[k]
         rows[k, 1] = seats.teams[k]
@@ -297,3 +309,8 @@ def _note(seats: Seats, rows: Floats) -> None:
         rows[k, 3] = seats.minutes[k]
         rows[k, 4] = seats.ratings[k]
         rows[k, 5] = seats.adjustments[k]
+        rows[k, 6] = score_per_hour(seats.scores[k], seats.minutes[k])
+        rows[k, 7] = seats.offsets[k]
+        rows[k, 8] = scale
+        rows[k, 9] = scale < 1.0
+        rows[k, 10] = 1 + np.sum(ratings > ratings[seats.order[k]])
