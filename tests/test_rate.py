@@ -49,7 +49,7 @@ def table(path: Path) -> list[dict[str, str]]:
 
 
 def oracle_of(system: str, path: Path) -> Oracle:
-    oracle = ORACLES[system](published(system))
+    oracle: Oracle = ORACLES[system](published(system))
     oracle.play(read_long(path))
     return oracle
 
@@ -112,9 +112,11 @@ def test_every_step_of_zonestats_is_written(at_once: int, cap: str, tmp_path: Pa
     )
     oracle.play(read_long(path))
     out = tmp_path / "out"
-    with mock.patch.object(pairs_module, "_AT_ONCE", at_once):
-        with mock.patch.object(log_module, "BLOCK", 70 * at_once):
-            rate_games(path, out=out, cap=cap, pairs=True)
+    with (
+        mock.patch.object(pairs_module, "_AT_ONCE", at_once),
+        mock.patch.object(log_module, "BLOCK", 70 * at_once),
+    ):
+        rate_games(path, out=out, cap=cap, pairs=True)
     history = table(out / "history.csv")
     assert [details(row) for row in history] == oracle.details
     assert {row["capped"] for row in history} == {"0", "1"}

@@ -201,7 +201,9 @@ def test_without_a_team_a_player_plays_alone(system: str, tmp_path: Path) -> Non
         teams_of = dict(zip("axc", teams, strict=True))
         path.write_text(f"{LONG}\n{GOOD}{text.format(**teams_of)}", encoding="utf-8")
         rate_games(path, system, out=tmp_path / name)
-        files.append([(tmp_path / name / one).read_bytes() for one in ("ratings.csv", "history.csv")])
+        files.append(
+            [(tmp_path / name / one).read_bytes() for one in ("ratings.csv", "history.csv")]
+        )
     assert files[0] == files[1]
     sides = [line.split(",")[1:3] for line in files[0][1].decode().splitlines()[3:]]
     assert sides == [["a", "1"], ["b", "2"], ["d", "2"], ["c", "3"], ["x", "4"]]

@@ -34,6 +34,10 @@ KINDS: list[dict[str, Any]] = [
     {"n_teams": 6, "cap": "every_player", "game_minutes": 30.0},
     {"n_players": 11, "n_teams": 3, "game_minutes": 45.0, "late_chance": 0.0, "latest_join": 0.3},
 ]
+SOME_RATED: list[dict[str, Any]] = [
+    {"n_teams": 2, "team_size": 3, "enabled_share": 0.5, "tie_chance": 0.3},
+    {"n_teams": 5, "enabled_share": 0.75, "cap": "every_player", "game_minutes": 30.0},
+]
 RULES = {
     "T": 33.0,
     "GAME_MULT": 0.4,
@@ -41,6 +45,7 @@ RULES = {
     "initial_rating": 1500.0,
     "cap": "every_player",
     "compare": "score",
+    "enabled_share": 0.5,
     "skill_std": 20.0,
     "true_spread": 90.0,
     "tie_chance": 0.5,
@@ -81,7 +86,7 @@ def within(sample: Any, mean: float) -> None:  # noqa: ANN401
 def summary() -> list[list[str]]:
     """Return responses and games exactly, for comparison with the interpreted kernels."""
     summaries = []
-    for changes in KINDS:
+    for changes in [*KINDS, *SOME_RATED]:
         _, full = recorded({**SMALL, **changes})
         values = [full.responses, *(np.ravel(list(t.columns.values())) for t in full.tables)]
         summaries.append([float(x).hex() for value in values for x in value])
@@ -130,6 +135,9 @@ def test_template_is_a_config_of_the_defaults(tmp_path: Path) -> None:
         ("tie_chance=1.5", "factors.tie_chance: 1.5 is too large"),
         ("games_per_player=1000000", "100 players with 1000000 games each are too many"),
         ("skill_std=6001", "skill_std 6001 is more than 50 times true_spread 120"),
+        ("cap=every_players", "did you mean every_player?"),
+        ("enabled_share=0", "factors.enabled_share: 0 is too small"),
+        ("enabled_share=0.01", "enabled_share 0.01 of 100 players leaves 1 to rate (allowed: 2"),
         ("compare=scores", "did you mean score?"),
         ("arrivals=a.csv", "arrivals: this model takes none"),
     ],
@@ -253,29 +261,36 @@ def test_raw_scores_favour_whoever_stays_and_scores_per_hour_do_not() -> None:
 # Games against an independent replay
 
 
-@pytest.mark.parametrize("changes", KINDS)
+@pytest.mark.parametrize("changes", [*KINDS, *SOME_RATED])
 def test_responses_are_those_of_a_plain_replay(changes: dict[str, Any]) -> None:
     study, full = recorded({**SMALL, **changes}, seed=3)
     factors = ZoneStatsFactors(**{**SMALL, **changes})
     players, games = columns(full, 0), columns(full, 1)
     skill, n = players["skill"], factors.n_players
     rating = np.full(n, factors.initial_rating)
+    rated = round(factors.enabled_share * n)
+    rating[rated:] = math.nan
     seats = factors.n_teams * factors.team_size
     count = math.ceil(n * factors.games_per_player / seats)
     assert games["game"].tolist() == [g for g in range(count) for _ in range(seats)]
     losses: list[list[float]] = [[] for _ in range(factors.games_per_player)]
     known: list[list[float]] = [[] for _ in losses]
     hits: list[list[float]] = [[] for _ in losses]
-    errors = [error(rating, skill)]
+    errors = [error(rating[:rated], skill[:rated])]
     for g in range(count):
-        rows = slice(g * seats, (g + 1) * seats)
+        everyone = np.arange(g * seats, (g + 1) * seats)
+        enabled = games["player"][everyone] < rated
+        assert len(set(games["player"][everyone].tolist())) == seats
+        assert np.array_equal(games["enabled"][everyone], enabled)
+        for name in ("rating", "adjustment", "rating_offset", "scale", "capped", "rank_after"):
+            assert np.isnan(games[name][everyone[~enabled]]).all()
+        rows = everyone[enabled]
         who, team = games["player"][rows], games["team"][rows]
         score, minutes = games["score"][rows], games["minutes"][rows]
-        assert len(set(who.tolist())) == seats
         assert np.array_equal(games["rating"][rows], rating[who])
         shown = 60 * score / minutes if factors.compare == "score_per_hour" else score
-        offsets = np.zeros(seats)
-        for i, j in combinations(range(seats), 2):
+        offsets = np.zeros(len(who))
+        for i, j in combinations(range(len(who)), 2):
             if team[i] == team[j]:
                 continue
             outcome = (np.sign(shown[i] - shown[j]) + 1) / 2
@@ -290,10 +305,10 @@ def test_responses_are_those_of_a_plain_replay(changes: dict[str, Any]) -> None:
             offsets[i] += points
             offsets[j] -= points
         before_cap = offsets.copy()
-        far = np.abs(offsets).max()
+        far = np.abs(offsets).max(initial=0.0)
         if factors.cap == "every_player":
             limits = factors.GAME_MULT * np.minimum(minutes, factors.MAX_GAME_LENGTH)
-            offsets *= min(1.0, *(limits / np.maximum(np.abs(offsets), 1e-300)))
+            offsets *= min(1.0, 1.0, *(limits / np.maximum(np.abs(offsets), 1e-300)))
         elif far > 0:
             cap = minutes[np.abs(offsets) >= far * (1 - 1e-12)].min() * factors.GAME_MULT
             offsets *= min(1.0, cap / far)
@@ -304,10 +319,11 @@ def test_responses_are_those_of_a_plain_replay(changes: dict[str, Any]) -> None:
         assert np.array_equal(games["capped"][rows], games["scale"][rows] < 1)
         assert games["score_per_hour"][rows] == pytest.approx(60 * score / minutes)
         rating[who] += games["adjustment"][rows]
-        ranks = [1 + int(np.sum(rating > rating[player])) for player in who]
+        ranks = [1 + int(np.sum(rating[:rated] > rating[player])) for player in who]
         assert games["rank_after"][rows].tolist() == ranks
-        errors.append(error(rating, skill))
+        errors.append(error(rating[:rated], skill[:rated]))
     got = named(full.responses)
+    rating, skill = rating[:rated], skill[:rated]
     half = factors.games_per_player // 2
     last = max((k for k, e in enumerate(errors) if e > factors.error_bound), default=-1)
     expected = {
@@ -320,11 +336,13 @@ def test_responses_are_those_of_a_plain_replay(changes: dict[str, Any]) -> None:
         "skill_log_loss.late": np.mean(np.concatenate(known[half:])),
         "accuracy": np.mean(np.concatenate(hits)),
         "accuracy.late": np.mean(np.concatenate(hits[half:])),
+        "rating_spread": np.std(rating),
     }
     ends = [errors[math.ceil(n * (k + 1) / seats)] for k in range(factors.games_per_player)]
     expected["mean_rating_error"] = np.mean(ends)
     assert got == pytest.approx(expected, rel=1e-9, nan_ok=True)
-    assert np.array_equal(players["rating"], rating)
+    assert np.array_equal(players["rating"][:rated], rating)
+    assert np.isnan(players["rating"][rated:]).all()
     assert players["games"].tolist() == np.bincount(games["player"], minlength=n).tolist()
     outcome_ = study.run(study.draw(Streams(3), 0))
     assert np.array_equal(row_of(study, outcome_.responses), full.responses, equal_nan=True)
@@ -382,6 +400,35 @@ def test_extreme_factors_stay_finite() -> None:
         assert np.all(np.abs(outcome.curves) < 40)
 
 
+def test_who_is_not_rated_meets_nobody() -> None:
+    """Two of forty players are rated: most rounds have no contest, in some days there is none."""
+    study = model(n_players=40, games_per_player=12, enabled_share=0.05)
+    curves, losses = [], []
+    for k in range(10):
+        outcome = study.run(study.draw(Streams(1), k))
+        assert outcome.curves is not None
+        curves.append(outcome.curves[0, 1])
+        losses.append(dict(outcome.responses)["log_loss"])
+    assert np.isfinite(curves).all()
+    for curve, loss in zip(curves, losses, strict=True):
+        assert len(np.unique(curve)) < 12
+        if math.isnan(loss):
+            assert study.axes is not None
+            assert np.all(curve * study.axes.scales[1] == math.log(2))
+    assert {math.isnan(loss) for loss in losses} == {True, False}
+
+
+def test_fewer_rated_players_know_less_of_each_other() -> None:
+    """They meet less often, and their ratings are those of a population of their own."""
+    few, all_ = (
+        run(model(enabled_share=share, games_per_player=100), 1, range(20)).responses.T
+        for share in (0.4, 1.0)
+    )
+    at = dict(zip(named(np.zeros(len(few))), zip(few, all_, strict=True), strict=True))
+    assert at["rating_error"][0].mean() > at["rating_error"][1].mean()
+    assert at["rating_spread"][0].mean() < at["rating_spread"][1].mean()
+
+
 def test_rank_correlation_shares_ranks_among_equals() -> None:
     a, b = np.array([1.0, 2.0, 2.0, 5.0, 0.0]), np.array([3.0, 3.0, 1.0, 9.0, -1.0])
     assert rank_correlation(a, b) == pytest.approx(spearmanr(a, b).statistic, rel=1e-12)
@@ -437,17 +484,19 @@ def test_known_skills_predict_best() -> None:
 # Commands
 
 
-def test_recorded_games_rate_to_the_same_ratings(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("share", "cap"), [(1, "most_distant"), (0.6, "every_player")])
+def test_recorded_games_rate_to_the_same_ratings(share: float, cap: str, tmp_path: Path) -> None:
     sets = ["--set", "n_teams=3", "--set", "team_size=2", "--set", "games_per_player=10"]
-    sets += ["--set", "tie_chance=0.2"]
+    sets += ["--set", "tie_chance=0.2", "--set", f"enabled_share={share}", "--set", f"cap={cap}"]
     assert valmatch("simulate", "zonestats", *sets, "--out", tmp_path / "sim").code == 0
     log, out = tmp_path / "sim" / "games.csv", tmp_path / "rated"
-    done = valmatch("rate", log, "--out", out)
+    done = valmatch("rate", log, "--cap", cap, "--pairs", "--out", out)
     assert done.code == 0, done.err
     with (out / "ratings.csv").open(newline="") as file:
         rated = {row["player"]: float(row["rating"]) for row in csv.DictReader(file)}
     with (tmp_path / "sim" / "players.csv").open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["games"] != "0"]
+        rows = [row for row in csv.DictReader(file) if row["games"] != "0" and row["rating"]]
+    assert len(rows) == 100 * share
     assert {row["player"]: float(row["rating"]) for row in rows} == pytest.approx(rated, abs=1e-9)
 
 

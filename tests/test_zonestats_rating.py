@@ -43,8 +43,8 @@ def adjustments(
     rates = [score_per_hour(s, m) for s, m in zip(party.scores, party.minutes, strict=True)]
     result = np.empty(len(rates))
     columns = (np.array(party.ratings, float), np.array(rates), np.array(party.minutes, float))
-    rules = (t, mult, longest, every_player)
-    scale = adjust(*columns, np.array(party.sides), *rules, np.empty(len(rates)), result)
+    rules, unscaled = (t, mult, longest), np.empty(len(rates))
+    scale = adjust(*columns, np.array(party.sides), *rules, every_player, unscaled, result)
     assert 0.0 <= scale <= 1.0
     return [float(value) for value in result]
 

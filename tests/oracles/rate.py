@@ -185,8 +185,10 @@ class ZoneStatsOracle(MeanOracle):
                 offsets[one.player] += points
                 offsets[other.player] -= points
         scale = self.scale(rows, offsets)
-        new = {p: (self.beliefs[p][0] + offset * scale,) for p, offset in offsets.items()}
-        ratings = [rating for rating, in (self.beliefs | new).values()]
+        new: dict[str, tuple[float, ...]] = {
+            p: (self.beliefs[p][0] + offset * scale,) for p, offset in offsets.items()
+        }
+        ratings = [belief[0] for belief in (self.beliefs | new).values()]
         for row in rows:
             rank = 1 + sum(rating > new[row.player][0] for rating in ratings)
             sph = 60.0 * row.score / row.minutes

@@ -103,8 +103,8 @@ def rate(
     """Rate the players of a game log, predicting each game before it is rated.
 
     Long format, a row for each player of a game: game, player, score, optional team (empty: the
-    player plays alone), minutes, enabled, time. Results format, a row for each game: winner, loser, optional game,
-    winner_score, loser_score, draw, minutes, time.
+    player plays alone), minutes, enabled, time. Results format, a row for each game: winner,
+    loser, optional game, winner_score, loser_score, draw, minutes, time.
     """
     from valmatch.cli.tables import show_rating
     from valmatch.game_logs.rating import BURN_IN, parse_parameters, rate_games

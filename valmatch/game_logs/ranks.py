@@ -13,7 +13,6 @@ __all__ = ["Ranks"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Booleans = NDArray[np.bool_]
 
 
 class Ranks:
@@ -38,14 +37,13 @@ class Ranks:
         if missing > 0:
             more = np.full(max(missing, len(self._ratings)), np.nan)
             self._ratings = np.concatenate([self._ratings, more])
-        rated = ~np.isnan(self._ratings)
-        standing = np.sort(self._ratings[rated])
-        marks = np.sort(played.after)
-        ranks = 1 + len(standing) - np.searchsorted(standing, marks, side="right")
-        left, reached = np.searchsorted(marks, played.before), np.searchsorted(marks, played.after)
-        ranks = ranks[reached]
+        standing = np.sort(self._ratings[~np.isnan(self._ratings)])
+        order = np.argsort(played.after)
+        marks = played.after[order]
+        ranks = np.empty_like(order)
+        ranks[order] = 1 + len(standing) - np.searchsorted(standing, marks, side="right")
         ends = games.side_starts[games.game_starts]
-        _correct(games.players, ends, left, reached, rated, ranks)
+        _correct(games.players, ends, self._ratings, order, marks, ranks)
         self._ratings[games.players] = played.after  # of several games of a player the last stays
         return ranks
 
@@ -54,9 +52,9 @@ class Ranks:
 def _correct(
     players: Integers,
     ends: Integers,
-    left: Integers,
-    reached: Integers,
-    rated: Booleans,
+    ratings: Floats,
+    order: Integers,
+    marks: Floats,
     ranks: Integers,
 ) -> None:
     """Add to each rank how many more players than at the start are above it after the game.
@@ -67,42 +65,51 @@ def _correct(
         Number of each row's player.
     ends : (games + 1,) ndarray of int64
         First row of each game, and the end of the last.
-    left, reached : (rows,) ndarray of int64
-        Of all ratings that are reached, in order: how many are below the rating before the game,
-        and below that after it.
-    rated : (players,) ndarray of bool
-        Who has a rating; changed.
+    ratings : (players,) ndarray of float64
+        Ratings at the start, NaN for none.
+    order, marks : (rows,) ndarrays of int64 and float64
+        Rows by the rating after their games, and these ratings.
     ranks : (rows,) ndarray of int64
         Changed.
     """
-    tree = np.zeros(len(players) + 1, np.int64)
+    places = np.empty(len(players), np.int64)  # of each row: how many marks are below its own
+    place = 0
+    for k in range(len(order)):
+        if marks[k] != marks[place]:
+            place = k
+        places[order[k]] = place
+    stands = np.full(len(ratings), -1, np.int64)  # the same of each player, once he has played
+    counts = np.zeros(len(players) + 1, np.int64)
     gained = 0
     for game in range(len(ends) - 1):
         for row in range(ends[game], ends[game + 1]):
-            if rated[players[row]]:
-                _add(tree, left[row], -1)
-            else:
+            player = players[row]
+            if stands[player] >= 0:
+                _add(counts, stands[player], -1)
+            elif np.isnan(ratings[player]):
                 gained += 1
-            rated[players[row]] = True
-            _add(tree, reached[row], 1)
+            else:
+                _add(counts, np.searchsorted(marks, ratings[player]), -1)
+            stands[player] = places[row]
+            _add(counts, places[row], 1)
         for row in range(ends[game], ends[game + 1]):
-            ranks[row] += gained - _upto(tree, reached[row])
+            ranks[row] += gained - _upto(counts, places[row])
 
 
 @inlined
-def _add(tree: Integers, place: int, change: int) -> None:
+def _add(counts: Integers, place: int, change: int) -> None:
     """Change the count of a place in a Fenwick tree."""
     at = place + 1
-    while at < len(tree):
-        tree[at] += change
+    while at < len(counts):
+        counts[at] += change
         at += at & -at
 
 
 @inlined
-def _upto(tree: Integers, place: int) -> int:
+def _upto(counts: Integers, place: int) -> int:
     """Return the sum of the counts of the places 0..place."""
     at, total = place + 1, 0
     while at > 0:
-        total += tree[at]
+        total += counts[at]
         at -= at & -at
     return total

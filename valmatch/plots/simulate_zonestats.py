@@ -28,7 +28,7 @@ class RatingPaths(NamedTuple):
     Attributes
     ----------
     skill, rating : numpy.ndarray
-        Of each player, the rating at the end, in points.
+        Of each player, the rating at the end, in points; NaN of who is not rated.
     game, player : numpy.ndarray
         Of each row of a game.
     after : numpy.ndarray
@@ -84,21 +84,26 @@ def errors(history: RatingPaths, initial: float) -> tuple[Floats, Floats]:
     n, rows = history.skill.size, history.player.size
     seats = rows // (int(history.game[-1]) + 1)
     marks = np.unique(np.linspace(0, rows // seats, LOOKS + 1).round().astype(np.int64)) * seats
-    ratings, skill = np.full(n, initial), history.skill - history.skill.mean()
+    rated = ~np.isnan(history.rating)
+    ratings = np.full(n, initial)
+    skill = history.skill[rated] - history.skill[rated].mean()
     found, last = [], 0
     for mark in marks.tolist():
         # Of several games of a player the last one stays.
         ratings[history.player[last:mark]] = history.after[last:mark]
-        found.append(float(np.sqrt(np.mean((ratings - ratings.mean() - skill) ** 2))))
+        now = ratings[rated]
+        found.append(float(np.sqrt(np.mean((now - now.mean() - skill) ** 2))))
         last = mark
     return marks / n, np.array(found)
 
 
 def _scatter(axes: Axes, history: RatingPaths) -> None:
     """Draw ratings against skills, with the line on which they are equal."""
-    ends = np.array([history.skill.min(), history.skill.max()])
+    rated = ~np.isnan(history.rating)
+    skill, rating = history.skill[rated], history.rating[rated]
+    ends = np.array([skill.min(), skill.max()])
     axes.plot(ends, ends, color=GREY, linewidth=0.9, label="rating = skill")
-    dots(axes, history.skill, history.rating, color=GOOD, alpha=0.7, label="players at the end")
+    dots(axes, skill, rating, color=GOOD, alpha=0.7, label="players at the end")
     axes.set(xlabel="latent skill [points]", ylabel="rating [points]")
     axes.legend()
 
@@ -106,6 +111,7 @@ def _scatter(axes: Axes, history: RatingPaths) -> None:
 def _paths(axes: Axes, history: RatingPaths, initial: float) -> None:
     """Draw the ratings of players from the lowest to the highest skill, with their skills."""
     order = np.argsort(history.skill, kind="stable")
+    order = order[~np.isnan(history.rating[order])]
     at = np.unique(np.linspace(0, order.size - 1, SHOWN).round().astype(np.int64))
     for player, colour in zip(order[at].tolist(), COLOURS, strict=False):
         path = np.append(initial, history.after[history.player == player])

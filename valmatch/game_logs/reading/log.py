@@ -76,9 +76,10 @@ class GameLog:
     """A CSV file of games, in long format (a row a player) or results format (a row a game).
 
     Long format: `game`, `player`, `score`, optional `team` (without it everyone plays for
-    himself, and so does whoever's cell is empty), `minutes` (without it 20 for everyone), `enabled`, `time`. Results format: `winner`,
-    `loser`, optional `game`, `winner_score` and `loser_score`, `draw`, `minutes`, `time`; a game
-    is drawn if `draw` says so or, without that column, if the scores are equal.
+    himself, and so does whoever's cell is empty), `minutes` (without it 20 for everyone),
+    `enabled`, `time`. Results format: `winner`, `loser`, optional `game`, `winner_score` and
+    `loser_score`, `draw`, `minutes`, `time`; a game is drawn if `draw` says so or, without that
+    column, if the scores are equal.
 
     In long format the winner is who has the most points for each hour played, as ZoneStats compares
     players; if a side has more than one player, the side with the most points.

@@ -84,6 +84,12 @@ class ZoneStatsFactors(Factors):
     team_size: Annotated[int, Field(ge=1, le=1000), *Whole] = _factor(
         1, "players", "Number of players on a team; 1 with more than 2 teams: free for all."
     )
+    enabled_share: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False), Strict()] = _factor(
+        1.0,
+        "",
+        "Share of the players who are rated, to a whole number of players; the others play along,"
+        " but nobody is compared with them. All responses are of the rated players.",
+    )
     skill_std: Points = _factor(
         150.0, "points", "Standard deviation of the normal distribution of the latent skills."
     )
@@ -111,6 +117,11 @@ class ZoneStatsFactors(Factors):
         60.0, "points", "Rating error within which the ratings count as converged."
     )
 
+    @property
+    def n_enabled(self) -> int:
+        """Number of rated players."""
+        return round(self.enabled_share * self.n_players)
+
     @model_validator(mode="after")
     def _playable(self) -> Self:
         seats = self.n_teams * self.team_size
@@ -120,6 +131,13 @@ class ZoneStatsFactors(Factors):
                 f" n_players {self.n_players}",
                 "team_size",
                 "n_teams",
+                "n_players",
+            )
+        if self.n_enabled < 2:
+            raise refuse(
+                f"enabled_share {plain_number(self.enabled_share)} of {self.n_players} players"
+                f" leaves {self.n_enabled} to rate (allowed: 2 or more)",
+                "enabled_share",
                 "n_players",
             )
         if self.n_players * self.games_per_player > MAX_SEATS:

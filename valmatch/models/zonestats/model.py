@@ -30,9 +30,6 @@ Floats = NDArray[np.float64]
 SKILLS, PICKS, NOISE, JOINS, LEAVES, TIES = range(6)
 """Sources of randomness."""
 
-WHOLE = ("player", "team", "capped", "rank_after")
-"""Columns of the log that hold whole numbers."""
-
 MEASURES = ("rating_error", "log_loss")
 
 RESPONSES = Responses(
@@ -57,6 +54,7 @@ RESPONSES = Responses(
     ),
     Response("accuracy", "", "share of the contests won by the favourite; even ones count half"),
     Response("accuracy.late", "", "the same over the second half of the game numbers"),
+    Response("rating_spread", "points", "standard deviation of the ratings at the end"),
 )
 
 
@@ -75,6 +73,22 @@ def _ranks(values: Floats) -> Floats:
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     return np.asarray((last - (counts - 1) / 2)[inverse])
+
+
+def _share(total: float, contests: float) -> float:
+    """Return a total per contest, NaN without a contest."""
+    return total / contests if contests else math.nan
+
+
+def _per_contest(loss: Floats, contests: Floats) -> Floats:
+    """Return the loss per contest of each round.
+
+    A round in which no rated players met has that of the last one before, at first that of a coin.
+    """
+    held = np.full(contests.size + 1, math.log(2.0))
+    np.divide(loss, contests, out=held[:-1], where=contests > 0)
+    last = np.maximum.accumulate(np.where(contests > 0, np.arange(contests.size), -1))
+    return np.asarray(held[last])
 
 
 def _axes(factors: ZoneStatsFactors) -> Axes:
@@ -122,8 +136,8 @@ class ZoneStatsModel(Model[RandomNumbers]):
         self._n_games = -(-factors.n_players * factors.games_per_player // self._n_seats)
         self.axes: Axes | None = _axes(factors)
         self._scales = np.array(self.axes.scales)[:, np.newaxis]
-        self._seats = new_seats(factors.n_players, factors.n_teams, factors.team_size)
-        self._errors, self._ratings = np.empty(factors.n_players), np.empty(factors.n_players)
+        self._seats, self._room = new_seats(factors.n_players, factors.n_teams, factors.team_size)
+        self._errors, self._ratings = np.empty(factors.n_enabled), np.empty(factors.n_enabled)
         self._rounds = np.empty((factors.games_per_player, len(ROUND)))
 
     def draw(self, streams: Streams, replication: int) -> RandomNumbers:
@@ -142,7 +156,7 @@ class ZoneStatsModel(Model[RandomNumbers]):
         """Return the responses with the curves over the games of a player."""
         responses = self._play(inputs, self._log(0))
         contests, loss, _, _, error = self._rounds.T
-        curves = np.array([[error, loss / contests]]) / self._scales
+        curves = np.array([[error, _per_contest(loss, contests)]]) / self._scales
         return Outcome(responses, curves)
 
     def record(self, inputs: RandomNumbers) -> Record:
@@ -163,8 +177,17 @@ class ZoneStatsModel(Model[RandomNumbers]):
         announce_compilation(play)
         skills = self._skills(draws)
         settled = play(
-            self._rules, draws, skills, self._seats, self._errors, self._ratings, self._rounds, log
+            self._rules,
+            draws,
+            skills,
+            self._seats,
+            self._room,
+            self._errors,
+            self._ratings,
+            self._rounds,
+            log,
         )
+        skills = skills[: self._factors.n_enabled]
         skill, rating = skills - skills.mean(), self._ratings - self._ratings.mean()
         sums, late = (
             self._rounds.sum(axis=0),
@@ -179,22 +202,25 @@ class ZoneStatsModel(Model[RandomNumbers]):
             "games_to_converge": converged if settled <= self._n_games else math.nan,
             "rank_correlation": rank_correlation(self._ratings, skills),
             "rating_slope": float(rating @ skill) / float(skill @ skill),
-            "log_loss": loss / contests,
-            "log_loss.late": late_loss / late_contests,
-            "skill_log_loss.late": late_skill_loss / late_contests,
-            "accuracy": hits / contests,
-            "accuracy.late": late_hits / late_contests,
+            "log_loss": _share(loss, contests),
+            "log_loss.late": _share(late_loss, late_contests),
+            "skill_log_loss.late": _share(late_skill_loss, late_contests),
+            "accuracy": _share(hits, contests),
+            "accuracy.late": _share(late_hits, late_contests),
+            "rating_spread": float(self._ratings.std()),
         }
 
     def _players_table(self, draws: RandomNumbers, log: Floats) -> Table:
-        """Return one row for each player."""
+        """Return one row for each player; who is not rated has no rating."""
         players = log[:, :, LOG.index("player")].astype(np.int64).ravel()
+        ratings = np.full(self._factors.n_players, math.nan)
+        ratings[: self._ratings.size] = self._ratings
         return Table(
             "players",
             {
                 "player": np.arange(self._factors.n_players),
                 "skill": self._skills(draws),
-                "rating": self._ratings.copy(),
+                "rating": ratings,
                 "games": np.bincount(players, minlength=self._factors.n_players),
             },
         )
@@ -202,6 +228,6 @@ class ZoneStatsModel(Model[RandomNumbers]):
     def _games_table(self, log: Floats) -> Table:
         """Return one row for each player in each game, in the long format of game logs."""
         columns = dict(zip(LOG, log.reshape(-1, len(LOG)).T, strict=True))
-        columns |= {name: columns[name].astype(np.int64) for name in WHOLE}
+        columns |= {n: columns[n].astype(np.int64) for n in ("player", "team", "enabled")}
         games = np.repeat(np.arange(self._n_games), self._n_seats)
-        return Table("games", {"game": games, **columns})
+        return Table("games", {"game": games, **columns}, whole=("capped", "rank_after"))

@@ -31,6 +31,7 @@ ROUND = ("contests", "log_loss", "skill_log_loss", "hits", "rating_error")
 LOG = (
     "player",
     "team",
+    "enabled",
     "score",
     "minutes",
     "rating",
@@ -101,32 +102,41 @@ class Seats(NamedTuple):
     order : (n_players,) ndarray of int64
         All players; the first m of them play.
     teams : (m,) ndarray of int64
-    ratings, scores, rates, minutes, offsets, adjustments : (m,) ndarray of float64
+    scores, rates, minutes : (m,) ndarray of float64
     """
 
     order: Whole
     teams: Whole
-    ratings: Floats
     scores: Floats
+    rates: Floats
+    minutes: Floats
+
+
+class Rated(NamedTuple):
+    """The rated players of a game, or room for them.
+
+    Attributes
+    ----------
+    seats, players, teams : (n,) ndarray of int64
+    ratings, rates, minutes, offsets, adjustments : (n,) ndarray of float64
+    """
+
+    seats: Whole
+    players: Whole
+    teams: Whole
+    ratings: Floats
     rates: Floats
     minutes: Floats
     offsets: Floats
     adjustments: Floats
 
 
-def new_seats(n_players: int, n_teams: int, team_size: int) -> Seats:
+def new_seats(n_players: int, n_teams: int, team_size: int) -> tuple[Seats, Rated]:
     """Return room for the games of a population."""
     seats = n_teams * team_size
-    return Seats(
-        np.arange(n_players),
-        np.arange(seats) // team_size,
-        np.empty(seats),
-        np.empty(seats),
-        np.empty(seats),
-        np.empty(seats),
-        np.empty(seats),
-        np.empty(seats),
-    )
+    order, teams = np.arange(n_players), np.arange(seats) // team_size
+    whole, numbers = np.empty((3, seats), np.int64), np.empty((8, seats))
+    return Seats(order, teams, *numbers[:3]), Rated(*whole, *numbers[3:])
 
 
 @inlined
@@ -191,17 +201,40 @@ def _score(rules: GameRules, draws: RandomNumbers, game: int, skills: Floats, se
 
 
 @njit
-def _judge(rules: GameRules, skills: Floats, seats: Seats, sums: Floats) -> None:
+def _rated(seats: Seats, ratings: Floats, room: Rated) -> Rated:
+    """Return the rated players of a game, in `room`."""
+    n = 0
+    for k in range(seats.teams.size):
+        player = seats.order[k]
+        if player < ratings.size:
+            room.seats[n], room.players[n], room.teams[n] = k, player, seats.teams[k]
+            room.ratings[n], room.rates[n] = ratings[player], seats.rates[k]
+            room.minutes[n] = seats.minutes[k]
+            n += 1
+    return Rated(
+        room.seats[:n],
+        room.players[:n],
+        room.teams[:n],
+        room.ratings[:n],
+        room.rates[:n],
+        room.minutes[:n],
+        room.offsets[:n],
+        room.adjustments[:n],
+    )
+
+
+@njit
+def _judge(rules: GameRules, skills: Floats, rated: Rated, sums: Floats) -> None:
     """Add the predictions of a game from the ratings before it, contest by contest, to `sums`."""
-    for i in range(seats.teams.size):
-        skill = skills[seats.order[i]]
-        for j in range(i + 1, seats.teams.size):
-            if seats.teams[i] == seats.teams[j]:
+    for i in range(rated.teams.size):
+        skill = skills[rated.players[i]]
+        for j in range(i + 1, rated.teams.size):
+            if rated.teams[i] == rated.teams[j]:
                 continue
-            ahead = seats.rates[i] - seats.rates[j]
+            ahead = rated.rates[i] - rated.rates[j]
             outcome = 1.0 if ahead > 0.0 else 0.0 if ahead < 0.0 else 0.5
-            lead = (seats.ratings[i] - seats.ratings[j]) / rules.t
-            true_lead = (skill - skills[seats.order[j]]) / rules.true_spread
+            lead = (rated.ratings[i] - rated.ratings[j]) / rules.t
+            true_lead = (skill - skills[rated.players[j]]) / rules.true_spread
             sums[CONTESTS] += 1.0
             sums[LOG_LOSS] += _log_loss(lead, outcome)
             sums[SKILL_LOG_LOSS] += _log_loss(true_lead, outcome)
@@ -212,11 +245,11 @@ def _judge(rules: GameRules, skills: Floats, seats: Seats, sums: Floats) -> None
 
 
 @njit
-def _apply(seats: Seats, errors: Floats, ratings: Floats) -> float:
+def _apply(rated: Rated, errors: Floats, ratings: Floats) -> float:
     """Add the adjustments of a game to ratings and errors; return what the squares gain."""
     gain = 0.0
-    for k in range(seats.teams.size):
-        player, change = seats.order[k], seats.adjustments[k]
+    for k in range(rated.players.size):
+        player, change = rated.players[k], rated.adjustments[k]
         gain += change * (2.0 * errors[player] + change)
         errors[player] += change
         ratings[player] += change
@@ -229,12 +262,13 @@ def play(
     draws: RandomNumbers,
     skills: Floats,
     seats: Seats,
+    room: Rated,
     errors: Floats,
     ratings: Floats,
     rounds: Floats,
     log: Floats,
 ) -> int:
-    """Play and rate all games of a replication.
+    """Play and rate all games of a replication; the first players are those who are rated.
 
     Parameters
     ----------
@@ -246,10 +280,12 @@ def play(
         (n_players,) float64: latent skills in points.
     seats : Seats
         Workspace.
+    room : Rated
+        Workspace.
     errors : numpy.ndarray
-        (n_players,) float64: workspace.
+        (n_enabled,) float64: workspace.
     ratings : numpy.ndarray
-        (n_players,) float64, result: the ratings after the last game.
+        (n_enabled,) float64, result: the ratings after the last game.
     rounds : numpy.ndarray
         (games_per_player, len(ROUND)) float64, result; a round is as many games as give every
         player one on average.
@@ -265,52 +301,56 @@ def play(
     n_games, n_seats, n_players = draws.ties.size, seats.teams.size, skills.size
     for player in range(n_players):
         seats.order[player] = player
-        ratings[player] = rules.initial_rating
-    errors[:] = ratings - skills
+    ratings[:] = rules.initial_rating
+    errors[:] = ratings - skills[: ratings.size]
     errors -= errors.mean()  # the games sum to zero, so that the means stay aligned
     rounds[:] = 0.0
-    squares, limit = np.sum(errors * errors), n_players * rules.error_bound**2
+    squares, limit = np.sum(errors * errors), ratings.size * rules.error_bound**2
     settled = 0 if squares <= limit else 1
     for game in range(n_games):
         seat_players(draws.picks[game], seats.order)
         _score(rules, draws, game, skills, seats)
-        for k in range(n_seats):
-            seats.ratings[k] = ratings[seats.order[k]]
+        rated = _rated(seats, ratings, room)
         current = rounds[game * n_seats // n_players]
-        _judge(rules, skills, seats, current)
+        _judge(rules, skills, rated, current)
         scale = adjust(
-            seats.ratings,
-            seats.rates,
-            seats.minutes,
-            seats.teams,
+            rated.ratings,
+            rated.rates,
+            rated.minutes,
+            rated.teams,
             rules.t,
             rules.game_mult,
             rules.max_game_length,
             rules.every_player,
-            seats.offsets,
-            seats.adjustments,
+            rated.offsets,
+            rated.adjustments,
         )
-        squares += _apply(seats, errors, ratings)
+        squares += _apply(rated, errors, ratings)
         if log.shape[0] > 0:
-            _note(seats, scale, ratings, log[game])
-        current[RATING_ERROR] = math.sqrt(max(squares, 0.0) / n_players)
+            _note(seats, rated, scale, ratings, log[game])
+        current[RATING_ERROR] = math.sqrt(max(squares, 0.0) / ratings.size)
         if squares > limit:
             settled = game + 2
     return settled
 
 
 @njit
-def _note(seats: Seats, scale: float, ratings: Floats, rows: Floats) -> None:
-    """Write the players of a game to the log, with their ranks after it."""
+def _note(seats: Seats, rated: Rated, scale: float, ratings: Floats, rows: Floats) -> None:
+    """Write the players of a game to the log; of those who are not rated there is less to say."""
     for k in range(seats.teams.size):
         rows[k, 0] = seats.order[k]
         rows[k, 1] = seats.teams[k]
-        rows[k, 2] = seats.scores[k]
-        rows[k, 3] = seats.minutes[k]
-        rows[k, 4] = seats.ratings[k]
-        rows[k, 5] = seats.adjustments[k]
-        rows[k, 6] = score_per_hour(seats.scores[k], seats.minutes[k])
-        rows[k, 7] = seats.offsets[k]
-        rows[k, 8] = scale
-        rows[k, 9] = scale < 1.0
-        rows[k, 10] = 1 + np.sum(ratings > ratings[seats.order[k]])
+        rows[k, 2] = 0.0
+        rows[k, 3] = seats.scores[k]
+        rows[k, 4] = seats.minutes[k]
+        rows[k, 5:] = np.nan
+        rows[k, 7] = score_per_hour(seats.scores[k], seats.minutes[k])
+    for k in range(rated.seats.size):
+        row = rows[rated.seats[k]]
+        row[2] = 1.0
+        row[5] = rated.ratings[k]
+        row[6] = rated.adjustments[k]
+        row[8] = rated.offsets[k]
+        row[9] = scale
+        row[10] = scale < 1.0
+        row[11] = 1 + np.sum(ratings > ratings[rated.players[k]])
