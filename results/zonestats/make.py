@@ -10,15 +10,20 @@ import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 
 from valmatch.config.loading import load
-from valmatch.simulator import build, run
+from valmatch.ratings.zonestats import MOST_DISTANT, Cap
+from valmatch.simulator import build, record, run
 
 HERE = Path(__file__).parent
 REPLICATIONS = 200
 MULTIPLIERS = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 8.0)
+SPREADS = (60.0, 90.0, 120.0, 180.0, 240.0, 480.0)
+CAPPED = (("zonestats-ffa",), ("zonestats-ffa", "game_minutes=60"), ("zonestats", "team_size=4"))
+CHANGED = ("rating_error", "rating_slope", "log_loss")
 COMPARED = ("log_loss", "mean_rating_error", "rating_error", "rating_slope", "rank_correlation")
 
 
@@ -72,6 +77,47 @@ def multipliers() -> None:
     write("multipliers.csv", header, rows)
 
 
+def caps() -> None:
+    """Write what either reading of the cap allows, and what it does to ratings."""
+    rows: list[Sequence[object]] = []
+    for config, *sets in CAPPED:
+        values = {}
+        for cap in get_args(Cap):
+            model = build(load(config, [*sets, f"cap={cap}"]))
+            values[cap] = run(model, 1, range(REPLICATIONS)).responses
+            games = record(model, 1, 0).tables[1].columns
+            change = np.abs(games["adjustment"])
+            most = float((change / games["minutes"]).max())
+            row: list[object] = [" ".join((config, *sets)), cap, most]
+            row += [float(change.max()), float(games["capped"].mean())]
+            for name in CHANGED:
+                k = [response.name for response in model.responses].index(name)
+                excess = values[cap][:, k] - values[MOST_DISTANT][:, k]
+                error = float(np.std(excess, ddof=1)) / math.sqrt(REPLICATIONS)
+                row += [float(values[cap][:, k].mean()), error]
+            rows.append(row)
+    changed = [c for name in CHANGED for c in (name, f"{name}.less_std_error")]
+    header = ("config", "cap", "most_per_minute", "most_in_a_game", "capped_share", *changed)
+    write("caps.csv", header, rows)
+
+
+def spreads() -> None:
+    """Write how far the ratings spread under each T, at the published GAME_MULT and ratio."""
+    rows: list[Sequence[object]] = []
+    for held in ("GAME_MULT", "GAME_MULT / T"):
+        for t in SPREADS:
+            multiplier = 2.0 if held == "GAME_MULT" else 2.0 * t / 120.0
+            model = build(load("zonestats", [f"T={t}", f"GAME_MULT={multiplier}"]))
+            values = run(model, 1, range(REPLICATIONS)).responses.T
+            found = dict(zip([one.name for one in model.responses], values, strict=True))
+            spread = found["rating_spread"]
+            error = float(np.std(spread, ddof=1)) / math.sqrt(REPLICATIONS)
+            others = [float(found[name].mean()) for name in ("rating_error", "log_loss")]
+            rows.append([held, t, multiplier, float(spread.mean()), error, *others])
+    header = ("held", "T", "GAME_MULT", "rating_spread", "std_error", "rating_error", "log_loss")
+    write("spreads.csv", header, rows)
+
+
 def tuned() -> None:
     """Write the points that `optimize` recommends for two objectives, and the published point."""
     rows: list[Sequence[object]] = []
@@ -88,4 +134,6 @@ def tuned() -> None:
 if __name__ == "__main__":
     curves()
     multipliers()
+    caps()
+    spreads()
     tuned()
