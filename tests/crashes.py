@@ -19,7 +19,7 @@ CASES = {
 }
 """Configs of a model without and one with curves: source, overrides, replications."""
 
-FILES = ("replications.csv", "summary.json", "curves.csv")
+FILES = ("replications.csv", "summary.json", "summary.csv", "paired.csv", "curves.csv")
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -82,6 +82,26 @@ def test_replicate_writes_rows_summary_and_manifest(tmp_path: Path) -> None:
     assert {"argv", "config_id", "versions", "platform", "seed", "wall_seconds"} <= set(manifest)
 
 
+@pytest.mark.parametrize(
+    "options", [(), ("--control-variates",), ("--set", "player_diff=0", "--set", "player_slack=0")]
+)
+def test_the_summary_is_a_table_too(options: tuple[str, ...], tmp_path: Path) -> None:
+    done = valmatch("replicate", "valorant", "-n", 60, *options, "--out", tmp_path, "--json")
+    responses = json.loads(done.out)["responses"]
+    table = rows(tmp_path / "summary.csv")
+    adjusted = ["mean_cv", "std_error_cv", "ci_low_cv", "ci_high_cv", "variance_reduction"]
+    assert list(table[0]) == [
+        "response", "unit", "n", "undefined", "mean", "std", "std_error", "ci_low", "ci_high",
+        "confidence", *(adjusted if "--control-variates" in options else ()),
+    ]  # fmt: skip
+    assert [row["response"] for row in table] == list(responses)
+    assert {"Elo points", "minutes", ""} <= {row["unit"] for row in table}
+    for row in table:
+        facts = responses[row["response"]]
+        for name in list(row)[2:]:
+            assert row[name] == ("" if facts[name] is None else repr(facts[name]))
+
+
 def test_row_k_of_replicate_is_simulate_k(tmp_path: Path) -> None:
     valmatch("replicate", "valorant", "-n", 4, "--out", tmp_path)
     row = rows(tmp_path / "replications.csv")[3]
@@ -92,7 +112,7 @@ def test_row_k_of_replicate_is_simulate_k(tmp_path: Path) -> None:
 
 
 def test_workers_never_change_a_byte(tmp_path: Path) -> None:
-    files = ("replications.csv", "summary.json")
+    files = ("replications.csv", "summary.json", "summary.csv")
     for workers in (1, 2, 3):
         folder = tmp_path / str(workers)
         valmatch("replicate", "valorant", "-n", 300, "--workers", workers, "--out", folder)

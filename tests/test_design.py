@@ -115,7 +115,8 @@ def test_files_of_a_design(tmp_path: Path) -> None:
         assert {row["response"]: row["mean"] for row in own} == {
             name: repr(one["mean"]) for name, one in alone["responses"].items()
         }
-        assert (tmp_path / "points" / alone["config_id"] / "replications.csv").exists()
+        for name in ("replications.csv", "summary.csv"):
+            assert (tmp_path / "points" / alone["config_id"] / name).exists()
 
 
 def test_a_warning_is_given_once() -> None:
@@ -153,6 +154,11 @@ def test_shards_of_a_design_combine(tmp_path: Path) -> None:
     for name in ("design.csv", "summary.json"):
         one, other = (tmp_path / folder / name for folder in ("all", "whole"))
         assert one.read_bytes() == other.read_bytes()
+    tables = list((tmp_path / "whole" / "points").glob("*/summary.csv"))
+    assert len(tables) == 2
+    for path in tables:
+        other = tmp_path / "all" / path.relative_to(tmp_path / "whole")
+        assert other.read_bytes() == path.read_bytes()
     refused = valmatch("combine", tmp_path / "y", *parts, tmp_path / "nothing")
     assert refused.code == 2
 

@@ -432,7 +432,7 @@ def test_workers_never_change_a_byte_and_row_k_is_simulate_k(tmp_path: Path) -> 
             "--out", folder,
         )  # fmt: skip
         assert done.code == 0
-    for name in ("replications.csv", "summary.json", "curves.csv"):
+    for name in ("replications.csv", "summary.json", "summary.csv", "paired.csv", "curves.csv"):
         contents = {(tmp_path / str(workers) / name).read_bytes() for workers in (1, 2)}
         assert len(contents) == 1, name
     alone = valmatch(
@@ -481,6 +481,32 @@ def test_summary_has_windows_and_paired_differences(tmp_path: Path) -> None:
             for policy, others in summary["paired"].items():
                 for other, facts in others.items():
                     check(facts[measure][games], own[policy] - own[other])
+
+
+def test_paired_differences_are_a_table_too(tmp_path: Path) -> None:
+    run = ["replicate", "kg-fig1-top", *sets([*SMALL, "n_games=120"]), "-n", 20]
+    done = valmatch(*run, "--out", tmp_path)
+    assert done.code == 0
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    table = rows(tmp_path / "paired.csv")
+    assert ",".join(table[0]) == (
+        "policy,other,measure,games,unit,n,undefined,mean,std,std_error,ci_low,ci_high,confidence"
+    )
+    assert len(table) == 3 * (1 + 2 * len(MEASURES))
+    units = {row["response"]: row["unit"] for row in rows(tmp_path / "summary.csv")}
+    for row in table:
+        facts = summary["paired"][row["policy"]][row["other"]][row["measure"]][row["games"]]
+        assert {name: row[name] for name in facts} == {k: repr(v) for k, v in facts.items()}
+        tail = "" if row["games"] == "total" else f".{row['games']}"
+        assert row["unit"] == units[f"{row['measure']}.{row['policy']}{tail}"]
+        assert (row["n"], row["undefined"], row["confidence"]) == ("20", "0", "0.95")
+    printed = done.out.partition("\nknowledge_gradient - draw_chance, paired\n")[2].splitlines()
+    assert len(printed) == 1 + 1 + 2 * len(MEASURES)
+    shown = {line.split()[0]: float(line.split()[1]) for line in printed[1:]}
+    for row in table[-len(shown) :]:
+        near = shown[f"{row['measure']}.{row['games']}"]
+        assert near == pytest.approx(float(row["mean"]), abs=0.1 * float(row["std_error"]))
+    assert max(map(len, printed)) <= 80
 
 
 def test_curves_are_means_over_replications(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ import math
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -136,6 +138,22 @@ def show_replications(header: str, result: Replications) -> None:
     for response, *cells in zip(result.responses, *columns, strict=True):
         _row(table, response.name, *cells, response.unit)
     _print(header, table)
+    _show_differences(result)
+
+
+def _show_differences(result: Replications) -> None:
+    """Print the paired differences between each two policies."""
+    found = result.paired_columns()
+    cells = [_mean_and_half(one.estimate) for one in result.differences]
+    pairs = zip(found["policy"], found["other"], strict=True)
+    for pair, rows in groupby(enumerate(pairs), key=itemgetter(1)):
+        places = [place for place, _ in rows]
+        columns = [_aligned([cells[place][side] for place in places]) for side in (0, 1)]
+        table = _table("response", "difference", f"± {result.confidence:.0%}", "n", "unit")
+        for place, *numbers in zip(places, *columns, strict=True):
+            name = f"{found['measure'][place]}.{found['games'][place]}"
+            _row(table, name, *numbers, str(found["n"][place]), found["unit"][place])
+        _print(f"\n{' - '.join(pair)}, paired", table)
 
 
 def show_experiment_points(header: str, experiment: DesignReplications) -> None:

@@ -26,7 +26,7 @@ from valmatch.nearest import hint
 from valmatch.simulator import build
 from valmatch.statistics.precision import Precision, Target, parse_target
 from valmatch.storage.curve_file import write_curves
-from valmatch.storage.output import to_json, write_atomically
+from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.run_folder import RunFolder
 from valmatch.storage.store import ROWS, Store
 
@@ -92,7 +92,8 @@ def replicate(
     max_seconds : float
         Time after which to stop.
     out : PathLike or None
-        Folder for ``replications.csv``, ``summary.json`` and ``manifest.json``.
+        Folder for ``replications.csv``, ``summary.json``, ``summary.csv``, ``manifest.json`` and
+        the further files of the model.
     resume : bool
         Go on from what an earlier run left in `out`.
     progress : callable
@@ -306,6 +307,9 @@ def write_results(folder: RunFolder, result: Replications) -> None:
         write_curves(folder.path, result.axes, result.curves)
     with write_atomically(folder.path / "summary.json") as file:
         file.write(to_json(result.summary()))
+    write_csv(folder.path / "summary.csv", result.columns())
+    if result.differences:
+        write_csv(folder.path / "paired.csv", result.paired_columns())
     folder.close(result.status, replications=len(result.values), confidence=result.confidence)
 
 

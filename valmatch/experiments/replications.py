@@ -14,18 +14,26 @@ from numpy.typing import NDArray
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.execution.shards import WHOLE, Shard
-from valmatch.model import Axes, Response
+from valmatch.model import Axes, Response, Window
 from valmatch.nearest import hint
 from valmatch.statistics.control_variates import Adjusted, adjust
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.statistics.estimates import Estimate, estimate
 from valmatch.statistics.precision import Precision
-from valmatch.statistics.windows import compare_windows
+from valmatch.statistics.windows import (
+    PolicyDifference,
+    paired_means,
+    policy_differences,
+    window_means,
+)
 from valmatch.storage.results import Result
 
-__all__ = ["Replications"]
+__all__ = ["STATISTICS", "Replications"]
 
 Floats = NDArray[np.float64]
+
+STATISTICS = ("n", "undefined", "mean", "std", "std_error", "ci_low", "ci_high", "confidence")
+"""What tables hold of an estimate."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,17 +119,41 @@ class Replications(Result):
             raise KeyError(f"{response!r} ({hint(response, names)})")
         return self.values[:, names.index(response)]
 
+    @cached_property
+    def differences(self) -> list[PolicyDifference]:
+        """The paired differences between policies; [] where the model has no windows of games."""
+        columns = zip(self.responses, self.values.T, strict=True)
+        windows = {one.window: column for one, column in columns if one.window}
+        return policy_differences(windows, self.confidence)
+
     def columns(self) -> dict[str, list[Any]]:
-        """Return a row for each response with its estimated mean."""
-        estimates = self.estimates.values()
+        """Return the columns of ``summary.csv``: a row for each response."""
+        facts = self._facts().values()
+        adjusted = next(iter(self.adjusted.values())).as_dict() if self.adjusted else ()
         return {
             "response": list(self.estimates),
-            "mean": [one.mean for one in estimates],
-            "ci_low": [one.ci_low for one in estimates],
-            "ci_high": [one.ci_high for one in estimates],
-            "n": [one.n for one in estimates],
-            "undefined": [one.undefined for one in estimates],
             "unit": [one.unit for one in self.responses],
+            **{name: [one[name] for one in facts] for name in (*STATISTICS, *adjusted)},
+        }
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return the estimated mean of each response."""
+        names = ("response", "mean", "ci_low", "ci_high", "n", "undefined", "unit")
+        columns = self.columns()
+        return {name: columns[name] for name in names}
+
+    def paired_columns(self) -> dict[str, list[Any]]:
+        """Return the columns of ``paired.csv``: a row for each difference between policies."""
+        units = {one.window: one.unit for one in self.responses}
+        rows = self.differences
+        facts = [row.estimate.as_dict() for row in rows]
+        return {
+            "policy": [row.policy for row in rows],
+            "other": [row.other for row in rows],
+            "measure": [row.measure for row in rows],
+            "games": [row.games for row in rows],
+            "unit": [units[Window(row.policy, row.measure, row.games)] for row in rows],
+            **{name: [one[name] for one in facts] for name in STATISTICS},
         }
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
@@ -138,22 +170,26 @@ class Replications(Result):
             "replications": len(self.values),
             "requested": self.requested,
             **({} if self.shard == WHOLE else {"shard": str(self.shard)}),
-            "responses": {
-                name: {
-                    **value.as_dict(),
-                    **(self.adjusted[name].as_dict() if self.adjusted else {}),
-                }
-                for name, value in self.estimates.items()
-            },
+            "responses": self._facts(),
             **({"targets": [one.as_dict() for one in self.precision]} if self.precision else {}),
             **self._windows(),
         }
 
+    def _facts(self) -> dict[str, dict[str, Any]]:
+        """Return what is known of the mean of each response."""
+        return {
+            name: {
+                **value.as_dict(),
+                **(self.adjusted[name].as_dict() if self.adjusted else {}),
+            }
+            for name, value in self.estimates.items()
+        }
+
     def _windows(self) -> dict[str, Any]:
-        """Return the parts of the summary that compare policies."""
-        columns = zip(self.responses, self.values.T, strict=True)
-        windows = {one.window: column for one, column in columns if one.window}
-        return compare_windows(windows, self.confidence)
+        """Return the parts of the summary that compare policies; {} without windows of games."""
+        means = {one.window: self.estimates[one.name] for one in self.responses if one.window}
+        parts = {"windows": window_means(means), "paired": paired_means(self.differences)}
+        return parts if means else {}
 
     def missed_expectations(self) -> list[str]:
         """Return one line for each mean that is not what the config expects."""

@@ -20,7 +20,7 @@ from valmatch.execution.shards import WHOLE, Shard
 from valmatch.experiments.design import Design
 from valmatch.experiments.plan import Plan
 from valmatch.experiments.replicate import check_kept, run_plan
-from valmatch.experiments.replications import Replications
+from valmatch.experiments.replications import STATISTICS, Replications
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
@@ -29,8 +29,6 @@ __all__ = ["POINTS", "DesignReplications", "run_design", "write_experiment"]
 
 POINTS = "points"
 """Folder of the folders of the points, each named by its config id."""
-
-STATISTICS = ("n", "undefined", "mean", "std", "std_error", "ci_low", "ci_high", "confidence")
 
 
 @dataclass(frozen=True, repr=False)

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.statistics.estimates import estimate
+from valmatch.statistics.estimates import Estimate, estimate
 
-__all__ = ["compare_windows"]
+__all__ = ["PolicyDifference", "paired_means", "policy_differences", "window_means"]
 
 Floats = NDArray[np.float64]
 
 W = TypeVar("W", bound=tuple[str, str, str])
 
+FACTS = ("mean", "std_error", "ci_low", "ci_high")
+"""What a summary says of an estimate."""
 
-def compare_windows(windows: Mapping[W, Floats], confidence: float) -> dict[str, Any]:
-    """Return the parts ``windows`` and ``paired`` of ``summary.json``.
+
+class PolicyDifference(NamedTuple):
+    """The mean of a measure over a window of games under a policy, minus that under another."""
+
+    policy: str
+    other: str
+    measure: str
+    games: str
+    estimate: Estimate
+
+
+def policy_differences(windows: Mapping[W, Floats], confidence: float) -> list[PolicyDifference]:
+    """Return the paired differences between each policy and those that stand before it.
 
     Parameters
     ----------
@@ -27,35 +40,33 @@ def compare_windows(windows: Mapping[W, Floats], confidence: float) -> dict[str,
         One number a replication; all policies of a replication meet the same random numbers.
     confidence : float
         Level of the intervals.
-
-    Returns
-    -------
-    dict
-        ``windows[policy][measure][games]`` and ``paired[policy][other][measure][games]``, the
-        policy minus another that stands before it; {} without a window.
     """
-    means: dict[str, Any] = {}
     columns: dict[str, dict[tuple[str, str], Floats]] = {}
     for (policy, measure, games), column in windows.items():
         columns.setdefault(policy, {})[measure, games] = column
-    for policy, own in columns.items():
-        means[policy] = _facts(own, confidence)
-    paired: dict[str, Any] = {}
-    for other, policy in combinations(columns, 2):
-        differences = {key: own - columns[other][key] for key, own in columns[policy].items()}
-        paired.setdefault(policy, {})[other] = _facts(differences, confidence)
-    return {"windows": means, "paired": paired} if means else {}
+    return [
+        PolicyDifference(policy, other, *key, estimate(own - columns[other][key], confidence))
+        for other, policy in combinations(columns, 2)
+        for key, own in columns[policy].items()
+    ]
 
 
-def _facts(columns: dict[tuple[str, str], Floats], confidence: float) -> dict[str, Any]:
-    """Estimate the mean of each column."""
-    facts: dict[str, Any] = {}
-    for (measure, games), column in columns.items():
-        one = estimate(column, confidence)
-        facts.setdefault(measure, {})[games] = {
-            "mean": one.mean,
-            "std_error": one.std_error,
-            "ci_low": one.ci_low,
-            "ci_high": one.ci_high,
-        }
-    return facts
+def window_means(means: Mapping[W, Estimate]) -> dict[str, Any]:
+    """Return the part ``windows[policy][measure][games]`` of ``summary.json``."""
+    part: dict[str, Any] = {}
+    for (policy, measure, games), one in means.items():
+        part.setdefault(policy, {}).setdefault(measure, {})[games] = _facts(one)
+    return part
+
+
+def paired_means(differences: Sequence[PolicyDifference]) -> dict[str, Any]:
+    """Return the part ``paired[policy][other][measure][games]`` of ``summary.json``."""
+    part: dict[str, Any] = {}
+    for policy, other, measure, games, one in differences:
+        own = part.setdefault(policy, {}).setdefault(other, {})
+        own.setdefault(measure, {})[games] = _facts(one)
+    return part
+
+
+def _facts(one: Estimate) -> dict[str, float | None]:
+    return {name: getattr(one, name) for name in FACTS}
