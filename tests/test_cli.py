@@ -161,10 +161,27 @@ def test_config_from_standard_input() -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize("name", ["smoke", "smoke-opponent", "smoke-zonestats"])
+def test_smoke_configs_meet_their_expectations(name: str) -> None:
+    done = valmatch("replicate", name)
+    assert (done.code, done.err) == (0, "5 of 5 expected means met\n")
+    quiet = valmatch("replicate", name, "--quiet")
+    assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "factor"), [("smoke-opponent", "gamma=0.98"), ("smoke-zonestats", "T=119.9")]
+)
+def test_a_slightly_other_model_fails_its_smoke_config(name: str, factor: str) -> None:
+    off = valmatch("replicate", name, "--set", factor)
+    assert off.code == 1
+    assert "(expected " in off.err
+
+
 def test_smoke_config_fails_when_its_numbers_are_off() -> None:
-    assert valmatch("replicate", "smoke").code == 0
     off = valmatch("replicate", "smoke", "--set", "replicate.expect.avg_wait_time.mean=1")
     assert off.code == 1
+    assert "4 of 5 expected means met" in off.err
     assert "avg_wait_time: mean 19.1" in off.err
     assert "(expected 1.0 ± " in off.err
 

@@ -169,7 +169,9 @@ def replicate(
         result = run(settings, n, seed, progress=advance, **options)
     show_run(result, result.summary(), out, json)
     _exit_unless_complete(result, total, out)
-    missed = result.missed_expectations()
+    expected, missed = len(settings.replicate.expect), result.missed_expectations()
+    if expected:
+        info(f"{expected - len(missed)} of {expected} expected means met")
     if missed:
         raise RunError(*missed)
 
