@@ -23,7 +23,16 @@ import valmatch.models.registry as registry
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id, identity, resolved
 from valmatch.config.loading import load, shipped_configs
-from valmatch.config.sections import ReplicateOptions
+from valmatch.config.sections import (
+    ConstraintOptions,
+    DesignOptions,
+    Expectation,
+    OptimizeOptions,
+    RangeOptions,
+    ReplicateOptions,
+    TermOptions,
+    VariableOptions,
+)
 from valmatch.config.template import template
 from valmatch.errors import InputError
 from valmatch.fields import Factors, Section
@@ -757,6 +766,47 @@ def test_commented_options_of_the_template_are_valid() -> None:
     sections = config.replicate, config.optimize, config.design
     assert [one.model_dump(exclude_unset=True) for one in sections] == [{}, {}, {}]
     assert {"replicate.expect", "optimize.constraints"} <= set(config.places)
+
+
+def test_the_template_says_what_stands_under_each_name() -> None:
+    text = template("valorant")
+    assert max(map(len, text.splitlines())) <= 80
+    joined = " ".join(line.strip(" #") for line in text.splitlines())
+    for fact in (
+        "Lower bound. Allowed: a number from -1e+100 to 1e+100. Required. low:",
+        "Searched linearly below, logarithmically above; null: linearly.",
+        "Its mean is multiplied by this; the sum minimised."
+        " Allowed: a number from -1e+100 to 1e+100. Default: 1. weight:",
+        "one of `at_most`, `at_least`. NAME:",
+        "grid: NAME: [VALUE, ...]",
+        "Whether to fill the logarithms evenly. Allowed: true or false. Default: false. log:",
+    ):
+        assert fact in joined
+    levels = (
+        (VariableOptions, ConstraintOptions, TermOptions, RangeOptions, Expectation),
+        (OptimizeOptions, DesignOptions, ReplicateOptions),
+    )
+    for prefix, sections in zip(("#     #   ", "#   "), levels, strict=True):
+        for key in {key for one in sections for key in one.model_fields}:
+            assert f"\n{prefix}{key}:\n" in text
+
+
+def test_the_problem_of_the_template_is_filled_in_as_its_comments_say() -> None:
+    text = template("valorant")
+    start, end = (text.index(f"# Section `{name}`") for name in ("optimize", "design"))
+    section = re.sub(r"^# (?= |\w+:$)", "", text[start:end], flags=re.MULTILINE)
+    section = re.sub(r"^    # (?=  |NAME:$)", "    ", section, flags=re.MULTILINE)
+    for name in ("team_diff", "w_team", "upper_time"):
+        section = section.replace("NAME:", f"{name}:", 1)
+    for response in ("avg_team_diff", "avg_wait_time"):
+        section = section.replace("      response:\n", f"      response: {response}\n", 1)
+    for key, value in {"low": 0, "high": 500, "scale": 20, "weight": 2, "at_most": 15}.items():
+        section = section.replace(f"      {key}:\n", f"      {key}: {value}\n")
+    options = loaded(text[:start] + section).optimize
+    assert options.variables == {"team_diff": VariableOptions(low=0.0, high=500.0, scale=20.0)}
+    assert options.objective == {"w_team": TermOptions(response="avg_team_diff", weight=2.0)}
+    bound = ConstraintOptions(response="avg_wait_time", at_most=15.0)
+    assert options.constraints == {"upper_time": bound}
 
 
 def test_unknown_models() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 
 from valmatch.config.sections import SECTIONS
 from valmatch.errors import InputError
@@ -12,6 +13,9 @@ from valmatch.models.registry import MODELS, unknown_model
 __all__ = ["template"]
 
 WIDTH = 80
+
+NAME = "NAME"
+"""Stands for any name in a mapping."""
 
 
 def template(model: str) -> str:
@@ -30,7 +34,7 @@ def template(model: str) -> str:
     lines = [*_wrap(f"{model}: {entry.summary}.", "# "), f"model: {model}", "", "factors:"]
     for name, field in entry.factors.model_fields.items():
         default = _flow(field.default)
-        lines += _documented(entry.factors, name, "  # ", f" Default: {default}.")
+        lines += _documented(entry.factors, [name], "  # ", f" Default: {default}.")
         lines += [*_wrap(f"{name}: {default}", "  ", " " * (len(name) + 5)), ""]
     for key, meaning in entry.files.items():
         lines += [*_wrap(meaning, "# "), f"# {key}: players.csv", ""]
@@ -40,14 +44,32 @@ def template(model: str) -> str:
         lines += [*_wrap(f"Section `{section}`: {meaning}", "# "), "#"]
         lines += [f"# {section}:"]
         for name in options.model_fields:
-            lines += [*_documented(options, name, "#   # "), f"#   {name}:"]
+            lines += [*_documented(options, [name], "#   # "), f"#   {name}:"]
+            lines += _entries(options, name, "#     # ")
         lines += [""]
     return "\n".join(lines[:-1]) + "\n"
 
 
-def _documented(section: type[Section], name: str, prefix: str, default: str = "") -> list[str]:
+def _entries(section: type[Section], name: str, prefix: str) -> list[str]:
+    """Return the comment on what a mapping holds under each name; [] where it is no mapping."""
+    entry = schema_at(section, [name, NAME])
+    if "properties" not in entry:
+        return [f"{prefix}{NAME}: [VALUE, ...]"] if entry else []
+    lines = [*_wrap(entry["description"], prefix), f"{prefix}{NAME}:"]
+    for key, schema in entry["properties"].items():
+        default = schema.get("default")
+        fact = f" Default: {_flow(default)}." if default is not None else ""
+        fact = " Required." if key in entry.get("required", ()) else fact
+        lines += _documented(section, [name, NAME, key], f"{prefix}  # ", fact)
+        lines += [f"{prefix}  {key}:"]
+    return lines
+
+
+def _documented(
+    section: type[Section], path: Sequence[str], prefix: str, default: str = ""
+) -> list[str]:
     """Return the comment on one key."""
-    schema = schema_at(section, [name])
+    schema = schema_at(section, path)
     unit = f" Unit: {schema['unit']}." if schema.get("unit") else ""
     facts = f"Allowed: {allowed(schema)}.{unit}{default}"
     return [*_wrap(schema["description"], prefix), *_wrap(facts, prefix)]
@@ -59,6 +81,8 @@ def _flow(value: object) -> str:
         return "null"
     if isinstance(value, tuple):
         return f"[{', '.join(_flow(item) for item in value)}]"
+    if isinstance(value, bool):
+        return str(value).lower()
     return plain_number(value) if isinstance(value, int | float) else str(value)
 
 
