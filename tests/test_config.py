@@ -564,6 +564,53 @@ def test_refused_override_is_shown(override: str, message: str) -> None:
     assert refused(MINIMAL, override) == [f"--set {override}: {message}"]
 
 
+PROBLEM = """
+optimize:
+  objective: {w_team: {response: avg_team_diff}, both: {response: avg_player_diff}}
+  constraints:
+    upper_time: {response: avg_wait_time, at_most: 10}
+    enough: {response: matched_fraction, at_least: 0.9, at_most: null}
+    both: {response: wait_p90, at_most: 30}
+    team_diff: {response: avg_team_diff, at_most: 99}
+"""
+
+
+def test_names_of_the_problem_stand_for_its_bounds_and_weights() -> None:
+    given = ["upper_time=15", "enough=0.8", "w_team=2", "both=40", "team_diff=7"]
+    config = loaded(MINIMAL + PROBLEM, *given)
+    bounds, terms = config.optimize.constraints, config.optimize.objective
+    assert (bounds["upper_time"].at_most, bounds["upper_time"].at_least) == (15.0, None)
+    assert (bounds["enough"].at_least, bounds["enough"].at_most) == (0.8, None)
+    assert (terms["w_team"].weight, terms["both"].weight) == (2.0, 1.0)
+    assert bounds["both"].at_most == 40.0  # a constraint comes before a term
+    assert isinstance(config.factors, ValorantFactors)
+    assert config.factors.team_diff == 7.0  # a factor before both
+    assert bounds["team_diff"].at_most == 99.0
+    assert loaded(MINIMAL, "optimize=" + json.dumps(config.optimize.model_dump()), "upper_time=3")
+    source = load("valorant-1", {"upper_time": 20, "upper_time.response": "wait_p90"}).optimize
+    wanted = ConstraintOptions(response="wait_p90", at_most=20.0)
+    assert source.constraints == {"upper_time": wanted}
+
+
+def test_names_of_the_problem_are_suggested() -> None:
+    text = MINIMAL + PROBLEM
+    assert refused(text, "uper_time=3") == [
+        "--set uper_time=3: factors.uper_time: unknown key (did you mean upper_time?)"
+    ]
+    assert refused(text, "w_taem=3") == [
+        "--set w_taem=3: factors.w_taem: unknown key (did you mean w_team?)"
+    ]
+    assert refused(text, "upper_time=x") == [
+        "--set upper_time=x: optimize.constraints.upper_time.at_most: 'x' is a string"
+        " (allowed: a number from -1e+100 to 1e+100 or null)"
+    ]
+    meant = "unknown key (did you mean optimize.constraints.upper_time.at_most?)"
+    assert refused(factors("uper_time: 3") + PROBLEM) == [
+        f"c.yaml:2:11: factors.uper_time: {meant}"
+    ]
+    assert refused("uper_time: 3\n" + text) == [f"c.yaml:1:1: uper_time: {meant}"]
+
+
 def test_errors_of_overrides_follow_those_of_the_file() -> None:
     assert refused(factors("team_num: 0"), "team_slack=-1", "player_slack=-2", "team_diff=1") == [
         "c.yaml:2:21: factors.team_num: 0 is too small"

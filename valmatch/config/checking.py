@@ -13,6 +13,7 @@ from yaml import MappingNode, Node
 
 from valmatch.config.config import Config, InputFile
 from valmatch.config.input_files import sha256
+from valmatch.config.problem_names import problem_names
 from valmatch.config.sections import SECTIONS, DesignOptions, OptimizeOptions, ReplicateOptions
 from valmatch.config.yaml_document import (
     find,
@@ -96,7 +97,8 @@ class _Check:
         """Check all of the document; raise with one line for each problem."""
         model = self._model()
         entry = MODELS.get(model)
-        inner = {name: f"factors.{name}" for name in entry.factors.model_fields} if entry else {}
+        own = entry.factors.model_fields if entry else ()
+        inner = {**self._problem_names(), **{name: f"factors.{name}" for name in own}}
         known = (*TOP_LEVEL, *(entry.files if entry else ()))
         others = [(key, value) for key, value in self.root.value if key.value not in known]
         self.further += max(len(others) - MOST, 0)
@@ -156,6 +158,11 @@ class _Check:
         elif kind(value) != "null":
             self.problems.append((value, f"{key.value}: this model takes none"))
 
+    def _problem_names(self, bare: bool = False) -> dict[str, str]:
+        """Return how the names of the problem are written: bare in an override, else as keys."""
+        paths = problem_names(self.root).items()
+        return {name: name if bare else ".".join(path) for name, path in paths}
+
     def _files(self, entry: ModelEntry, folder: Path) -> dict[str, InputFile]:
         """Return the files that are named, by their keys."""
         found = {}
@@ -206,9 +213,12 @@ class _Check:
         if error["type"] == "extra_forbidden":
             names = schema_at(cls, error["loc"][:-1])["properties"]
             # A bare name on the command line may have been meant for the top level.
-            others = {top: top for top in EVERY_KEY} if path[:-1] == ("factors",) else {}
-            meant = _key_hint(str(path[-1]), names, others)
             key = written_key(self.root, path)
+            others = {}
+            if path[:-1] == ("factors",):
+                bare = key is not None and from_override(key)
+                others = {**self._problem_names(bare), **{top: top for top in EVERY_KEY}}
+            meant = _key_hint(str(path[-1]), names, others)
             return key or self._nearest_node(path), f"{label}: unknown key ({meant})"
         if error["type"] == "refused":
             at = error.get("ctx", {}).get("at", ())

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from yaml import Node
 
 from valmatch.config.checking import FILES, TOP_LEVEL
+from valmatch.config.problem_names import problem_names
 from valmatch.config.yaml_document import MAX_DEPTH, Override, assign, find, parse, to_value
 from valmatch.errors import InputError, option
 from valmatch.models.registry import MODELS, ModelEntry
@@ -67,8 +68,7 @@ def _override(root: Node, override: str, name: Override) -> Node:
         raise InputError(f"{name}: not of the form KEY=VALUE (for instance team_diff=300)")
     if len(path) > MAX_DEPTH:
         raise InputError(f"{name}: a key of {len(path)} parts (allowed: {MAX_DEPTH})")
-    if path[0] not in (*TOP_LEVEL, *_files_of(root)):
-        path = ["factors", *path]
+    path = _placed(root, path)
     value = parse(text, name) or parse("null", name)
     assert value is not None
     try:
@@ -78,6 +78,18 @@ def _override(root: Node, override: str, name: Override) -> Node:
     except InputError as error:
         label = ".".join(map(shortened, path))
         raise InputError(f"{name}: {label}: {error}") from None
+
+
+def _placed(root: Node, path: list[str]) -> list[str]:
+    """Return a path from the top: of a key there, a factor, or a name of the problem, in turn."""
+    first, *rest = path
+    if first in (*TOP_LEVEL, *_files_of(root)):
+        return path
+    entry = _entry_of(root)
+    named = problem_names(root).get(first)
+    if named is None or (entry and first in entry.factors.model_fields):
+        return ["factors", *path]
+    return [*named[:-1], *rest] if rest else named
 
 
 def _entry_of(root: Node) -> ModelEntry | None:
