@@ -588,7 +588,7 @@ def test_names_of_the_problem_stand_for_its_bounds_and_weights() -> None:
     assert bounds["team_diff"].at_most == 99.0
     assert loaded(MINIMAL, "optimize=" + json.dumps(config.optimize.model_dump()), "upper_time=3")
     source = load("valorant-1", {"upper_time": 20, "upper_time.response": "wait_p90"}).optimize
-    wanted = ConstraintOptions(response="wait_p90", at_most=20.0)
+    wanted = ConstraintOptions.model_validate({"response": "wait_p90", "at_most": 20.0})
     assert source.constraints == {"upper_time": wanted}
 
 
@@ -850,9 +850,13 @@ def test_the_problem_of_the_template_is_filled_in_as_its_comments_say() -> None:
     for key, value in {"low": 0, "high": 500, "scale": 20, "weight": 2, "at_most": 15}.items():
         section = section.replace(f"      {key}:\n", f"      {key}: {value}\n")
     options = loaded(text[:start] + section).optimize
-    assert options.variables == {"team_diff": VariableOptions(low=0.0, high=500.0, scale=20.0)}
-    assert options.objective == {"w_team": TermOptions(response="avg_team_diff", weight=2.0)}
-    bound = ConstraintOptions(response="avg_wait_time", at_most=15.0)
+    assert options.variables == {
+        "team_diff": VariableOptions.model_validate({"low": 0.0, "high": 500.0, "scale": 20.0})
+    }
+    assert options.objective == {
+        "w_team": TermOptions.model_validate({"response": "avg_team_diff", "weight": 2.0})
+    }
+    bound = ConstraintOptions.model_validate({"response": "avg_wait_time", "at_most": 15.0})
     assert options.constraints == {"upper_time": bound}
 
 

@@ -412,9 +412,13 @@ def test_simulate_writes_games_and_players(tmp_path: Path) -> None:
         "policy,game,opponent,win,mean,variance,opponent_mean,opponent_variance,"
         "true_draw_probability,squared_error,skill_difference,expected_quality"
     )
-    assert ",".join(players[0]) == "player,rank,skill_mean,prior_mean,prior_variance,skill"
+    assert ",".join(players[0]) == (
+        "player,rank,skill_mean,prior_mean,prior_variance,skill,player_0"
+    )
     assert (len(games), len(players)) == (3 * 12, 7)
     player = next(row["player"] for row in players if row["rank"] == "1")
+    assert [row["player"] for row in players if row["player_0"] == "1"] == [player]
+    assert {row["player_0"] for row in players} == {"0", "1"}
     assert player not in {row["opponent"] for row in games}
     means = [float(row["skill_mean"]) for row in players]
     assert means[int(player)] == max(means)

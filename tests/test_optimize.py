@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -25,7 +26,9 @@ from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.selection import replications_of_test
 from valmatch.optimization.solver_comparison import post_replications
+from valmatch.optimization.verdict import Verdict
 from valmatch.simulator import build, run
+from valmatch.statistics.estimates import estimate
 
 SMALL = ["--budget", "120", "--solver", "random"]
 
@@ -116,9 +119,30 @@ def test_infeasible_problem_is_said_to_be_so(tmp_path: Path) -> None:
     document = json.loads(done.out)
     assert document == json.loads((tmp_path / "summary.json").read_text())
     assert document["feasible"] is False
-    wait = document["recommended"]["constraints"]["upper_time"]
+    assert document["recommended"] is None
+    wait = document["least_violation"]["constraints"]["upper_time"]
     assert wait["ci_low"] > 10
     assert "by theory it cannot fall below 12.51 while everybody is matched" in document["why"]
+
+
+def test_a_point_is_recommended_unless_it_is_known_to_be_infeasible() -> None:
+    mean = estimate(np.array([1.0, 2.0, 3.0]))
+    for feasible, shown in ((True, True), (None, "undecided"), (False, False)):
+        found = Verdict({"x": 1.0}, mean, [], feasible, "why").as_dict()
+        key = "least_violation" if feasible is False else "recommended"
+        assert found[key]["point"] == {"x": 1.0}
+        assert (found["feasible"], found["recommended"] is None) == (shown, feasible is False)
+        assert ("least_violation" in found) is (feasible is False)
+
+
+def test_nothing_is_recommended_where_nothing_feasible_was_found() -> None:
+    done = valmatch("optimize", "valorant-1", *SMALL)
+    assert done.code == 3
+    assert "feasible: no; " in done.out
+    assert re.search(r"^variable +least violation +start$", done.out, re.MULTILINE)
+    swept = valmatch("optimize", "valorant-1", *SMALL, "--sweep", "upper_time=8:10:2")
+    assert swept.code == 3
+    assert "recommended" not in done.out + swept.out
 
 
 def test_feasible_problem_is_certified_on_fresh_replications(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ pytest.importorskip("matplotlib")
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from valmatch.plots import (
     compare,
@@ -39,7 +40,7 @@ from valmatch.plots import (
     style,
 )
 from valmatch.plots.frontier import read_frontier
-from valmatch.plots.optimized import recommended_of
+from valmatch.plots.optimized import final_point
 from valmatch.plots.search import read_search
 from valmatch.plots.units import Units
 
@@ -671,9 +672,21 @@ def test_search(made: Path) -> None:
     assert f"recommended: {answer}; " in figure.get_suptitle()
 
 
+@pytest.mark.parametrize("runs", [1, 2])
+def test_no_figure_recommends_an_infeasible_point(runs: int, tmp_path: Path) -> None:
+    options = ["--budget", 100, "--solver", "random", "--macroreps", runs]
+    assert valmatch("optimize", "valorant-1", *options, "--out", tmp_path).code == 3
+    figures = drawn(tmp_path, optimize)
+    assert set(figures) == {"slices", "search" if runs == 1 else "progress"}
+    for figure in figures.values():
+        texts = [one.get_text() for one in figure.findobj(Text)]
+        assert any("least violation" in text for text in texts)
+        assert not any("recommended" in text for text in texts)
+
+
 def test_spent_replications_and_incumbents(made: Path) -> None:
     run = read_run_files(made / "search")
-    found = recommended_of(run, run.json("summary.json"))
+    found = final_point(run, run.json("summary.json"))
     search = read_search(run, found)
     table = rows(made / "search" / "candidates.csv")
     counts = [int(row["n"]) for row in table if row["stage"] == "search"]

@@ -49,9 +49,15 @@ def solved(task: tuple[str, str, Path]) -> dict[str, Any]:
     return {**result, "config": config}
 
 
+def point_of(summary: dict[str, Any]) -> dict[str, Any]:
+    """Return the recommended point, or that of least violation where none is feasible."""
+    point: dict[str, Any] = summary["recommended"] or summary["least_violation"]
+    return point
+
+
 def rank(summary: dict[str, Any]) -> tuple[bool, float]:
     """Sort feasible solutions by objective, others by the wait."""
-    found = summary["recommended"]
+    found = point_of(summary)
     wait = found["constraints"]["upper_time"]["mean"]
     feasible = summary["feasible"] is True
     return not feasible, found["objective"]["mean"] if feasible else wait
@@ -61,7 +67,7 @@ def columns(best: list[dict[str, Any]]) -> dict[str, list[Any]]:
     """Return the columns of ``best-known.csv``."""
     rows = []
     for summary in best:
-        found = summary["recommended"]
+        found = point_of(summary)
         objective, wait = found["objective"], found["constraints"]["upper_time"]
         rows.append(
             {
@@ -84,13 +90,13 @@ def columns(best: list[dict[str, Any]]) -> dict[str, list[Any]]:
 
 def table(best: list[dict[str, Any]]) -> str:
     """Return the table of the page."""
-    names = list(best[0]["recommended"]["point"])
+    names = list(point_of(best[0])["point"])
     lines = [
         "| problem | objective | mean wait (limit) | n | " + " | ".join(names) + " |",
         "|---|---|---|---|" + "---|" * len(names),
     ]
     for summary in best:
-        found = summary["recommended"]
+        found = point_of(summary)
         objective, wait = found["objective"], found["constraints"]["upper_time"]
         value = f"{objective['mean']:.2f} ± {objective['ci_high'] - objective['mean']:.2f}"
         if summary["feasible"] is not True:

@@ -76,7 +76,8 @@ def optimize(
     """Find the rules that minimise the objective of the `optimize` section of the config.
 
     The budget covers search and certification: the recommended point is chosen and tested on
-    replications that the search did not use. Exit code 3: no point was certified as feasible.
+    replications that the search did not use; without a feasible one, the point of least violation
+    is shown. Exit code 3: no point was certified as feasible.
     """
     from valmatch.cli.tables import show_frontier, show_study
     from valmatch.optimization.frontier import parse_sweep, trace_frontier

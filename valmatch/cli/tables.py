@@ -203,12 +203,13 @@ def show_comparison(found: Comparison) -> None:
 
 
 def show_study(header: str, study: Study) -> None:
-    """Print the recommended point, what it is worth, and whether it is feasible."""
+    """Print the point that was found, what it is worth, and whether it is feasible."""
     found = study.verdict
     if found is None:
         _print(header, _table())
         return
-    table = _table("variable", "recommended", "start")
+    role = "least violation" if found.feasible is False else "recommended"
+    table = _table("variable", role, "start")
     starts = {variable.name: variable.start for variable in study.problem.variables}
     values = _aligned([f"{value:.4g}" for value in found.point.values()])
     for name, shown in zip(found.point, values, strict=True):

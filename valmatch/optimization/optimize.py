@@ -52,7 +52,7 @@ class Study(Result):
     runs : sequence of SolverRun
         Those that were made; fewer if the study was interrupted.
     verdict : Verdict or None
-        The best recommended point and what is known of it; None if no run was finished.
+        The best point found and what is known of it; None if no run was finished.
     comparison : SolverComparison or None
         Comparison of the solvers, if there are several runs.
     stopped : str
@@ -81,7 +81,7 @@ class Study(Result):
         )
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return the recommended point, then its means on fresh replications."""
+        """Return the point that was found, then its means on fresh replications."""
         if self.verdict is None:
             return {"name": [], "value": [], "ci_low": [], "ci_high": []}
         found = self.verdict
@@ -233,7 +233,7 @@ def _write(folder: RunFolder, study: Study) -> None:
 
 
 def _trajectory(study: Study) -> dict[str, list[Any]]:
-    """Return a row for each change of a run's incumbent, and for its recommended point."""
+    """Return a row for each change of a run's incumbent, and for the point it came to."""
     names = [variable.name for variable in study.problem.variables]
     columns: dict[str, list[Any]] = {
         name: [] for name in ("solver", "macrorep", "replications", *names)
@@ -256,7 +256,7 @@ def _trajectory(study: Study) -> dict[str, list[Any]]:
 
 
 def _candidates(study: Study) -> dict[str, list[Any]]:
-    """Return a row for each point of a search, with its last means, and each recommended one."""
+    """Return a row for each point of a search, with its last means, and for each final one."""
     problem = study.problem
     names = [variable.name for variable in problem.variables]
     means = ["objective", *(constraint.name for constraint in problem.constraints)]

@@ -103,7 +103,7 @@ class SolverRun:
     evaluations : list of Evaluation
         The requests of the search in order.
     certificate : Certificate
-        The recommended point and its test.
+        The point that the run came to and its test.
     spent : int
         Replications in all.
     """

@@ -50,7 +50,7 @@ MOST = (2_000, 20_000)
 
 @dataclass(frozen=True)
 class Certificate:
-    """The recommended point and what fresh replications say about it.
+    """The point that a run came to and what fresh replications say about it.
 
     Attributes
     ----------

@@ -20,7 +20,10 @@ __all__ = ["Verdict", "verdict"]
 
 @dataclass(frozen=True)
 class Verdict:
-    """The recommended point and what fresh replications say about it.
+    """The point that was found and what fresh replications say about it.
+
+    It is recommended unless every candidate was seen to violate a constraint: then it is the point
+    of least violation. One that is too close to call is the best guess there is.
 
     Attributes
     ----------
@@ -44,20 +47,22 @@ class Verdict:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the part of ``summary.json`` that holds it."""
-        return {
-            "recommended": {
-                "point": self.point,
-                "objective": self.objective.as_dict(),
-                "constraints": {
-                    one.name: {
-                        "response": one.response,
-                        "sense": "<=" if one.sign > 0 else ">=",
-                        "bound": one.bound,
-                        **found.as_dict(),
-                    }
-                    for one, found in self.constraints
-                },
+        found = {
+            "point": self.point,
+            "objective": self.objective.as_dict(),
+            "constraints": {
+                one.name: {
+                    "response": one.response,
+                    "sense": "<=" if one.sign > 0 else ">=",
+                    "bound": one.bound,
+                    **mean.as_dict(),
+                }
+                for one, mean in self.constraints
             },
+        }
+        infeasible = {"recommended": None, "least_violation": found}
+        return {
+            **(infeasible if self.feasible is False else {"recommended": found}),
             "feasible": "undecided" if self.feasible is None else self.feasible,
             "why": self.why,
         }
@@ -66,7 +71,7 @@ class Verdict:
 def verdict(
     model: Model[object], problem: Problem, runs: Sequence[SolverRun], confidence: float
 ) -> Verdict | None:
-    """Return the best recommended point of some runs; None if there are none."""
+    """Return the best point that some runs came to; None if there are none."""
     if not runs:
         return None
     best = min((run.certificate for run in runs), key=_rank)

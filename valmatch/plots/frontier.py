@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError
-from valmatch.plots.optimized import ANSWERS, Recommended, objective_label, recommended_of
+from valmatch.plots.optimized import ANSWERS, FinalPoint, final_point, objective_label
 from valmatch.plots.source import Mean, RunFiles, damaged
 from valmatch.plots.style import BAD, GOOD, GREY, MOST_VECTOR_MARKS, head, panels
 from valmatch.plots.units import labelled
@@ -53,7 +53,7 @@ def draw(run: RunFiles) -> Figure:
     return figure
 
 
-def read_frontier(run: RunFiles) -> tuple[str, NDArray[np.float64], list[Recommended]]:
+def read_frontier(run: RunFiles) -> tuple[str, NDArray[np.float64], list[FinalPoint]]:
     """Return what was swept, its values, and what was found for each.
 
     Raises
@@ -68,14 +68,14 @@ def read_frontier(run: RunFiles) -> tuple[str, NDArray[np.float64], list[Recomme
     if not points:
         why = f" ({run.remark})" if run.remark else ""
         raise InputError(f"{run.folder / 'summary.json'}: no value was solved for{why}")
-    return name, values, [recommended_of(run, point) for point in points]
+    return name, values, [final_point(run, point) for point in points]
 
 
 def _means(
     axes: Axes,
     values: NDArray[np.float64],
     means: Sequence[Mean],
-    found: Sequence[Recommended],
+    found: Sequence[FinalPoint],
 ) -> None:
     """Draw means with intervals, with a mark that says whether the point is certified."""
     mean = np.array([one.mean for one in means])

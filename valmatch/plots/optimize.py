@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from valmatch.errors import InputError
 from valmatch.plots import frontier, search, slices, solvers
-from valmatch.plots.optimized import recommended_of
+from valmatch.plots.optimized import final_point
 from valmatch.plots.source import RunFiles
 
 __all__ = ["draw"]
@@ -23,10 +23,10 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     if run.manifest.get("sweep"):
         return {"frontier": frontier.draw(run)}
     summary = run.json("summary.json")
-    if not summary.get("recommended"):
+    if not (summary.get("recommended") or summary.get("least_violation")):
         why = f" ({run.remark})" if run.remark else ""
         raise InputError(f"{run.folder / 'summary.json'}: no run was finished{why}")
-    found = recommended_of(run, summary)
+    found = final_point(run, summary)
     if "solvers" in summary:
         first = {"progress": solvers.draw(run, summary)}
     else:

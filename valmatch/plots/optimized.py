@@ -18,11 +18,11 @@ __all__ = [
     "ANSWERS",
     "Bound",
     "Candidates",
-    "Recommended",
+    "FinalPoint",
     "draw_points",
+    "final_point",
     "objective_label",
     "read_candidates",
-    "recommended_of",
     "verdict",
 ]
 
@@ -33,7 +33,7 @@ ANSWERS = {"true": "feasible", "false": "infeasible", "undecided": "undecided"}
 
 
 class Bound(NamedTuple):
-    """A constraint and what the recommended point gives.
+    """A constraint and what the point that the search came to gives.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Bound(NamedTuple):
     bound : float
         In the unit of the response.
     found : Mean
-        The mean of the recommended point.
+        The mean of the point that the search came to.
     """
 
     name: str
@@ -60,8 +60,8 @@ class Bound(NamedTuple):
         return means <= self.bound if self.sense == "<=" else means >= self.bound
 
 
-class Recommended(NamedTuple):
-    """The recommended point: its variables, its means on fresh replications, the verdict.
+class FinalPoint(NamedTuple):
+    """What a search came to: a point, its means on fresh replications, the verdict.
 
     Attributes
     ----------
@@ -82,6 +82,11 @@ class Recommended(NamedTuple):
     bounds: Sequence[Bound]
     feasible: str
     why: str
+
+    @property
+    def role(self) -> str:
+        """What the point is called."""
+        return "least violation" if self.feasible == "false" else "recommended"
 
 
 class Candidates(NamedTuple):
@@ -105,7 +110,7 @@ class Candidates(NamedTuple):
     feasible: NDArray[np.bool_]
 
 
-def recommended_of(run: RunFiles, found: Mapping[str, Any]) -> Recommended:
+def final_point(run: RunFiles, found: Mapping[str, Any]) -> FinalPoint:
     """Read a verdict of ``summary.json``.
 
     Raises
@@ -114,7 +119,7 @@ def recommended_of(run: RunFiles, found: Mapping[str, Any]) -> Recommended:
         If it is damaged.
     """
     with damaged(run.folder / "summary.json"):
-        best = found["recommended"]
+        best = found["recommended"] or found["least_violation"]
         bounds = [
             Bound(name, one["response"], one["sense"], float(one["bound"]), Mean.of(one))
             for name, one in best["constraints"].items()
@@ -123,10 +128,10 @@ def recommended_of(run: RunFiles, found: Mapping[str, Any]) -> Recommended:
         if feasible not in ANSWERS:
             raise ValueError(f"feasible is {feasible}")
         point = {name: float(value) for name, value in best["point"].items()}
-        return Recommended(point, Mean.of(best["objective"]), bounds, feasible, str(found["why"]))
+        return FinalPoint(point, Mean.of(best["objective"]), bounds, feasible, str(found["why"]))
 
 
-def read_candidates(run: RunFiles, found: Recommended) -> Candidates:
+def read_candidates(run: RunFiles, found: FinalPoint) -> Candidates:
     """Read the rows of ``candidates.csv`` that a search wrote.
 
     Raises
@@ -145,7 +150,7 @@ def read_candidates(run: RunFiles, found: Recommended) -> Candidates:
     return Candidates(points_of(table, found)[searched], objective, bounded, feasible)
 
 
-def points_of(table: FileTable, found: Recommended) -> Floats:
+def points_of(table: FileTable, found: FinalPoint) -> Floats:
     """Return the points in the rows of a table, one row each."""
     return np.stack([table.numbers[name] for name in found.point], axis=1)
 
@@ -171,6 +176,6 @@ def draw_points(axes: Axes, x: Floats, means: Floats, feasible: NDArray[np.bool_
         dots(axes, x[own], means[own], label=label, **look)
 
 
-def verdict(found: Recommended) -> str:
+def verdict(found: FinalPoint) -> str:
     """Say whether a point is feasible, and why."""
-    return textwrap.shorten(f"recommended: {ANSWERS[found.feasible]}; {found.why}", 300)
+    return textwrap.shorten(f"{found.role}: {ANSWERS[found.feasible]}; {found.why}", 300)

@@ -1,4 +1,4 @@
-"""The search of one run: what it evaluated and what it would have recommended when."""
+"""The search of one run: what it evaluated and what it would have chosen when."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from valmatch.optimization.run import RUN, STAGE
 from valmatch.plots.optimized import (
     Candidates,
-    Recommended,
+    FinalPoint,
     draw_points,
     objective_label,
     points_of,
@@ -51,7 +51,7 @@ class SearchHistory(NamedTuple):
     total: int
 
 
-def draw(run: RunFiles, found: Recommended) -> Figure:
+def draw(run: RunFiles, found: FinalPoint) -> Figure:
     """Draw objective and constrained responses of the points over the replications spent.
 
     Raises
@@ -63,12 +63,12 @@ def draw(run: RunFiles, found: Recommended) -> Figure:
     figure, grid = panels(1 + len(found.bounds), 1, width=8.0, height=2.6)
     points = search.candidates
     grid[0].set_ylabel(objective_label(run, found.bounds))
-    _panel(grid[0], search, points.objective, found.objective)
+    _panel(grid[0], search, points.objective, found.objective, found.role)
     for axes, bound in zip(grid[1:], found.bounds, strict=True):
         axes.axhline(bound.bound, color="black", linewidth=1.0, linestyle=(0, (4, 2)))
         axes.set_ylabel(run.units.response(bound.response))
         axes.set_title(f"dashed: bound {bound.sense} {bound.bound:g}", loc="right", fontsize=8.5)
-        _panel(axes, search, points.bounded[bound.name], bound.found)
+        _panel(axes, search, points.bounded[bound.name], bound.found, found.role)
     grid[-1].set_xlabel("replications spent")
     handles, labels = grid[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, handletextpad=0.4)
@@ -76,7 +76,7 @@ def draw(run: RunFiles, found: Recommended) -> Figure:
     return figure
 
 
-def read_search(run: RunFiles, found: Recommended) -> SearchHistory:
+def read_search(run: RunFiles, found: FinalPoint) -> SearchHistory:
     """Return what the files of one run hold."""
     candidates = read_candidates(run, found)
     row_of = {tuple(point): row for row, point in enumerate(candidates.points.tolist())}
@@ -89,7 +89,7 @@ def read_search(run: RunFiles, found: Recommended) -> SearchHistory:
         if stage == 0 and tuple(point) in row_of:
             spent[row_of[tuple(point)]] = order
     trajectory = run.table("trajectory.csv", ("replications", *found.point))
-    # The last row is the recommended point after its certification.
+    # The last row is the point that the search came to, after its certification.
     changed = trajectory.numbers["replications"]
     incumbents = [row_of.get(tuple(p), -1) for p in points_of(trajectory, found).tolist()]
     total = int(changed[-1]) if changed.size else len(table)
@@ -98,8 +98,8 @@ def read_search(run: RunFiles, found: Recommended) -> SearchHistory:
     )
 
 
-def _panel(axes: Axes, search: SearchHistory, means: Floats, final: Mean) -> None:
-    """Draw a mean of each point, of the incumbents and of the recommended point."""
+def _panel(axes: Axes, search: SearchHistory, means: Floats, final: Mean, role: str) -> None:
+    """Draw a mean of each point, of the incumbents and of the point that the search came to."""
     draw_points(axes, search.spent, means, search.candidates.feasible)
     end = float(np.nanmax(np.append(search.spent, 0.0)))
     known = search.incumbents >= 0
@@ -118,7 +118,7 @@ def _panel(axes: Axes, search: SearchHistory, means: Floats, final: Mean) -> Non
         markersize=11,
         color="black",
         markeredgecolor="white",
-        label="recommended, on fresh replications",
+        label=f"{role}, on fresh replications",
     )
     axes.set_xlim(-0.02 * search.total, 1.02 * search.total)
     undefined = int(np.isnan(means).sum())

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from valmatch.plots.optimized import (
-    Recommended,
+    FinalPoint,
     draw_points,
     objective_label,
     read_candidates,
@@ -18,7 +18,7 @@ from valmatch.plots.style import head, spread_out, wrapped
 __all__ = ["draw"]
 
 
-def draw(run: RunFiles, found: Recommended) -> Figure:
+def draw(run: RunFiles, found: FinalPoint) -> Figure:
     """Draw objective and constrained responses (down) against each variable (across).
 
     Raises
@@ -45,7 +45,7 @@ def draw(run: RunFiles, found: Recommended) -> Figure:
             draw_points(axes, values, means, candidates.feasible)
             axes.axvline(best, color="black", linewidth=0.8, linestyle=":")
             star = {"markersize": 12, "color": "black", "markeredgecolor": "white"}
-            axes.plot([best], [final], "*", label="recommended", **star)
+            axes.plot([best], [final], "*", label=found.role, **star)
     for line, bound in zip(grid[1:], found.bounds, strict=True):
         text = f"dashed: bound {bound.sense} {bound.bound:g}"
         line[-1].set_title(text, loc="right", fontsize=8.5)

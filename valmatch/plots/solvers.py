@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from valmatch.errors import InputError
 from valmatch.optimization.solver_comparison import bootstrapped
-from valmatch.plots.optimized import objective_label, recommended_of
+from valmatch.plots.optimized import final_point, objective_label
 from valmatch.plots.source import RunFiles, damaged
 from valmatch.plots.style import COLOURS, GREY, LINES, head
 from valmatch.plots.units import labelled
@@ -87,7 +87,7 @@ def draw(run: RunFiles, summary: Mapping[str, Any]) -> Figure:
     mosaic: Any = [["curves"] * 3, ["objective", "area", "shares"]]
     places = figure.subplot_mosaic(mosaic, height_ratios=[1.4, 1.0])
     _curves(places["curves"], progress, colours, best)
-    bounds = recommended_of(run, summary).bounds
+    bounds = final_point(run, summary).bounds
     if best is None:
         unit = run.units.of_response(bounds[0].response) if len(bounds) == 1 else "its unit"
         places["curves"].set_ylabel(labelled("excess over the worst bound", unit))
@@ -157,10 +157,10 @@ def _curves(
     axes.set_xlabel("replications spent")
     axes.set_xlim(left=0.0)
     if best is None:
-        title = "no run found a feasible point; of the point that would be recommended:"
+        title = "no run found a feasible point; of the point of least violation:"
         axes.set_ylim(bottom=0.0)
     else:
-        title = "gap of the point that would be recommended (100% if infeasible)"
+        title = "gap of the point that would be chosen (100% if infeasible)"
         axes.set_ylabel(f"gap to the best known\nobjective, {best:g} [%]")
         axes.set_ylim(-2.0, 102.0)
     axes.set_title(title, loc="left", fontsize=8.5)

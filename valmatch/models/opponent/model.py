@@ -255,6 +255,7 @@ class OpponentModel(Model[SamplePath]):
         """Return one row for each player."""
         means, variances = inputs.prior
         ranks = [player_of_rank(means, k) for k in range(1, means.size + 1)]
+        zero = player_of_rank(means, self._factors.rank)
         return Table(
             "players",
             {
@@ -264,6 +265,7 @@ class OpponentModel(Model[SamplePath]):
                 "prior_mean": self._believed_means(inputs.prior),
                 "prior_variance": variances,
                 "skill": inputs.skills,
+                "player_0": [int(player == zero) for player in range(means.size)],
             },
         )
 
