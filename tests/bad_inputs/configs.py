@@ -46,7 +46,9 @@ class Bad(NamedTuple):
 
 def config_case(number: int, rng: Random, bases: Path) -> Case:
     """Return a command with a bad config."""
-    source = rng.choice(list(shipped_configs().values()))
+    # One smoke config will do: its means are missed, rightly, wherever a change is allowed.
+    shipped = shipped_configs().items()
+    source = rng.choice([path for name, path in shipped if not name.startswith("smoke-")])
     how = rng.choice((_text, _text, _key, _value, _value, _number, _section, _arrivals))
     bad = how(rng, source)
     argv = (*(bad.argv or rng.choice(COMMANDS)), "--out", "out")
