@@ -182,7 +182,7 @@ def test_nothing_of_a_design_is_written_before_all_is_checked(tmp_path: Path) ->
         assert not (tmp_path / "all").exists()
 
 
-@pytest.mark.parametrize("id_", ["../../../evil", "/tmp/evil", "a/b", "61CFCCC06808", "", 3])
+@pytest.mark.parametrize("id_", ["../../../evil", "/evil", "a/b", "61CFCCC06808", "", 3])
 def test_no_name_leads_out_of_a_folder(tmp_path: Path, id_: object) -> None:
     design(tmp_path / "0", "--shard", "0/2")
     path = tmp_path / "0" / "manifest.json"

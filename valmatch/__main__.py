@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
@@ -42,6 +43,7 @@ def main() -> None:
             signal.signal(number, signal.SIG_IGN)
     if code == INTERRUPTED:
         # Where an interrupt fell into text that Python compiles, it would end itself by SIGINT.
+        atexit._run_exitfuncs()
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 stream.flush()

@@ -15,7 +15,7 @@ from typing import get_args
 import numpy as np
 
 from valmatch.config.loading import load
-from valmatch.ratings.zonestats import MOST_DISTANT, Cap
+from valmatch.ratings.zonestats_cap import MOST_DISTANT, Cap
 from valmatch.simulator import build, record, run
 
 HERE = Path(__file__).parent

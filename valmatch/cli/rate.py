@@ -109,7 +109,7 @@ def rate(
     from valmatch.cli.tables import show_rating
     from valmatch.game_logs.rating import BURN_IN, parse_parameters, rate_games
     from valmatch.game_logs.reading.columns import parse_columns
-    from valmatch.ratings.zonestats import MOST_DISTANT
+    from valmatch.ratings.zonestats_cap import MOST_DISTANT
 
     warn_in_job_array("rate")
     size = games.stat().st_size if games.is_file() else 0

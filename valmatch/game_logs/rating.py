@@ -38,7 +38,7 @@ from valmatch.game_logs.systems.zonestats import ZoneStats
 from valmatch.game_logs.tuning import Tuning
 from valmatch.game_logs.tuning import tune as fit
 from valmatch.nearest import hint
-from valmatch.ratings.zonestats import MOST_DISTANT, Cap
+from valmatch.ratings.zonestats_cap import MOST_DISTANT, Cap
 from valmatch.storage.output import to_json, write_atomically
 from valmatch.storage.results import Result
 
@@ -171,7 +171,7 @@ def rate_games(
         after the burn-in, >= 0.
     cap : str
         What caps a game under ``zonestats``: ``most_distant`` (equation 5) or ``every_player``,
-        see `valmatch.ratings.zonestats`.
+        see `valmatch.ratings.zonestats_cap.Cap`.
     pairs : bool
         Write ``pairs.csv`` too, every contest of two players, under ``zonestats``.
     skip_bad_games : bool

@@ -7,7 +7,6 @@ Times are in minutes, ratings and adjustments in rating points.
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +14,9 @@ from numpy.typing import NDArray
 from valmatch.compilation import inlined, njit
 
 __all__ = [
-    "EVERY_PLAYER",
     "GAME_MULT",
     "INITIAL_RATING",
     "MAX_GAME_LENGTH",
-    "MOST_DISTANT",
-    "Cap",
     "T",
     "adjust",
     "cap_scale",
@@ -36,12 +32,6 @@ T = 120.0
 GAME_MULT = 2.0
 MAX_GAME_LENGTH = 20.0
 INITIAL_RATING = 500.0
-
-Cap = Literal["most_distant", "every_player"]
-"""Readings of the cap: by whom is most distant from 0 (equation 5), or within everybody's limit."""
-
-MOST_DISTANT: Cap = "most_distant"
-EVERY_PLAYER: Cap = "every_player"
 
 # Offsets that are equal in theory differ by rounding, which must not decide whose time caps a game.
 _EQUALLY_FAR = 1.0 - 1e-12

@@ -11,7 +11,7 @@ from valmatch.game_logs.games import Games
 from valmatch.game_logs.predictions import predict_by_means
 from valmatch.game_logs.system import Column, Parameter, Played, Players, System
 from valmatch.ratings import zonestats
-from valmatch.ratings.zonestats import EVERY_PLAYER, MOST_DISTANT
+from valmatch.ratings.zonestats_cap import EVERY_PLAYER, MOST_DISTANT
 
 __all__ = ["SYSTEM", "ZoneStats"]
 
@@ -22,7 +22,7 @@ class ZoneStats(System):
     Parameters
     ----------
     cap : str
-        What caps a game, see `valmatch.ratings.zonestats.Cap`.
+        What caps a game, see `valmatch.ratings.zonestats_cap.Cap`.
     """
 
     name = "zonestats"

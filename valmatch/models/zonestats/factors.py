@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, Strict, model_validator
 
 from valmatch.fields import Factors, Whole, plain_number, refuse
-from valmatch.ratings.zonestats import MOST_DISTANT, Cap
+from valmatch.ratings.zonestats_cap import MOST_DISTANT, Cap
 
 __all__ = ["ZoneStatsFactors"]
 

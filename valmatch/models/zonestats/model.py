@@ -20,7 +20,7 @@ from valmatch.models.zonestats.population import (
     new_seats,
     play,
 )
-from valmatch.ratings.zonestats import EVERY_PLAYER
+from valmatch.ratings.zonestats_cap import EVERY_PLAYER
 from valmatch.streams import Streams
 
 __all__ = ["ZoneStatsModel", "rank_correlation"]
