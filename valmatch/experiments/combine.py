@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from valmatch.config.config import Config
 from valmatch.config.identity import changed_factors, changes, config_id
 from valmatch.errors import InputError
 from valmatch.execution.shards import WHOLE, Shard, parse_shard
+from valmatch.experiments.missing import Missing
 from valmatch.experiments.plan import Plan
 from valmatch.experiments.replicate import claim, write_results
 from valmatch.experiments.replications import Replications
@@ -76,34 +77,6 @@ class _Part:
         # A run with a target stops where that is reached.
         reached = manifest.status == "complete" and self.shard == WHOLE
         return (manifest.replications if reached else None) or manifest.requested
-
-
-class Missing(Sequence[int]):
-    """Replications that should be there and are not, in order; counted without being listed.
-
-    Parameters
-    ----------
-    wanted : range
-        Those that should be there.
-    there : collection of int
-        Those that are, and others.
-    n : int
-        How many of `wanted` are there.
-    """
-
-    def __init__(self, wanted: range, there: Collection[int], n: int) -> None:
-        self._wanted, self._there, self._n = wanted, there, n
-
-    def __len__(self) -> int:
-        return len(self._wanted) - self._n
-
-    def __iter__(self) -> Iterator[int]:
-        return (index for index in self._wanted if index not in self._there)
-
-    def __getitem__(self, place: Any) -> Any:  # noqa: ANN401 - of an index or a slice
-        if isinstance(place, slice):
-            return list(islice(self, *place.indices(len(self))))
-        return next(islice(self, range(len(self))[place], None))
 
 
 @dataclass(frozen=True)

@@ -151,7 +151,8 @@ def run_design(
             folder = stack.enter_context(claimed)
         if out and resume:
             for key, one in {config_id(one): one for one in configs}.items():
-                check_kept(one, plan, out / POINTS / key)
+                if (out / POINTS / key).exists():
+                    check_kept(one, plan, out / POINTS / key)
         stop = stack.enter_context(stop_on_signal(max_seconds))
         for one in configs:
             key = config_id(one)

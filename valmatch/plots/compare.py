@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from valmatch.models.registry import MODELS, unknown_model
 from valmatch.plots.source import Mean, RunFiles, damaged
 from valmatch.plots.style import GOOD, GREY, head, panels, plus_minus
 from valmatch.plots.units import Units
@@ -51,6 +52,8 @@ def draw(run: RunFiles) -> dict[str, Figure]:
         differences = [_difference(*item) for item in summary["differences"].items()]
         if not differences:
             raise ValueError("there are no differences")
+        if model not in MODELS:
+            raise ValueError(unknown_model(model))
     units = Units(model, run.manifest.config and run.manifest.config.factors)
     columns = math.ceil(len(differences) / ROWS)
     figure, grid = panels(len(differences), columns, width=5.6, height=0.62)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -106,7 +107,7 @@ def _figure(runs: Sequence[RunFiles], curves: Sequence[Curves]) -> Figure:
     grid = figure.subplots(len(PANELS), columns, sharex=True, sharey="row", squeeze=False)
     for column, (run, own) in enumerate(zip(runs, curves, strict=True)):
         for panel, axes in zip(PANELS, grid[:, column], strict=True):
-            _panel(axes, panel, own)
+            _panel(axes, panel, own, run.folder)
             if column == 0:
                 axes.set_ylabel(panel.label.format(span=panel.span))
         grid[0, column].set_title(_title(run), fontsize=9)
@@ -116,13 +117,15 @@ def _figure(runs: Sequence[RunFiles], curves: Sequence[Curves]) -> Figure:
     return figure
 
 
-def _panel(axes: Axes, panel: Panel, curves: Curves) -> None:
-    """Draw one measure under all policies of a run, with bands."""
+def _panel(axes: Axes, panel: Panel, curves: Curves, folder: Path) -> None:
+    """Draw one measure under all policies of the run in a folder, with bands."""
     if panel.ideal is not None:
         axes.axhline(panel.ideal, color="0.6", linewidth=0.8)
     for policy in dict.fromkeys(policy for policy, _ in curves):
         if policy not in STYLES or (policy, panel.measure) not in curves:
-            raise InputError(f"there is no curve of {panel.measure} under a policy {policy!r}")
+            raise InputError(
+                f"{folder}: there is no curve of {panel.measure} under a policy {policy!r}"
+            )
         name, colour, style = STYLES[policy]
         curve = curves[policy, panel.measure]
         mean, error = (moving_average(c, panel.span) for c in (curve.mean, curve.error))
