@@ -856,6 +856,15 @@ def test_calibration(made: Path) -> None:
     assert lower.get_xlabel() == "expected score of the favourite"
 
 
+@pytest.mark.parametrize("value", ["x" * 10_000, None, [], 10**400])
+def test_calibration_of_no_numbers(value: object, copy: Callable[[str], Path]) -> None:
+    folder = copy("rated")
+    summary = json.loads((folder / "summary.json").read_text())
+    summary["predictions"]["all"]["calibration"][1]["predicted"] = value
+    (folder / "summary.json").write_text(json.dumps(summary))
+    assert "summary.json: damaged: " in refused(folder)
+
+
 def test_names_that_look_like_mathematics(tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
     log.write_text('winner,loser\n$a_1^2$,"b\nc"\n' + f"{'x' * 40},$y\n")

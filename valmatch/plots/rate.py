@@ -67,7 +67,10 @@ def draw(run: RunFiles) -> dict[str, Figure]:
         later = f"after {summary['burn_in']} games of every player"
         parts = {"all games": "all", later: "after_burn_in"}
         bins = {
-            label: [CalibrationPoint(**one) for one in summary["predictions"][part]["calibration"]]
+            label: [
+                CalibrationPoint(**{name: float(value) for name, value in one.items()})
+                for one in summary["predictions"][part]["calibration"]
+            ]
             for label, part in parts.items()
         }
     heading += f", {run.remark}" if run.remark else ""

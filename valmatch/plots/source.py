@@ -255,7 +255,7 @@ def damaged(path: Path) -> Iterator[None]:
         yield
     except KeyError as error:
         raise InputError(f"{path}: damaged: there is no {error}") from None
-    except (AttributeError, IndexError, TypeError, ValueError) as error:
+    except (AttributeError, IndexError, OverflowError, TypeError, ValueError) as error:
         raise InputError(f"{path}: damaged: {error}") from None
 
 
