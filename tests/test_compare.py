@@ -86,7 +86,10 @@ def test_what_stops_the_first_run_stops_the_second(tmp_path: Path) -> None:
     assert found.comparisons["avg_wait_time"].difference.mean is None
     late = compare("valorant", change, 10, max_seconds=0.0)
     assert (len(late.a.values), len(late.b.values), late.status) == (0, 0, "out of time")
-    short = compare("valorant", change, 10**6, max_seconds=1.0)
+    for seconds in (1.0, 8.0, 64.0):  # enough for both runs, on a busy machine too
+        short = compare("valorant", change, 10**6, max_seconds=seconds)
+        if short.n:
+            break
     assert 0 < short.n == min(len(short.a.values), len(short.b.values)) < 10**6
     assert short.status == "out of time"
     resumed = compare("valorant", change, 3000, out=tmp_path, resume=True)
