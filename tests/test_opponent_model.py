@@ -29,6 +29,8 @@ ALL = (
     "draw_chance",
     "knowledge_gradient",
     "knowledge_gradient_finite",
+    "ucb_opponent",
+    "ucb_both",
     "random",
     "oracle",
 )
@@ -66,22 +68,29 @@ def test_defaults_are_those_of_the_paper() -> None:
         "prior_variance_range": (2.0, 3.0),
         "prior_means": None,
         "prior_variances": None,
+        "prior_draw": "seed",
         "rank": "top",
+        "rank_by": "mean",
         "policies": ("point_estimate", "draw_chance", "knowledge_gradient"),
         "gamma": 0.99,
+        "kappa": 0.75,
         "update": "corrected",
+        "draw_margin": 0.0,
     }
 
 
 def test_shipped_configs_are_the_figures_of_the_paper() -> None:
+    by_skill = {"prior": "equal", "rank_by": "skill"}
     changed: dict[str, dict[str, object]] = {
         "kg-fig1-top": {},
         "kg-fig1-bottom": {"rank": "bottom"},
         **{f"kg-fig2-{rank}": {"rank": rank} for rank in (12, 25, 37)},
-        **{f"kg-fig3-{rank}": {"rank": rank, "prior": "equal"} for rank in (12, 25, 37)},
-        "kg-fig4": {"rank": 25, "prior": "equal"},
+        **{f"kg-fig3-{rank}": {"rank": rank, **by_skill} for rank in (12, 25, 37)},
+        "kg-fig4": {"rank": 25, **by_skill},
+        **{f"kg-equal-{rank}": {"rank": rank, **by_skill} for rank in ("top", "bottom")},
     }
-    assert {name for name in shipped_configs() if name.startswith("kg-")} == set(changed)
+    shipped = {name for name in shipped_configs() if name.startswith("kg-")}
+    assert shipped == {*changed, "kg-tune"}
     for name, changes in changed.items():
         config = load(name)
         assert config.factors == OpponentFactors().model_copy(update=changes)
@@ -110,8 +119,12 @@ def test_template_is_a_config_of_the_defaults(tmp_path: Path) -> None:
         ("prior_variances=[1, 2]", "2 values for 7 players (n_opponents 6 and player 0)"),
         ("prior_means=[1, 2]", "factors.prior_means: 2 values for 7 players"),
         ("prior_means=[.nan]", "factors.prior_means.0: .nan is not finite"),
-        ("gamma=0", "factors.gamma: 0 is too small (allowed: a number between 0 and 1)"),
-        ("gamma=1", "factors.gamma: 1 is too large (allowed: a number between 0 and 1)"),
+        ("gamma=-0.1", "factors.gamma: -0.1 is too small (allowed: a number >= 0 and < 1)"),
+        ("gamma=1", "factors.gamma: 1 is too large (allowed: a number >= 0 and < 1)"),
+        ("kappa=-1", "factors.kappa: -1 is too small (allowed: a number from 0 to 1000)"),
+        ("draw_margin=-1", "factors.draw_margin: -1 is too small (allowed: a number from 0 to"),
+        ("rank_by=skil", "did you mean skill?"),
+        ("prior_draw=paths", "did you mean path?"),
         ("rank=8", "factors.rank: 8 is outside the pool of 7 players (allowed: top, bottom or an"),
         ("rank=0", "factors.rank: 0 is not a rank (allowed: top, bottom or an integer >= 1)"),
         ("rank=true", "factors.rank: True is not a rank"),
@@ -135,6 +148,17 @@ def test_bad_input_is_one_line_and_exit_code_2(override: str, message: str) -> N
     assert message in done.err
 
 
+def test_draws_are_not_printed_in_the_paper() -> None:
+    done = valmatch(
+        "simulate", "kg-fig1-top", *sets([*SMALL, "update=as_printed", "draw_margin=0.5"])
+    )
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "--set draw_margin=0.5: factors.draw_margin: 0.5 with update as_printed: the paper prints"
+        " no beliefs after a draw (allowed: 0, or update corrected)\n"
+    )
+
+
 def test_whole_floats_are_ranks() -> None:
     assert load("kg-fig1-top", ["rank=3.0"]).factors == OpponentFactors(rank=3)
 
@@ -144,14 +168,33 @@ def test_whole_floats_are_ranks() -> None:
 
 def test_the_prior_is_drawn_once_per_seed() -> None:
     factors, streams = OpponentFactors(), Streams(5)
-    first = draw_prior(factors, streams)
+    first = draw_prior(factors, streams, 3)
     for replication in (0, 1, 7):
         again = model().draw(streams, replication).prior
         assert np.array_equal(first.means, again.means)
         assert np.array_equal(first.variances, again.variances)
-    other = draw_prior(factors, Streams(6))
+    other = draw_prior(factors, Streams(6), 3)
     assert not np.any(first.means == other.means)
     assert not np.any(first.variances == other.variances)
+
+
+def test_the_prior_may_be_drawn_for_each_path() -> None:
+    study, streams = model(prior_draw="path"), Streams(5)
+    first, second = (study.draw(streams, replication) for replication in (0, 1))
+    assert not np.any(first.prior.means == second.prior.means)
+    assert not np.any(first.prior.variances == second.prior.variances)
+    again = study.draw(streams, 1)
+    assert np.array_equal(again.skills, second.skills)
+    # Everything else keeps its random numbers.
+    fixed = model().draw(streams, 1)
+    assert np.array_equal(fixed.performances, second.performances)
+    z = [(one.skills - one.prior.means) / np.sqrt(one.prior.variances) for one in (fixed, second)]
+    assert z[0] == pytest.approx(z[1], rel=1e-9, abs=1e-9)
+    paths = [study.draw(streams, replication).prior for replication in range(200)]
+    within([path.means for path in paths], 0, 2)
+    within([path.variances for path in paths], 2.5, 1 / math.sqrt(12))
+    given = model(prior_draw="path", n_opponents=1, prior_means=(1.0, 2.0))
+    assert given.draw(streams, 4).prior.means.tolist() == [1.0, 2.0]
 
 
 def test_given_arrays_replace_the_drawn_ones_and_shift_nothing() -> None:
@@ -172,7 +215,7 @@ def within(sample: Any, mean: float, std: float) -> None:  # noqa: ANN401
 
 
 def test_the_prior_has_the_distribution_of_the_paper() -> None:
-    prior = draw_prior(OpponentFactors(n_opponents=9999), Streams(3))
+    prior = draw_prior(OpponentFactors(n_opponents=9999), Streams(3), 0)
     within(prior.means, 0, 2)
     within(prior.means**2, 4, 4 * math.sqrt(2))
     within(prior.variances, 2.5, 1 / math.sqrt(12))
@@ -200,6 +243,9 @@ def test_skills_and_performances_have_the_distributions_of_the_paper() -> None:
         {"gamma": 0.5},
         {"update": "as_printed"},
         {"noise_variance": 7.0},
+        {"rank_by": "skill"},
+        {"kappa": 2.0},
+        {"draw_margin": 1.0},
     ],
 )
 def test_no_rule_moves_a_draw(changes: dict[str, object]) -> None:
@@ -212,7 +258,8 @@ def test_no_rule_moves_a_draw(changes: dict[str, object]) -> None:
 
 
 def test_drawn_by_names_all_other_factors() -> None:
-    rules = {"rank", "prior", "policies", "gamma", "update", "noise_variance"}
+    rules = {"rank", "rank_by", "prior", "policies", "gamma", "kappa", "update", "noise_variance"}
+    rules.add("draw_margin")
     assert set(OpponentFactors.model_fields) == OpponentModel.drawn_by | rules
 
 
@@ -232,6 +279,22 @@ def test_rank_is_by_mean_with_ties_to_the_lower_index() -> None:
     assert (player_of_rank(means, "top"), player_of_rank(means, "bottom")) == (1, 3)
 
 
+def test_rank_may_be_by_skill_path_by_path() -> None:
+    zeros = []
+    for rank in ("top", 3, "bottom"):
+        study = model(n_opponents=6, n_games=2, rank=rank, rank_by="skill")
+        for replication in range(20):
+            inputs = study.draw(Streams(1), replication)
+            players = study.record(inputs).tables[0].columns
+            order = np.argsort(-inputs.skills)
+            place = {"top": 0, "bottom": 6}.get(str(rank), 2)
+            assert players["rank"].tolist() == (np.argsort(order) + 1).tolist()
+            zero = players["player_0"].tolist().index(1)
+            assert zero == order[place]
+            zeros.append((rank, zero))
+    assert len({zero for rank, zero in zeros if rank == "top"}) > 1
+
+
 # Games
 
 
@@ -245,6 +308,7 @@ def choice(
     skills: list[float],
     form: str,
     uniform: float,
+    margin: float,
 ) -> int:
     """Return the opponent by the formula of the policy, evaluated directly."""
     noise = 2.5
@@ -261,7 +325,14 @@ def choice(
             return -abs(skills[player] - skills[j])
         if policy == "draw_chance":
             return quality(j)
-        future = oracle_kg.expected_best_quality(j, player, mean, var, noise, form)
+        if policy.startswith("ucb"):
+            # Moments of the draw density under the belief, by its square's.
+            own = var[player] if policy == "ucb_opponent" else 0.0
+            width, spread = 2 * noise + own, var[player] + var[j] - own
+            square = oracle_kg.quality(mean[player], spread, mean[j], width / 2, 0.0)
+            square /= 2 * math.sqrt(math.pi * width)
+            return quality(j) + 0.75 * math.sqrt(square - quality(j) ** 2)
+        future = oracle_kg.expected_best_quality(j, player, mean, var, noise, form, margin)
         return quality(j) + multiplier * future
 
     if policy == "random":
@@ -269,10 +340,14 @@ def choice(
     return max(others, key=score)
 
 
-@pytest.mark.parametrize("form", ["corrected", "as_printed"])
+@pytest.mark.parametrize(
+    ("form", "margin"), [("corrected", 0.0), ("as_printed", 0.0), ("corrected", 1.2)]
+)
 @pytest.mark.parametrize("rank", ["top", "bottom", 4])
-def test_every_game_is_what_the_formulas_say(form: str, rank: str | int) -> None:
-    study = model(n_opponents=6, n_games=40, policies=ALL, update=form, rank=rank)
+def test_every_game_is_what_the_formulas_say(form: str, margin: float, rank: str | int) -> None:
+    study = model(
+        n_opponents=6, n_games=40, policies=ALL, update=form, rank=rank, draw_margin=margin
+    )
     inputs = study.draw(Streams(8), 2)
     record = study.record(inputs)
     players, games = (dict(table.columns) for table in record.tables)
@@ -283,14 +358,21 @@ def test_every_game_is_what_the_formulas_say(form: str, rank: str | int) -> None
     for policy in ALL:
         mean, var = list(players["prior_mean"]), list(players["prior_variance"])
         for n in range(40):
-            j = choice(policy, n, 40, player, mean, var, skills, form, inputs.choices[n])
+            j = choice(policy, n, 40, player, mean, var, skills, form, inputs.choices[n], margin)
             z = inputs.performances[n] * math.sqrt(2.5)
             win = skills[player] + z[0] > skills[j] + z[1]
             quality = oracle_kg.quality(mean[player], var[player], mean[j], var[j], 2.5)
-            mean, var = oracle_kg.after(player, j, win, mean, var, 2.5, form)
+            drawn = abs(skills[player] + z[0] - skills[j] - z[1]) < margin
+            before = mean, var
+            if drawn:
+                mean, var = oracle_kg.after_draw(player, j, mean, var, 2.5, margin)
+            else:
+                mean, var = oracle_kg.after(player, j, win, mean, var, 2.5, form, margin)
             gap = skills[player] - skills[j]
             assert games["policy"][at] == policy
-            assert (games["game"][at], games["opponent"][at], games["win"][at]) == (n + 1, j, win)
+            assert (games["game"][at], games["opponent"][at]) == (n + 1, j)
+            assert (games["win"][at], games["draw"][at]) == (win and not drawn, drawn)
+            total = before[1][player] + before[1][j] + 5
             expected = {
                 "mean": mean[player],
                 "variance": var[player],
@@ -300,6 +382,9 @@ def test_every_game_is_what_the_formulas_say(form: str, rank: str | int) -> None
                 "squared_error": (mean[player] - skills[player]) ** 2,
                 "skill_difference": gap,
                 "expected_quality": quality,
+                "normalised_quality": quality
+                * math.sqrt(2 * math.pi * total)
+                * math.sqrt(5 / total),
             }
             for name, value in expected.items():
                 assert games[name][at] == pytest.approx(value, rel=1e-10, abs=1e-10), name
@@ -380,6 +465,7 @@ def test_responses_are_means_over_windows() -> None:
     assert record.responses == outcome.responses
     games = {name: np.array(column) for name, column in record.tables[1].columns.items()}
     games["win_fraction"] = games["win"].astype(float)
+    games["draw_fraction"] = games["draw"].astype(float)
     values = dict(outcome.responses)
     for policy in ALL:
         mine = games["policy"] == policy
@@ -409,8 +495,8 @@ def test_simulate_writes_games_and_players(tmp_path: Path) -> None:
     assert (done.code, done.err) == (0, "")
     games, players = rows(tmp_path / "games.csv"), rows(tmp_path / "players.csv")
     assert ",".join(games[0]) == (
-        "policy,game,opponent,win,mean,variance,opponent_mean,opponent_variance,"
-        "true_draw_probability,squared_error,skill_difference,expected_quality"
+        "policy,game,opponent,win,draw,mean,variance,opponent_mean,opponent_variance,"
+        "true_draw_probability,squared_error,skill_difference,expected_quality,normalised_quality"
     )
     assert ",".join(players[0]) == (
         "player,rank,skill_mean,prior_mean,prior_variance,skill,player_0"
@@ -526,7 +612,8 @@ def test_curves_are_means_over_replications(tmp_path: Path) -> None:
     for row in table:
         at = ["point_estimate", "draw_chance", "knowledge_gradient"].index(row["policy"]) * 12
         at += int(row["game"]) - 1
-        name = "win" if row["measure"] == "win_fraction" else row["measure"]
+        name = row["measure"]
+        name = {"win_fraction": "win", "draw_fraction": "draw"}.get(name, name)
         values = np.array([float(one[name][at]) for one in games])
         assert row["n"] == "30"
         assert float(row["mean"]) == pytest.approx(values.mean(), rel=1e-8, abs=1e-8)

@@ -12,7 +12,7 @@ import pytest
 
 from tests.command import valmatch
 from valmatch.errors import InputError
-from valmatch.plots.drawing import plot_files
+from valmatch.plots.drawing import plot, plot_files
 
 SMALL = ["--set", "n_opponents=5", "--set", "n_games=30", "-n", "20"]
 
@@ -52,6 +52,33 @@ def test_folders_that_hold_nothing_to_draw(tmp_path: Path) -> None:
     assert ": nothing is drawn of simulate chess (allowed: simulate valorant, " in refused(
         manifest(tmp_path / "other", other)
     )
+
+
+def test_points_of_a_design_are_drawn_in_its_order(tmp_path: Path) -> None:
+    changes = [*SMALL, "--set", "rank=1", "--sweep", "rank=3,1,2"]
+    run = ["replicate", "kg-fig3-25", *changes, "--out", tmp_path]
+    assert valmatch(*run).code == 0
+    files = {path.name for path in plot_files(tmp_path)}
+    assert {"curves.png", "curves.svg"} < files
+    figure = plot(tmp_path, "curves")
+    titles = [title for axes in figure.axes if (title := axes.get_title())]
+    assert [title.partition(" of 6 by skill, ")[0] for title in titles] == [
+        "rank 3", "rank 1", "rank 2"
+    ]  # fmt: skip
+    assert len(figure.axes) == 3 * 4
+
+
+def test_draws_have_a_panel_where_there_are_any(tmp_path: Path) -> None:
+    run = ["replicate", "kg-fig1-top", *SMALL, "--set", "draw_margin=0.5", "--out", tmp_path]
+    assert valmatch(*run).code == 0
+    labels = [axes.get_ylabel() for axes in plot(tmp_path, "curves").axes]
+    assert len(labels) == 5
+    assert labels[-1].startswith("share of games drawn")
+    # A run of a release without draws has no such factor.
+    content = json.loads((tmp_path / "manifest.json").read_text())
+    del content["config"]["factors"]["draw_margin"], content["config"]["factors"]["rank_by"]
+    (tmp_path / "manifest.json").write_text(json.dumps(content))
+    assert len(plot(tmp_path, "curves").axes) == 4
 
 
 def test_runs_of_different_kinds_are_not_drawn_together(runs: Path, tmp_path: Path) -> None:

@@ -37,12 +37,14 @@ from valmatch.policies.oracle import oracle
 from valmatch.policies.point_estimate import point_estimate
 from valmatch.policies.random_opponent import random_opponent
 from valmatch.policies.registry import POLICIES, functions
+from valmatch.policies.upper_confidence import quality_bound, upper_confidence
 from valmatch.ratings.trueskill import (
     draw_quality,
     draw_quality_normalised,
     true_draw_probability,
     update,
 )
+from valmatch.ratings.trueskill_draws import update_drawn
 
 VECTORS = json.loads((Path(__file__).parent / "fixtures" / "opponent_vectors.json").read_text())
 FORMS = ("corrected", "as_printed")
@@ -71,6 +73,8 @@ def play(
     as_printed: bool = False,
     gamma: float = 0.99,
     kernel: Callable[..., None] = play_path,
+    margin: float = 0.0,
+    kappa: float = 0.75,
 ) -> tuple[NDArray[np.int64], FloatArray, FloatArray]:
     """Opponents, beliefs and measures of one sample path."""
     n_games, n_players = len(noise), len(means)
@@ -79,7 +83,7 @@ def play(
     measures = np.empty((len(MEASURES), n_games))
     uniforms = np.random.default_rng(0).random(n_games)
     state = player, n_games, np.empty(n_players), np.empty(n_players), truths
-    known = Knowledge(*state, NOISE, gamma, as_printed, workspace(n_players))
+    known = Knowledge(*state, NOISE, gamma, as_printed, workspace(n_players), margin, kappa)
     out = Trajectory(opponents, beliefs, measures)
     kernel(PLACES[policy], known, Start(means, variances), Draws(noise, uniforms), out)
     return opponents, beliefs, measures
@@ -127,8 +131,8 @@ def test_decision_vectors(vector: dict[str, Any]) -> None:
         assert discounted == want["eq13"]
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_expected_best_quality_equals_the_formula(form: str) -> None:
+@pytest.mark.parametrize(("form", "margin"), [(FORMS[0], 0.0), (FORMS[1], 0.0), (FORMS[0], 0.7)])
+def test_expected_best_quality_equals_the_formula(form: str, margin: float) -> None:
     rng = np.random.default_rng(10)
     printed = form == "as_printed"
     decided = 0
@@ -140,16 +144,18 @@ def test_expected_best_quality_equals_the_formula(form: str) -> None:
         futures, qualities = np.full((2, n_players), -np.inf)
         for j in range(n_players):
             if j != player:
-                future = oracle_kg.expected_best_quality(j, player, mean, var, NOISE, form)
-                got = expected_best_quality(j, means, variances, player, NOISE, printed)
+                future = oracle_kg.expected_best_quality(j, player, mean, var, NOISE, form, margin)
+                got = expected_best_quality(j, means, variances, player, NOISE, printed, margin)
                 assert got == pytest.approx(future, rel=1e-11)
                 futures[j] = future
                 qualities[j] = oracle_kg.quality(mean[player], var[player], mean[j], var[j], NOISE)
         for weight, chosen in (
-            (99.0, knowledge_gradient(means, variances, player, NOISE, 0.99, printed)),
+            (99.0, knowledge_gradient(means, variances, player, NOISE, 0.99, printed, margin)),
             (
                 games_left,
-                knowledge_gradient_finite(means, variances, player, NOISE, games_left, printed),
+                knowledge_gradient_finite(
+                    means, variances, player, NOISE, games_left, printed, margin
+                ),
             ),
         ):
             scores = np.sort(qualities + weight * futures)
@@ -165,6 +171,29 @@ def test_pruned_choice_is_the_plain_choice_in_wild_states(printed: bool) -> None
         arguments = (means, variances, player, noise, multiplier, printed)
         plain = best_opponent_plain(*arguments)
         assert best_opponent(*arguments, workspace(means.size)) == plain
+
+
+def test_pruned_choice_with_draws_is_the_plain_choice_in_wild_states() -> None:
+    rng = np.random.default_rng(14)
+    for means, variances, player, noise, multiplier in wild_states(3000, seed=14):
+        arguments = (means, variances, player, noise, multiplier, False)
+        margin, work = 10 ** rng.uniform(-4, 1.5) * math.sqrt(noise), workspace(means.size)
+        plain = best_opponent_plain(*arguments, margin)
+        assert best_opponent(*arguments, work, margin) == plain
+        limit = kg.error_bound(variances, player, noise, False) * (1 + multiplier)
+        for j in range(means.size):
+            if j != player:
+                exact = score(j, *arguments, margin)
+                assert abs(work.scores[j] - exact * math.sqrt(2 * math.pi)) <= 0.25 * limit
+
+
+def test_a_narrow_margin_is_none() -> None:
+    """Where draws vanish, so does what they change."""
+    for means, variances, player, noise, multiplier in wild_states(200, seed=15):
+        for j in range(means.size):
+            if j != player:
+                arguments = (j, means, variances, player, noise, multiplier, False)
+                assert score(*arguments, 1e-12) == pytest.approx(score(*arguments), rel=1e-9)
 
 
 @pytest.mark.parametrize("printed", [False, True])
@@ -264,6 +293,7 @@ def decide(
     truths: FloatArray,
     printed: bool,
     games_left: int,
+    margin: float = 0.0,
 ) -> int:
     """Return the decision of a policy called on its own."""
     if policy == "point_estimate":
@@ -271,15 +301,19 @@ def decide(
     if policy == "draw_chance":
         return draw_chance(means, variances, player, NOISE)
     if policy == "knowledge_gradient":
-        return knowledge_gradient(means, variances, player, NOISE, 0.99, printed)
+        return knowledge_gradient(means, variances, player, NOISE, 0.99, printed, margin)
     if policy == "knowledge_gradient_finite":
-        return knowledge_gradient_finite(means, variances, player, NOISE, games_left, printed)
+        return knowledge_gradient_finite(
+            means, variances, player, NOISE, games_left, printed, margin
+        )
+    if policy.startswith("ucb"):
+        return upper_confidence(means, variances, player, NOISE, 0.75, policy == "ucb_both")
     return oracle(truths, player)
 
 
-@pytest.mark.parametrize("printed", [False, True])
+@pytest.mark.parametrize(("printed", "margin"), [(False, 0.0), (True, 0.0), (False, 0.9)])
 @pytest.mark.parametrize("policy", list(POLICIES))
-def test_a_path_obeys_the_model(policy: str, printed: bool) -> None:
+def test_a_path_obeys_the_model(policy: str, printed: bool, margin: float) -> None:
     """Every output is recomputed in plain Python from the outcome rule and the belief update."""
     n_games = 120
     means, variances = paper_prior(seed=30, n_players=12)
@@ -288,29 +322,29 @@ def test_a_path_obeys_the_model(policy: str, printed: bool) -> None:
     truths = rng.normal(means, np.sqrt(variances))
     noise = rng.normal(size=(n_games, 2))
     uniforms = np.random.default_rng(0).random(n_games)
-    opponents, beliefs, measures = play(policy, player, means, variances, truths, noise, printed)
+    opponents, beliefs, measures = play(
+        policy, player, means, variances, truths, noise, printed, margin=margin
+    )
     now_means, now_variances = means.copy(), variances.copy()
     for game in range(n_games):
         j = int(opponents[game])
-        alone = decide(policy, player, now_means, now_variances, truths, printed, n_games - game)
+        alone = decide(
+            policy, player, now_means, now_variances, truths, printed, n_games - game, margin
+        )
         if policy == "random":
             alone = random_opponent(12, player, float(uniforms[game]))
         assert j == alone
-        quality = draw_quality(
-            now_means[player], now_variances[player], now_means[j], now_variances[j], NOISE
-        )
+        before = (now_means[player], now_variances[player], now_means[j], now_variances[j])
         advantage = truths[player] - truths[j]
-        won = advantage + math.sqrt(NOISE) * (noise[game, 0] - noise[game, 1]) > 0
-        winner, loser = (player, j) if won else (j, player)
-        new = update(
-            now_means[winner],
-            now_variances[winner],
-            now_means[loser],
-            now_variances[loser],
-            NOISE,
-            printed,
-        )
-        now_means[winner], now_variances[winner], now_means[loser], now_variances[loser] = new
+        lead = advantage + math.sqrt(NOISE) * (noise[game, 0] - noise[game, 1])
+        if abs(lead) < margin:
+            new = update_drawn(*before, NOISE, margin)
+        elif lead > 0:
+            new = update(*before, NOISE, printed, margin)
+        else:
+            turned = update(*before[2:], *before[:2], NOISE, printed, margin)
+            new = (*turned[2:], *turned[:2])
+        now_means[player], now_variances[player], now_means[j], now_variances[j] = new
         assert beliefs[:, game].tolist() == [
             now_means[player],
             now_variances[player],
@@ -321,12 +355,71 @@ def test_a_path_obeys_the_model(policy: str, printed: bool) -> None:
             "true_draw_probability": true_draw_probability(truths[player], truths[j], NOISE),
             "squared_error": (now_means[player] - truths[player]) ** 2,
             "skill_difference": advantage,
-            "win_fraction": float(won),
-            "expected_quality": quality,
+            "win_fraction": float(lead > 0 and lead >= margin),
+            "expected_quality": draw_quality(*before, NOISE),
+            "normalised_quality": draw_quality_normalised(*before, NOISE),
+            "draw_fraction": float(abs(lead) < margin),
         }
         assert dict(zip(MEASURES, measures[:, game], strict=True)) == pytest.approx(
             expected, rel=1e-15
         )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_policies_without_exploration_are_draw_chance(seed: int) -> None:
+    """The knowledge gradient with gamma 0, the upper bounds with kappa 0."""
+    means, variances = paper_prior(seed=70 + seed)
+    rng = np.random.default_rng(seed)
+    truths, noise = rng.normal(means, np.sqrt(variances)), rng.normal(size=(200, 2))
+    state = (ranked(means, 1 + 4 * seed), means, variances, truths, noise)
+    opponents = play("draw_chance", *state)[0]
+    assert len(set(opponents.tolist())) > 1
+    assert np.array_equal(opponents, play("knowledge_gradient", *state, gamma=0.0)[0])
+    for policy in ("ucb_opponent", "ucb_both"):
+        assert np.array_equal(opponents, play(policy, *state, kappa=0.0)[0])
+        assert not np.array_equal(opponents, play(policy, *state, kappa=1.0)[0])
+
+
+def test_bounds_are_the_moments_of_the_draw_density() -> None:
+    """Mean and deviation of N(X; 0, width), X ~ N(lead, uncertain), by quadrature."""
+    rng = np.random.default_rng(80)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(200)
+    weights = weights / weights.sum()
+    for lead, uncertain, width in zip(
+        rng.normal(0, 3, 300), rng.uniform(0.01, 6, 300), rng.uniform(2, 9, 300), strict=True
+    ):
+        x = lead + math.sqrt(uncertain) * nodes
+        density = np.exp(-0.5 * x * x / width) / math.sqrt(2 * math.pi * width)
+        mean = float(weights @ density)
+        deviation = math.sqrt(float(weights @ (density - mean) ** 2))
+        assert quality_bound(lead, uncertain, width, 0.0) == pytest.approx(mean, rel=1e-10)
+        bound = quality_bound(lead, uncertain, width, 2.0)
+        assert bound == pytest.approx(mean + 2.0 * deviation, rel=1e-7)
+
+
+def test_upper_confidence_takes_the_largest_bound() -> None:
+    for means, variances, player, noise, kappa in wild_states(500, seed=81):
+        for both in (False, True):
+            own = variances[player]
+            bounds = [
+                -math.inf
+                if j == player
+                else quality_bound(
+                    means[player] - means[j],
+                    variances[j] + own * both,
+                    2 * noise + own * (not both),
+                    kappa,
+                )
+                for j in range(means.size)
+            ]
+            chosen = upper_confidence(means, variances, player, noise, kappa, both)
+            assert chosen == int(np.argmax(bounds))
+            twin = interpreted(upper_confidence)
+            assert chosen == twin(means, variances, player, noise, kappa, both)
+    # The mean of the bound over both skills is that of the quality (5), whatever is averaged first.
+    alone = quality_bound(1.0, 2.0, 2 * NOISE + 3.0, 0.0)
+    assert quality_bound(1.0, 2.0 + 3.0, 2 * NOISE, 0.0) == pytest.approx(alone, rel=1e-14)
+    assert draw_quality(1.0, 3.0, 0.0, 2.0, NOISE) == pytest.approx(alone, rel=1e-14)
 
 
 def test_the_prior_and_the_draws_are_left_alone() -> None:
@@ -391,7 +484,7 @@ def test_knowledge_gradient_agrees_with_its_interpreted_twin(
 def test_an_unknown_policy_is_an_error() -> None:
     means, variances = paper_prior(seed=60, n_players=5)
     known = Knowledge(0, 1, means, variances, means, NOISE, 0.99, False, workspace(5))
-    out = Trajectory(np.empty(1, np.int64), np.empty((4, 1)), np.empty((5, 1)))
+    out = Trajectory(np.empty(1, np.int64), np.empty((4, 1)), np.empty((7, 1)))
     with pytest.raises(ValueError, match="no such policy"):
         play_path(
             len(POLICIES),

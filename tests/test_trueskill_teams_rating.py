@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import trueskill
 
-from valmatch.ratings.trueskill_teams import expected_score, margin_quantile, pulls, v_and_w_draw
+from valmatch.ratings.trueskill_draws import v_and_w_draw
+from valmatch.ratings.trueskill_teams import expected_score, margin_quantile, pulls
 
 Belief = tuple[float, float]
 BETA, TAU = 25.0 / 6.0, 25.0 / 300.0

@@ -28,16 +28,34 @@ def after(
     var: Sequence[float],
     noise: float,
     form: str,
+    margin: float = 0.0,
 ) -> tuple[list[float], list[float]]:
-    """Equations (1), (2): all beliefs after one game of i against j."""
+    """Equations (1), (2): all beliefs after one game of i against j, which i or j has won."""
     total = var[i] + var[j] + 2 * noise
     root = total if form == "as_printed" else math.sqrt(total)
     new_mean, new_var = list(mean), list(var)
     for a, b, wins in ((i, j, i_wins), (j, i, not i_wins)):
-        x = (mean[a] - mean[b]) / root if wins else (mean[b] - mean[a]) / root
+        x = (mean[a] - mean[b] if wins else mean[b] - mean[a]) / root - margin / root
         v = phi(x) / cdf(x)
         new_mean[a] = mean[a] + (1 if wins else -1) * var[a] / root * v
         new_var[a] = var[a] * (1 - var[a] / total * v * (v + x))
+    return new_mean, new_var
+
+
+def after_draw(
+    i: int, j: int, mean: Sequence[float], var: Sequence[float], noise: float, margin: float
+) -> tuple[list[float], list[float]]:
+    """All beliefs after a drawn game, by the moments of the difference cut to the margin."""
+    total = var[i] + var[j] + 2 * noise
+    lead, root = mean[i] - mean[j], math.sqrt(total)
+    low, high = (-margin - lead) / root, (margin - lead) / root
+    mass = cdf(high) - cdf(low)
+    v = (phi(low) - phi(high)) / mass
+    w = v * v + (high * phi(high) - low * phi(low)) / mass
+    new_mean, new_var = list(mean), list(var)
+    for a, sign in ((i, 1), (j, -1)):
+        new_mean[a] = mean[a] + sign * var[a] / root * v
+        new_var[a] = var[a] * (1 - var[a] / total * w)
     return new_mean, new_var
 
 
@@ -50,11 +68,24 @@ def best_quality(player: int, mean: Sequence[float], var: Sequence[float], noise
 
 
 def expected_best_quality(
-    j: int, player: int, mean: Sequence[float], var: Sequence[float], noise: float, form: str
+    j: int,
+    player: int,
+    mean: Sequence[float],
+    var: Sequence[float],
+    noise: float,
+    form: str,
+    margin: float = 0.0,
 ) -> float:
-    """F_j above equation (12)."""
+    """F_j above equation (12), with a third outcome where there is a margin."""
     total = var[player] + var[j] + 2 * noise
-    x = (mean[player] - mean[j]) / (total if form == "as_printed" else math.sqrt(total))
-    won = after(player, j, True, mean, var, noise, form)
-    lost = after(player, j, False, mean, var, noise, form)
-    return cdf(x) * best_quality(player, *won, noise) + cdf(-x) * best_quality(player, *lost, noise)
+    root = total if form == "as_printed" else math.sqrt(total)
+    lead = mean[player] - mean[j]
+    won = after(player, j, True, mean, var, noise, form, margin)
+    lost = after(player, j, False, mean, var, noise, form, margin)
+    p_win, p_loss = cdf((lead - margin) / root), cdf((-lead - margin) / root)
+    future = p_win * best_quality(player, *won, noise)
+    future += p_loss * best_quality(player, *lost, noise)
+    if margin:
+        drew = after_draw(player, j, mean, var, noise, margin)
+        future += (1 - p_win - p_loss) * best_quality(player, *drew, noise)
+    return future

@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import NormalDist
 
 from valmatch.ratings.trueskill import v_and_w
-from valmatch.ratings.trueskill_teams import v_and_w_draw
+from valmatch.ratings.trueskill_draws import v_and_w_draw
 
 Values = Mapping[str, float]
 

@@ -31,6 +31,7 @@ DRAWERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("replicate", "zonestats"): ("curves", "responses"),
     ("replicate", ""): ("responses",),
     ("compare", ""): ("compare",),
+    ("design", "opponent"): ("opponent_design", "design"),
     ("design", ""): ("design",),
     ("optimize", ""): ("optimize",),
     ("rate", ""): ("rate",),

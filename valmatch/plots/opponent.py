@@ -50,6 +50,9 @@ PANELS = (
     Panel("win_fraction", "share of games won\n(mean of {span} games)", ideal=0.5, span=11),
 )
 
+DRAWN = Panel("draw_fraction", "share of games drawn\n(mean of {span} games)", span=11)
+"""Below the others where games can be drawn."""
+
 STYLES: dict[str, tuple[str, str, Any]] = {
     name: (one.label, one.colour, one.line) for name, one in POLICIES.items()
 }
@@ -103,10 +106,11 @@ def moving_average(values: Floats, span: int) -> Floats:
 def _figure(runs: Sequence[RunFiles], curves: Sequence[Curves]) -> Figure:
     """Return the whole figure."""
     columns = len(runs)
-    figure = Figure(figsize=(1.2 + 3.6 * columns, 2.3 * len(PANELS) + 0.9), layout="constrained")
-    grid = figure.subplots(len(PANELS), columns, sharex=True, sharey="row", squeeze=False)
+    panels = (*PANELS, DRAWN) if any(run.factor("draw_margin", 0.0) for run in runs) else PANELS
+    figure = Figure(figsize=(1.2 + 3.6 * columns, 2.3 * len(panels) + 0.9), layout="constrained")
+    grid = figure.subplots(len(panels), columns, sharex=True, sharey="row", squeeze=False)
     for column, (run, own) in enumerate(zip(runs, curves, strict=True)):
-        for panel, axes in zip(PANELS, grid[:, column], strict=True):
+        for panel, axes in zip(panels, grid[:, column], strict=True):
             _panel(axes, panel, own, run.folder)
             if column == 0:
                 axes.set_ylabel(panel.label.format(span=panel.span))
@@ -142,6 +146,7 @@ def _title(run: RunFiles) -> str:
     with damaged(run.folder / MANIFEST):
         players, n = run.factor("n_opponents") + 1, run.fact("replications")
         who = f"rank {rank} of {players}" if isinstance(rank, int) else f"{rank} rank"
+        who += " by skill" if run.factor("rank_by", "mean") == "skill" else ""
         lines = (
             f"{who}, {prior} prior, {update.replace('_', ' ')}",
             f"seed {run.fact('seed')}, {n:,} sample paths, 95% bands",

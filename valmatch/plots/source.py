@@ -118,17 +118,24 @@ class RunFiles:
         parts = (name, f"config {config}", f"seed {seed}", *facts, self.remark)
         return ", ".join(part for part in parts if part)
 
-    def factor(self, name: str) -> Any:  # noqa: ANN401 - a factor is of any type
+    def factor(self, name: str, former: object = None) -> Any:  # noqa: ANN401 - of any type
         """Return a factor of the manifest.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        former : object
+            Its value in runs of releases that did not have it; None: all have it.
 
         Raises
         ------
         InputError
-            If it has none of that name.
+            If there is none of that name.
         """
         with damaged(self.folder / MANIFEST):
-            config = self.manifest.config
-            return (config.factors if config else {})[name]
+            factors = self.manifest.config.factors if self.manifest.config else {}
+            return factors[name] if former is None else factors.get(name, former)
 
     def fact(self, name: str) -> Any:  # noqa: ANN401 - a fact is of any type
         """Return an entry of the manifest.

@@ -21,12 +21,12 @@ class Workspace(NamedTuple):
         1 / c^2 against each player.
     quality
         sqrt(2 pi) q of (5) against each player; -1 for player 0.
-    p_win
-        Believed probability that player 0 beats each player.
-    mean_win, variance_win, mean_loss, variance_loss
-        Player 0's belief after beating, or losing to, each player.
-    best_win, best_loss
-        2 pi q^2 after either outcome, first against the same player, then against the best.
+    p_win, p_draw
+        Believed probability that player 0 beats, or draws with, each player.
+    mean_win, variance_win, mean_loss, variance_loss, mean_draw, variance_draw
+        Player 0's belief after beating, losing to, or drawing with, each player.
+    best_win, best_loss, best_draw
+        2 pi q^2 after each outcome, first against the same player, then against the best.
     scores
         Ceilings of the quality while looking ahead; in the end sqrt(2 pi) times the score.
     """
@@ -34,12 +34,16 @@ class Workspace(NamedTuple):
     inverse: FloatArray
     quality: FloatArray
     p_win: FloatArray
+    p_draw: FloatArray
     mean_win: FloatArray
     variance_win: FloatArray
     best_win: FloatArray
     mean_loss: FloatArray
     variance_loss: FloatArray
     best_loss: FloatArray
+    mean_draw: FloatArray
+    variance_draw: FloatArray
+    best_draw: FloatArray
     scores: FloatArray
 
 
@@ -69,6 +73,10 @@ class Knowledge(NamedTuple):
         Use (1), (2), (10) as the paper prints them.
     work : Workspace
         Scratch arrays; nothing in them outlives a decision.
+    draw_margin : float
+        A game is drawn if the performances differ by less.
+    kappa : float
+        Weight of the standard deviation in the upper confidence bounds.
     """
 
     player: int
@@ -80,3 +88,5 @@ class Knowledge(NamedTuple):
     gamma: float
     as_printed: bool
     work: Workspace
+    draw_margin: float = 0.0
+    kappa: float = 0.0

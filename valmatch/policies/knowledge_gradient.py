@@ -7,6 +7,7 @@ import math
 from valmatch.compilation import expanded, njit
 from valmatch.policies.knowledge import FloatArray, Knowledge, Workspace, workspace
 from valmatch.ratings.trueskill import INV_SQRT_2PI, draw_quality, update, win_probability
+from valmatch.ratings.trueskill_draws import draw_probability, update_drawn
 
 # Bound on the error of an approximate quality relative to the largest possible quality, for
 # beliefs no wider than the noise: `_bell` and `_excess` contribute 1.5e-10 and 2.2e-9.
@@ -42,6 +43,7 @@ def expected_best_quality(
     player: int,
     noise_variance: float,
     as_printed: bool = False,
+    draw_margin: float = 0.0,
 ) -> float:
     """Return F_j, the expected largest q after a game of player 0 against j.
 
@@ -57,24 +59,35 @@ def expected_best_quality(
         Variance of one performance around the skill.
     as_printed
         Use (1), (2), (10) as the paper prints them.
+    draw_margin
+        A game is drawn if the performances differ by less: a third outcome, unless it is 0.
     """
-    mean_0, variance_0, mean_j, variance_j = (
-        means[player],
-        variances[player],
-        means[j],
-        variances[j],
+    mean_0, variance_0 = means[player], variances[player]
+    mean_j, variance_j = means[j], variances[j]
+    p_win = win_probability(
+        mean_0, variance_0, mean_j, variance_j, noise_variance, as_printed, draw_margin
     )
-    p_win = win_probability(mean_0, variance_0, mean_j, variance_j, noise_variance, as_printed)
-    p_loss = win_probability(mean_j, variance_j, mean_0, variance_0, noise_variance, as_printed)
-    won = update(mean_0, variance_0, mean_j, variance_j, noise_variance, as_printed)
-    lost = update(mean_j, variance_j, mean_0, variance_0, noise_variance, as_printed)
+    p_loss = win_probability(
+        mean_j, variance_j, mean_0, variance_0, noise_variance, as_printed, draw_margin
+    )
+    won = update(mean_0, variance_0, mean_j, variance_j, noise_variance, as_printed, draw_margin)
+    lost = update(mean_j, variance_j, mean_0, variance_0, noise_variance, as_printed, draw_margin)
     best_win = best_quality(
         won[0], won[1], won[2], won[3], j, means, variances, player, noise_variance
     )
     best_loss = best_quality(
         lost[2], lost[3], lost[0], lost[1], j, means, variances, player, noise_variance
     )
-    return p_win * best_win + p_loss * best_loss
+    expected = p_win * best_win + p_loss * best_loss
+    if draw_margin > 0.0:
+        p_draw = draw_probability(
+            mean_0, variance_0, mean_j, variance_j, noise_variance, draw_margin
+        )
+        drew = update_drawn(mean_0, variance_0, mean_j, variance_j, noise_variance, draw_margin)
+        expected += p_draw * best_quality(
+            drew[0], drew[1], drew[2], drew[3], j, means, variances, player, noise_variance
+        )
+    return expected
 
 
 @njit
@@ -86,10 +99,13 @@ def score(
     noise_variance: float,
     multiplier: float,
     as_printed: bool,
+    draw_margin: float = 0.0,
 ) -> float:
     """Return q_0j + multiplier F_j, what (12) and (13) maximise."""
     quality = draw_quality(means[player], variances[player], means[j], variances[j], noise_variance)
-    future = expected_best_quality(j, means, variances, player, noise_variance, as_printed)
+    future = expected_best_quality(
+        j, means, variances, player, noise_variance, as_printed, draw_margin
+    )
     return quality + multiplier * future
 
 
@@ -101,13 +117,16 @@ def best_opponent_plain(
     noise_variance: float,
     multiplier: float,
     as_printed: bool,
+    draw_margin: float = 0.0,
 ) -> int:
     """Return the opponent of largest score, ties to the lowest index: `best_opponent`'s twin."""
     chosen = -1
     best = -math.inf
     for j in range(means.size):
         if j != player:
-            value = score(j, means, variances, player, noise_variance, multiplier, as_printed)
+            value = score(
+                j, means, variances, player, noise_variance, multiplier, as_printed, draw_margin
+            )
             if value > best:
                 best = value
                 chosen = j
@@ -230,6 +249,41 @@ def _outcomes(
 
 
 @njit
+def _outcomes_with_draws(
+    mean_0: float,
+    variance_0: float,
+    noise: float,
+    draw_margin: float,
+    means: FloatArray,
+    variances: FloatArray,
+    work: Workspace,
+) -> None:
+    """Fill in the three outcomes of a game against every player, but for the qualities exactly.
+
+    There are M of them a decision, and thrice M^2 qualities.
+    """
+    half = 0.5 * noise
+    for j in range(means.size):
+        mean, variance = means[j], variances[j]
+        wide = variance + noise
+        work.inverse[j] = 1.0 / (variance_0 + wide)
+        work.quality[j] = math.sqrt(_squared_quality(mean_0, variance_0, mean, wide))
+        work.p_win[j] = win_probability(
+            mean_0, variance_0, mean, variance, half, False, draw_margin
+        )
+        work.p_draw[j] = draw_probability(mean_0, variance_0, mean, variance, half, draw_margin)
+        won = update(mean_0, variance_0, mean, variance, half, False, draw_margin)
+        lost = update(mean, variance, mean_0, variance_0, half, False, draw_margin)
+        drew = update_drawn(mean_0, variance_0, mean, variance, half, draw_margin)
+        work.mean_win[j], work.variance_win[j] = won[0], won[1]
+        work.mean_loss[j], work.variance_loss[j] = lost[2], lost[3]
+        work.mean_draw[j], work.variance_draw[j] = drew[0], drew[1]
+        work.best_win[j] = _squared_quality(won[0], won[1], won[2], won[3] + noise)
+        work.best_loss[j] = _squared_quality(lost[2], lost[3], lost[0], lost[1] + noise)
+        work.best_draw[j] = _squared_quality(drew[0], drew[1], drew[2], drew[3] + noise)
+
+
+@njit
 def _two_best(quality: FloatArray) -> tuple[int, int]:
     """Return the indices of the largest and the second largest entry."""
     first, second = 0, 1
@@ -337,6 +391,17 @@ def _combine(
 
 
 @njit
+def _combine_with_draws(multiplier: float, work: Workspace) -> None:
+    """Fill the scores with q_0j + multiplier F_j, of three outcomes."""
+    for j in range(work.scores.size):
+        win, loss = math.sqrt(work.best_win[j]), math.sqrt(work.best_loss[j])
+        p_loss = 1.0 - work.p_win[j] - work.p_draw[j]
+        future = work.p_win[j] * win + p_loss * loss
+        future += work.p_draw[j] * math.sqrt(work.best_draw[j])
+        work.scores[j] = work.quality[j] + multiplier * future
+
+
+@njit
 def _largest_plain(
     least: float,
     means: FloatArray,
@@ -345,6 +410,7 @@ def _largest_plain(
     noise_variance: float,
     multiplier: float,
     as_printed: bool,
+    draw_margin: float,
     scores: FloatArray,
 ) -> int:
     """Return the player of largest plain score of those with `scores` of at least `least`."""
@@ -356,11 +422,69 @@ def _largest_plain(
         # Equal beliefs have equal scores, so that ties need no evaluation.
         if chosen >= 0 and means[j] == means[chosen] and variances[j] == variances[chosen]:
             continue
-        value = score(j, means, variances, player, noise_variance, multiplier, as_printed)
+        value = score(
+            j, means, variances, player, noise_variance, multiplier, as_printed, draw_margin
+        )
         if value > best:
             best = value
             chosen = j
     return chosen
+
+
+@njit
+def _look_ahead_from_all(
+    player: int,
+    slack: float,
+    noise: float,
+    draw_margin: float,
+    means: FloatArray,
+    variances: FloatArray,
+    work: Workspace,
+) -> None:
+    """Raise the own qualities after each outcome to those of the best opponents."""
+    first, second = _two_best(work.quality)
+    if second == player:  # a single opponent has no rival
+        return
+    _look_ahead(
+        player,
+        first,
+        second,
+        noise,
+        slack,
+        means,
+        variances,
+        work.mean_win,
+        work.variance_win,
+        work.best_win,
+        work,
+    )
+    _look_ahead(
+        player,
+        first,
+        second,
+        noise,
+        slack,
+        means,
+        variances,
+        work.mean_loss,
+        work.variance_loss,
+        work.best_loss,
+        work,
+    )
+    if draw_margin > 0.0:
+        _look_ahead(
+            player,
+            first,
+            second,
+            noise,
+            slack,
+            means,
+            variances,
+            work.mean_draw,
+            work.variance_draw,
+            work.best_draw,
+            work,
+        )
 
 
 @njit
@@ -372,6 +496,7 @@ def best_opponent(
     multiplier: float,
     as_printed: bool,
     work: Workspace,
+    draw_margin: float = 0.0,
 ) -> int:
     """Return the opponent of largest q_0j + multiplier F_j, ties to the lowest index.
 
@@ -386,52 +511,34 @@ def best_opponent(
     multiplier
         Weight of F_j: N - n in (12), gamma / (1 - gamma) in (13).
     as_printed
-        Use (1), (2), (10) as the paper prints them.
+        Use (1), (2), (10) as the paper prints them, which has no draws.
     work
         Scratch arrays from `workspace(M + 1)`.
+    draw_margin
+        A game is drawn if the performances differ by less: a third outcome, unless it is 0.
 
     Notes
     -----
-    The plain evaluation of one decision costs 2 M^2 draw qualities. Here scores are approximate:
-    one density serves all that a candidate needs, and each outcome is compared with the few rivals
-    that can be anyone's best next opponent. Candidates whose approximate scores lie within the
-    error of the best are compared by the plain score, so that the choice is always that of
-    `best_opponent_plain`.
+    The plain evaluation of one decision costs 2 M^2 draw qualities, 3 M^2 with draws. Here scores
+    are approximate: one density serves all that a candidate needs, and each outcome is compared
+    with the few rivals that can be anyone's best next opponent. Candidates whose approximate scores
+    lie within the error of the best are compared by the plain score, so that the choice is always
+    that of `best_opponent_plain`.
     """
     noise = 2.0 * noise_variance
     slack = error_bound(variances, player, noise_variance, as_printed)
-    _outcomes(means[player], variances[player], noise, means, variances, as_printed, work)
+    mean_0, variance_0 = means[player], variances[player]
+    if draw_margin > 0.0:
+        _outcomes_with_draws(mean_0, variance_0, noise, draw_margin, means, variances, work)
+    else:
+        _outcomes(mean_0, variance_0, noise, means, variances, as_printed, work)
     work.quality[player] = -1.0
-    first, second = _two_best(work.quality)
-    if second != player:  # a single opponent has no rival
-        _look_ahead(
-            player,
-            first,
-            second,
-            noise,
-            slack,
-            means,
-            variances,
-            work.mean_win,
-            work.variance_win,
-            work.best_win,
-            work,
-        )
-        _look_ahead(
-            player,
-            first,
-            second,
-            noise,
-            slack,
-            means,
-            variances,
-            work.mean_loss,
-            work.variance_loss,
-            work.best_loss,
-            work,
-        )
+    _look_ahead_from_all(player, slack, noise, draw_margin, means, variances, work)
     scores = work.scores
-    _combine(multiplier, work.quality, work.p_win, work.best_win, work.best_loss, scores)
+    if draw_margin > 0.0:
+        _combine_with_draws(multiplier, work)
+    else:
+        _combine(multiplier, work.quality, work.p_win, work.best_win, work.best_loss, scores)
     scores[player] = -math.inf
     chosen = int(scores.argmax())
     least = scores[chosen] - 2.0 * slack * (1.0 + multiplier)
@@ -441,7 +548,15 @@ def best_opponent(
     if n_close == 1:
         return chosen
     return _largest_plain(
-        least, means, variances, player, noise_variance, multiplier, as_printed, scores
+        least,
+        means,
+        variances,
+        player,
+        noise_variance,
+        multiplier,
+        as_printed,
+        draw_margin,
+        scores,
     )
 
 
@@ -452,6 +567,7 @@ def knowledge_gradient(
     noise_variance: float,
     gamma: float = 0.99,
     as_printed: bool = False,
+    draw_margin: float = 0.0,
 ) -> int:
     """Return the opponent that the discounted knowledge gradient (13) chooses.
 
@@ -464,13 +580,17 @@ def knowledge_gradient(
     noise_variance
         Variance of one performance around the skill.
     gamma
-        Discount factor in (0, 1).
+        Discount factor in [0, 1); 0 gives the choice of DrawChance.
     as_printed
         Use (1), (2), (10) as the paper prints them.
+    draw_margin
+        A game is drawn if the performances differ by less.
     """
     multiplier = gamma / (1.0 - gamma)
     work = workspace(means.size)
-    return best_opponent(means, variances, player, noise_variance, multiplier, as_printed, work)
+    return best_opponent(
+        means, variances, player, noise_variance, multiplier, as_printed, work, draw_margin
+    )
 
 
 def knowledge_gradient_finite(
@@ -480,6 +600,7 @@ def knowledge_gradient_finite(
     noise_variance: float,
     games_left: int,
     as_printed: bool = False,
+    draw_margin: float = 0.0,
 ) -> int:
     """Return the opponent that the finite-horizon knowledge gradient (12) chooses.
 
@@ -495,10 +616,14 @@ def knowledge_gradient_finite(
         N - n, with n games played: the game to be decided counts.
     as_printed
         Use (1), (2), (10) as the paper prints them.
+    draw_margin
+        A game is drawn if the performances differ by less.
     """
     multiplier = float(games_left)
     work = workspace(means.size)
-    return best_opponent(means, variances, player, noise_variance, multiplier, as_printed, work)
+    return best_opponent(
+        means, variances, player, noise_variance, multiplier, as_printed, work, draw_margin
+    )
 
 
 @expanded
@@ -524,4 +649,5 @@ def _best(known: Knowledge, multiplier: float) -> int:
         multiplier,
         known.as_printed,
         known.work,
+        known.draw_margin,
     )

@@ -18,6 +18,7 @@ Choose: TypeAlias = "Callable[[Knowledge, int, float], int]"
 # Styles of lines for print in black: dashes in points.
 DOTTED, DASHED, LONG = (0, (1, 1)), (0, (5, 1.5)), (0, (8, 2))
 DASH_DOT_DOT = (0, (3, 1, 1, 1, 1, 1))
+SHORT_LONG, DOUBLE = (0, (2, 1, 6, 1)), (0, (4, 1, 4, 3))
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,20 @@ POLICIES = {
         "knowledge gradient, finite horizon",
         "#CC79A7",
         "-.",
+    ),
+    "ucb_opponent": Policy(
+        "draw quality plus kappa standard deviations of it over the opponent's skill",
+        "upper_confidence:choose_opponent",
+        "upper confidence bound, opponent",
+        "#000000",
+        SHORT_LONG,
+    ),
+    "ucb_both": Policy(
+        "draw quality plus kappa standard deviations of it over both skills",
+        "upper_confidence:choose_both",
+        "upper confidence bound, both",
+        "#999999",
+        DOUBLE,
     ),
     "random": Policy(
         "any opponent, all equally likely",

@@ -109,6 +109,7 @@ def win_probability(
     variance_j: float,
     noise_variance: float,
     as_printed: bool = False,
+    draw_margin: float = 0.0,
 ) -> float:
     """Return the believed probability that player i beats player j, equation (10).
 
@@ -120,9 +121,11 @@ def win_probability(
         Variance of one performance around the skill.
     as_printed
         Divide by c^2, as the paper prints, instead of c.
+    draw_margin
+        A game is won by a larger lead of the performance only.
     """
     total = variance_i + variance_j + 2.0 * noise_variance
-    return normal_cdf(standardised(mean_i - mean_j, total, as_printed))
+    return normal_cdf(standardised(mean_i - mean_j - draw_margin, total, as_printed))
 
 
 @njit
@@ -133,6 +136,7 @@ def update(
     variance_loser: float,
     noise_variance: float,
     as_printed: bool = False,
+    draw_margin: float = 0.0,
 ) -> tuple[float, float, float, float]:
     """Return the beliefs after a decided game, equations (1) and (2).
 
@@ -144,6 +148,8 @@ def update(
         Variance of one performance around the skill.
     as_printed
         Keep the printed c^2 in the argument and in the step of the mean, instead of c.
+    draw_margin
+        A game is decided by a larger lead of the performance only.
 
     Returns
     -------
@@ -151,7 +157,7 @@ def update(
         (mean_winner, variance_winner, mean_loser, variance_loser) after the game.
     """
     total = variance_winner + variance_loser + 2.0 * noise_variance
-    x = standardised(mean_winner - mean_loser, total, as_printed)
+    x = standardised(mean_winner - mean_loser - draw_margin, total, as_printed)
     v, w = v_and_w(x)
     step = standardised(v, total, as_printed)
     shrink = w / total

@@ -10,13 +10,10 @@ import math
 from statistics import NormalDist
 
 from valmatch.compilation import inlined, njit
-from valmatch.ratings.trueskill import hazard_excess, normal_cdf, normal_density, v_and_w
+from valmatch.ratings.trueskill import normal_cdf, v_and_w
+from valmatch.ratings.trueskill_draws import v_and_w_draw
 
-__all__ = ["expected_score", "margin_quantile", "pulls", "v_and_w_draw"]
-
-# Below this half-width the moments come from their expansion around its midpoint, because the
-# differences of the closed form cancel.
-_NARROW = 1e-4
+__all__ = ["expected_score", "margin_quantile", "pulls"]
 
 
 def margin_quantile(draw_probability: float) -> float:
@@ -30,42 +27,6 @@ def margin_quantile(draw_probability: float) -> float:
         Chance of a draw between equals, in [0, 1).
     """
     return NormalDist().inv_cdf((draw_probability + 1.0) / 2.0)
-
-
-@njit
-def v_and_w_draw(lead: float, margin: float) -> tuple[float, float]:
-    """Return v and w of a drawn game.
-
-    With X the standard normal kept to (-margin - lead, margin - lead), v = E[X], w = 1 - Var[X].
-
-    Parameters
-    ----------
-    lead
-        Difference of the means in standard deviations.
-    margin
-        Draw margin in standard deviations, >= 0.
-    """
-    t = abs(lead)
-    if margin < _NARROW:
-        inward = min(t * margin * margin / 3.0, margin)
-        v, w = inward - t, 1.0 - margin * margin / 3.0
-    else:
-        v, w = _moments(margin - t, -margin - t)
-    return (-v if lead < 0.0 else v), min(max(w, 0.0), 1.0)
-
-
-@njit
-def _moments(a: float, b: float) -> tuple[float, float]:
-    """Return E[X] and 1 - Var[X] of the standard normal kept to b < X < a, where |b| >= |a|."""
-    if a > 0.0:
-        mass = normal_cdf(a) - normal_cdf(b)
-        v = (normal_density(b) - normal_density(a)) / mass
-        return v, v * v + (a * normal_density(a) - b * normal_density(b)) / mass
-    # Everything over phi(a): nothing underflows, however far out the interval lies.
-    ratio = math.exp(0.5 * (a - b) * (a + b))
-    mass = 1.0 / (hazard_excess(-a) - a) - ratio / (hazard_excess(-b) - b)
-    v = (ratio - 1.0) / mass
-    return v, v * v + (a - b * ratio) / mass
 
 
 @inlined

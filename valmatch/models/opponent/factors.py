@@ -14,7 +14,7 @@ from pydantic import (
     field_validator,
 )
 
-from valmatch.fields import Factors, Fraction, Whole, plain_number, refuse
+from valmatch.fields import Factors, Real, Whole, plain_number, refuse
 from valmatch.nearest import correction
 from valmatch.policies.registry import POLICIES
 
@@ -28,6 +28,9 @@ Mean = Annotated[
     Strict(),
     AfterValidator(lambda mean: mean + 0.0),  # -0.0 is the same number
 ]
+Kappa = Annotated[float, Field(ge=0, le=1e3, allow_inf_nan=False), *Real]
+Margin = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), *Real]
+Discount = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False), *Real]
 VarianceRange = Annotated[tuple[Variance, ...], Field(min_length=2, max_length=2)]
 if TYPE_CHECKING:
     PolicyName = str
@@ -101,11 +104,23 @@ class OpponentFactors(Factors):
         "skill squared",
         "Prior variances of all n_opponents + 1 players; null: drawn once per seed.",
     )
+    prior_draw: Literal["seed", "path"] = _factor(
+        "seed",
+        "",
+        "How often prior means and variances are drawn. seed: once, for all sample paths of the"
+        " seed, as in the paper. path: anew for each, so that results average over priors.",
+    )
     rank: Rank = _factor(
         "top",
         "",
-        "Who is player 0: the rank by prior mean (as skills are drawn from it, whatever is"
-        " believed), 1 or top being the highest, n_opponents + 1 or bottom the lowest.",
+        "Who is player 0: its rank by rank_by, 1 or top being the highest, n_opponents + 1 or"
+        " bottom the lowest.",
+    )
+    rank_by: Literal["mean", "skill"] = _factor(
+        "mean",
+        "",
+        "What ranks go by. mean: the mean that the skill is drawn from, whatever is believed."
+        " skill: the true skill, sample path by sample path.",
     )
     policies: Policies = _factor(
         ("point_estimate", "draw_chance", "knowledge_gradient"),
@@ -113,14 +128,29 @@ class OpponentFactors(Factors):
         "How opponents are chosen, each policy for itself on the same skills and performances. "
         + " ".join(f"{name}: {one.meaning}." for name, one in POLICIES.items()),
     )
-    gamma: Fraction = _factor(
-        0.99, "", "Discount factor of knowledge_gradient (13); larger values explore more."
+    gamma: Discount = _factor(
+        0.99,
+        "",
+        "Discount factor of knowledge_gradient (13); larger values explore more, 0 gives"
+        " draw_chance.",
+    )
+    kappa: Kappa = _factor(
+        0.75,
+        "",
+        "Weight of the standard deviation in the bounds of ucb_opponent and ucb_both; larger values"
+        " explore more, 0 gives draw_chance.",
     )
     update: Literal["corrected", "as_printed"] = _factor(
         "corrected",
         "",
         "Beliefs after a game. corrected: (1), (2) and (10) with the standard deviation c that"
         " the theory needs. as_printed: with c squared, as the paper prints them.",
+    )
+    draw_margin: Margin = _factor(
+        0.0,
+        "skill",
+        "A game is drawn (3) if the performances differ by less. 0: no game is drawn, as in the"
+        " paper.",
     )
 
     @field_validator("prior_variance_range")
@@ -154,6 +184,16 @@ class OpponentFactors(Factors):
                 f" an integer from 1 to {opponents + 1})"
             )
         return rank
+
+    @field_validator("draw_margin")
+    @classmethod
+    def _no_draws_as_printed(cls, margin: float, info: ValidationInfo) -> float:
+        if margin > 0 and info.data.get("update") == "as_printed":
+            raise refuse(
+                f"{plain_number(margin)} with update as_printed: the paper prints no beliefs after"
+                " a draw (allowed: 0, or update corrected)"
+            )
+        return margin
 
     @field_validator("policies")
     @classmethod

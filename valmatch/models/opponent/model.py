@@ -44,12 +44,13 @@ Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 SKILLS, PERFORMANCES, CHOICES = 2, 3, 4
-"""Sources of randomness of a sample path, after those of the prior."""
+"""Sources of randomness after those of the prior."""
 
 WINDOWS = (100, 200)
 """After these games a window of the paper's discussion ends; the last ends with the last game."""
 
-WIN, QUALITY = MEASURES.index("win_fraction"), MEASURES.index("expected_quality")
+WIN, DRAW = MEASURES.index("win_fraction"), MEASURES.index("draw_fraction")
+QUALITY = MEASURES.index("expected_quality")
 
 TOTAL = "total"
 """The window of all games, whose values are summed up."""
@@ -60,6 +61,8 @@ MEANINGS = {
     "skill_difference": ("skill", "true skill of player 0 minus the opponent's"),
     "win_fraction": ("", "share of the games won by player 0"),
     "expected_quality": ("1/skill", "believed draw density q (5) before the game"),
+    "normalised_quality": ("", "q over that of known, equal skills, q~ (6)"),
+    "draw_fraction": ("", "share of the games drawn (3)"),
 }
 
 
@@ -113,9 +116,9 @@ def _spans(n_games: int) -> list[str]:
 
 def _responses(policies: Sequence[str], n_games: int) -> Responses:
     """Return the responses: of each policy the objective, then each measure in each window."""
-    unit, meaning = MEANINGS["expected_quality"]
     responses = []
     for policy in policies:
+        unit, meaning = MEANINGS["expected_quality"]
         window = Window(policy, "expected_quality", TOTAL)
         text = f"sum of the {meaning} over all games, the objective (7)"
         responses.append(Response(f"expected_quality.{policy}", unit, text, window=window))
@@ -143,6 +146,8 @@ def _axes(factors: OpponentFactors) -> Axes:
         "skill_difference": skill,
         "win_fraction": 1.0,
         "expected_quality": density,
+        "normalised_quality": 1.0,
+        "draw_fraction": 1.0,
     }
     scales = [2.0 ** math.ceil(math.log2(sizes[measure])) for measure in MEASURES]
     return Axes(factors.policies, MEASURES, factors.n_games, scales)
@@ -167,6 +172,7 @@ class OpponentModel(Model[SamplePath]):
             "prior_variance_range",
             "prior_means",
             "prior_variances",
+            "prior_draw",
         )
     )
 
@@ -184,7 +190,7 @@ class OpponentModel(Model[SamplePath]):
 
     def draw(self, streams: Streams, replication: int) -> SamplePath:
         """Return prior, skills and performances; rank, beliefs and rules do not enter."""
-        prior = draw_prior(self._factors, streams)
+        prior = draw_prior(self._factors, streams, replication)
         n_games = self._factors.n_games
         normals = streams.stream(replication, SKILLS).standard_normal(prior.means.size)
         return SamplePath(
@@ -209,6 +215,10 @@ class OpponentModel(Model[SamplePath]):
         """Return the means that are believed before the first game."""
         return prior.means if self._factors.prior == "informative" else np.zeros(prior.means.size)
 
+    def _ranked(self, inputs: SamplePath) -> Floats:
+        """Return what ranks go by."""
+        return inputs.skills if self._factors.rank_by == "skill" else inputs.prior.means
+
     def _play(self, inputs: SamplePath) -> Play:
         """Play the games of each policy."""
         factors, count = self._factors, len(self._factors.policies)
@@ -217,7 +227,7 @@ class OpponentModel(Model[SamplePath]):
             np.empty((count, len(BELIEFS), factors.n_games)),
             np.empty((count, len(MEASURES), factors.n_games)),
         )
-        player = player_of_rank(inputs.prior.means, factors.rank)
+        player = player_of_rank(self._ranked(inputs), factors.rank)
         start = Start(self._believed_means(inputs.prior), inputs.prior.variances)
         draws = Draws(inputs.performances, inputs.choices)
         announce_compilation(play_path)
@@ -231,6 +241,8 @@ class OpponentModel(Model[SamplePath]):
             factors.gamma,
             factors.update == "as_printed",
             self._workspace,
+            factors.draw_margin,
+            factors.kappa,
         )
         for k, policy in enumerate(factors.policies):
             trajectory = Trajectory(play.opponents[k], play.beliefs[k], play.measures[k])
@@ -254,8 +266,9 @@ class OpponentModel(Model[SamplePath]):
     def _players_table(self, inputs: SamplePath) -> Table:
         """Return one row for each player."""
         means, variances = inputs.prior
-        ranks = [player_of_rank(means, k) for k in range(1, means.size + 1)]
-        zero = player_of_rank(means, self._factors.rank)
+        ranked = self._ranked(inputs)
+        ranks = [player_of_rank(ranked, k) for k in range(1, means.size + 1)]
+        zero = player_of_rank(ranked, self._factors.rank)
         return Table(
             "players",
             {
@@ -277,11 +290,12 @@ class OpponentModel(Model[SamplePath]):
             "game": np.tile(np.arange(1, n_games + 1), count),
             "opponent": play.opponents.ravel(),
             "win": play.measures[:, WIN].astype(np.int64).ravel(),
+            "draw": play.measures[:, DRAW].astype(np.int64).ravel(),
         }
         for k, name in enumerate(BELIEFS):
             columns[name] = play.beliefs[:, k].ravel()
         for k, name in enumerate(MEASURES):
-            if k != WIN:
+            if k not in (WIN, DRAW):
                 columns[name] = play.measures[:, k].ravel()
         return Table("games", columns)
 

@@ -1,4 +1,4 @@
-"""What skills are drawn from before the first game, the same for all sample paths."""
+"""What skills are drawn from before the first game."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Prior", "draw_prior", "player_of_rank", "spread"]
 Floats = NDArray[np.float64]
 
 MEANS, VARIANCES = 0, 1
-"""Sources of randomness, drawn once per seed; the sources of a sample path follow them."""
+"""Sources of randomness; those of a sample path follow them."""
 
 
 class Prior(NamedTuple):
@@ -32,34 +32,35 @@ class Prior(NamedTuple):
     variances: Floats
 
 
-def draw_prior(factors: OpponentFactors, streams: Streams) -> Prior:
-    """Return the prior of a seed, section 4 of the paper, or what the config gives instead."""
+def draw_prior(factors: OpponentFactors, streams: Streams, replication: int) -> Prior:
+    """Return the prior of a path, section 4 of the paper, or what the config gives instead."""
     n_players = factors.n_opponents + 1
+    drawn_for = None if factors.prior_draw == "seed" else replication
     if factors.prior_means is None:
-        normals = streams.stream(None, MEANS).standard_normal(n_players)
+        normals = streams.stream(drawn_for, MEANS).standard_normal(n_players)
         means = math.sqrt(factors.prior_mean_variance) * normals
     else:
         means = np.array(factors.prior_means, dtype=np.float64)
     if factors.prior_variances is None:
         low, high = factors.prior_variance_range
-        variances = streams.stream(None, VARIANCES).uniform(low, high, n_players)
+        variances = streams.stream(drawn_for, VARIANCES).uniform(low, high, n_players)
     else:
         variances = np.array(factors.prior_variances, dtype=np.float64)
     return Prior(means, variances)
 
 
-def player_of_rank(means: Floats, rank: int | str) -> int:
-    """Return the index of the player of this rank by mean; equal means rank by index.
+def player_of_rank(values: Floats, rank: int | str) -> int:
+    """Return the index of the player of this rank; equal values rank by index.
 
     Parameters
     ----------
-    means : (M + 1,) ndarray of float64
-        Means that skills are drawn from.
+    values : (M + 1,) ndarray of float64
+        What ranks go by: the means that skills are drawn from, or the skills.
     rank : int or str
-        1 or "top" for the highest mean, M + 1 or "bottom" for the lowest.
+        1 or "top" for the highest value, M + 1 or "bottom" for the lowest.
     """
-    place = {"top": 1, "bottom": means.size}.get(rank, rank) if isinstance(rank, str) else rank
-    return int(np.argsort(-means, kind="stable")[int(place) - 1])
+    place = {"top": 1, "bottom": values.size}.get(rank, rank) if isinstance(rank, str) else rank
+    return int(np.argsort(-values, kind="stable")[int(place) - 1])
 
 
 def spread(factors: OpponentFactors) -> float:

@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 from valmatch.compilation import expanded, njit
 from valmatch.policies.knowledge import FloatArray, Knowledge
 from valmatch.policies.registry import POLICIES, Choose, functions
-from valmatch.ratings.trueskill import draw_quality, true_draw_probability, update
+from valmatch.ratings.trueskill import (
+    draw_quality,
+    draw_quality_normalised,
+    true_draw_probability,
+    update,
+)
+from valmatch.ratings.trueskill_draws import update_drawn
 
 __all__ = ["BELIEFS", "MEASURES", "PLACES", "Draws", "Start", "Trajectory", "play_path"]
 
@@ -25,6 +31,8 @@ MEASURES: Final = (
     "skill_difference",  # s_0 - s_opponent
     "win_fraction",  # 1 if player 0 won, else 0
     "expected_quality",  # q (5) of the beliefs before the game, the term of the objective (7)
+    "normalised_quality",  # q~ (6) of the beliefs before the game
+    "draw_fraction",  # 1 if the game was drawn (3), else 0
 )
 """Rows of the kernel's `measures`."""
 
@@ -70,7 +78,7 @@ class Trajectory(NamedTuple):
     beliefs : numpy.ndarray
         (4, N) float64, rows as in `BELIEFS`.
     measures : numpy.ndarray
-        (5, N) float64, rows as in `MEASURES`.
+        (7, N) float64, rows as in `MEASURES`.
     """
 
     opponents: NDArray[np.int64]
@@ -88,7 +96,7 @@ def _path_of(choose: Choose) -> PlayOne:
     @expanded
     def play_one(known: Knowledge, start: Start, draws: Draws, out: Trajectory) -> None:
         means, variances, truths = known.means, known.variances, known.truths
-        player, noise_variance = known.player, known.noise_variance
+        player, noise_variance, margin = known.player, known.noise_variance, known.draw_margin
         noise, uniforms = draws
         opponents, beliefs, measures = out
         means[:] = start.means
@@ -96,21 +104,35 @@ def _path_of(choose: Choose) -> PlayOne:
         deviation = math.sqrt(noise_variance)
         for game in range(known.n_games):
             j = choose(known, game, uniforms[game])
-            measures[4, game] = draw_quality(
-                means[player], variances[player], means[j], variances[j], noise_variance
+            mean_0, variance_0, mean_j, variance_j = (
+                means[player],
+                variances[player],
+                means[j],
+                variances[j],
+            )
+            measures[4, game] = draw_quality(mean_0, variance_0, mean_j, variance_j, noise_variance)
+            measures[5, game] = draw_quality_normalised(
+                mean_0, variance_0, mean_j, variance_j, noise_variance
             )
             performance_0 = truths[player] + deviation * noise[game, 0]
             performance_j = truths[j] + deviation * noise[game, 1]
             won = performance_0 > performance_j
-            winner, loser = (player, j) if won else (j, player)
-            means[winner], variances[winner], means[loser], variances[loser] = update(
-                means[winner],
-                variances[winner],
-                means[loser],
-                variances[loser],
-                noise_variance,
-                known.as_printed,
-            )
+            drawn = abs(performance_0 - performance_j) < margin
+            if drawn:
+                means[player], variances[player], means[j], variances[j] = update_drawn(
+                    mean_0, variance_0, mean_j, variance_j, noise_variance, margin
+                )
+            else:
+                winner, loser = (player, j) if won else (j, player)
+                means[winner], variances[winner], means[loser], variances[loser] = update(
+                    means[winner],
+                    variances[winner],
+                    means[loser],
+                    variances[loser],
+                    noise_variance,
+                    known.as_printed,
+                    margin,
+                )
             opponents[game] = j
             beliefs[0, game] = means[player]
             beliefs[1, game] = variances[player]
@@ -120,7 +142,8 @@ def _path_of(choose: Choose) -> PlayOne:
             measures[0, game] = true_draw_probability(truths[player], truths[j], noise_variance)
             measures[1, game] = error * error
             measures[2, game] = truths[player] - truths[j]
-            measures[3, game] = 1.0 if won else 0.0
+            measures[3, game] = 1.0 if won and not drawn else 0.0
+            measures[6, game] = 1.0 if drawn else 0.0
 
     return play_one
 
