@@ -37,7 +37,12 @@ from valmatch.policies.oracle import oracle
 from valmatch.policies.point_estimate import point_estimate
 from valmatch.policies.random_opponent import random_opponent
 from valmatch.policies.registry import POLICIES, functions
-from valmatch.policies.upper_confidence import quality_bound, upper_confidence
+from valmatch.policies.upper_confidence import (
+    error_bound,
+    quality_bound,
+    upper_confidence,
+    upper_confidence_plain,
+)
 from valmatch.ratings.trueskill import (
     draw_quality,
     draw_quality_normalised,
@@ -307,7 +312,7 @@ def decide(
             means, variances, player, NOISE, games_left, printed, margin
         )
     if policy.startswith("ucb"):
-        return upper_confidence(means, variances, player, NOISE, 0.75, policy == "ucb_both")
+        return upper_confidence_plain(means, variances, player, NOISE, 0.75, policy == "ucb_both")
     return oracle(truths, player)
 
 
@@ -412,10 +417,17 @@ def test_upper_confidence_takes_the_largest_bound() -> None:
                 )
                 for j in range(means.size)
             ]
-            chosen = upper_confidence(means, variances, player, noise, kappa, both)
+            scores = np.empty(means.size)
+            state = (means, variances, player, noise, kappa, both)
+            chosen = upper_confidence(*state, scores)
             assert chosen == int(np.argmax(bounds))
-            twin = interpreted(upper_confidence)
-            assert chosen == twin(means, variances, player, noise, kappa, both)
+            assert chosen == upper_confidence_plain(*state)
+            limit = error_bound(2 * noise + own * (not both), kappa)
+            others = np.arange(means.size) != player
+            error = np.abs(scores[others] - np.array(bounds)[others])
+            assert np.all(error <= 0.5 * limit)
+            assert chosen == interpreted(upper_confidence)(*state, scores)
+            assert chosen == interpreted(upper_confidence_plain)(*state)
     # The mean of the bound over both skills is that of the quality (5), whatever is averaged first.
     alone = quality_bound(1.0, 2.0, 2 * NOISE + 3.0, 0.0)
     assert quality_bound(1.0, 2.0 + 3.0, 2 * NOISE, 0.0) == pytest.approx(alone, rel=1e-14)

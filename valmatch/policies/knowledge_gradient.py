@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 
 from valmatch.compilation import expanded, njit
+from valmatch.policies.exp_minus import exp_minus
 from valmatch.policies.knowledge import FloatArray, Knowledge, Workspace, workspace
 from valmatch.ratings.trueskill import INV_SQRT_2PI, draw_quality, update, win_probability
 from valmatch.ratings.trueskill_draws import draw_probability, update_drawn
 
 # Bound on the error of an approximate quality relative to the largest possible quality, for
-# beliefs no wider than the noise: `_bell` and `_excess` contribute 1.5e-10 and 2.2e-9.
+# beliefs no wider than the noise: `exp_minus` and `_excess` contribute 1.5e-10 and 2.2e-9.
 _ERROR = 1e-8
 
 
@@ -150,29 +151,11 @@ def error_bound(
 
 
 @njit
-def _bell(x: float) -> float:
-    """Return exp(-x) for x >= 0 to an absolute error of 1.5e-10, in a form that vectorises.
-
-    It is the 32nd power of the Taylor polynomial of exp(-x / 32). Here, as in `_excess`, products
-    of pairs of terms give short chains of dependent operations, which is what bounds the speed.
-    """
-    u = min(x, 32.0) * (-1.0 / 32.0)
-    u2 = u * u
-    low = (1.0 + u) + u2 * (1.0 / 2.0 + u * (1.0 / 6.0))
-    high = (1.0 / 24.0 + u * (1.0 / 120.0)) + u2 * (1.0 / 720.0)
-    f = low + (u2 * u2) * high
-    f *= f
-    f *= f
-    f *= f
-    f *= f
-    return f * f
-
-
-@njit
 def _excess(y: float) -> float:
     """Approximate `hazard_excess` so that the error times (1 - Phi(y)) (y + 2) is below 2.2e-9.
 
     The weight is the probability of an upset times its effect; beyond y = 6 nothing is left of it.
+    Products of pairs of terms give short chains of dependent operations, as in `exp_minus`.
     """
     y = min(y, 6.0)
     y2 = y * y
@@ -190,7 +173,7 @@ def _squared_quality(mean_0: float, variance_0: float, mean_k: float, variance_k
     """Approximate 2 pi q^2 of (5), which saves a root; `variance_k` carries the noise of both."""
     inverse = 1.0 / (variance_0 + variance_k)
     difference = mean_0 - mean_k
-    bell = _bell(0.5 * difference * difference * inverse)
+    bell = exp_minus(0.5 * difference * difference * inverse)
     return bell * bell * inverse
 
 
@@ -210,12 +193,12 @@ def _outcomes(
         inverse = 1.0 / (variance_0 + variance + noise)
         root = math.sqrt(inverse)
         difference = mean_0 - mean
-        bell = _bell(0.5 * difference * difference * inverse)
+        bell = exp_minus(0.5 * difference * difference * inverse)
         work.inverse[j] = inverse
         work.quality[j] = bell * root
         scale = inverse if as_printed else root
         x = difference * scale
-        density = INV_SQRT_2PI * (_bell(0.5 * x * x) if as_printed else bell)
+        density = INV_SQRT_2PI * (exp_minus(0.5 * x * x) if as_printed else bell)
         # One reciprocal serves the tail 1 - Phi(y) = density / upset_v and v(y) = density / Phi(y).
         y = abs(x)
         excess = _excess(y)
@@ -362,7 +345,7 @@ def _look_ahead(
     for k in (first, second):
         far = max(abs(low - means[k]), abs(high - means[k]))
         exponent = 0.5 * far * far / (narrow + variances[k] + noise)
-        threshold = min(threshold, _bell(exponent) * math.sqrt(work.inverse[k]))
+        threshold = min(threshold, exp_minus(exponent) * math.sqrt(work.inverse[k]))
     growth = math.sqrt((variances[player] + noise) / (narrow + noise))
     ceiling = work.scores
     _ceilings(means[player], low, high, growth, means, work.inverse, work.quality, ceiling)

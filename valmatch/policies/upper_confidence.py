@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 
 from valmatch.compilation import expanded, njit
+from valmatch.policies.exp_minus import ERROR, exp_minus
 from valmatch.policies.knowledge import FloatArray, Knowledge
 
-__all__ = ["quality_bound", "upper_confidence"]
+__all__ = ["quality_bound", "upper_confidence", "upper_confidence_plain"]
 
 _INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 _HALF_INV_SQRT_PI = 0.5 / math.sqrt(math.pi)
@@ -48,6 +49,71 @@ def quality_bound(lead: float, uncertain: float, width: float, kappa: float) -> 
 
 
 @njit
+def upper_confidence_plain(
+    means: FloatArray,
+    variances: FloatArray,
+    player: int,
+    noise_variance: float,
+    kappa: float,
+    both: bool,
+) -> int:
+    """Return the opponent of largest bound, ties to the lowest index: `upper_confidence`'s twin."""
+    width, own = _split(variances[player], noise_variance, both)
+    chosen = -1
+    best = -math.inf
+    for j in range(means.size):
+        if j != player:
+            lead = means[player] - means[j]
+            bound = quality_bound(lead, own + variances[j], width, kappa)
+            if bound > best:
+                best = bound
+                chosen = j
+    return chosen
+
+
+@njit
+def _split(variance_0: float, noise_variance: float, both: bool) -> tuple[float, float]:
+    """Return the width of the density, and player 0's part of the uncertain variance."""
+    if both:
+        return 2.0 * noise_variance, variance_0
+    return variance_0 + 2.0 * noise_variance, 0.0
+
+
+@njit
+def error_bound(width: float, kappa: float) -> float:
+    """Bound the error of an approximate bound.
+
+    The density is at most 1 / sqrt(2 pi width), its square 1 / (2 pi width). A deviation is a root,
+    which turns an error e of its square into one of at most sqrt(e).
+    """
+    mean = 2.0 * ERROR * _INV_SQRT_2PI / math.sqrt(width)
+    square = 8.0 * ERROR * _INV_SQRT_2PI * _INV_SQRT_2PI / width
+    return mean + kappa * math.sqrt(square)
+
+
+@njit
+def _approximate(
+    mean_0: float,
+    own: float,
+    width: float,
+    kappa: float,
+    means: FloatArray,
+    variances: FloatArray,
+    scores: FloatArray,
+) -> None:
+    """Fill `scores` with approximate bounds, in a loop that vectorises."""
+    scale = _INV_SQRT_2PI * _HALF_INV_SQRT_PI / math.sqrt(width)
+    for j in range(means.size):
+        lead = mean_0 - means[j]
+        square = 0.5 * lead * lead
+        wide = 1.0 / (width + own + variances[j])
+        narrow = 1.0 / (0.5 * width + own + variances[j])
+        mean = _INV_SQRT_2PI * math.sqrt(wide) * exp_minus(square * wide)
+        second = scale * math.sqrt(narrow) * exp_minus(square * narrow)
+        scores[j] = mean + kappa * math.sqrt(max(second - mean * mean, 0.0))
+
+
+@njit
 def upper_confidence(
     means: FloatArray,
     variances: FloatArray,
@@ -55,6 +121,7 @@ def upper_confidence(
     noise_variance: float,
     kappa: float,
     both: bool,
+    scores: FloatArray,
 ) -> int:
     """Return the opponent of largest bound, ties to the lowest index.
 
@@ -71,13 +138,22 @@ def upper_confidence(
     both
         Whether the deviation is that of the quality under the belief about both skills, or about
         the opponent's alone, averaged over player 0's: what can be learned of the opponent.
+    scores
+        Scratch array of M + 1 entries.
+
+    Notes
+    -----
+    Approximate bounds rule most opponents out; those within the error of the best are compared by
+    `quality_bound`, so that the choice is always that of `upper_confidence_plain`.
     """
-    width = 2.0 * noise_variance if both else variances[player] + 2.0 * noise_variance
-    own = variances[player] if both else 0.0
+    width, own = _split(variances[player], noise_variance, both)
+    _approximate(means[player], own, width, kappa, means, variances, scores)
+    scores[player] = -math.inf
+    least = scores.max() - 2.0 * error_bound(width, kappa)
     chosen = -1
     best = -math.inf
     for j in range(means.size):
-        if j != player:
+        if scores[j] >= least:
             lead = means[player] - means[j]
             bound = quality_bound(lead, own + variances[j], width, kappa)
             if bound > best:
@@ -89,14 +165,23 @@ def upper_confidence(
 @expanded
 def choose_opponent(known: Knowledge, game: int, uniform: float) -> int:
     """Return the opponent of largest bound, the deviation being over the opponent's skill."""
-    return upper_confidence(
-        known.means, known.variances, known.player, known.noise_variance, known.kappa, False
-    )
+    return _best(known, False)
 
 
 @expanded
 def choose_both(known: Knowledge, game: int, uniform: float) -> int:
     """Return the opponent of largest bound, the deviation being over both skills."""
+    return _best(known, True)
+
+
+@expanded
+def _best(known: Knowledge, both: bool) -> int:
     return upper_confidence(
-        known.means, known.variances, known.player, known.noise_variance, known.kappa, True
+        known.means,
+        known.variances,
+        known.player,
+        known.noise_variance,
+        known.kappa,
+        both,
+        known.work.scores,
     )
