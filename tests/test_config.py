@@ -728,7 +728,8 @@ def test_config_id_sees_every_factor_and_the_arrivals() -> None:
         "poisson_rate.26=31", "player_diff=201", "team_diff=401", "team_num=4",
         "mean_matrix.0=1201", "cov_matrix.0.0=40001", "wait_thresh=0.21", "player_slack=201",
         "team_slack=201", "multiplier_matrix.1=2", "rate_multiplier=2", "horizon=23",
-        "matching=joint", "review=continuous", "slack_scope=pool", "tie_break=enumeration",
+        "matching=joint", "team_rule=newcomer", "review=continuous", "slack_scope=pool",
+        "tie_break=enumeration",
         "arrivals=p.csv", "arrivals=q.csv",
     ]  # fmt: skip
     assert {change.split("=")[0].split(".")[0] for change in changes[:-2]} == set(
