@@ -15,7 +15,8 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import NamedTuple
 
-from valmatch import Estimate, Study, compare, load, optimize, replicate
+from valmatch import Estimate, compare, load, optimize, replicate
+from valmatch.optimization.optimize import DEFAULT_BUDGET
 from valmatch.storage.output import write_csv
 
 HERE = Path(__file__).parent
@@ -86,15 +87,17 @@ class Solved(NamedTuple):
     name: str
     config: str
     changes: tuple[str, ...] = ()
+    budget: int = DEFAULT_BUDGET
 
     @property
     def command(self) -> str:
         """The same from the command line."""
-        return f"valmatch optimize {self.config}{sets(self.changes)}"
+        budget = f" --budget {self.budget}" if self.budget != DEFAULT_BUDGET else ""
+        return f"valmatch optimize {self.config}{sets(self.changes)}{budget}"
 
     def measured(self) -> tuple[str, list[Row]]:
         """Return what is recommended in words, and as rows."""
-        study = optimize(load(self.config, self.changes))
+        study = optimize(load(self.config, self.changes), budget=self.budget)
         assert study.verdict is not None
         point = study.verdict.point
         at = [f"{name}={value!r}" for name, value in point.items()]
@@ -105,7 +108,8 @@ class Solved(NamedTuple):
             Row(self.name, self.command, name, None, value, None, None, None, 1)
             for name, value in point.items()
         ]
-        words = [f"feasible: {feasible(study)}", f"objective {plain(study.verdict.objective)}"]
+        words = [] if study.summary()["feasible"] else ["infeasible, least wait at"]
+        words += [f"objective {plain(study.verdict.objective)}"]
         words += [f"{label} {plain(days[response])}" for response, label in MATCHES.items()]
         if missing := days["avg_team_diff"].undefined:
             words.append(f"no match on {missing} of {DAYS} days")
@@ -179,6 +183,8 @@ TASKS: tuple[Paired | Solved | RandomSearch, ...] = (
     Solved("ten-minutes", "valorant-1"),
     Solved("ten-hours", "valorant-1-hours"),
     Solved("bounds", "valorant-1-bounds"),
+    Solved("ten-hours-longer", "valorant-1-hours", budget=10_000),
+    Solved("bounds-longer", "valorant-1-bounds", budget=10_000),
     Solved("both-terms", "valorant-20min"),
     Solved("one-term", "valorant-20min", ("w_player=0",)),
     RandomSearch("five"),
@@ -193,11 +199,6 @@ TASKS: tuple[Paired | Solved | RandomSearch, ...] = (
 def sets(changes: tuple[str, ...]) -> str:
     """Return changes as options."""
     return "".join(f" --set {change}" for change in changes)
-
-
-def feasible(study: Study) -> str:
-    """Return whether a study found a feasible point."""
-    return {True: "yes", False: "no"}.get(study.summary()["feasible"], "undecided")
 
 
 def digits(half: float | None) -> int:
