@@ -318,6 +318,15 @@ def test_shipped_configs() -> None:
         assert max(map(len, text.splitlines())) <= 100
 
 
+def test_every_command_on_the_page_of_readings_has_its_config() -> None:
+    page = Path(__file__).parent.parent / "results" / "readings" / "README.md"
+    commands = re.findall("`valmatch (?:compare|optimize) (.*?)`", page.read_text())
+    assert len(commands) > 20
+    for command in commands:
+        config, *words = command.split()
+        assert load(config, [word for word in words if "=" in word]).factors
+
+
 def test_shipped_configs_of_an_installed_package(monkeypatch: pytest.MonkeyPatch) -> None:
     inside = Path("site/valmatch/configs")
     inside.mkdir(parents=True)

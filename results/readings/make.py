@@ -108,8 +108,8 @@ class Solved(NamedTuple):
             Row(self.name, self.command, name, None, value, None, None, None, 1)
             for name, value in point.items()
         ]
-        words = [] if study.summary()["feasible"] else ["infeasible, least wait at"]
-        words += [f"objective {plain(study.verdict.objective)}"]
+        found = "" if study.summary()["feasible"] else "infeasible; where the wait is least, "
+        words = [f"{found}objective {plain(study.verdict.objective)}"]
         words += [f"{label} {plain(days[response])}" for response, label in MATCHES.items()]
         if missing := days["avg_team_diff"].undefined:
             words.append(f"no match on {missing} of {DAYS} days")
