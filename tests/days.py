@@ -27,6 +27,7 @@ def random_rules(rng: np.random.Generator, largest_team: int) -> Rules:
         continuous=bool(rng.integers(2)),
         pool_scope=bool(rng.integers(2)),
         balanced=bool(rng.integers(2)),
+        around=False,
         ticks_per_hour=ticks_per_hour(HORIZON, team_num),
     )
 

@@ -318,6 +318,15 @@ def test_shipped_configs() -> None:
         assert max(map(len, text.splitlines())) <= 100
 
 
+def test_every_command_on_the_page_of_readings_has_its_config() -> None:
+    page = Path(__file__).parent.parent / "results" / "readings" / "README.md"
+    commands = re.findall("`valmatch (?:compare|optimize) (.*?)`", page.read_text())
+    assert len(commands) > 20
+    for command in commands:
+        config, *words = command.split()
+        assert load(config, [word for word in words if "=" in word]).factors
+
+
 def test_shipped_configs_of_an_installed_package(monkeypatch: pytest.MonkeyPatch) -> None:
     inside = Path("site/valmatch/configs")
     inside.mkdir(parents=True)
@@ -728,7 +737,8 @@ def test_config_id_sees_every_factor_and_the_arrivals() -> None:
         "poisson_rate.26=31", "player_diff=201", "team_diff=401", "team_num=4",
         "mean_matrix.0=1201", "cov_matrix.0.0=40001", "wait_thresh=0.21", "player_slack=201",
         "team_slack=201", "multiplier_matrix.1=2", "rate_multiplier=2", "horizon=23",
-        "matching=joint", "review=continuous", "slack_scope=pool", "tie_break=enumeration",
+        "matching=joint", "team_rule=newcomer", "review=continuous", "slack_scope=pool",
+        "tie_break=enumeration",
         "arrivals=p.csv", "arrivals=q.csv",
     ]  # fmt: skip
     assert {change.split("=")[0].split(".")[0] for change in changes[:-2]} == set(

@@ -25,7 +25,9 @@ class Case(NamedTuple):
 
 
 def rules_with(team_num: int = 5, **changes: Any) -> Rules:  # noqa: ANN401
-    rules = Rules(team_num, 200.0, 200.0, 400.0, 200.0, 0.2, 24.0, False, False, True, 2.0**40)
+    rules = Rules(
+        team_num, 200.0, 200.0, 400.0, 200.0, 0.2, 24.0, False, False, True, False, 2.0**40
+    )
     return rules._replace(**changes)
 
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,15 @@ def test_the_problem_is_that_of_the_source() -> None:
     assert [(c.response, c.sign, c.bound) for c in problem.constraints] == [
         ("avg_wait_time", 1, 10)
     ]
+
+
+def test_the_other_readings_of_the_limit_change_it_alone() -> None:
+    minutes, hours, bounds = map(posed, ("valorant-1", "valorant-1-hours", "valorant-1-bounds"))
+    for other in (hours, bounds):
+        assert (other.variables, other.terms) == (minutes.variables, minutes.terms)
+    (limit,), (longer,) = minutes.constraints, hours.constraints
+    assert longer == replace(limit, bound=60 * limit.bound)
+    assert not bounds.constraints
 
 
 def test_all_shipped_problems_are_well_posed() -> None:

@@ -42,12 +42,13 @@ def kernel_day(
     return matches, teams, lobby
 
 
+@pytest.mark.parametrize("around", [False, True])
 @pytest.mark.parametrize("block", range(10))
-def test_equals_enumeration(block: int) -> None:
+def test_equals_enumeration(block: int, around: bool) -> None:
     rng = np.random.default_rng(block)
     matched = 0
     for _ in range(300):
-        rules = random_rules(rng, 4)
+        rules = random_rules(rng, 4)._replace(around=around)
         times, ratings = random_day(rng, 14)
         day = Day(times, ratings, rules)
         day.play()
@@ -83,12 +84,49 @@ def check_sums(day: Day, state: np.void) -> None:
     assert state["player_diff"] == pytest.approx(spreads)
 
 
+RULES = Rules(
+    team_num=3,
+    player_diff=200.0,
+    player_slack=0.0,
+    team_diff=0.0,
+    team_slack=0.0,
+    wait_thresh=0.5,
+    horizon=HORIZON,
+    continuous=False,
+    pool_scope=False,
+    balanced=True,
+    around=True,
+    ticks_per_hour=2.0**40,
+)
+
+
+def teams_of(ratings: list[float], **changes: Any) -> list[tuple[int, ...]]:  # noqa: ANN401
+    """Return the teams of players who arrive a quarter of an hour apart."""
+    times = [0.25 * k for k in range(len(ratings))]
+    return [team for _, team in kernel_day(times, ratings, RULES._replace(**changes))[1]]
+
+
+def test_a_team_around_the_newcomer() -> None:
+    # 800 and 1200 are 200 from 1000, but 400 from each other.
+    assert teams_of([800.0, 1200.0, 1000.0]) == [(0, 1, 2)]
+    assert teams_of([800.0, 1200.0, 1000.0], around=False) == []
+    # Nobody but the newcomer gets a team: both are near the first player, not near each other.
+    assert teams_of([1000.0, 800.0, 1200.0]) == []
+    # With a review of his own the first player does, which takes no slack.
+    own_review = {"continuous": True, "wait_thresh": 0.625}
+    assert teams_of([1000.0, 800.0, 1200.0, 5000.0], **own_review) == [(0, 1, 2)]
+    # Slack holds for all of a team with a prioritized player.
+    assert teams_of([700.0, 1200.0, 1000.0, 1000.0], player_slack=100.0) == [(0, 1, 3)]
+    # The longest waiting are taken with the newcomer, who is one of the team.
+    assert teams_of([850.0, 1150.0, 1160.0, 1000.0]) == [(0, 1, 3)]
+
+
 def played(days: int) -> list[Any]:
     """Return all that the kernel makes of some random days."""
     rng = np.random.default_rng(99)
     results: list[Any] = []
-    for _ in range(days):
-        rules = random_rules(rng, 4)
+    for day in range(days):
+        rules = random_rules(rng, 4)._replace(around=day % 2 > 0)
         matches, teams, lobby = kernel_day(*random_day(rng, 14), rules)
         names = SUMS
         sums = [lobby.state[name].item() for name, _ in names]

@@ -42,6 +42,7 @@ def test_defaults_are_those_of_the_source() -> None:
         "horizon": 24.0,
         "rate_multiplier": 1.0,
         "matching": "team_first",
+        "team_rule": "range",
         "review": "arrivals",
         "slack_scope": "team",
         "tie_break": "balanced",
@@ -201,6 +202,12 @@ def test_joint_matching_is_for_teams_of_reasonable_size() -> None:
     with pytest.raises(InputError, match="17 players on a team are too many for joint matching"):
         load("valorant", ["matching=joint", "team_num=17"])
     assert load("valorant", ["team_num=17"]).factors
+
+
+def test_joint_matching_has_no_newcomer_to_form_teams_around() -> None:
+    with pytest.raises(InputError, match="team_rule: newcomer is for team_first matching"):
+        load("valorant", ["matching=joint", "team_rule=newcomer"])
+    assert load("valorant", ["team_rule=newcomer"]).factors
 
 
 def test_joint_matching_without_tolerance_is_remarked() -> None:

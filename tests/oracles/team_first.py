@@ -42,7 +42,10 @@ class Day:
                 self.pool.append(player)
             elif player not in self.waiting() or player >= len(self.times):
                 continue
-            self.review(now)
+            self.review(now, [player] if arrives else self.expiring(now))
+
+    def expiring(self, now: float) -> list[int]:
+        return [k for k in self.pool if self.times[k] + self.rules.wait_thresh == now]
 
     def waiting(self) -> list[int]:
         return self.pool + [player for _, team in self.teams for player in team]
@@ -60,9 +63,10 @@ class Day:
         count = sum(self.prioritized(player, now) for player in players)
         return -count, sum((Fraction(self.times[player]) for player in players), Fraction(0))
 
-    def review(self, now: float) -> None:
+    def review(self, now: float, centres: Sequence[int]) -> None:
         while True:
-            teams = [t for t in combinations(self.pool, self.rules.team_num) if self.fits(t, now)]
+            drawn = combinations(self.pool, self.rules.team_num)
+            teams = [team for team in drawn if self.fits(team, centres, now)]
             if not teams:
                 break
             best = min(teams, key=lambda team: (*self.key(team, now), team))
@@ -77,12 +81,15 @@ class Day:
             self.teams = [team for team in self.teams if team not in (a, b)]
             self.matches.append((now, *a, *b))
 
-    def fits(self, team: Team, now: float) -> bool:
+    def fits(self, team: Team, centres: Sequence[int], now: float) -> bool:
         ratings = [Fraction(self.ratings[player]) for player in team]
         limit = Fraction(self.rules.player_diff)
         if self.relaxed(team, now):
             limit += Fraction(self.rules.player_slack)
-        return max(ratings) - min(ratings) <= limit
+        if not self.rules.around:
+            return max(ratings) - min(ratings) <= limit
+        middles = [Fraction(self.ratings[player]) for player in team if player in centres]
+        return any(all(abs(one - middle) <= limit for one in ratings) for middle in middles)
 
     def pairs(self, a: Team, b: Team, now: float) -> bool:
         means = [

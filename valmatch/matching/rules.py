@@ -31,6 +31,8 @@ class Rules(NamedTuple):
         One prioritized player anywhere relaxes every candidate.
     balanced : bool
         Among splits that tie, prefer the smallest difference of means (`joint` alone).
+    around : bool
+        Teams are formed around the player whose review it is (`team_first` alone).
     ticks_per_hour : float
         Resolution at which total waits are compared, see `ticks_per_hour`.
     """
@@ -45,6 +47,7 @@ class Rules(NamedTuple):
     continuous: bool
     pool_scope: bool
     balanced: bool
+    around: bool
     ticks_per_hour: float
 
 

@@ -10,6 +10,9 @@ rather than of the pool.
 Players carry indices in order of arrival, so "longest waiting" is "smallest index", and the
 prioritized players are those with an index below that of the oldest waiting player who is not.
 
+Where teams form *around* a player (`Rules.around`), the players whose review it is, the newcomer
+or those who become prioritized in between, are the only ones who get teams at that review.
+
 The parts of the kernel are inlined and take arrays rather than the whole `Lobby`: taking an array
 out of a tuple counts a reference to it, which costs more than the work of a part.
 """
@@ -224,7 +227,10 @@ def run(
         relaxed = rules.pool_scope and state["oldest"] != state["head"]
         everything = relaxed and state["relaxed"] == 0
         while state["pool"] >= rules.team_num:
-            _find_team(relaxed, everything, rules, state, players, pool, marks)
+            if rules.around:
+                _find_team_around(relaxed, rules, state, players, pool, marks)
+            else:
+                _find_team(relaxed, everything, rules, state, players, pool, marks)
             if state["best_prioritized"] < 0:
                 break
             team = _form_team(rules, state, players, teams, marks)
@@ -389,28 +395,57 @@ def _scan(
     `widened`: the width is granted only to teams with a prioritized player.
     """
     size = state["pool"]
-    start, stop = 0, size
-    while start < stop:
-        middle = (start + stop) // 2
-        if low - pool[middle]["rating"] <= width:
-            stop = middle
-        else:
-            start = middle + 1
+    start = _first_within(width, low, size, pool)
     end, last = start, -1
     while start < size and pool[start]["rating"] <= high:
         while end + 1 < size and pool[end + 1]["rating"] - pool[start]["rating"] <= width:
             end += 1
         if end != last and end - start + 1 >= rules.team_num:
-            _offer(start, end, widened, rules, state, players, pool, marks)
+            _offer(start, end, NOBODY, widened, rules, state, players, pool, marks)
         last = end
         start += 1
         end = max(end, start)
 
 
 @inlined
-def _offer(
-    start: int,
-    end: int,
+def _first_within(width: float, rating: float, size: int, pool: Records) -> int:
+    """Return the first pool position whose rating is at most `width` below `rating`."""
+    start, stop = 0, size
+    while start < stop:
+        middle = (start + stop) // 2
+        if rating - pool[middle]["rating"] <= width:
+            stop = middle
+        else:
+            start = middle + 1
+    return start
+
+
+@inlined
+def _find_team_around(
+    relaxed: bool,
+    rules: Rules,
+    state: Struct,
+    players: Records,
+    pool: Records,
+    marks: Ints,
+) -> None:
+    """Find the best possible team around a player whose review it is; it becomes row BEST."""
+    state["best_prioritized"] = -1
+    slack = int(state["pool_prioritized"] > 0 and not relaxed)
+    wide = rules.player_diff + rules.player_slack
+    for c in range(state["changed"] if state["newcomer"] == NOBODY else 1):
+        slot = marks[CHANGED, c]
+        if players[slot]["team"] != NOBODY:
+            continue
+        for widened in range(slack, -1, -1):
+            width = wide if widened > 0 or relaxed else rules.player_diff
+            _offer_around(slot, width, widened > 0, rules, state, players, pool, marks)
+
+
+@inlined
+def _offer_around(
+    slot: int,
+    width: float,
     widened: bool,
     rules: Rules,
     state: Struct,
@@ -418,7 +453,34 @@ def _offer(
     pool: Records,
     marks: Ints,
 ) -> None:
-    """Let the longest waiting players of pool positions start..end compete for best team."""
+    """Offer the best team of a player and others whose ratings are within `width` of his."""
+    rating, size = players[slot]["rating"], state["pool"]
+    start = _first_within(width, rating, size, pool)
+    end, centre = start, NOBODY
+    while end < size and pool[end]["rating"] - rating <= width:
+        if pool[end]["slot"] == slot:
+            centre = end
+        end += 1
+    if end - start >= rules.team_num:
+        _offer(start, end - 1, centre, widened, rules, state, players, pool, marks)
+
+
+@inlined
+def _offer(
+    start: int,
+    end: int,
+    centre: int,
+    widened: bool,
+    rules: Rules,
+    state: Struct,
+    players: Records,
+    pool: Records,
+    marks: Ints,
+) -> None:
+    """Let the longest waiting players of pool positions start..end compete for best team.
+
+    The player at the position `centre`, unless that is NOBODY, is one of them in any case.
+    """
     team_num = rules.team_num
     boundary = _boundary(state, players)
     if end - start + 1 == team_num:
@@ -444,6 +506,8 @@ def _offer(
             i -= 1
         marks[CANDIDATE, i] = k
         size += 1
+    if centre != NOBODY and pool[marks[CANDIDATE, team_num - 1]]["player"] < pool[centre]["player"]:
+        marks[CANDIDATE, team_num - 1] = centre
     if widened and pool[marks[CANDIDATE, 0]]["player"] >= boundary:
         return
     count, ticks = 0, 0
@@ -508,13 +572,7 @@ def _form_team(rules: Rules, state: Struct, players: Records, teams: Records, ma
 def _leave_pool(team: Struct, state: Struct, players: Records, pool: Records) -> None:
     """Close the gaps that the members of a new team leave in the pool."""
     rating = players[team["first"]]["rating"]
-    kept, stop = 0, state["pool"]
-    while kept < stop:
-        middle = (kept + stop) // 2
-        if rating - pool[middle]["rating"] <= team["range"]:
-            stop = middle
-        else:
-            kept = middle + 1
+    kept = _first_within(team["range"], rating, state["pool"], pool)
     for k in range(kept, state["pool"]):
         if players[pool[k]["slot"]]["team"] == NOBODY:
             pool[kept] = pool[k]

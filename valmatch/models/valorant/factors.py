@@ -94,6 +94,14 @@ class ValorantFactors(Factors):
         "team_first: teams are formed, then formed teams are paired. joint: both teams of a match"
         " are chosen at once from the whole pool.",
     )
+    team_rule: Literal["range", "newcomer"] = _factor(
+        "range",
+        "",
+        "What player_diff bounds. range: the largest minus the smallest rating of a team. newcomer"
+        " (team_first matching alone): how far each member's rating is from that of the player"
+        " around whom the team forms. That is the player who arrives; at a continuous review,"
+        " whoever becomes prioritized. All others wait.",
+    )
     review: Literal["arrivals", "continuous"] = _factor(
         "arrivals",
         "",
@@ -180,6 +188,18 @@ class ValorantFactors(Factors):
                 f"{self.team_num} players on a team are too many for joint matching (at most"
                 f" {MAX_JOINT_TEAM}; team_first takes any number)",
                 "team_num",
+                "matching",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _joint_teams_have_no_centre(self) -> ValorantFactors:
+        """Refuse teams around one player where two teams are chosen at once."""
+        if self.matching == "joint" and self.team_rule == "newcomer":
+            raise refuse(
+                "newcomer is for team_first matching: joint matching chooses two teams at once, and"
+                " the newcomer is in one of them at most (allowed with joint: range)",
+                "team_rule",
                 "matching",
             )
         return self

@@ -105,6 +105,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             factors.review == "continuous",
             factors.slack_scope == "pool",
             factors.tie_break == "balanced",
+            factors.team_rule == "newcomer",
             ticks_per_hour(horizon, factors.team_num),
         )
         self._lobby = self._matcher.new_lobby(64, factors.team_num)

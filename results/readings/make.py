@@ -1,0 +1,267 @@
+"""Make the numbers of this folder, in a few minutes; run it from anywhere.
+
+    python results/readings/make.py
+
+Each is put into the page between the mark with its name and the next `<!-- end -->`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from statistics import NormalDist
+from typing import NamedTuple
+
+from valmatch import Estimate, compare, load, optimize, replicate
+from valmatch.optimization.optimize import DEFAULT_BUDGET
+from valmatch.storage.output import write_csv
+
+HERE = Path(__file__).parent
+
+DAYS, POPULATIONS, RUNS = 2000, 200, 20
+FRESH = 99
+"""Seed of the days on which recommended rules are seen once more."""
+
+NO_CHANGE = 1e-6
+"""A difference below this, interval and all, is one of rounding."""
+
+MATCHES = {
+    "avg_team_diff": "team difference",
+    "avg_player_diff": "player difference",
+    "avg_wait_time": "wait",
+    "matched_fraction": "matched",
+}
+RATINGS = {"rating_error": "error", "rating_spread": "spread", "log_loss": "log loss"}
+DIFFERENCES = ("player_diff", "team_diff", "player_slack", "team_slack")
+
+
+class Row(NamedTuple):
+    """A number of ``readings.csv``: what a command says, the default beside it if it compares."""
+
+    name: str
+    command: str
+    measure: str
+    default: float | None
+    reading: float | None
+    difference: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n: int
+
+
+class Paired(NamedTuple):
+    """A reading against the default under common random numbers."""
+
+    name: str
+    config: str
+    changes: tuple[str, ...]
+    n: int = DAYS
+    measures: dict[str, str] = MATCHES
+
+    @property
+    def command(self) -> str:
+        """The same from the command line."""
+        return f"valmatch compare {self.config}{sets(self.changes)} -n {self.n}"
+
+    def measured(self) -> tuple[str, list[Row]]:
+        """Return the differences in words, and as rows."""
+        found = compare(self.config, load(self.config, self.changes), self.n)
+        rows, words = [], []
+        for response, label in self.measures.items():
+            one = found.comparisons[response]
+            less = one.difference
+            values = (one.a.mean, one.b.mean, less.mean, less.ci_low, less.ci_high)
+            rows.append(Row(self.name, self.command, response, *values, less.n))
+            words.append(f"{label} {signed(less)}")
+        if all(word.endswith(" 0") for word in words):
+            words = ["nothing"]
+        return ", ".join(words), rows
+
+
+class Solved(NamedTuple):
+    """A reading of the optimisation problem, and the days that its recommended rules give."""
+
+    name: str
+    config: str
+    changes: tuple[str, ...] = ()
+    budget: int = DEFAULT_BUDGET
+
+    @property
+    def command(self) -> str:
+        """The same from the command line."""
+        budget = f" --budget {self.budget}" if self.budget != DEFAULT_BUDGET else ""
+        return f"valmatch optimize {self.config}{sets(self.changes)}{budget}"
+
+    def measured(self) -> tuple[str, list[Row]]:
+        """Return what is recommended in words, and as rows."""
+        study = optimize(load(self.config, self.changes), budget=self.budget)
+        assert study.verdict is not None
+        point = study.verdict.point
+        at = [f"{name}={value!r}" for name, value in point.items()]
+        days = replicate(load("valorant", at), DAYS, FRESH).estimates
+        rows = [self.row("objective", study.verdict.objective)]
+        rows += [self.row(response, days[response]) for response in MATCHES]
+        rows += [
+            Row(self.name, self.command, name, None, value, None, None, None, 1)
+            for name, value in point.items()
+        ]
+        found = "" if study.summary()["feasible"] else "infeasible; where the wait is least, "
+        words = [f"{found}objective {plain(study.verdict.objective)}"]
+        words += [f"{label} {plain(days[response])}" for response, label in MATCHES.items()]
+        if missing := days["avg_team_diff"].undefined:
+            words.append(f"no match on {missing} of {DAYS} days")
+        return ", ".join(words), rows
+
+    def row(self, measure: str, found: Estimate) -> Row:
+        """Return an estimate as a row."""
+        interval = (found.ci_low, found.ci_high)
+        return Row(self.name, self.command, measure, None, found.mean, None, *interval, found.n)
+
+
+class RandomSearch(NamedTuple):
+    """What random search finds with random solutions of some distribution."""
+
+    name: str
+    changes: tuple[str, ...] = ()
+
+    @property
+    def command(self) -> str:
+        """The same from the command line."""
+        return f"valmatch optimize valorant-20min --solver random --macroreps {RUNS}" + sets(
+            self.changes
+        )
+
+    def measured(self) -> tuple[str, list[Row]]:
+        """Return the median objective of the runs in words, and as a row."""
+        study = optimize(load("valorant-20min", self.changes), "random", macroreps=RUNS)
+        assert study.comparison is not None
+        found = study.comparison.solvers["random"]
+        middle, called = found["median_objective"], found["called_feasible"]["value"]
+        low, high = middle["ci_low"], middle["ci_high"]
+        row = Row(
+            self.name, self.command, "objective", None, middle["value"], None, low, high, RUNS
+        )
+        words = f"median objective of {RUNS} runs {middle['value']:.1f} ({low:.1f} to {high:.1f})"
+        return f"{words}, {called:.0%} of them feasible", [row]
+
+
+def moments(names: tuple[str, ...], mean: float, std: float) -> tuple[str, ...]:
+    """Return changes to the normal distribution of some decision variables."""
+    return tuple(
+        f"optimize.variables.{name}.{key}={value:g}"
+        for name in names
+        for key, value in (("mean", mean), ("std", std))
+    )
+
+
+SPREADS = tuple(
+    f"optimize.variables.{name}.std={value:g}"
+    for name, value in zip(
+        ("player_diff", "team_diff", "wait_thresh", "player_slack", "team_slack"),
+        (10, 20, 0.05, 10, 10),
+        strict=True,
+    )
+)
+
+TASKS: tuple[Paired | Solved | RandomSearch, ...] = (
+    Paired("mean", "valorant", ("mean_matrix=[1300,1,50]",)),
+    Paired("hours", "valorant", ("horizon=27",)),
+    Paired("newcomer", "valorant", ("team_rule=newcomer",)),
+    Paired(
+        "newcomer-halved", "valorant", ("team_rule=newcomer", "player_diff=100", "player_slack=100")
+    ),
+    Paired("minutes", "valorant", ("wait_thresh=0.00333333",)),
+    Paired("reviews", "valorant", ("review=continuous",)),
+    Paired("pool", "valorant", ("slack_scope=pool",)),
+    Paired("joint", "valorant", ("matching=joint",)),
+    Paired("no-kd", "valorant", ("multiplier_matrix=[1,0,1]",)),
+    Paired("elo-alone", "valorant", ("multiplier_matrix=[1,0,0]",)),
+    Paired("equal-weights", "valorant", ("multiplier_matrix=[1,1000,20]",)),
+    Solved("ten-minutes", "valorant-1"),
+    Solved("ten-hours", "valorant-1-hours"),
+    Solved("bounds", "valorant-1-bounds"),
+    Solved("ten-hours-longer", "valorant-1-hours", budget=10_000),
+    Solved("bounds-longer", "valorant-1-bounds", budget=10_000),
+    Solved("both-terms", "valorant-20min"),
+    Solved("one-term", "valorant-20min", ("w_player=0",)),
+    RandomSearch("five"),
+    RandomSearch("one", moments(("player_diff",), 150, 50)),
+    RandomSearch("four", moments(DIFFERENCES, 150, 50)),
+    RandomSearch("deviations", SPREADS),
+    Paired("score", "zonestats", ("compare=score",), POPULATIONS, RATINGS),
+    Paired("cap", "zonestats-ffa", ("cap=every_player",), POPULATIONS, RATINGS),
+)
+
+
+def sets(changes: tuple[str, ...]) -> str:
+    """Return changes as options."""
+    return "".join(f" --set {change}" for change in changes)
+
+
+def digits(half: float | None) -> int:
+    """Return the decimals that show two digits of a half-width."""
+    return 4 if not half else max(0, 1 - math.floor(math.log10(half)))
+
+
+def plain(one: Estimate) -> str:
+    """Return a mean with the half-width of its interval."""
+    places = digits(one.half_width)
+    return f"{one.mean:.{places}f} ± {one.half_width or 0.0:.{places}f}"
+
+
+def signed(one: Estimate) -> str:
+    """Return a difference with the half-width of its interval."""
+    assert one.mean is not None
+    half = one.half_width or 0.0
+    if abs(one.mean) + half < NO_CHANGE:
+        return "0"
+    places = digits(half)
+    return f"{one.mean:+.{places}f} ± {half:.{places}f}"
+
+
+def negative_vectors() -> Iterator[tuple[str, str]]:
+    """Yield how rare vectors with a negative component are, with means of either reading."""
+    factors = load("valorant").factors.model_dump()
+    spreads = [math.sqrt(row[k]) for k, row in enumerate(factors["cov_matrix"])]
+    players = sum(factors["poisson_rate"][:24])
+    chances = [
+        NormalDist(mean, spread).cdf(0.0)
+        for mean, spread in zip(factors["mean_matrix"], spreads, strict=True)
+    ]
+    yield (
+        "negative",
+        f"at most {sum(chances):.1e} of the players, one in {1 / sum(chances) / players:,.0f} days",
+    )
+
+
+def measured(task: Paired | Solved | RandomSearch) -> tuple[str, list[Row]]:
+    """Return what a task measures; by this name, so that other processes find it."""
+    return task.measured()
+
+
+def main() -> None:
+    """Measure everything, then write the CSV file and the page."""
+    with ProcessPoolExecutor(2) as pool:
+        found = list(pool.map(measured, TASKS))
+    rows = [row for _, some in found for row in some]
+    names = Row._fields
+    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    write_csv(HERE / "readings.csv", columns)
+    texts = dict(negative_vectors())
+    for task, (words, _) in zip(TASKS, found, strict=True):
+        texts[task.name] = f"`{task.command}`: {words}"
+    page = HERE / "README.md"
+
+    def filled(mark: re.Match[str]) -> str:
+        return f"{mark[1]}{texts.pop(mark[2])}{mark[3]}"
+
+    pattern = r"(<!-- ([\w-]+) -->).*?(<!-- end -->)"
+    page.write_text(re.sub(pattern, filled, page.read_text(encoding="utf-8")), encoding="utf-8")
+    assert not texts, f"not on the page: {', '.join(texts)}"
+
+
+if __name__ == "__main__":
+    main()
