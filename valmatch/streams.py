@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from valmatch.draws.philox import SLOT, SOURCE, Words, new_stream
+
 __all__ = ["Streams"]
 
 
@@ -33,6 +35,7 @@ class Streams:
             raise ValueError(f"seed {seed} is negative; give an integer >= 0")
         self.seed = seed
         self._key = np.random.SeedSequence(seed).generate_state(2, np.uint64)
+        self._first = new_stream(self._key)
         self._open: dict[int, tuple[np.random.Philox, np.random.Generator, Any]] = {}
 
     def stream(self, replication: int | None, source: int) -> np.random.Generator:
@@ -54,6 +57,21 @@ class Streams:
         bits, generator, state = self._open[source]
         counter = state["state"]["counter"]
         counter[2] = source
-        counter[3] = 0 if replication is None else replication + 1
+        counter[3] = _slot(replication)
         bits.state = state
         return generator
+
+    def words(self, replication: int | None, source: int) -> Words:
+        """Return the same stream at its start for the kernels of `valmatch.draws`.
+
+        They draw from it what the generator of `stream` would. It is an array of its own.
+        """
+        words = self._first.copy()
+        words[SOURCE] = source
+        words[SLOT] = _slot(replication)
+        return words
+
+
+def _slot(replication: int | None) -> int:
+    """Return the last word of the counters of a replication."""
+    return 0 if replication is None else replication + 1
