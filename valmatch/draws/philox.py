@@ -1,8 +1,7 @@
 """The words of the counter-based generator Philox4x64-10, as `numpy.random.Philox` gives them.
 
-A stream is one array of 64-bit words, which kernels take as one argument: the keys of the ten
-rounds, the place in the stream, and a store of words that were generated ahead. Blocks of four
-words have the counters (block, 0, source, replication + 1) with blocks numbered from 1, as
+A stream is one array of 64-bit words, which kernels take as one argument: the key, the place in the
+stream, and a store of words that were generated ahead. Blocks of four words have the counters (block, 0, source, replication + 1) with blocks numbered from 1, as
 `valmatch.streams.Streams` positions numpy's generators.
 
 Source: Salmon, Moraes, Dror and Shaw (2011), "Parallel random numbers: as easy as 1, 2, 3".
@@ -35,20 +34,21 @@ Words = NDArray[np.uint64]
 
 ROUNDS = 10
 MULTIPLIERS = np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157)
-STEPS = 0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B
-"""From one round to the next the two halves of the key grow by these, modulo 2**64."""
+KEY_STEPS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBB67AE8584CAA73B)
+"""From one round to the next the two words of the key grow by these, modulo 2**64."""
 
-BLOCK = 2 * ROUNDS
-"""Where a stream, after the keys of the rounds, holds the number of the next block."""
+# What the words of a stream are, after the two of its key:
+BLOCK = 2
+"""The number of the next block."""
 
-SOURCE, SLOT = BLOCK + 1, BLOCK + 2
-"""Where it holds the source and replication + 1, which is 0 for the draws that all share."""
+SOURCE, SLOT = 3, 4
+"""The source and replication + 1, which is 0 for the draws that all replications share."""
 
-POSITION = BLOCK + 3
-"""Where it holds the place of the next word in the store; `END` if the store is used up."""
+POSITION = 5
+"""The place of the next word in the store; `END` if the store is used up."""
 
-STORE = BLOCK + 4
-"""Where the store begins; it is filled up to its end."""
+STORE = 8
+"""Where the store begins; two words before it are left free, so that it begins a line of memory."""
 
 BLOCKS = 64
 """Most blocks generated at a time: more gain no speed, and fewer wait in the nearest cache."""
@@ -68,9 +68,7 @@ def new_stream(key: Words) -> Words:
         Key of the generator.
     """
     stream = np.zeros(END, np.uint64)
-    for k in range(ROUNDS):
-        for half, step in enumerate(STEPS):
-            stream[2 * k + half] = (int(key[half]) + k * step) % 2**64
+    stream[:2] = key
     stream[BLOCK] = 1
     stream[POSITION] = END
     return stream
@@ -99,7 +97,10 @@ _product = intrinsic(_typed)
 
 
 def _compiled(a: Any, b: Any) -> Any:  # noqa: ANN401
-    return lambda a, b: _product(a, b)
+    def compiled(a: Any, b: Any) -> Any:  # noqa: ANN401
+        return _product(a, b)
+
+    return compiled
 
 
 overload(product, jit_options={"forceinline": True})(_compiled)
@@ -122,13 +123,17 @@ def refill(stream: Words, wanted: int) -> int:
         Place of the first of these words.
     """
     start = END - 4 * min((wanted + 3) // 4, BLOCKS)
-    block = stream[BLOCK]
+    block, source, slot = stream[BLOCK], stream[SOURCE], stream[SLOT]
+    first_a, first_b = stream[0], stream[1]
     for at in range(start, END, 4):
-        a, b, c, d = block, ZERO, stream[SOURCE], stream[SLOT]
-        for k in range(0, 2 * ROUNDS, 2):
+        a, b, c, d = block, ZERO, source, slot
+        key_a, key_b = first_a, first_b
+        for _ in range(ROUNDS):
             high_a, low_a = product(MULTIPLIERS[0], a)
             high_c, low_c = product(MULTIPLIERS[1], c)
-            a, b, c, d = high_c ^ b ^ stream[k], low_c, high_a ^ d ^ stream[k + 1], low_a
+            a, b, c, d = high_c ^ b ^ key_a, low_c, high_a ^ d ^ key_b, low_a
+            key_a += KEY_STEPS[0]
+            key_b += KEY_STEPS[1]
         stream[at], stream[at + 1], stream[at + 2], stream[at + 3] = a, b, c, d
         block += ONE
     stream[BLOCK] = block
