@@ -10,7 +10,12 @@ from numpy.typing import NDArray
 
 from tests.interpreted import interpreted
 from tests.oracles.arrivals import drawn_by_numpy
-from valmatch.models.valorant.arrivals import ArrivalProcess, ArrivingPlayers, cholesky_factor
+from valmatch.models.valorant.arrivals import (
+    GAPS,
+    ArrivalProcess,
+    ArrivingPlayers,
+    cholesky_factor,
+)
 from valmatch.streams import Streams
 
 RATES = [20.0, 0.0, 5.0, 40.0]
@@ -110,6 +115,16 @@ def test_chunks_never_change_a_draw(size: int) -> None:
         np.testing.assert_array_equal(whole, parts)
 
 
+def test_times_invert_the_cumulative_rate_exactly() -> None:
+    levels = process().levels
+    for k in range(50):
+        reached = np.cumsum(Streams(10).stream(k, GAPS).standard_exponential(400))
+        reached = reached[reached < levels[-1]]
+        piece = np.searchsorted(levels, reached, "right") - 1
+        times = np.minimum(piece + (reached - levels[piece]) / np.array(RATES)[piece], piece + 1)
+        np.testing.assert_array_equal(day(10, k).times, times)
+
+
 DAYS = {
     "of-some-hours": process(),
     "of-a-fraction": process(0.37),
@@ -131,16 +146,6 @@ def test_days_are_those_drawn_by_numpy(kind: str, size: int) -> None:
             for column, other in zip(mine, theirs, strict=True):
                 assert column.shape == other.shape
                 assert column.tobytes() == other.tobytes()
-
-
-def test_several_days_may_be_open_at_a_time() -> None:
-    streams = Streams(9)
-    days = [process().chunks(streams, k, 5) for k in range(2)]
-    both = list(zip(*days, strict=False))
-    for k, chunks in enumerate(zip(*both, strict=True)):
-        apart = process().chunks(Streams(9), k, 5)
-        for chunk, other in zip(chunks, apart, strict=False):
-            np.testing.assert_array_equal(chunk.ratings, other.ratings)
 
 
 def test_skills_and_times_come_from_streams_of_their_own() -> None:

@@ -17,7 +17,8 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.interpreted import interpreted
-from valmatch.draws.philox import BLOCK, END, POSITION, Words
+from valmatch.compilation import njit
+from valmatch.draws.philox import BLOCK, END, POSITION, Words, rewind
 from valmatch.draws.uniform import fill_uniform
 from valmatch.draws.ziggurat import fill_exponential, fill_normal
 from valmatch.draws.ziggurat_tables import (
@@ -212,26 +213,30 @@ def test_tails_are_those_of_numpy() -> None:
     assert refused > 100
 
 
-def test_densities_are_those_of_the_layers() -> None:
-    """Check the tables against the distributions: layers of equal area that fill the density."""
-    for scale, places, density, height in (
-        (NORMAL_SCALE, 2**52, NORMAL_DENSITY, lambda x: np.exp(-0.5 * x * x)),
-        (EXPONENTIAL_SCALE, 2**53, EXPONENTIAL_DENSITY, lambda x: np.exp(-x)),
-    ):
-        ends = scale * places
-        np.testing.assert_allclose(density[1:], height(ends[1:]), rtol=1e-14)
-        areas = ends[1:] * (np.append(1.0, density[1:-1]) - density[1:])
-        np.testing.assert_allclose(areas, ends[0] * density[-1], rtol=1e-12)
+@pytest.mark.parametrize("name", PLACES)
+def test_layers_have_equal_areas_under_the_density(name: str) -> None:
+    normal = name == "standard_normal"
+    density = NORMAL_DENSITY if normal else EXPONENTIAL_DENSITY
+    ends = SCALES[name] * PLACES[name]
+    heights = np.exp(-0.5 * ends**2 if normal else -ends)
+    np.testing.assert_allclose(density[1:], heights[1:], rtol=1e-14)
+    areas = ends[1:] * (density[:-1] - density[1:])
+    np.testing.assert_allclose(areas, ends[0] * density[-1], rtol=1e-11)
 
 
-def test_streams_for_kernels_do_not_touch_each_other() -> None:
+@njit
+def normals_of_slots(words: Words, out: Floats) -> None:
+    for slot in range(out.shape[0]):
+        rewind(words, slot)
+        fill_normal(words, out[slot])
+
+
+def test_kernels_go_from_replication_to_replication() -> None:
     streams = Streams(7)
-    both = streams.words(0, 0), streams.words(1, 0)
-    first = [drawn("random", words, 10) for words in both]
-    then = [drawn("random", words, 10) for words in both]
-    for replication in (0, 1):
-        numbers = np.concatenate([first[replication], then[replication]])
-        expect_same("random", numbers, streams.stream(replication, 0).random(20))
+    out = np.empty((4, 3))
+    normals_of_slots(streams.words(None, 2), out)
+    for replication, ours in zip((None, 0, 1, 2), out, strict=True):
+        expect_same("standard_normal", ours, streams.stream(replication, 2).standard_normal(3))
 
 
 def some_numbers() -> list[float]:

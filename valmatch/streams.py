@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from valmatch.draws.philox import SLOT, SOURCE, Words, new_stream
+from valmatch.draws.philox import Words, new_stream, rewind
 
 __all__ = ["Streams"]
 
@@ -34,9 +34,9 @@ class Streams:
         if seed < 0:
             raise ValueError(f"seed {seed} is negative; give an integer >= 0")
         self.seed = seed
-        self._key = np.random.SeedSequence(seed).generate_state(2, np.uint64)
-        self._first = new_stream(self._key)
+        self._key = np.random.SeedSequence(seed).generate_state(2, np.uint64).astype(np.uint64)
         self._open: dict[int, tuple[np.random.Philox, np.random.Generator, Any]] = {}
+        self._words: dict[int, Words] = {}
 
     def stream(self, replication: int | None, source: int) -> np.random.Generator:
         """Position the generator of `source` at the start of its stream for `replication`.
@@ -62,13 +62,15 @@ class Streams:
         return generator
 
     def words(self, replication: int | None, source: int) -> Words:
-        """Return the same stream at its start for the kernels of `valmatch.draws`.
+        """Position the words of the same stream at its start, for the kernels of `valmatch.draws`.
 
-        They draw from it what the generator of `stream` would. It is an array of its own.
+        They draw from it what the generator of `stream` would. The array of a source is reused:
+        it is valid until the next call with the same source.
         """
-        words = self._first.copy()
-        words[SOURCE] = source
-        words[SLOT] = _slot(replication)
+        words = self._words.get(source)
+        if words is None:
+            words = self._words[source] = new_stream(self._key, source)
+        rewind(words, _slot(replication))
         return words
 
 

@@ -1,33 +1,30 @@
 """The words of the counter-based generator Philox4x64-10, as `numpy.random.Philox` gives them.
 
 A stream is one array of 64-bit words, which kernels take as one argument: the key, the place in the
-stream, and a store of words that were generated ahead. Blocks of four words have the counters (block, 0, source, replication + 1) with blocks numbered from 1, as
-`valmatch.streams.Streams` positions numpy's generators.
+stream, and a store of words that were generated ahead. Blocks of four words have the counters
+(block, 0, source, replication + 1) with blocks numbered from 1, as `valmatch.streams.Streams`
+positions numpy's generators.
 
 Source: Salmon, Moraes, Dror and Shaw (2011), "Parallel random numbers: as easy as 1, 2, 3".
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic, overload
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from valmatch.compilation import inlined, njit
+from valmatch.draws.product import product
 
 __all__ = [
     "END",
     "POSITION",
-    "SLOT",
-    "SOURCE",
     "Words",
     "new_stream",
     "next_word",
     "refill",
+    "rewind",
 ]
 
 Words = NDArray[np.uint64]
@@ -51,7 +48,7 @@ STORE = 8
 """Where the store begins; two words before it are left free, so that it begins a line of memory."""
 
 BLOCKS = 64
-"""Most blocks generated at a time: more gain no speed, and fewer wait in the nearest cache."""
+"""Most blocks generated at a time: few enough that they wait in the nearest cache."""
 
 END = STORE + 4 * BLOCKS
 """Length of a stream."""
@@ -59,55 +56,35 @@ END = STORE + 4 * BLOCKS
 ZERO, ONE = np.uint64(0), np.uint64(1)
 
 
-def new_stream(key: Words) -> Words:
-    """Return the stream of source 0 and slot 0 at its beginning, of which others are copies.
+def new_stream(key: Words, source: int) -> Words:
+    """Return a stream of a source, to be positioned by `rewind`.
 
     Parameters
     ----------
     key : (2,) ndarray of uint64
         Key of the generator.
+    source : int
+        Number of the source.
     """
     stream = np.zeros(END, np.uint64)
     stream[:2] = key
-    stream[BLOCK] = 1
-    stream[POSITION] = END
+    stream[SOURCE] = source
     return stream
 
 
-def product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Return the higher and the lower word of a product of 128 bits."""
-    both = int(a) * int(b)
-    return np.uint64(both >> 64), np.uint64(both % 2**64)
+@register_jitable
+def rewind(stream: Words, slot: int) -> None:
+    """Position a stream at the start of a slot, which is replication + 1.
 
-
-def _emitted(context: Any, builder: Any, signature: Any, factors: Any) -> Any:  # noqa: ANN401
-    """Emit the one instruction that processors have for a product of 128 bits."""
-    word, wide = ir.IntType(64), ir.IntType(128)
-    a, b = (builder.zext(factor, wide) for factor in factors)
-    both = builder.mul(a, b)
-    high = builder.trunc(builder.lshr(both, ir.Constant(wide, 64)), word)
-    return context.make_tuple(builder, signature.return_type, (high, builder.trunc(both, word)))
-
-
-def _typed(typing: Any, a: Any, b: Any) -> Any:  # noqa: ANN401
-    return types.UniTuple(types.uint64, 2)(types.uint64, types.uint64), _emitted
-
-
-_product = intrinsic(_typed)
-
-
-def _compiled(a: Any, b: Any) -> Any:  # noqa: ANN401
-    def compiled(a: Any, b: Any) -> Any:  # noqa: ANN401
-        return _product(a, b)
-
-    return compiled
-
-
-overload(product, jit_options={"forceinline": True})(_compiled)
+    Outside of kernels it is plain Python, as a call of a compiled function costs more.
+    """
+    stream[SLOT] = slot
+    stream[BLOCK] = 1
+    stream[POSITION] = END
 
 
 @njit
-def refill(stream: Words, wanted: int) -> int:
+def refill(stream: Words, wanted: int) -> np.int64:
     """Generate words for a store that is used up.
 
     Parameters
@@ -119,7 +96,7 @@ def refill(stream: Words, wanted: int) -> int:
 
     Returns
     -------
-    int
+    numpy.int64
         Place of the first of these words.
     """
     start = END - 4 * min((wanted + 3) // 4, BLOCKS)
@@ -137,7 +114,7 @@ def refill(stream: Words, wanted: int) -> int:
         stream[at], stream[at + 1], stream[at + 2], stream[at + 3] = a, b, c, d
         block += ONE
     stream[BLOCK] = block
-    return start
+    return np.int64(start)
 
 
 @inlined

@@ -79,20 +79,25 @@ def arrival_times(
     finished : bool
         Whether the horizon was reached.
     """
-    level, piece = clock[0], int(clock[1])
-    for k in range(gaps.size):
-        level += gaps[k]
-        while piece < rates.size and levels[piece + 1] <= level:
-            piece += 1
-        if piece == rates.size:
-            return k, True
-        time = edges[piece] + (level - levels[piece]) / rates[piece]
-        # Rounding may carry the last arrivals of a piece a hair over its edge.
-        times[k] = min(time, edges[piece + 1])
-        if times[k] >= edges[rates.size]:
-            return k, True
-    clock[0], clock[1] = level, piece
-    return gaps.size, False
+    level, piece, k = clock[0], int(clock[1]), 0
+    while piece < rates.size:
+        low, high = levels[piece], levels[piece + 1]
+        start, end, rate = edges[piece], edges[piece + 1], rates[piece]
+        while True:
+            if k == gaps.size:
+                clock[0], clock[1] = level, piece
+                return k, False
+            reached = level + gaps[k]
+            if reached >= high:
+                break
+            level = reached
+            # Rounding may carry the last arrivals of a piece a hair over its edge.
+            times[k] = min(start + (level - low) / rate, end)
+            if times[k] >= edges[rates.size]:
+                return k, True
+            k += 1
+        piece += 1
+    return k, True
 
 
 @njit
@@ -240,6 +245,9 @@ class ArrivalProcess:
         self.mean = np.array(mean, dtype=np.float64)
         self.factor = cholesky_factor(covariance)
         self.multipliers = np.array(multipliers, dtype=np.float64)
+        # Nearly always one chunk reaches the horizon: the mean and six deviations.
+        expected = self.expected_players
+        self.room = int(expected + 6.0 * math.sqrt(expected)) + 16
 
     @property
     def expected_players(self) -> float:
@@ -256,12 +264,10 @@ class ArrivalProcess:
     ) -> Iterator[ArrivingPlayers]:
         """Yield the players of a replication in order of arrival, at most `size` at a time.
 
-        Each replication is drawn when it is asked for; several may be open at a time.
+        `streams` serves one replication at a time: exhaust the iterator before opening another.
         """
         gaps, normals = streams.words(replication, GAPS), streams.words(replication, VECTORS)
-        # Nearly always one chunk reaches the horizon: the mean and six deviations.
-        expected = self.expected_players
-        size = min(size, int(expected + 6.0 * math.sqrt(expected)) + 16)
+        size = min(size, self.room)
         clock = np.zeros(2)
         finished = False
         while not finished:
