@@ -128,7 +128,9 @@ def announce_compilation(kernel: Any) -> None:  # noqa: ANN401
     Said once a process, whatever the number of kernels, and not by worker processes.
     """
     global _announced
-    if _announced or parent_process() is not None or not hasattr(kernel, "py_func"):
+    if _announced or getattr(kernel, "overloads", None):  # looking into the cache takes time
+        return
+    if parent_process() is not None or not hasattr(kernel, "py_func"):
         return
     function, place = kernel.py_func, kernel.stats.cache_path
     stem = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}-"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import njit, unallocating
+from valmatch.compilation import announce_compilation, njit, unallocating
 from valmatch.draws.philox import Words
 from valmatch.draws.ziggurat import fill_exponential, fill_normal
 from valmatch.streams import Streams
@@ -266,6 +266,7 @@ class ArrivalProcess:
 
         `streams` serves one replication at a time: exhaust the iterator before opening another.
         """
+        announce_compilation(draw_players)
         gaps, normals = streams.words(replication, GAPS), streams.words(replication, VECTORS)
         size = min(size, self.room)
         clock = np.zeros(2)
