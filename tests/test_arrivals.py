@@ -9,7 +9,13 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.interpreted import interpreted
-from valmatch.models.valorant.arrivals import ArrivalProcess, ArrivingPlayers, cholesky_factor
+from tests.oracles.arrivals import drawn_by_numpy
+from valmatch.models.valorant.arrivals import (
+    GAPS,
+    ArrivalProcess,
+    ArrivingPlayers,
+    cholesky_factor,
+)
 from valmatch.streams import Streams
 
 RATES = [20.0, 0.0, 5.0, 40.0]
@@ -107,6 +113,39 @@ def test_rejection_redraws_whole_vectors() -> None:
 def test_chunks_never_change_a_draw(size: int) -> None:
     for whole, parts in zip(day(7, 3), day(7, 3, size), strict=True):
         np.testing.assert_array_equal(whole, parts)
+
+
+def test_times_invert_the_cumulative_rate_exactly() -> None:
+    levels = process().levels
+    for k in range(50):
+        reached = np.cumsum(Streams(10).stream(k, GAPS).standard_exponential(400))
+        reached = reached[reached < levels[-1]]
+        piece = np.searchsorted(levels, reached, "right") - 1
+        times = np.minimum(piece + (reached - levels[piece]) / np.array(RATES)[piece], piece + 1)
+        np.testing.assert_array_equal(day(10, k).times, times)
+
+
+DAYS = {
+    "of-some-hours": process(),
+    "of-a-fraction": process(0.37),
+    "of-nobody": process(1e-9),
+    "of-chunks": ArrivalProcess([9000.0, 0.0, 9000.0], 2.9, MEAN, COVARIANCE, [1.0, 0.5, -1.0]),
+    "of-refusals": process(mean=[-300.0, -0.1, 40.0]),
+    "of-one-kind": ArrivalProcess([50.0], 1.0, MEAN, np.zeros((3, 3)).tolist(), [1.0, 1.0, 1.0]),
+}
+
+
+@pytest.mark.parametrize("kind", DAYS)
+@pytest.mark.parametrize("size", [1, 63, 64, 65, 16_384])
+def test_days_are_those_drawn_by_numpy(kind: str, size: int) -> None:
+    for seed, replication in [(1, 0), (1, 1), (2**70, 5), (3, 2**63 - 1)][: 1 if size == 1 else 4]:
+        ours = list(DAYS[kind].chunks(Streams(seed), replication, size))
+        numpys = list(drawn_by_numpy(DAYS[kind], Streams(seed), replication, size))
+        assert len(ours) == len(numpys)
+        for mine, theirs in zip(ours, numpys, strict=True):
+            for column, other in zip(mine, theirs, strict=True):
+                assert column.shape == other.shape
+                assert column.tobytes() == other.tobytes()
 
 
 def test_skills_and_times_come_from_streams_of_their_own() -> None:

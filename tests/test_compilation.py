@@ -123,6 +123,7 @@ class Kernel:
 
     def __init__(self, place: Path | None) -> None:
         self.py_func = start
+        self.overloads: dict[str, str] = {}
         self.stats = SimpleNamespace(cache_path=place and str(place))
 
 
@@ -147,5 +148,8 @@ def test_compilation_is_announced_once_and_truly(
     assert said(empty) == f"compiling further kernels once (kept in {place})\n"
     (place / "test_compilation.start-1.nbi").touch()
     assert said(empty) == ""
+    used = Kernel(None)
+    used.overloads = {"of a call": "compiled"}
+    assert said(used) == ""
     monkeypatch.setattr(compilation, "parent_process", lambda: object())
     assert said(Kernel(None)) == ""  # a worker process

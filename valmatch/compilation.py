@@ -18,11 +18,11 @@ import numba
 
 from valmatch.printable import one_line
 
-__all__ = ["announce_compilation", "expanded", "inlined", "njit"]
+__all__ = ["announce_compilation", "expanded", "inlined", "njit", "unallocating"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
-KERNELS = ("game_logs", "matching", "models", "optimization", "policies", "ratings")
+KERNELS = ("draws", "game_logs", "matching", "models", "optimization", "policies", "ratings")
 """The folders of the package that hold kernels."""
 
 UNUSED = 3600.0
@@ -40,6 +40,14 @@ def njit(function: F) -> F:
     Floating-point arithmetic stays strict (no fastmath), because results must be reproducible.
     """
     return _compiled(function)
+
+
+def unallocating(function: F) -> F:
+    """Compile a kernel that makes no array, without counting the references to those it takes.
+
+    For kernels called so often that the counts would show. Arrays are passed singly.
+    """
+    return _compiled(function, _nrt=False)
 
 
 def inlined(function: F) -> F:
@@ -120,7 +128,9 @@ def announce_compilation(kernel: Any) -> None:  # noqa: ANN401
     Said once a process, whatever the number of kernels, and not by worker processes.
     """
     global _announced
-    if _announced or parent_process() is not None or not hasattr(kernel, "py_func"):
+    if _announced or getattr(kernel, "overloads", None):  # looking into the cache takes time
+        return
+    if parent_process() is not None or not hasattr(kernel, "py_func"):
         return
     function, place = kernel.py_func, kernel.stats.cache_path
     stem = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}-"

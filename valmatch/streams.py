@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from valmatch.draws.philox import Words, new_stream, rewind
+
 __all__ = ["Streams"]
 
 
@@ -32,8 +34,9 @@ class Streams:
         if seed < 0:
             raise ValueError(f"seed {seed} is negative; give an integer >= 0")
         self.seed = seed
-        self._key = np.random.SeedSequence(seed).generate_state(2, np.uint64)
+        self._key = np.random.SeedSequence(seed).generate_state(2, np.uint64).astype(np.uint64)
         self._open: dict[int, tuple[np.random.Philox, np.random.Generator, Any]] = {}
+        self._words: dict[int, Words] = {}
 
     def stream(self, replication: int | None, source: int) -> np.random.Generator:
         """Position the generator of `source` at the start of its stream for `replication`.
@@ -54,6 +57,23 @@ class Streams:
         bits, generator, state = self._open[source]
         counter = state["state"]["counter"]
         counter[2] = source
-        counter[3] = 0 if replication is None else replication + 1
+        counter[3] = _slot(replication)
         bits.state = state
         return generator
+
+    def words(self, replication: int | None, source: int) -> Words:
+        """Position the words of the same stream at its start, for the kernels of `valmatch.draws`.
+
+        They draw from it what the generator of `stream` would. The array of a source is reused:
+        it is valid until the next call with the same source.
+        """
+        words = self._words.get(source)
+        if words is None:
+            words = self._words[source] = new_stream(self._key, source)
+        rewind(words, _slot(replication))
+        return words
+
+
+def _slot(replication: int | None) -> int:
+    """Return the last word of the counters of a replication."""
+    return 0 if replication is None else replication + 1

@@ -9,7 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import njit
+from valmatch.compilation import announce_compilation, njit, unallocating
+from valmatch.draws.philox import Words
+from valmatch.draws.ziggurat import fill_exponential, fill_normal
 from valmatch.streams import Streams
 
 __all__ = ["ArrivalProcess", "ArrivingPlayers", "arrival_times", "cholesky_factor", "skill_vectors"]
@@ -21,6 +23,10 @@ GAPS, VECTORS = 0, 1
 
 CHUNK = 16_384
 """Most players drawn at once: bounds the memory of a replication, never changes a draw."""
+
+
+GAPS_AT_ONCE = 64
+"""Gaps drawn at a time: those drawn beyond the horizon are wasted."""
 
 
 class ArrivingPlayers(NamedTuple):
@@ -73,20 +79,25 @@ def arrival_times(
     finished : bool
         Whether the horizon was reached.
     """
-    level, piece = clock[0], int(clock[1])
-    for k in range(gaps.size):
-        level += gaps[k]
-        while piece < rates.size and levels[piece + 1] <= level:
-            piece += 1
-        if piece == rates.size:
-            return k, True
-        time = edges[piece] + (level - levels[piece]) / rates[piece]
-        # Rounding may carry the last arrivals of a piece a hair over its edge.
-        times[k] = min(time, edges[piece + 1])
-        if times[k] >= edges[rates.size]:
-            return k, True
-    clock[0], clock[1] = level, piece
-    return gaps.size, False
+    level, piece, k = clock[0], int(clock[1]), 0
+    while piece < rates.size:
+        low, high = levels[piece], levels[piece + 1]
+        start, end, rate = edges[piece], edges[piece + 1], rates[piece]
+        while True:
+            if k == gaps.size:
+                clock[0], clock[1] = level, piece
+                return k, False
+            reached = level + gaps[k]
+            if reached >= high:
+                break
+            level = reached
+            # Rounding may carry the last arrivals of a piece a hair over its edge.
+            times[k] = min(start + (level - low) / rate, end)
+            if times[k] >= edges[rates.size]:
+                return k, True
+            k += 1
+        piece += 1
+    return k, True
 
 
 @njit
@@ -131,6 +142,58 @@ def skill_vectors(
             ratings[row] = multipliers[0] * elo + multipliers[1] * kd + multipliers[2] * wr
             row += 1
     return row
+
+
+@unallocating
+def draw_players(
+    gaps: Words,
+    normals: Words,
+    clock: Floats,
+    edges: Floats,
+    levels: Floats,
+    rates: Floats,
+    mean: Floats,
+    factor: Floats,
+    multipliers: Floats,
+    times: Floats,
+    vectors: Floats,
+    ratings: Floats,
+) -> tuple[int, bool]:
+    """Draw the next players, as many as there is room for.
+
+    Each arrival gets a skill vector; whole vectors are redrawn until no component is negative.
+
+    Parameters
+    ----------
+    gaps, normals : numpy.ndarray
+        In and out: the two streams.
+    clock, edges, levels, rates
+        As for `arrival_times`.
+    mean, factor, multipliers
+        As for `skill_vectors`.
+    times, vectors, ratings : numpy.ndarray
+        (n,), (n, 3) and (n,) out.
+
+    Returns
+    -------
+    count : int
+        Players written.
+    finished : bool
+        Whether the horizon was reached.
+    """
+    count, finished = 0, False
+    while count < times.size and not finished:
+        # In place: an arrival is written where its gap was read, a vector not after its normals.
+        ahead = times[count : count + GAPS_AT_ONCE]
+        fill_exponential(gaps, ahead)
+        more, finished = arrival_times(ahead, clock, edges, levels, rates, ahead)
+        count += more
+    done = 0
+    while done < count:
+        draws = vectors[done:count]
+        fill_normal(normals, draws.reshape(draws.size))
+        done = skill_vectors(draws, mean, factor, multipliers, done, vectors, ratings)
+    return count, finished
 
 
 def cholesky_factor(covariance: Sequence[Sequence[float]]) -> Floats:
@@ -182,6 +245,9 @@ class ArrivalProcess:
         self.mean = np.array(mean, dtype=np.float64)
         self.factor = cholesky_factor(covariance)
         self.multipliers = np.array(multipliers, dtype=np.float64)
+        # Nearly always one chunk reaches the horizon: the mean and six deviations.
+        expected = self.expected_players
+        self.room = int(expected + 6.0 * math.sqrt(expected)) + 16
 
     @property
     def expected_players(self) -> float:
@@ -200,28 +266,26 @@ class ArrivalProcess:
 
         `streams` serves one replication at a time: exhaust the iterator before opening another.
         """
-        gaps = streams.stream(replication, GAPS)
-        normals = streams.stream(replication, VECTORS)
-        # Nearly always one draw of gaps reaches the horizon: the mean and six deviations.
-        expected = self.expected_players
-        size = min(size, int(expected + 6.0 * math.sqrt(expected)) + 16)
+        announce_compilation(draw_players)
+        gaps, normals = streams.words(replication, GAPS), streams.words(replication, VECTORS)
+        size = min(size, self.room)
         clock = np.zeros(2)
         finished = False
         while not finished:
-            times = np.empty(size)
-            count, finished = arrival_times(
-                gaps.standard_exponential(size), clock, self.edges, self.levels, self.rates, times
+            times, ratings = np.empty(size), np.empty(size)
+            vectors = np.empty((size, self.mean.size))
+            count, finished = draw_players(
+                gaps,
+                normals,
+                clock,
+                self.edges,
+                self.levels,
+                self.rates,
+                self.mean,
+                self.factor,
+                self.multipliers,
+                times,
+                vectors,
+                ratings,
             )
-            yield self._players(times[:count], normals)
-
-    def _players(self, times: Floats, normals: np.random.Generator) -> ArrivingPlayers:
-        """Give each arrival a skill vector, redrawing whole vectors until none is negative."""
-        count, width = times.size, self.mean.size
-        vectors, ratings = np.empty((count, width)), np.empty(count)
-        done = 0
-        while done < count:
-            draws = normals.standard_normal((count - done, width))
-            done = skill_vectors(
-                draws, self.mean, self.factor, self.multipliers, done, vectors, ratings
-            )
-        return ArrivingPlayers(times, ratings, vectors)
+            yield ArrivingPlayers(times[:count], ratings[:count], vectors[:count])

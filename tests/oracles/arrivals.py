@@ -1,0 +1,60 @@
+"""The arrivals of a replication, drawn by numpy's own generators."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.models.valorant.arrivals import (
+    CHUNK,
+    GAPS,
+    VECTORS,
+    ArrivalProcess,
+    ArrivingPlayers,
+    arrival_times,
+    skill_vectors,
+)
+from valmatch.streams import Streams
+
+__all__ = ["drawn_by_numpy"]
+
+
+def drawn_by_numpy(
+    process: ArrivalProcess, streams: Streams, replication: int, size: int = CHUNK
+) -> Iterator[ArrivingPlayers]:
+    """Yield what `ArrivalProcess.chunks` must yield, chunk by chunk."""
+    gaps = streams.stream(replication, GAPS)
+    normals = streams.stream(replication, VECTORS)
+    expected = process.expected_players
+    size = min(size, int(expected + 6.0 * math.sqrt(expected)) + 16)
+    clock = np.zeros(2)
+    finished = False
+    while not finished:
+        times = np.empty(size)
+        count, finished = arrival_times(
+            gaps.standard_exponential(size),
+            clock,
+            process.edges,
+            process.levels,
+            process.rates,
+            times,
+        )
+        yield _players(process, times[:count], normals)
+
+
+def _players(
+    process: ArrivalProcess, times: NDArray[np.float64], normals: np.random.Generator
+) -> ArrivingPlayers:
+    """Give each arrival a skill vector, redrawing whole vectors until none is negative."""
+    count, width = times.size, process.mean.size
+    vectors, ratings = np.empty((count, width)), np.empty(count)
+    done = 0
+    while done < count:
+        draws = normals.standard_normal((count - done, width))
+        done = skill_vectors(
+            draws, process.mean, process.factor, process.multipliers, done, vectors, ratings
+        )
+    return ArrivingPlayers(times, ratings, vectors)

@@ -1,0 +1,127 @@
+"""The words of the counter-based generator Philox4x64-10, as `numpy.random.Philox` gives them.
+
+A stream is one array of 64-bit words, which kernels take as one argument: the key, the place in the
+stream, and a store of words that were generated ahead. Blocks of four words have the counters
+(block, 0, source, replication + 1) with blocks numbered from 1, as `valmatch.streams.Streams`
+positions numpy's generators.
+
+Source: Salmon, Moraes, Dror and Shaw (2011), "Parallel random numbers: as easy as 1, 2, 3".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba.extending import register_jitable
+from numpy.typing import NDArray
+
+from valmatch.compilation import inlined, njit
+from valmatch.draws.product import product
+
+__all__ = [
+    "END",
+    "POSITION",
+    "Words",
+    "new_stream",
+    "next_word",
+    "refill",
+    "rewind",
+]
+
+Words = NDArray[np.uint64]
+
+ROUNDS = 10
+MULTIPLIERS = np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157)
+KEY_STEPS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBB67AE8584CAA73B)
+"""From one round to the next the two words of the key grow by these, modulo 2**64."""
+
+# What the words of a stream are, after the two of its key:
+BLOCK = 2
+"""The number of the next block."""
+
+SOURCE, SLOT = 3, 4
+"""The source and replication + 1, which is 0 for the draws that all replications share."""
+
+POSITION = 5
+"""The place of the next word in the store; `END` if the store is used up."""
+
+STORE = 8
+"""Where the store begins; two words before it are left free, so that it begins a line of memory."""
+
+BLOCKS = 64
+"""Most blocks generated at a time: few enough that they wait in the nearest cache."""
+
+END = STORE + 4 * BLOCKS
+"""Length of a stream."""
+
+ZERO, ONE = np.uint64(0), np.uint64(1)
+
+
+def new_stream(key: Words, source: int) -> Words:
+    """Return a stream of a source, to be positioned by `rewind`.
+
+    Parameters
+    ----------
+    key : (2,) ndarray of uint64
+        Key of the generator.
+    source : int
+        Number of the source.
+    """
+    stream = np.zeros(END, np.uint64)
+    stream[:2] = key
+    stream[SOURCE] = source
+    return stream
+
+
+@register_jitable
+def rewind(stream: Words, slot: int) -> None:
+    """Position a stream at the start of a slot, which is replication + 1.
+
+    Outside of kernels it is plain Python, as a call of a compiled function costs more.
+    """
+    stream[SLOT] = slot
+    stream[BLOCK] = 1
+    stream[POSITION] = END
+
+
+@njit
+def refill(stream: Words, wanted: int) -> np.int64:
+    """Generate words for a store that is used up.
+
+    Parameters
+    ----------
+    stream : (END,) ndarray of uint64
+        In and out; its position is left alone.
+    wanted : int
+        Words that will surely be used, at least 1: little more is generated.
+
+    Returns
+    -------
+    numpy.int64
+        Place of the first of these words.
+    """
+    start = END - 4 * min((wanted + 3) // 4, BLOCKS)
+    block, source, slot = stream[BLOCK], stream[SOURCE], stream[SLOT]
+    first_a, first_b = stream[0], stream[1]
+    for at in range(start, END, 4):
+        a, b, c, d = block, ZERO, source, slot
+        key_a, key_b = first_a, first_b
+        for _ in range(ROUNDS):
+            high_a, low_a = product(MULTIPLIERS[0], a)
+            high_c, low_c = product(MULTIPLIERS[1], c)
+            a, b, c, d = high_c ^ b ^ key_a, low_c, high_a ^ d ^ key_b, low_a
+            key_a += KEY_STEPS[0]
+            key_b += KEY_STEPS[1]
+        stream[at], stream[at + 1], stream[at + 2], stream[at + 3] = a, b, c, d
+        block += ONE
+    stream[BLOCK] = block
+    return np.int64(start)
+
+
+@inlined
+def next_word(stream: Words) -> np.uint64:
+    """Take one word, for draws that need more words than one now and then."""
+    position = np.int64(stream[POSITION])
+    if position == END:
+        position = refill(stream, 1)
+    stream[POSITION] = position + 1
+    return stream[position]

@@ -1,0 +1,146 @@
+"""Normal and exponential numbers by ziggurats, bit for bit those of numpy's generators.
+
+They are `Generator.standard_normal` and `Generator.standard_exponential`. A word gives the layer, a
+place in it and the sign; about one word in a hundred does not settle the draw, which then takes
+further words.
+
+Source: Marsaglia and Tsang (2000), "The ziggurat method for generating random variables", in the
+form of numpy/random/src/distributions/distributions.c of numpy 1.21 and later.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.compilation import inlined, njit, unallocating
+from valmatch.draws.philox import END, POSITION, Words, next_word, refill
+from valmatch.draws.uniform import next_uniform
+from valmatch.draws.ziggurat_tables import (
+    EXPONENTIAL_DENSITY,
+    EXPONENTIAL_END,
+    EXPONENTIAL_INSIDE,
+    EXPONENTIAL_SCALE,
+    NORMAL_DENSITY,
+    NORMAL_END,
+    NORMAL_END_INVERSE,
+    NORMAL_INSIDE,
+    NORMAL_SCALE,
+)
+
+__all__ = ["fill_exponential", "fill_normal"]
+
+Floats = NDArray[np.float64]
+
+ZERO, ONE = np.uint64(0), np.uint64(1)
+
+LAYER = np.uint64(0xFF)
+"""Bits that give one of the 256 layers."""
+
+NORMAL_SIDE, NORMAL_PLACE, PLACES = np.uint64(0x1FF), np.uint64(9), np.uint64(2**52 - 1)
+"""A word of a normal, from its lowest bit on: layer; sign; 52 bits of place; 3 unused."""
+
+SIDES = np.concatenate((NORMAL_SCALE, -NORMAL_SCALE))
+"""The scales by layer and sign: a branch on the sign would be guessed wrong half the time."""
+
+TAIL_SIGN = np.uint64(8)
+"""Bit of the place that gives the sign of a normal in the tail."""
+
+EXPONENTIAL_LAYER, EXPONENTIAL_PLACE = np.uint64(3), np.uint64(11)
+"""A word of an exponential, from its lowest bit on: 3 unused; layer; 53 bits of place."""
+
+
+@unallocating
+def fill_normal(stream: Words, out: Floats) -> None:
+    """Draw as many standard normals as `out`, (n,), takes."""
+    position = np.int64(stream[POSITION])
+    for i in range(out.size):
+        if position == END:
+            position = refill(stream, out.size - i)
+        word = stream[position]
+        position += 1
+        _, _, x, settled = _normal_point(word)
+        if not settled:
+            stream[POSITION] = position
+            x = _normal(stream, word)
+            position = np.int64(stream[POSITION])
+        out[i] = x
+    stream[POSITION] = position
+
+
+@inlined
+def _normal_point(word: np.uint64) -> tuple[np.uint64, np.uint64, float, bool]:
+    """Return layer, place, the number there, and whether it is under the density for certain."""
+    layer = word & LAYER
+    place = (word >> NORMAL_PLACE) & PLACES
+    x = np.int64(place) * SIDES[word & NORMAL_SIDE]
+    return layer, place, x, place < NORMAL_INSIDE[layer]
+
+
+@njit
+def _normal(stream: Words, word: np.uint64) -> float:
+    """Return the standard normal that begins with this word."""
+    while True:
+        layer, place, x, settled = _normal_point(word)
+        if settled:
+            return x
+        if layer == ZERO:
+            tail = _normal_tail(stream)
+            return -tail if (place >> TAIL_SIGN) & ONE else tail
+        below, above = NORMAL_DENSITY[layer], NORMAL_DENSITY[layer - ONE]
+        if (above - below) * next_uniform(stream) + below < math.exp(-0.5 * x * x):
+            return x
+        word = next_word(stream)
+
+
+@njit
+def _normal_tail(stream: Words) -> float:
+    """Return a normal beyond the last layer, by Marsaglia's method of two exponentials."""
+    while True:
+        x = -NORMAL_END_INVERSE * math.log1p(-next_uniform(stream))
+        y = -math.log1p(-next_uniform(stream))
+        if y + y > x * x:
+            return NORMAL_END + x
+
+
+@unallocating
+def fill_exponential(stream: Words, out: Floats) -> None:
+    """Draw as many standard exponentials as `out`, (n,), takes."""
+    position = np.int64(stream[POSITION])
+    for i in range(out.size):
+        if position == END:
+            position = refill(stream, out.size - i)
+        word = stream[position]
+        position += 1
+        _, x, settled = _exponential_point(word)
+        if not settled:
+            stream[POSITION] = position
+            x = _exponential(stream, word)
+            position = np.int64(stream[POSITION])
+        out[i] = x
+    stream[POSITION] = position
+
+
+@inlined
+def _exponential_point(word: np.uint64) -> tuple[np.uint64, float, bool]:
+    """Return layer, the number there, and whether it is under the density for certain."""
+    layer = (word >> EXPONENTIAL_LAYER) & LAYER
+    place = word >> EXPONENTIAL_PLACE
+    return layer, np.int64(place) * EXPONENTIAL_SCALE[layer], place < EXPONENTIAL_INSIDE[layer]
+
+
+@njit
+def _exponential(stream: Words, word: np.uint64) -> float:
+    """Return the standard exponential that begins with this word."""
+    while True:
+        layer, x, settled = _exponential_point(word)
+        if settled:
+            return x
+        if layer == ZERO:
+            return EXPONENTIAL_END - math.log1p(-next_uniform(stream))
+        below, above = EXPONENTIAL_DENSITY[layer], EXPONENTIAL_DENSITY[layer - ONE]
+        if (above - below) * next_uniform(stream) + below < math.exp(-x):
+            return x
+        word = next_word(stream)
