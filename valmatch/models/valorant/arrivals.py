@@ -17,7 +17,7 @@ __all__ = ["ArrivalProcess", "ArrivingPlayers", "arrival_times", "cholesky_facto
 Floats = NDArray[np.float64]
 
 GAPS, VECTORS = 0, 1
-"""Sources of randomness: unit-rate exponential gaps between arrivals; skill vectors."""
+"""Sources of randomness: unit-rate gaps between arrivals; skill vectors."""
 
 CHUNK = 16_384
 """Most players drawn at once: bounds the memory of a replication, never changes a draw."""
@@ -45,7 +45,7 @@ class ArrivingPlayers(NamedTuple):
 def arrival_times(
     gaps: Floats, clock: Floats, edges: Floats, levels: Floats, rates: Floats, times: Floats
 ) -> tuple[int, bool]:
-    """Turn unit-rate exponential gaps into arrivals by inverting the cumulative rate, exactly.
+    """Turn unit-rate gaps into arrivals by inverting the cumulative rate, exactly.
 
     With Lambda(t) the expected number of arrivals up to t, the k-th arrival of a Poisson process
     with rate Lambda' is Lambda^-1(E_1 + ... + E_k) for independent unit exponentials E. For
@@ -54,11 +54,11 @@ def arrival_times(
     Parameters
     ----------
     gaps : numpy.ndarray
-        (k,): unit exponentials.
+        (k,): gaps at unit rate; exponentials for a Poisson process.
     clock : numpy.ndarray
         (2,): in and out: the sum of the gaps so far; the current piece.
     edges : numpy.ndarray
-        (m + 1,): borders of the pieces in hours, the last one being the horizon.
+        (m + 1,): borders of the pieces in hours, the last one being the horizon, which may be inf.
     levels : numpy.ndarray
         (m + 1,): Lambda at the edges.
     rates : numpy.ndarray
@@ -95,11 +95,12 @@ def skill_vectors(
     mean: Floats,
     factor: Floats,
     multipliers: Floats,
+    elo_max: float,
     start: int,
     vectors: Floats,
     ratings: Floats,
 ) -> int:
-    """Fill skill vectors from row `start` on, skipping every draw with a negative component.
+    """Fill skill vectors from row `start` on, skipping every draw with a component out of range.
 
     Parameters
     ----------
@@ -111,6 +112,8 @@ def skill_vectors(
         (3, 3): lower triangular factor L of the covariance, L L' = cov.
     multipliers : numpy.ndarray
         (3,): rating = multipliers . vector.
+    elo_max : float
+        Largest elo; no component may be negative.
     start : int
         First row to fill.
     vectors, ratings : numpy.ndarray
@@ -126,7 +129,7 @@ def skill_vectors(
         elo = mean[0] + factor[0, 0] * a
         kd = mean[1] + factor[1, 0] * a + factor[1, 1] * b
         wr = mean[2] + factor[2, 0] * a + factor[2, 1] * b + factor[2, 2] * c
-        if elo >= 0.0 and kd >= 0.0 and wr >= 0.0:
+        if 0.0 <= elo <= elo_max and kd >= 0.0 and wr >= 0.0:
             vectors[row, 0], vectors[row, 1], vectors[row, 2] = elo, kd, wr
             ratings[row] = multipliers[0] * elo + multipliers[1] * kd + multipliers[2] * wr
             row += 1
@@ -160,11 +163,17 @@ class ArrivalProcess:
     rates : sequence of float
         Arrivals per hour, one for each hour from 0 on.
     horizon : float
-        Hours; arrivals are those before it.
+        Hours; arrivals are those before it. inf: the last rate goes on until `count` is reached.
     mean, covariance : sequences of float
-        Moments of (elo, kd, wr) before the draws with a negative component are refused.
+        Moments of (elo, kd, wr) before the draws with a component out of range are refused.
     multipliers : sequence of float
         rating = multipliers . (elo, kd, wr).
+    elo_max : float
+        Largest elo; no component may be negative.
+    count : int or None
+        Number of arrivals, where the horizon is inf.
+    whole_gaps : bool
+        Gaps at unit rate are Poisson counts of mean 1, not exponentials.
     """
 
     def __init__(
@@ -174,19 +183,26 @@ class ArrivalProcess:
         mean: Sequence[float],
         covariance: Sequence[Sequence[float]],
         multipliers: Sequence[float],
+        *,
+        elo_max: float = math.inf,
+        count: int | None = None,
+        whole_gaps: bool = False,
     ) -> None:
-        pieces = math.ceil(horizon)
+        pieces = len(rates) if count is not None else math.ceil(horizon)
         self.rates = np.array(rates[:pieces], dtype=np.float64)
-        self.edges = np.minimum(np.arange(pieces + 1.0), horizon)
+        self.edges = np.append(np.arange(float(pieces)), horizon)
         self.levels = np.concatenate(([0.0], np.cumsum(self.rates * np.diff(self.edges))))
         self.mean = np.array(mean, dtype=np.float64)
         self.factor = cholesky_factor(covariance)
         self.multipliers = np.array(multipliers, dtype=np.float64)
+        self.elo_max = elo_max
+        self._count = count
+        self._whole_gaps = whole_gaps
 
     @property
     def expected_players(self) -> float:
-        """Expected number of arrivals before the horizon."""
-        return float(self.levels[-1])
+        """Expected number of arrivals; with whole gaps before a horizon about that."""
+        return float(self.levels[-1] if self._count is None else self._count)
 
     @property
     def busy_hours(self) -> float:
@@ -206,22 +222,44 @@ class ArrivalProcess:
         expected = self.expected_players
         size = min(size, int(expected + 6.0 * math.sqrt(expected)) + 16)
         clock = np.zeros(2)
+        left = self._count
         finished = False
         while not finished:
-            times = np.empty(size)
+            times = np.empty(size if left is None else min(size, left))
             count, finished = arrival_times(
-                gaps.standard_exponential(size), clock, self.edges, self.levels, self.rates, times
+                self._unit_gaps(gaps, times.size),
+                clock,
+                self.edges,
+                self.levels,
+                self.rates,
+                times,
             )
             yield self._players(times[:count], normals)
+            if left is not None:
+                left -= count
+                finished = left == 0
+
+    def _unit_gaps(self, stream: np.random.Generator, size: int) -> Floats:
+        """Draw gaps between arrivals at a rate of 1."""
+        if self._whole_gaps:
+            return stream.poisson(1.0, size).astype(np.float64)
+        return stream.standard_exponential(size)
 
     def _players(self, times: Floats, normals: np.random.Generator) -> ArrivingPlayers:
-        """Give each arrival a skill vector, redrawing whole vectors until none is negative."""
+        """Give each arrival a skill vector, redrawing whole vectors until all are in range."""
         count, width = times.size, self.mean.size
         vectors, ratings = np.empty((count, width)), np.empty(count)
         done = 0
         while done < count:
             draws = normals.standard_normal((count - done, width))
             done = skill_vectors(
-                draws, self.mean, self.factor, self.multipliers, done, vectors, ratings
+                draws,
+                self.mean,
+                self.factor,
+                self.multipliers,
+                self.elo_max,
+                done,
+                vectors,
+                ratings,
             )
         return ArrivingPlayers(times, ratings, vectors)
