@@ -38,7 +38,9 @@ def test_responses_are_those_of_the_plain_program(diff: float, gaps: str) -> Non
 def test_matches_are_those_of_the_plain_program() -> None:
     tables = record(build(load("chess-1")), 1, 0).tables
     players, matches = (table.columns for table in tables)
-    ratings, waiting, expected = np.array(players["rating"]).tolist(), [], []
+    ratings: list[float] = np.array(players["rating"]).tolist()
+    waiting: list[int] = []
+    expected = []
     for player, rating in enumerate(ratings):
         for other in waiting:
             if abs(rating - ratings[other]) <= 150.0:

@@ -205,7 +205,7 @@ def test_a_replication_without_a_match_counts_as_the_worst() -> None:
 
 def test_without_a_horizon_the_worst_wait_is_that_of_the_replication() -> None:
     nothing = (0.0,) * 5
-    problem = ValorantAvgDifference(model_fixed_factors={"num_players": 30})
+    problem = ValorantAvgDifference(model_fixed_factors={"num_players": 30, "horizon": None})
     waits = simulated(problem, nothing, 2).stoch_constraints[:, 0].tolist()
     expected = ours(2, *overrides(nothing), "num_players=30", "horizon=null")
     assert expected["n_matches"] == [0.0, 0.0]

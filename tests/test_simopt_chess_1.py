@@ -19,7 +19,7 @@ from simopt.models.chessmm import ChessAvgDifference
 from tests.oracles.simopt_chess_1 import Replication, simopt_model, simopt_replication
 
 RESPONSES = ("avg_team_diff", "avg_wait_time_all")
-N = 300
+N = 200
 
 
 def wait_of_1_2_4(one: Replication, allowable_diff: float) -> float:

@@ -29,8 +29,8 @@ from valmatch.storage.output import write_csv
 HERE = Path(__file__).parent
 SETTINGS = ((515.8, 50.0), (515.8, 150.0), (200.0, 50.0), (200.0, 150.0))
 """Standard deviation of Elo, allowable difference."""
-REPLICATIONS = 1000
-ROUNDS, ROUND = 20, 50
+REPLICATIONS = 500
+ROUNDS, ROUND = 10, 30
 """Rounds of the timing, in which each has its turn; replications in a round."""
 RESPONSES = {"avg_diff": "avg_team_diff", "avg_wait_time": "avg_wait_time_all"}
 
@@ -122,13 +122,13 @@ def agreement_table(lines: list[dict[str, Any]]) -> str:
 
 def timing_table(lines: list[dict[str, Any]]) -> str:
     """Return the second table of the page."""
-    text = ["| Elo sd | allowable_diff | SimOpt | `chess-1` | ratio |", "|---|---|---|---|---|"]
-    for line in lines:
-        text.append(
-            f"| {line['elo_sd']:g} | {line['allowable_diff']:g} | {line['simopt_ms']:.2f} ms"
-            f" | {line['valmatch_ms']:.3f} ms | {line['ratio']:.0f} |"
-        )
-    return "\n".join(text)
+    head = ["| Elo sd | allowable_diff | SimOpt | `chess-1` | ratio |", "|---|---|---|---|---|"]
+    rows = [
+        f"| {line['elo_sd']:g} | {line['allowable_diff']:g} | {line['simopt_ms']:.2f} ms"
+        f" | {line['valmatch_ms']:.3f} ms | {line['ratio']:.0f} |"
+        for line in lines
+    ]
+    return "\n".join([*head, *rows])
 
 
 def main() -> None:

@@ -170,9 +170,9 @@ class ValorantFactors(Factors):
     @classmethod
     def _some_below(cls, elo_max: float | None, info: ValidationInfo) -> float | None:
         mean, covariance = info.data.get("mean_matrix"), info.data.get("cov_matrix")
-        known = mean is not None and covariance is not None
-        if elo_max is not None and known and not _trace(info):
-            _check_acceptance(mean, covariance, elo_max)
+        if mean is None or covariance is None or elo_max is None or _trace(info):
+            return elo_max
+        _check_acceptance(mean, covariance, elo_max)
         return elo_max
 
     @field_validator("horizon")
@@ -326,9 +326,9 @@ def _check_acceptance(
     if probability >= MIN_ACCEPTANCE and 1.0 - sum(outside) < MIN_ACCEPTANCE:
         probability = _estimated_acceptance(mean, covariance, elo_max)
     if probability < MIN_ACCEPTANCE:
-        limit, keys = "", ("mean_matrix", "cov_matrix")
+        limit, keys = "", ["mean_matrix", "cov_matrix"]
         if elo_max < math.inf:
-            limit, keys = f", and elo <= {plain_number(elo_max)}", ("elo_max", *keys)
+            limit, keys = f", and elo <= {plain_number(elo_max)}", ["elo_max", *keys]
         raise refuse(
             "hardly any player drawn with mean_matrix and cov_matrix would have elo, k/d ratio"
             f" and win rate >= 0{limit}: probability about {probability:.1g} (at least"
