@@ -109,10 +109,60 @@ def test_rejection_redraws_whole_vectors() -> None:
         assert abs(vectors[:, column].mean() - expected) <= 4 * math.sqrt(variance / n)
 
 
+def test_rejection_also_cuts_the_largest_elo() -> None:
+    cut = ArrivalProcess(
+        [500.0], 1.0, [0.0, 1.0, 2.0], np.eye(3).tolist(), [1.0, 0.0, 0.0], elo_max=0.5
+    )
+    ratings = np.concatenate(
+        [chunk.ratings for k in range(100) for chunk in cut.chunks(Streams(6), k)]
+    )
+    assert (ratings >= 0.0).all()
+    assert (ratings <= 0.5).all()
+    mass = 0.5 * math.erf(0.5 / math.sqrt(2))
+    expected = (1.0 - math.exp(-0.125)) / math.sqrt(2 * math.pi) / mass
+    assert abs(ratings.mean() - expected) <= 4 * ratings.std() / math.sqrt(ratings.size)
+
+
+def counted(count: int, size: int = 10_000, whole_gaps: bool = False) -> ArrivingPlayers:
+    made = ArrivalProcess(
+        RATES, math.inf, MEAN, COVARIANCE, [1.0] * 3, count=count, whole_gaps=whole_gaps
+    )
+    chunks = list(made.chunks(Streams(7), 3, size))
+    return ArrivingPlayers(*(np.concatenate(parts) for parts in zip(*chunks, strict=True)))
+
+
+def test_a_given_number_of_players_arrives_at_the_last_rate() -> None:
+    times = counted(20_000).times
+    assert times.size == 20_000
+    # The same gaps as on a day with a horizon, and then those of the last rate.
+    before = day(7, 3).times
+    np.testing.assert_array_equal(times[: before.size], before)
+    assert ((times < 1.0) | (times >= 2.0)).all()
+    gaps = np.diff(times[times >= 3.0])
+    assert abs(gaps.mean() - 1 / 40) <= 4 / 40 / math.sqrt(gaps.size)
+    assert abs((gaps > 1 / 40).mean() - math.exp(-1)) <= 4 * 0.5 / math.sqrt(gaps.size)
+
+
+def test_whole_gaps_are_poisson_counts() -> None:
+    made = ArrivalProcess(
+        [60.0], math.inf, MEAN, COVARIANCE, [1.0] * 3, count=20_000, whole_gaps=True
+    )
+    minutes = 60.0 * np.concatenate([chunk.times for chunk in made.chunks(Streams(1), 0)])
+    np.testing.assert_allclose(minutes, np.rint(minutes), atol=1e-7)
+    gaps = np.diff(np.rint(minutes), prepend=0.0)
+    for k in range(6):
+        share = math.exp(-1.0) / math.factorial(k)
+        error = math.sqrt(share * (1.0 - share) / gaps.size)
+        assert abs(np.mean(gaps == k) - share) <= 4 * error
+
+
 @pytest.mark.parametrize("size", [1, 7, 64])
 def test_chunks_never_change_a_draw(size: int) -> None:
     for whole, parts in zip(day(7, 3), day(7, 3, size), strict=True):
         np.testing.assert_array_equal(whole, parts)
+    for gaps in (True, False):
+        for whole, parts in zip(counted(90, 100, gaps), counted(90, size, gaps), strict=True):
+            np.testing.assert_array_equal(whole, parts)
 
 
 def test_times_invert_the_cumulative_rate_exactly() -> None:
@@ -132,6 +182,15 @@ DAYS = {
     "of-chunks": ArrivalProcess([9000.0, 0.0, 9000.0], 2.9, MEAN, COVARIANCE, [1.0, 0.5, -1.0]),
     "of-refusals": process(mean=[-300.0, -0.1, 40.0]),
     "of-one-kind": ArrivalProcess([50.0], 1.0, MEAN, np.zeros((3, 3)).tolist(), [1.0, 1.0, 1.0]),
+    "of-a-number": ArrivalProcess(
+        [60.0], math.inf, MEAN, COVARIANCE, [1.0] * 3, elo_max=1300.0, count=150
+    ),
+    "of-whole-gaps": ArrivalProcess(
+        [60.0], math.inf, MEAN, COVARIANCE, [1.0] * 3, count=150, whole_gaps=True
+    ),
+    "of-whole-gaps-before-a-horizon": ArrivalProcess(
+        [60.0, 9.0], 2.0, MEAN, COVARIANCE, [1.0] * 3, whole_gaps=True
+    ),
 }
 
 

@@ -667,7 +667,8 @@ def test_horizon_of_arrivals() -> None:
     assert config.factors.model_dump()["horizon"] == 100.0
     assert loaded(trace, "wait_thresh=30").warnings == ()
     assert refused(MINIMAL, "horizon=null") == [
-        "--set horizon=null: factors.horizon: null needs an arrivals file (allowed: a number > 0)"
+        "--set horizon=null: factors.horizon: null needs an arrivals file or num_players (allowed:"
+        " a number > 0)"
     ]
 
 
@@ -738,7 +739,7 @@ def test_config_id_sees_every_factor_and_the_arrivals() -> None:
         "mean_matrix.0=1201", "cov_matrix.0.0=40001", "wait_thresh=0.21", "player_slack=201",
         "team_slack=201", "multiplier_matrix.1=2", "rate_multiplier=2", "horizon=23",
         "matching=joint", "team_rule=newcomer", "review=continuous", "slack_scope=pool",
-        "tie_break=enumeration",
+        "tie_break=enumeration", "gaps=poisson", "elo_max=2400", "num_players=518",
         "arrivals=p.csv", "arrivals=q.csv",
     ]  # fmt: skip
     assert {change.split("=")[0].split(".")[0] for change in changes[:-2]} == set(

@@ -282,6 +282,7 @@ CONFIGS = {
     "means of zero": ("mean_matrix=[0, 0, 0]",),
     "nearly all refused": ("mean_matrix=[-300, 0.3, 5]", "multiplier_matrix=[1, 50, -20]"),
     "singular": ("mean_matrix=[100, 0.1, 5]", "cov_matrix=[[4e4, 40, 0], [40, .04, 0], [0, 0, 0]]"),
+    "largest elo": ("elo_max=1250",),
     "ratings all alike": ("cov_matrix=[[0, 0, 0], [0, 0, 0], [0, 0, 0]]",),
 }
 
@@ -296,6 +297,16 @@ def test_controls_have_their_expectations(name: str) -> None:
     assert (np.abs(rows.mean(axis=0) - expectations) <= 4 * errors).all()
     assert (errors[:2] > 0).all()
     assert (errors[2:] > 0).all() == (name != "ratings all alike")
+
+
+@pytest.mark.parametrize("override", ["num_players=50", "gaps=poisson"])
+def test_other_arrivals_than_a_poisson_process_have_no_controls(override: str) -> None:
+    model = build(load("valorant", [override, *(["horizon=null"] if "num" in override else [])]))
+    assert not model.controls
+    assert not model.floors
+    found = run(model, 1, range(2), controls=True).controls
+    assert found is not None
+    assert found.shape == (2, 0)
 
 
 def test_controls_are_sums_over_the_players() -> None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from tests.interpreted import interpreted
 from valmatch.compilation import njit
 from valmatch.draws.philox import BLOCK, END, POSITION, Words, rewind
+from valmatch.draws.poisson import fill_poisson
 from valmatch.draws.uniform import fill_uniform
 from valmatch.draws.ziggurat import fill_exponential, fill_normal
 from valmatch.draws.ziggurat_tables import (
@@ -106,6 +107,29 @@ def test_long_streams_are_those_of_numpy(name: str) -> None:
     for replication in range(20):
         words, generator = streams.words(replication, 0), streams.stream(replication, 0)
         expect_same(name, drawn(name, words, 50_000), getattr(generator, name)(50_000))
+
+
+def test_poisson_counts_are_those_of_numpy() -> None:
+    streams = Streams(5)
+    for replication, mean in enumerate(np.linspace(0.05, 9.95, 100).tolist()):
+        words, generator = streams.words(replication, 2), streams.stream(replication, 2)
+        for n in (1, 64, 700):
+            out = np.full(n, np.nan)
+            fill_poisson(words, mean, out)
+            expect_same("poisson", out, generator.poisson(mean, n).astype(np.float64))
+            expect_same_place("poisson", words, generator)
+    words = streams.words(0, 3)
+    twin, out = words.copy(), np.empty(50)
+    fill_poisson(words, 1.0, out)
+    found = interpreted("tests.test_draws", "poisson_counts", twin.tolist(), 50)
+    assert found == repr(out.tolist())
+
+
+def poisson_counts(words: list[int], n: int) -> list[float]:
+    """Return counts of mean 1 of a stream, for a process where nothing is compiled."""
+    out = np.empty(n)
+    fill_poisson(np.array(words, np.uint64), 1.0, out)
+    return out.tolist()
 
 
 def test_kinds_of_numbers_may_take_turns() -> None:

@@ -203,6 +203,15 @@ def test_a_replication_without_a_match_counts_as_the_worst() -> None:
     assert math.isnan(model.replicate()[0]["avg_wait_time"])
 
 
+def test_without_a_horizon_the_worst_wait_is_that_of_the_replication() -> None:
+    nothing = (0.0,) * 5
+    problem = ValorantAvgDifference(model_fixed_factors={"num_players": 30, "horizon": None})
+    waits = simulated(problem, nothing, 2).stoch_constraints[:, 0].tolist()
+    expected = ours(2, *overrides(nothing), "num_players=30", "horizon=null")
+    assert expected["n_matches"] == [0.0, 0.0]
+    assert waits == [wait - 10.0 for wait in expected["avg_wait_time_all"]]
+
+
 def test_bad_input_is_refused() -> None:
     with pytest.raises(ValueError, match="Extra inputs are not permitted"):
         ValorantAvgDifference(fixed_factors={"uper_time": 20.0})

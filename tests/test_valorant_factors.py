@@ -39,8 +39,11 @@ def test_defaults_are_those_of_the_source() -> None:
         "team_slack": 200.0,
         "multiplier_matrix": (1.0, 1.0, 1.0),
         # Added factors.
-        "horizon": 24.0,
         "rate_multiplier": 1.0,
+        "gaps": "exponential",
+        "elo_max": None,
+        "num_players": None,
+        "horizon": 24.0,
         "matching": "team_first",
         "team_rule": "range",
         "review": "arrivals",
@@ -90,8 +93,36 @@ def test_horizon_and_rates() -> None:
     assert refused(poisson_rate=(0, 0)) == (
         "poisson_rate: every rate is 0, nobody would ever arrive (at least one must be > 0)"
     )
-    assert refused(horizon=None) == "horizon: null needs an arrivals file (allowed: a number > 0)"
+    assert refused(horizon=None) == (
+        "horizon: null needs an arrivals file or num_players (allowed: a number > 0)"
+    )
     refused(horizon=0)
+
+
+def test_a_number_of_players_leaves_the_horizon_open() -> None:
+    factors = ValorantFactors(num_players=1000, poisson_rate=(0, 5))
+    assert factors.horizon is None
+    assert ValorantFactors.model_validate(factors.model_dump()) == factors
+    assert ValorantFactors(num_players=None).horizon == 24.0
+    assert refused(num_players=1000, horizon=24) == (
+        "horizon: the day ends with the last of num_players (allowed: null, or no num_players)"
+    )
+    for last in (0, 0.9e-6):
+        assert refused(num_players=1000, poisson_rate=(5, last)) == (
+            "horizon: the last rate is so low that num_players would take more than 1e+09 hours to"
+            " arrive"
+        )
+    assert refused(num_players=1000, rate_multiplier=1e8) == (
+        "horizon: about 3.0e+09 players would arrive in an hour (at most 1e+09)"
+    )
+    for bad in (0, 10_000_001, 2.5, True, "5"):
+        assert refused(num_players=bad).startswith("num_players: ")
+
+
+def test_arrivals_of_a_file_need_neither_horizon_nor_number() -> None:
+    files = {"files": {"arrivals"}}
+    factors = {"num_players": 5, "poisson_rate": [5, 0], "horizon": 3}
+    assert ValorantFactors.model_validate(factors, context=files).horizon == 3.0
 
 
 def test_absurd_numbers_of_players() -> None:
@@ -173,6 +204,24 @@ def test_acceptance_by_one_component() -> None:
     constant = ((0, 0, 0), (0, 1, 0), (0, 0, 1))
     ValorantFactors(mean_matrix=(0, 9, 9), cov_matrix=constant)
     refused(mean_matrix=(-1, 9, 9), cov_matrix=constant)
+
+
+def test_acceptance_below_the_largest_elo() -> None:
+    identity = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+    ValorantFactors(mean_matrix=(9, 9, 9), cov_matrix=identity, elo_max=9 - 3.07)
+    assert refused(mean_matrix=(9, 9, 9), cov_matrix=identity, elo_max=5.875) == (
+        "elo_max: hardly any player drawn with mean_matrix and cov_matrix would have elo, k/d"
+        " ratio and win rate >= 0, and elo <= 5.875: probability about 0.0009 (at least 0.001)"
+    )
+    # The range is as narrow as the density at 1, 0.242, allows: P is 0.242 times its width.
+    wide = ((1e6, 0, 0), (0, 1, 0), (0, 0, 1))
+    ValorantFactors(mean_matrix=(1000, 9, 9), cov_matrix=wide, elo_max=4.3)
+    assert "elo <= 3.9" in refused(mean_matrix=(1000, 9, 9), cov_matrix=wide, elo_max=3.9)
+    constant = ((0, 0, 0), (0, 1, 0), (0, 0, 1))
+    ValorantFactors(mean_matrix=(5, 9, 9), cov_matrix=constant, elo_max=5)
+    assert refused(mean_matrix=(5, 9, 9), cov_matrix=constant, elo_max=4.9).startswith("elo_max: ")
+    for bad in (0, -1, math.inf, math.nan, "5"):
+        assert refused(elo_max=bad).startswith("elo_max: ")
 
 
 @pytest.mark.parametrize(

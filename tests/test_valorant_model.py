@@ -198,6 +198,29 @@ def test_a_long_day_in_chunks_equals_the_record_made_at_once() -> None:
     np.testing.assert_array_equal(run(model, 1, [0]).responses[0], record(model, 1, 0).responses)
 
 
+@pytest.mark.parametrize("review", ["arrivals", "continuous"])
+def test_a_counted_day_ends_with_its_last_arrival(review: str, tmp_path: Path) -> None:
+    # The same players as a queue log, whose null horizon is the last arrival too.
+    rules = [f"review={review}", "team_num=2", "horizon=null"]
+    model = build(load("valorant", [*rules, "num_players=300"]))
+    rows = run(model, 1, range(3)).responses
+    for k in range(3):
+        made = record(model, 1, k)
+        players = made.tables[0].columns
+        times, ratings = (np.array(players[c]).tolist() for c in ("arrival_hours", "rating"))
+        assert len(times) == 300
+        logged = record(build(load("valorant", [*rules, trace(tmp_path, times, ratings)])), 1, 0)
+        for row in (rows[k], made.responses):
+            np.testing.assert_array_equal(row, logged.responses)
+        assert list(players["prioritized"]) == list(logged.tables[0].columns["prioritized"])
+
+
+def test_a_counted_day_in_chunks_equals_the_record_made_at_once() -> None:
+    overrides = ["num_players=40000", "horizon=null", "rate_multiplier=100"]
+    model = build(load("valorant", overrides))
+    np.testing.assert_array_equal(run(model, 1, [0]).responses[0], record(model, 1, 0).responses)
+
+
 def test_waiting_room_grows_with_the_pool() -> None:
     model = build(load("valorant", ["player_diff=0", "player_slack=0", "rate_multiplier=20"]))
     values = dict(

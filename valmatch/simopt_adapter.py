@@ -174,7 +174,8 @@ class ValorantAvgDifference(Problem):  # type: ignore[misc]
     `budget`, `upper_time`, and the weights `w_team` and `w_player` of the two differences.
 
     A replication without a match has no differences and no wait. SimOpt would average NaN, so
-    such a replication counts as the worst there is: 2400 Elo points and the whole horizon.
+    such a replication counts as the worst there is: 2400 Elo points and the whole horizon (with
+    `num_players`, which leaves it open: the mean time from an arrival to the last one).
     """
 
     class_name_abbr: ClassVar[str] = "VALORANT-1"
@@ -244,7 +245,9 @@ class ValorantAvgDifference(Problem):  # type: ignore[misc]
         responses, _ = self.model.replicate()
         weights = self.factors["w_team"], self.factors["w_player"]
         if responses["n_matches"] == 0.0:
-            return sum(weights) * MOST_DIFFERENCE, 60.0 * self.model.factors["horizon"]
+            horizon = self.model.factors["horizon"]
+            longest = responses["avg_wait_time_all"] if horizon is None else 60.0 * horizon
+            return sum(weights) * MOST_DIFFERENCE, longest
         objective = weights[0] * responses["avg_team_diff"]
         return objective + weights[1] * responses["avg_player_diff"], responses["avg_wait_time"]
 

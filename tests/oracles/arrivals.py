@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -28,14 +27,18 @@ def drawn_by_numpy(
     """Yield what `ArrivalProcess.chunks` must yield, chunk by chunk."""
     gaps = streams.stream(replication, GAPS)
     normals = streams.stream(replication, VECTORS)
-    expected = process.expected_players
-    size = min(size, int(expected + 6.0 * math.sqrt(expected)) + 16)
+    size, left = min(size, process.room), process.count
     clock = np.zeros(2)
     finished = False
     while not finished:
-        times = np.empty(size)
+        times = np.empty(size if left is None else min(size, left))
+        unit = (
+            gaps.poisson(1.0, times.size).astype(np.float64)
+            if process.whole_gaps
+            else gaps.standard_exponential(times.size)
+        )
         count, finished = arrival_times(
-            gaps.standard_exponential(size),
+            unit,
             clock,
             process.edges,
             process.levels,
@@ -43,18 +46,28 @@ def drawn_by_numpy(
             times,
         )
         yield _players(process, times[:count], normals)
+        if left is not None:
+            left -= count
+            finished = left == 0
 
 
 def _players(
     process: ArrivalProcess, times: NDArray[np.float64], normals: np.random.Generator
 ) -> ArrivingPlayers:
-    """Give each arrival a skill vector, redrawing whole vectors until none is negative."""
+    """Give each arrival a skill vector, redrawing whole vectors until all are in range."""
     count, width = times.size, process.mean.size
     vectors, ratings = np.empty((count, width)), np.empty(count)
     done = 0
     while done < count:
         draws = normals.standard_normal((count - done, width))
         done = skill_vectors(
-            draws, process.mean, process.factor, process.multipliers, done, vectors, ratings
+            draws,
+            process.mean,
+            process.factor,
+            process.multipliers,
+            process.elo_max,
+            done,
+            vectors,
+            ratings,
         )
     return ArrivingPlayers(times, ratings, vectors)

@@ -32,8 +32,8 @@ __all__ = [
 def resolved(config: Config) -> dict[str, Any]:
     """Return everything that determines a run but the seed, as plain JSON-able values.
 
-    All factors are spelt out; a null horizon means the last arrival of the file whose digest
-    stands beside it.
+    All factors are spelt out; a null horizon means the last arrival, which the other factors or the
+    file whose digest stands beside them determine.
     """
     files = {key: {"path": one.given, "sha256": one.sha256} for key, one in config.files.items()}
     return {

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from valmatch.compilation import announce_compilation, njit, unallocating
 from valmatch.draws.philox import Words
+from valmatch.draws.poisson import fill_poisson
 from valmatch.draws.ziggurat import fill_exponential, fill_normal
 from valmatch.streams import Streams
 
@@ -19,7 +20,7 @@ __all__ = ["ArrivalProcess", "ArrivingPlayers", "arrival_times", "cholesky_facto
 Floats = NDArray[np.float64]
 
 GAPS, VECTORS = 0, 1
-"""Sources of randomness: unit-rate exponential gaps between arrivals; skill vectors."""
+"""Sources of randomness: unit-rate gaps between arrivals; skill vectors."""
 
 CHUNK = 16_384
 """Most players drawn at once: bounds the memory of a replication, never changes a draw."""
@@ -51,7 +52,7 @@ class ArrivingPlayers(NamedTuple):
 def arrival_times(
     gaps: Floats, clock: Floats, edges: Floats, levels: Floats, rates: Floats, times: Floats
 ) -> tuple[int, bool]:
-    """Turn unit-rate exponential gaps into arrivals by inverting the cumulative rate, exactly.
+    """Turn unit-rate gaps into arrivals by inverting the cumulative rate, exactly.
 
     With Lambda(t) the expected number of arrivals up to t, the k-th arrival of a Poisson process
     with rate Lambda' is Lambda^-1(E_1 + ... + E_k) for independent unit exponentials E. For
@@ -60,11 +61,11 @@ def arrival_times(
     Parameters
     ----------
     gaps : numpy.ndarray
-        (k,): unit exponentials.
+        (k,): gaps at unit rate; exponentials for a Poisson process.
     clock : numpy.ndarray
         (2,): in and out: the sum of the gaps so far; the current piece.
     edges : numpy.ndarray
-        (m + 1,): borders of the pieces in hours, the last one being the horizon.
+        (m + 1,): borders of the pieces in hours, the last one being the horizon, which may be inf.
     levels : numpy.ndarray
         (m + 1,): Lambda at the edges.
     rates : numpy.ndarray
@@ -106,11 +107,12 @@ def skill_vectors(
     mean: Floats,
     factor: Floats,
     multipliers: Floats,
+    elo_max: float,
     start: int,
     vectors: Floats,
     ratings: Floats,
 ) -> int:
-    """Fill skill vectors from row `start` on, skipping every draw with a negative component.
+    """Fill skill vectors from row `start` on, skipping every draw with a component out of range.
 
     Parameters
     ----------
@@ -122,6 +124,8 @@ def skill_vectors(
         (3, 3): lower triangular factor L of the covariance, L L' = cov.
     multipliers : numpy.ndarray
         (3,): rating = multipliers . vector.
+    elo_max : float
+        Largest elo; no component may be negative.
     start : int
         First row to fill.
     vectors, ratings : numpy.ndarray
@@ -137,7 +141,7 @@ def skill_vectors(
         elo = mean[0] + factor[0, 0] * a
         kd = mean[1] + factor[1, 0] * a + factor[1, 1] * b
         wr = mean[2] + factor[2, 0] * a + factor[2, 1] * b + factor[2, 2] * c
-        if elo >= 0.0 and kd >= 0.0 and wr >= 0.0:
+        if 0.0 <= elo <= elo_max and kd >= 0.0 and wr >= 0.0:
             vectors[row, 0], vectors[row, 1], vectors[row, 2] = elo, kd, wr
             ratings[row] = multipliers[0] * elo + multipliers[1] * kd + multipliers[2] * wr
             row += 1
@@ -148,6 +152,7 @@ def skill_vectors(
 def draw_players(
     gaps: Words,
     normals: Words,
+    whole_gaps: bool,
     clock: Floats,
     edges: Floats,
     levels: Floats,
@@ -155,21 +160,24 @@ def draw_players(
     mean: Floats,
     factor: Floats,
     multipliers: Floats,
+    elo_max: float,
     times: Floats,
     vectors: Floats,
     ratings: Floats,
 ) -> tuple[int, bool]:
     """Draw the next players, as many as there is room for.
 
-    Each arrival gets a skill vector; whole vectors are redrawn until no component is negative.
+    Each arrival gets a skill vector; whole vectors are redrawn until all components are in range.
 
     Parameters
     ----------
     gaps, normals : numpy.ndarray
         In and out: the two streams.
+    whole_gaps : bool
+        Gaps are Poisson counts of mean 1, not exponentials.
     clock, edges, levels, rates
         As for `arrival_times`.
-    mean, factor, multipliers
+    mean, factor, multipliers, elo_max
         As for `skill_vectors`.
     times, vectors, ratings : numpy.ndarray
         (n,), (n, 3) and (n,) out.
@@ -185,14 +193,17 @@ def draw_players(
     while count < times.size and not finished:
         # In place: an arrival is written where its gap was read, a vector not after its normals.
         ahead = times[count : count + GAPS_AT_ONCE]
-        fill_exponential(gaps, ahead)
+        if whole_gaps:
+            fill_poisson(gaps, 1.0, ahead)
+        else:
+            fill_exponential(gaps, ahead)
         more, finished = arrival_times(ahead, clock, edges, levels, rates, ahead)
         count += more
     done = 0
     while done < count:
         draws = vectors[done:count]
         fill_normal(normals, draws.reshape(draws.size))
-        done = skill_vectors(draws, mean, factor, multipliers, done, vectors, ratings)
+        done = skill_vectors(draws, mean, factor, multipliers, elo_max, done, vectors, ratings)
     return count, finished
 
 
@@ -223,11 +234,17 @@ class ArrivalProcess:
     rates : sequence of float
         Arrivals per hour, one for each hour from 0 on.
     horizon : float
-        Hours; arrivals are those before it.
+        Hours; arrivals are those before it. inf: the last rate goes on until `count` is reached.
     mean, covariance : sequences of float
-        Moments of (elo, kd, wr) before the draws with a negative component are refused.
+        Moments of (elo, kd, wr) before the draws with a component out of range are refused.
     multipliers : sequence of float
         rating = multipliers . (elo, kd, wr).
+    elo_max : float
+        Largest elo; no component may be negative.
+    count : int or None
+        Number of arrivals, where the horizon is inf.
+    whole_gaps : bool
+        Gaps at unit rate are Poisson counts of mean 1, not exponentials.
     """
 
     def __init__(
@@ -237,22 +254,29 @@ class ArrivalProcess:
         mean: Sequence[float],
         covariance: Sequence[Sequence[float]],
         multipliers: Sequence[float],
+        *,
+        elo_max: float = math.inf,
+        count: int | None = None,
+        whole_gaps: bool = False,
     ) -> None:
-        pieces = math.ceil(horizon)
+        pieces = len(rates) if count is not None else math.ceil(horizon)
         self.rates = np.array(rates[:pieces], dtype=np.float64)
-        self.edges = np.minimum(np.arange(pieces + 1.0), horizon)
+        self.edges = np.append(np.arange(float(pieces)), horizon)
         self.levels = np.concatenate(([0.0], np.cumsum(self.rates * np.diff(self.edges))))
         self.mean = np.array(mean, dtype=np.float64)
         self.factor = cholesky_factor(covariance)
         self.multipliers = np.array(multipliers, dtype=np.float64)
+        self.elo_max = elo_max
+        self.count = count
+        self.whole_gaps = whole_gaps
         # Nearly always one chunk reaches the horizon: the mean and six deviations.
         expected = self.expected_players
-        self.room = int(expected + 6.0 * math.sqrt(expected)) + 16
+        self.room = int(expected + 6.0 * math.sqrt(expected)) + 16 if count is None else count
 
     @property
     def expected_players(self) -> float:
-        """Expected number of arrivals before the horizon."""
-        return float(self.levels[-1])
+        """Expected number of arrivals; with whole gaps before a horizon about that."""
+        return float(self.levels[-1] if self.count is None else self.count)
 
     @property
     def busy_hours(self) -> float:
@@ -270,13 +294,16 @@ class ArrivalProcess:
         gaps, normals = streams.words(replication, GAPS), streams.words(replication, VECTORS)
         size = min(size, self.room)
         clock = np.zeros(2)
+        left = self.count
         finished = False
         while not finished:
-            times, ratings = np.empty(size), np.empty(size)
-            vectors = np.empty((size, self.mean.size))
+            room = size if left is None else min(size, left)
+            times, ratings = np.empty(room), np.empty(room)
+            vectors = np.empty((room, self.mean.size))
             count, finished = draw_players(
                 gaps,
                 normals,
+                self.whole_gaps,
                 clock,
                 self.edges,
                 self.levels,
@@ -284,8 +311,12 @@ class ArrivalProcess:
                 self.mean,
                 self.factor,
                 self.multipliers,
+                self.elo_max,
                 times,
                 vectors,
                 ratings,
             )
             yield ArrivingPlayers(times[:count], ratings[:count], vectors[:count])
+            if left is not None:
+                left -= count
+                finished = left == 0

@@ -111,7 +111,7 @@ def _add_players(times: Floats, ratings: Floats, center: float, scale: float, su
 
 
 def rating_integrals(process: ArrivalProcess, center: float, scale: float) -> Floats:
-    """Integrate powers of a rating over the skill vectors without a negative component.
+    """Integrate powers of a rating over the skill vectors without a component out of range.
 
     The vector is mean + L x with standard normals x = (a, b, c) and lower triangular L. Each
     component bounds the last normal that it depends on, given those before it. The integral over
@@ -127,7 +127,8 @@ def rating_integrals(process: ArrivalProcess, center: float, scale: float) -> Fl
     Returns
     -------
     (5,) float64
-        The probability P that no component is negative, and E[z**k | none is] P for k = 1 to 4.
+        The probability P that no component is out of range, and E[z**k | none is] P for k = 1 to
+        4.
     """
     loads = process.multipliers @ process.factor / scale
     start = (float(process.multipliers @ process.mean) - center) / scale
@@ -144,7 +145,7 @@ def rating_integrals(process: ArrivalProcess, center: float, scale: float) -> Fl
 def _limits(
     process: ArrivalProcess, known: tuple[Floats, ...], like: Floats
 ) -> tuple[Floats, Floats, list[Floats]]:
-    """Return the range of the next normal, given those before it, in which nothing is negative.
+    """Return the range of the next normal, given those before it, that keeps components in range.
 
     The range counts the components that depend on no later normal. Third come places within it
     where the integral over the later normals changes its nature: where a component that depends
@@ -162,6 +163,8 @@ def _limits(
             low = np.maximum(low, -level / row[k])
         elif row[k] < 0:
             high = np.minimum(high, -level / row[k])
+    if k == 0 and process.factor[0, 0] > 0:
+        high = np.minimum(high, (process.elo_max - process.mean[0]) / process.factor[0, 0])
     kinks = [-level / row[k] for level, row in later if row[k]]
     for (level, row), (other, line) in combinations(later, 2):
         slope = row[k] * line[k + 1] - line[k] * row[k + 1]

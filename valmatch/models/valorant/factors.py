@@ -28,6 +28,12 @@ MAX_JOINT_TEAM = 16
 MAX_PLAYERS = 1e9
 """Most expected arrivals in one replication; more is a slip of the pen."""
 
+MAX_COUNTED = 10_000_000
+"""Most arrivals where their number is given: all of them are in memory."""
+
+MAX_HOURS = 1e9
+"""Longest time that they may be expected to take; more is a slip of the pen."""
+
 
 def _factor(default: object, unit: str, description: str) -> Any:  # noqa: ANN401
     return Field(default, description=description, json_schema_extra={"unit": unit})
@@ -37,9 +43,10 @@ class ValorantFactors(Factors):
     """The rules of one Valorant matchmaking system.
 
     Names, meanings and defaults are those of the model factors of "Valorant Matchmaking Model"
-    (Nolan Berry, 2023); the factors from `horizon` on are added, with defaults that mean "as in
-    that source". `horizon` is None only with an arrivals file: the time of its last arrival,
-    which is also what it becomes when an arrivals file is given and no horizon.
+    (Nolan Berry, 2023); the factors from `rate_multiplier` on are added, with defaults that mean
+    "as in that source". `horizon` is None, for the time of the last arrival, only with an arrivals
+    file or with `num_players`, which is also what it becomes when one of them is given and no
+    horizon.
     """
 
     poisson_rate: Annotated[tuple[NonNegative, ...], Field(min_length=1)] = _factor(
@@ -82,11 +89,31 @@ class ValorantFactors(Factors):
         "Rating = these multipliers times (elo, k/d ratio, win rate), summed.",
     )
     rate_multiplier: Positive = _factor(1.0, "", "All of poisson_rate is multiplied by this.")
+    gaps: Literal["exponential", "poisson"] = _factor(
+        "exponential",
+        "",
+        "Distribution of the gaps between arrivals, in mean gaps. exponential: arrivals are a"
+        " Poisson process. poisson: gaps of 0, 1, 2, ... mean gaps, Poisson distributed, as SimOpt"
+        " draws them for its CHESS-1.",
+    )
+    elo_max: Positive | None = _factor(
+        None,
+        "Elo points",
+        "Largest elo of a player: a vector with a greater one is drawn anew, as is one with a"
+        " negative component. null: no limit.",
+    )
+    num_players: Annotated[int, Field(ge=1, le=MAX_COUNTED), *Whole] | None = _factor(
+        None,
+        "players",
+        "Number of players who arrive, in place of a horizon; the last rate of poisson_rate goes"
+        " on as long as it takes. null: as many as arrive before the horizon.",
+    )
     horizon: Positive | None = _factor(
         24.0,
         "hours",
         "Length of the simulated time; poisson_rate needs a rate for each hour of it. With an"
-        " arrivals file: any length, or null for the time of the last arrival.",
+        " arrivals file: any length, or null for the time of the last arrival. With num_players:"
+        " null, the time of the last arrival.",
     )
     matching: Literal["team_first", "joint"] = _factor(
         "team_first",
@@ -123,9 +150,9 @@ class ValorantFactors(Factors):
 
     @model_validator(mode="before")
     @classmethod
-    def _horizon_of_trace(cls, data: Any, info: ValidationInfo) -> Any:  # noqa: ANN401
-        """Leave the horizon of an arrivals file open unless it is given."""
-        if _trace(info) and isinstance(data, dict):
+    def _open_horizon(cls, data: Any, info: ValidationInfo) -> Any:  # noqa: ANN401
+        """Leave the horizon of given or counted arrivals open unless it is given."""
+        if isinstance(data, dict) and (_trace(info) or data.get("num_players") is not None):
             return {"horizon": None, **data}
         return data
 
@@ -147,15 +174,27 @@ class ValorantFactors(Factors):
             _check_acceptance(mean, matrix)
         return matrix
 
+    @field_validator("elo_max")
+    @classmethod
+    def _some_below(cls, elo_max: float | None, info: ValidationInfo) -> float | None:
+        mean, covariance = info.data.get("mean_matrix"), info.data.get("cov_matrix")
+        if mean is None or covariance is None or elo_max is None or _trace(info):
+            return elo_max
+        _check_acceptance(mean, covariance, elo_max)
+        return elo_max
+
     @field_validator("horizon")
     @classmethod
     def _arrivals_within(cls, horizon: float | None, info: ValidationInfo) -> float | None:
         """Check the horizon against the hourly rates that random arrivals need."""
         rates = info.data.get("poisson_rate")
-        if _trace(info) or rates is None:
+        if _trace(info) or rates is None or "num_players" not in info.data:
+            return horizon
+        if info.data["num_players"] is not None:
+            _check_counted(horizon, info.data)
             return horizon
         if horizon is None:
-            raise refuse("null needs an arrivals file (allowed: a number > 0)")
+            raise refuse("null needs an arrivals file or num_players (allowed: a number > 0)")
         if horizon > len(rates):
             raise refuse(
                 f"{plain_number(horizon)} hours exceed the {len(rates)} hourly rates of"
@@ -226,6 +265,30 @@ def _trace(info: ValidationInfo) -> bool:
     return bool(info.context and "arrivals" in info.context["files"])
 
 
+def _check_counted(horizon: float | None, factors: dict[str, Any]) -> None:
+    """Raise unless the given number of players can arrive, however long it takes."""
+    if horizon is not None:
+        raise refuse(
+            "the day ends with the last of num_players (allowed: null, or no num_players)",
+            "horizon",
+            "num_players",
+        )
+    rates = [rate * factors.get("rate_multiplier", 1.0) for rate in factors["poisson_rate"]]
+    if rates[-1] * MAX_HOURS < factors["num_players"]:
+        raise refuse(
+            f"the last rate is so low that num_players would take more than {MAX_HOURS:.0e} hours"
+            " to arrive",
+            "poisson_rate",
+            "num_players",
+        )
+    if max(rates) > MAX_PLAYERS:
+        raise refuse(
+            f"about {max(rates):.1e} players would arrive in an hour (at most {MAX_PLAYERS:.0e})",
+            "rate_multiplier",
+            "poisson_rate",
+        )
+
+
 def _check_covariance(matrix: Sequence[Sequence[float]]) -> None:
     """Raise unless `matrix` is a covariance matrix: symmetric, positive semi-definite."""
     for i, j in itertools.combinations(range(len(matrix)), 2):
@@ -269,21 +332,28 @@ def _positive_semidefinite(covariance: Sequence[Sequence[float]]) -> bool:
     return True
 
 
-def _check_acceptance(mean: Sequence[float], covariance: Sequence[Sequence[float]]) -> None:
-    """Raise if nearly every drawn vector would be refused for a negative component."""
-    negative = [
+def _check_acceptance(
+    mean: Sequence[float], covariance: Sequence[Sequence[float]], elo_max: float = math.inf
+) -> None:
+    """Raise if nearly every drawn vector would be refused: a negative component, too much elo."""
+    outside = [
         _below_zero(m, row[i]) for i, (m, row) in enumerate(zip(mean, covariance, strict=True))
     ]
-    # P(all >= 0) lies between 1 - sum P(X_i < 0), by Bonferroni, and 1 - max P(X_i < 0).
-    probability = 1.0 - max(negative)
-    if probability >= MIN_ACCEPTANCE and 1.0 - sum(negative) < MIN_ACCEPTANCE:
-        probability = _estimated_acceptance(mean, covariance)
+    if elo_max < math.inf:
+        outside[0] += _below_zero(elo_max - mean[0], covariance[0][0])
+    # P(none is outside) lies between 1 - sum P(X_i is), by Bonferroni, and 1 - max P(X_i is).
+    probability = 1.0 - max(outside)
+    if probability >= MIN_ACCEPTANCE and 1.0 - sum(outside) < MIN_ACCEPTANCE:
+        probability = _estimated_acceptance(mean, covariance, elo_max)
     if probability < MIN_ACCEPTANCE:
+        limit, keys = "", ["mean_matrix", "cov_matrix"]
+        if elo_max < math.inf:
+            limit, keys = f", and elo <= {plain_number(elo_max)}", ["elo_max", *keys]
         raise refuse(
             "hardly any player drawn with mean_matrix and cov_matrix would have elo, k/d ratio"
-            f" and win rate >= 0: probability about {probability:.1g} (at least {MIN_ACCEPTANCE})",
-            "mean_matrix",
-            "cov_matrix",
+            f" and win rate >= 0{limit}: probability about {probability:.1g} (at least"
+            f" {MIN_ACCEPTANCE})",
+            *keys,
         )
 
 
@@ -294,11 +364,14 @@ def _below_zero(mean: float, variance: float) -> float:
     return 0.5 * math.erfc(mean / math.sqrt(2.0 * variance))
 
 
-def _estimated_acceptance(mean: Sequence[float], covariance: Sequence[Sequence[float]]) -> float:
-    """Estimate P(all components >= 0) from 200,000 draws of a fixed stream."""
+def _estimated_acceptance(
+    mean: Sequence[float], covariance: Sequence[Sequence[float]], elo_max: float
+) -> float:
+    """Estimate P(all components >= 0, elo <= elo_max) from 200,000 draws of a fixed stream."""
     import numpy as np
 
     values, axes = np.linalg.eigh(np.array(covariance))
     root = axes * np.sqrt(np.maximum(values, 0.0))
     normals = np.random.default_rng(0).standard_normal((200_000, len(mean)))
-    return float(np.mean((normals @ root.T + np.array(mean) >= 0.0).all(axis=1)))
+    vectors = normals @ root.T + np.array(mean)
+    return float(np.mean((vectors >= 0.0).all(axis=1) & (vectors[:, 0] <= elo_max)))

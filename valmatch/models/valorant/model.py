@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,9 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         (
             "poisson_rate",
             "rate_multiplier",
+            "gaps",
+            "elo_max",
+            "num_players",
             "horizon",
             "mean_matrix",
             "cov_matrix",
@@ -74,23 +78,27 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         self._process: ArrivalProcess | None = None
         self._sums: PlayerSums | None = None
         if arrivals is None:
-            assert factors.horizon is not None  # only a trace may leave it open
-            horizon = factors.horizon
+            # That of num_players differs between replications: it is set when they have arrived.
+            horizon = factors.horizon or 0.0
             self._process = ArrivalProcess(
                 [rate * factors.rate_multiplier for rate in factors.poisson_rate],
-                horizon,
+                factors.horizon or math.inf,
                 factors.mean_matrix,
                 factors.cov_matrix,
                 factors.multiplier_matrix,
+                elo_max=factors.elo_max or math.inf,
+                count=factors.num_players,
+                whole_gaps=factors.gaps == "poisson",
             )
-            self._sums = PlayerSums(self._process)
             players = self._process.expected_players
         else:
             self._trace = read_trace(arrivals, factors.multiplier_matrix, factors.horizon)
             horizon = self._trace.horizon
             players = float(self._trace.players.times.size)
         self.warnings = tuple(self._remarks(arrivals))
-        if self._process is not None:
+        self._open_ended = self._process is not None and factors.horizon is None
+        if self._process is not None and not self._open_ended and factors.gaps == "exponential":
+            self._sums = PlayerSums(self._process)
             # 2p players make a match, and on average (2p - 1) / 2 of them are still to come.
             wait = 60.0 * (2 * factors.team_num - 1) / 2 * self._process.busy_hours / players
             self.floors = {"avg_wait_time": (wait, "while everybody is matched")}
@@ -129,7 +137,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
 
     @property
     def controls(self) -> Mapping[str, float]:
-        """The expectation of each control; none of a trace, which has nothing random."""
+        """The expectation of each control; none unless the arrivals are a Poisson process."""
         return self._sums.expectations if self._sums else {}
 
     def draw(self, streams: Streams, replication: int) -> Iterable[ArrivingPlayers]:
@@ -178,6 +186,9 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         """Let the players arrive; return their number."""
         announce_compilation(self._matcher.run)
         self._matcher.reset(self._lobby)
+        if self._open_ended:
+            chunks = list(chunks)
+            self._end_day(float(chunks[-1].times[-1]))
         ahead = iter(chunks)
         chunk = next(ahead)
         count = 0
@@ -187,6 +198,11 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             if following is None:
                 return count
             chunk = following
+
+    def _end_day(self, horizon: float) -> None:
+        """Set the horizon of a day that ends with its last arrival."""
+        ticks = ticks_per_hour(horizon, self._rules.team_num)
+        self._rules = self._rules._replace(horizon=horizon, ticks_per_hour=ticks)
 
     def _feed(self, chunk: ArrivingPlayers, first: int, last: bool, log: Floats) -> int:
         """Hand arrivals to the kernel, making room whenever it asks for it."""

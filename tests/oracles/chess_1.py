@@ -1,0 +1,32 @@
+"""SimOpt's CHESS-1 in plain Python: who arrives meets the longest waiting player close enough."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+
+def chess_1(
+    times: Sequence[float], ratings: Sequence[float], allowable_diff: float
+) -> tuple[float, float]:
+    """Return mean difference of the matches and mean wait of all players: hours in, minutes out.
+
+    The wait is that of SimOpt's later code: of a matched player the time from arrival to match,
+    of the others that to the last arrival. Differences are NaN without a match.
+    """
+    waiting: list[int] = []
+    matches, total_diff, total_wait, total_left = 0, 0.0, 0.0, 0.0
+    for player, rating in enumerate(ratings):
+        for place, other in enumerate(waiting):
+            if abs(rating - ratings[other]) <= allowable_diff:
+                matches += 1
+                total_diff += abs(rating - ratings[other])
+                total_wait += 60.0 * (times[player] - times[other])
+                del waiting[place]
+                break
+        else:
+            waiting.append(player)
+    for player in waiting:
+        total_left += 60.0 * (times[-1] - times[player])
+    diff = total_diff / matches if matches else math.nan
+    return diff, (total_wait + total_left) / len(times)
