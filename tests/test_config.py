@@ -244,11 +244,10 @@ def test_files_that_cannot_be_read() -> None:
     Path("folder").mkdir()
     for source, line in [
         ("x/y.yaml", f"x/y.yaml: no such file ({names})"),
-        ("valornt", f"valornt: no such file (did you mean the shipped config 'valorant'? {names})"),
+        ("valornt", "valornt: no such file (did you mean the shipped config 'valorant'?)"),
         (
             "x/valorant-strt.yml",
-            "x/valorant-strt.yml: no such file"
-            f" (did you mean the shipped config 'valorant-start'? {names})",
+            "x/valorant-strt.yml: no such file (did you mean the shipped config 'valorant-start'?)",
         ),
         ("folder", "folder: cannot be read: is a directory"),
         ("c.yaml/x", "c.yaml/x: cannot be read: not a directory"),

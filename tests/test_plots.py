@@ -534,7 +534,7 @@ def test_distributions_of_the_policies(made: Path) -> None:
         assert ends is not None
         assert ends[0, :, 0].tolist() == pytest.approx(interval(one))
     assert list(panels)[-1].startswith("expected_quality, all games")
-    assert len(panels) == 5 + 1
+    assert len(panels) == 7 + 1
 
 
 def test_curves(made: Path) -> None:

@@ -98,9 +98,9 @@ def _read(source: str | Path | Mapping[str, Any]) -> tuple[bytes, str, Path]:
         return read_document(path), str(path), path.parent
     except FileNotFoundError:
         near = nearest(path.name.removesuffix(path.suffix), shipped)
-        meant = f"did you mean the shipped config {near!r}? " if near else ""
-        names = ", ".join(shipped)
-        raise InputError(f"{source}: no such file ({meant}shipped configs: {names})") from None
+        meant = f"did you mean the shipped config {near!r}?" if near else ""
+        others = meant or f"shipped configs: {', '.join(shipped)}"
+        raise InputError(f"{source}: no such file ({others})") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{source}: cannot be read: {reason(error)}") from None
 
