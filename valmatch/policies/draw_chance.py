@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import expanded, njit
+from valmatch.compilation import expanded, unallocating
 from valmatch.policies.knowledge import Knowledge
 from valmatch.ratings.trueskill import draw_quality_normalised
 
@@ -13,7 +13,7 @@ from valmatch.ratings.trueskill import draw_quality_normalised
 _SAFETY = 1e-9
 
 
-@njit
+@unallocating
 def draw_chance(
     means: NDArray[np.float64],
     variances: NDArray[np.float64],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from valmatch.compilation import njit
+from valmatch.compilation import unallocating
 
 __all__ = ["ERROR", "exp_minus"]
 
@@ -12,7 +12,7 @@ ERROR: Final = 1.5e-10
 """Bound on the absolute error of `exp_minus`."""
 
 
-@njit
+@unallocating
 def exp_minus(x: float) -> float:
     """Return exp(-x) for x >= 0 to an absolute error of 1.5e-10, in a form that vectorises.
 

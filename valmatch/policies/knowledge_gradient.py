@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-from valmatch.compilation import expanded, njit
+from valmatch.compilation import expanded, unallocating
 from valmatch.policies.exp_minus import exp_minus
 from valmatch.policies.knowledge import FloatArray, Knowledge, Workspace, workspace
+from valmatch.policies.largest import largest, place_of_largest
 from valmatch.ratings.trueskill import INV_SQRT_2PI, draw_quality, update, win_probability
 from valmatch.ratings.trueskill_draws import draw_probability, update_drawn
 
@@ -15,7 +16,7 @@ from valmatch.ratings.trueskill_draws import draw_probability, update_drawn
 _ERROR = 1e-8
 
 
-@njit
+@unallocating
 def best_quality(
     mean_0: float,
     variance_0: float,
@@ -36,7 +37,7 @@ def best_quality(
     return best
 
 
-@njit
+@unallocating
 def expected_best_quality(
     j: int,
     means: FloatArray,
@@ -91,7 +92,7 @@ def expected_best_quality(
     return expected
 
 
-@njit
+@unallocating
 def score(
     j: int,
     means: FloatArray,
@@ -110,7 +111,7 @@ def score(
     return quality + multiplier * future
 
 
-@njit
+@unallocating
 def best_opponent_plain(
     means: FloatArray,
     variances: FloatArray,
@@ -134,7 +135,7 @@ def best_opponent_plain(
     return chosen
 
 
-@njit
+@unallocating
 def error_bound(
     variances: FloatArray, player: int, noise_variance: float, as_printed: bool
 ) -> float:
@@ -145,12 +146,12 @@ def error_bound(
     """
     noise = 2.0 * noise_variance
     bound: float = (
-        _ERROR * (variances[player] + variances.max() + noise) / (noise * math.sqrt(noise))
+        _ERROR * (variances[player] + largest(variances) + noise) / (noise * math.sqrt(noise))
     )
     return bound * max(1.0, 1.0 / math.sqrt(noise)) if as_printed else bound
 
 
-@njit
+@unallocating
 def _excess(y: float) -> float:
     """Approximate `hazard_excess` so that the error times (1 - Phi(y)) (y + 2) is below 2.2e-9.
 
@@ -168,7 +169,7 @@ def _excess(y: float) -> float:
     return low + y4 * (middle + y4 * high)
 
 
-@njit
+@unallocating
 def _squared_quality(mean_0: float, variance_0: float, mean_k: float, variance_k: float) -> float:
     """Approximate 2 pi q^2 of (5), which saves a root; `variance_k` carries the noise of both."""
     inverse = 1.0 / (variance_0 + variance_k)
@@ -177,7 +178,7 @@ def _squared_quality(mean_0: float, variance_0: float, mean_k: float, variance_k
     return bell * bell * inverse
 
 
-@njit
+@unallocating
 def _outcomes(
     mean_0: float,
     variance_0: float,
@@ -231,7 +232,7 @@ def _outcomes(
         )
 
 
-@njit
+@unallocating
 def _outcomes_with_draws(
     mean_0: float,
     variance_0: float,
@@ -266,7 +267,7 @@ def _outcomes_with_draws(
         work.best_draw[j] = _squared_quality(drew[0], drew[1], drew[2], drew[3] + noise)
 
 
-@njit
+@unallocating
 def _two_best(quality: FloatArray) -> tuple[int, int]:
     """Return the indices of the largest and the second largest entry."""
     first, second = 0, 1
@@ -280,7 +281,7 @@ def _two_best(quality: FloatArray) -> tuple[int, int]:
     return first, second
 
 
-@njit
+@unallocating
 def _ceilings(
     mean_0: float,
     low: float,
@@ -305,7 +306,7 @@ def _ceilings(
         ceiling[k] = quality[k] * growth * (f * f) if z < 7.0 else math.inf
 
 
-@njit
+@unallocating
 def _raise_to_rival(
     mean_k: float, wide: float, mean_0: FloatArray, variance_0: FloatArray, best: FloatArray
 ) -> None:
@@ -316,7 +317,7 @@ def _raise_to_rival(
         best[j] += max(quality - best[j], 0.0)
 
 
-@njit
+@unallocating
 def _look_ahead(
     player: int,
     first: int,
@@ -357,7 +358,7 @@ def _look_ahead(
             best[k] = own
 
 
-@njit
+@unallocating
 def _combine(
     multiplier: float,
     quality: FloatArray,
@@ -373,7 +374,7 @@ def _combine(
         scores[j] = quality[j] + multiplier * future
 
 
-@njit
+@unallocating
 def _combine_with_draws(multiplier: float, work: Workspace) -> None:
     """Fill the scores with q_0j + multiplier F_j, of three outcomes."""
     for j in range(work.scores.size):
@@ -384,7 +385,7 @@ def _combine_with_draws(multiplier: float, work: Workspace) -> None:
         work.scores[j] = work.quality[j] + multiplier * future
 
 
-@njit
+@unallocating
 def _largest_plain(
     least: float,
     means: FloatArray,
@@ -414,7 +415,7 @@ def _largest_plain(
     return chosen
 
 
-@njit
+@unallocating
 def _look_ahead_from_all(
     player: int,
     slack: float,
@@ -470,7 +471,7 @@ def _look_ahead_from_all(
         )
 
 
-@njit
+@unallocating
 def best_opponent(
     means: FloatArray,
     variances: FloatArray,
@@ -523,7 +524,7 @@ def best_opponent(
     else:
         _combine(multiplier, work.quality, work.p_win, work.best_win, work.best_loss, scores)
     scores[player] = -math.inf
-    chosen = int(scores.argmax())
+    chosen = place_of_largest(scores)
     least = scores[chosen] - 2.0 * slack * (1.0 + multiplier)
     n_close = 0
     for j in range(scores.size):

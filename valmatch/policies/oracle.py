@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import expanded, njit
+from valmatch.compilation import expanded, unallocating
 from valmatch.policies.knowledge import Knowledge
 from valmatch.policies.point_estimate import point_estimate
 
 
-@njit
+@unallocating
 def oracle(truths: NDArray[np.float64], player: int) -> int:
     """Return the opponent of largest true draw probability (14), ties to the lowest index.
 

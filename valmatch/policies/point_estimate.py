@@ -7,11 +7,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import expanded, njit
+from valmatch.compilation import expanded, unallocating
 from valmatch.policies.knowledge import Knowledge
 
 
-@njit
+@unallocating
 def point_estimate(means: NDArray[np.float64], player: int) -> int:
     """Return the opponent whose believed mean is nearest to player 0's, ties to the lowest index.
 

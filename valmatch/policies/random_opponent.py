@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from valmatch.compilation import expanded, njit
+from valmatch.compilation import expanded, unallocating
 from valmatch.policies.knowledge import Knowledge
 
 
-@njit
+@unallocating
 def random_opponent(n_players: int, player: int, uniform: float) -> int:
     """Return one of the opponents, all equally likely.
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 
-from valmatch.compilation import expanded, njit
+from valmatch.compilation import expanded, unallocating
 from valmatch.policies.exp_minus import ERROR, exp_minus
 from valmatch.policies.knowledge import FloatArray, Knowledge
+from valmatch.policies.largest import largest
 
 __all__ = ["quality_bound", "upper_confidence", "upper_confidence_plain"]
 
@@ -20,7 +21,7 @@ _INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 _HALF_INV_SQRT_PI = 0.5 / math.sqrt(math.pi)
 
 
-@njit
+@unallocating
 def quality_bound(lead: float, uncertain: float, width: float, kappa: float) -> float:
     """Return E[N(X; 0, width)] + kappa SD[N(X; 0, width)] for X of mean `lead`.
 
@@ -48,7 +49,7 @@ def quality_bound(lead: float, uncertain: float, width: float, kappa: float) -> 
     return mean + kappa * math.sqrt(max(second - mean * mean, 0.0))
 
 
-@njit
+@unallocating
 def upper_confidence_plain(
     means: FloatArray,
     variances: FloatArray,
@@ -71,7 +72,7 @@ def upper_confidence_plain(
     return chosen
 
 
-@njit
+@unallocating
 def _split(variance_0: float, noise_variance: float, both: bool) -> tuple[float, float]:
     """Return the width of the density, and player 0's part of the uncertain variance."""
     if both:
@@ -79,7 +80,7 @@ def _split(variance_0: float, noise_variance: float, both: bool) -> tuple[float,
     return variance_0 + 2.0 * noise_variance, 0.0
 
 
-@njit
+@unallocating
 def error_bound(width: float, kappa: float) -> float:
     """Bound the error of an approximate bound.
 
@@ -91,7 +92,7 @@ def error_bound(width: float, kappa: float) -> float:
     return mean + kappa * math.sqrt(square)
 
 
-@njit
+@unallocating
 def _approximate(
     mean_0: float,
     own: float,
@@ -113,7 +114,7 @@ def _approximate(
         scores[j] = mean + kappa * math.sqrt(max(second - mean * mean, 0.0))
 
 
-@njit
+@unallocating
 def upper_confidence(
     means: FloatArray,
     variances: FloatArray,
@@ -149,7 +150,7 @@ def upper_confidence(
     width, own = _split(variances[player], noise_variance, both)
     _approximate(means[player], own, width, kappa, means, variances, scores)
     scores[player] = -math.inf
-    least = scores.max() - 2.0 * error_bound(width, kappa)
+    least = largest(scores) - 2.0 * error_bound(width, kappa)
     chosen = -1
     best = -math.inf
     for j in range(means.size):

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import expanded, njit
+from valmatch.compilation import expanded, unallocating
 from valmatch.policies.knowledge import FloatArray, Knowledge
 from valmatch.policies.registry import POLICIES, Choose, functions
 from valmatch.ratings.trueskill import (
@@ -99,8 +99,9 @@ def _path_of(choose: Choose) -> PlayOne:
         player, noise_variance, margin = known.player, known.noise_variance, known.draw_margin
         noise, uniforms = draws
         opponents, beliefs, measures = out
-        means[:] = start.means
-        variances[:] = start.variances
+        for k in range(means.size):
+            means[k] = start.means[k]
+            variances[k] = start.variances[k]
         deviation = math.sqrt(noise_variance)
         for game in range(known.n_games):
             j = choose(known, game, uniforms[game])
@@ -179,7 +180,7 @@ def _by_any_policy() -> Play:
 _play = _by_any_policy()
 
 
-@njit
+@unallocating
 def play_path(policy: int, known: Knowledge, start: Start, draws: Draws, out: Trajectory) -> None:
     """Play N games of player 0, each against the opponent that the policy chooses.
 
