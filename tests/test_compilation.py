@@ -8,11 +8,17 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
+import numba
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import valmatch
 from valmatch import compilation
 from valmatch.compilation import KERNELS, UNUSED, _cache_folder, announce_compilation
+from valmatch.models.opponent.sample_path import play_path
+from valmatch.models.valorant.arrivals import draw_players
+from valmatch.policies.knowledge_gradient import best_opponent
 
 OLD_NAME = "valmatch-0123456789ab"
 
@@ -153,3 +159,22 @@ def test_compilation_is_announced_once_and_truly(
     assert said(used) == ""
     monkeypatch.setattr(compilation, "parent_process", lambda: object())
     assert said(Kernel(None)) == ""  # a worker process
+
+
+def swapped(first: NDArray[np.float64], second: NDArray[np.float64], times: int) -> float:
+    """Hand arrays around, which numba counts references for."""
+    for _ in range(times):
+        first, second = second, first
+    return float(first[0])
+
+
+def test_kernels_that_make_no_array_count_no_references() -> None:
+    """They are compiled with an option of numba that is not documented."""
+    arrays = np.array([1.0]), np.array([2.0])
+    counting, silent = numba.njit(swapped), numba.njit(_nrt=False)(swapped)
+    for kernel, counts in ((counting, True), (silent, False)):
+        assert kernel(*arrays, 3) == 2.0
+        (code,) = kernel.inspect_llvm().values()
+        assert ("NRT_incref" in code) == counts
+    for kernel in (play_path, best_opponent, draw_players):
+        assert vars(kernel)["targetoptions"]["_nrt"] is False
