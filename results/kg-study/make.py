@@ -2,7 +2,7 @@
 
     python results/kg-study/make.py SCRATCH
 
-SCRATCH takes the runs, some 100 MB; those that are finished there are not made again.
+SCRATCH takes the runs, some 150 MB; those that are finished there are not made again.
 """
 
 from __future__ import annotations
@@ -27,11 +27,17 @@ from valmatch.storage.output import write_csv
 HERE = Path(__file__).parent
 
 UPDATES = ("corrected", "as_printed")
-PRIORS = ("informative", "equal")
+SETTINGS = {
+    "informative": ("informative", "mean"),
+    "equal": ("equal", "mean"),
+    "equal_by_skill": ("equal", "skill"),
+}
+"""What is believed at first, and what player 0's rank goes by."""
+
 RANKS = ("top", "12", "25", "37", "bottom")
 EXTREMES, MIDDLE = ("top", "bottom"), ("12", "25", "37")
 SEEDS = (1, 2, 3, 4, 5)
-CASES = tuple(product(UPDATES, PRIORS, RANKS, SEEDS))
+CASES = tuple(product(UPDATES, SETTINGS, RANKS, SEEDS))
 N_CLAIMS, N_FIGURES = 2000, 10_000
 
 KG, RIVALS = "knowledge_gradient", ("point_estimate", "draw_chance")
@@ -43,6 +49,7 @@ FIGURES = {
     ("fig2", "corrected"): ("kg-fig2-12", "kg-fig2-25", "kg-fig2-37"),
     ("fig3", "corrected"): ("kg-fig3-12", "kg-fig3-25", "kg-fig3-37"),
     ("fig4", "corrected"): ("kg-fig4",),
+    ("extremes", "corrected"): ("kg-equal-top", "kg-equal-bottom"),
     ("fig1", "as_printed"): ("kg-fig1-top", "kg-fig1-bottom"),
     ("fig3", "as_printed"): ("kg-fig3-12", "kg-fig3-25", "kg-fig3-37"),
 }
@@ -62,16 +69,17 @@ class Job(NamedTuple):
     seed: int
 
 
-def claim_folder(scratch: Path, update: str, prior: str, rank: str, seed: int) -> Path:
+def claim_folder(scratch: Path, update: str, setting: str, rank: str, seed: int) -> Path:
     """Return where the run for the claims is."""
-    return scratch / "claims" / f"{update}-{prior}-{rank}-{seed}"
+    return scratch / "claims" / f"{update}-{setting}-{rank}-{seed}"
 
 
 def jobs(scratch: Path) -> Iterator[Job]:
     """Yield all runs."""
-    for update, prior, rank, seed in CASES:
-        folder = claim_folder(scratch, update, prior, rank, seed)
-        overrides = [f"update={update}", f"prior={prior}", f"rank={rank}"]
+    for update, setting, rank, seed in CASES:
+        folder = claim_folder(scratch, update, setting, rank, seed)
+        prior, rank_by = SETTINGS[setting]
+        overrides = [f"update={update}", f"prior={prior}", f"rank={rank}", f"rank_by={rank_by}"]
         yield Job(folder, "kg-fig1-top", overrides, N_CLAIMS, seed)
     for (figure, update), configs in FIGURES.items():
         for place, config in enumerate(configs):
@@ -104,12 +112,12 @@ def rounded(row: Row) -> Row:
 
 def window_rows(scratch: Path) -> Iterator[Row]:
     """Yield the means of each policy and the paired differences of every run."""
-    for update, prior, rank, seed in CASES:
-        folder = claim_folder(scratch, update, prior, rank, seed)
+    for update, setting, rank, seed in CASES:
+        folder = claim_folder(scratch, update, setting, rank, seed)
         summary = json.loads((folder / "summary.json").read_text())
         cells = [*product(MEASURES, WINDOWS), ("expected_quality", "total")]
         for measure, games in cells:
-            row: Row = {"update": update, "prior": prior, "rank": rank, "seed": seed}
+            row: Row = {"update": update, "setting": setting, "rank": rank, "seed": seed}
             row |= {"measure": measure, "games": games}
             for policy in (*RIVALS, KG):
                 facts = summary["windows"][policy][measure][games]
@@ -123,9 +131,9 @@ def window_rows(scratch: Path) -> Iterator[Row]:
 
 def passing_rows(scratch: Path) -> Iterator[Row]:
     """Yield the game from which on the knowledge gradient has the highest true draw probability."""
-    for update, prior, rank, seed in CASES:
+    for update, setting, rank, seed in CASES:
         curves: dict[str, list[float]] = {}
-        path = claim_folder(scratch, update, prior, rank, seed) / "curves.csv"
+        path = claim_folder(scratch, update, setting, rank, seed) / "curves.csv"
         with path.open(newline="") as file:
             for row in csv.DictReader(file):
                 if row["measure"] == "true_draw_probability":
@@ -135,7 +143,7 @@ def passing_rows(scratch: Path) -> Iterator[Row]:
         behind = max((game for game, is_ahead in enumerate(ahead, 1) if not is_ahead), default=0)
         yield {
             "update": update,
-            "prior": prior,
+            "setting": setting,
             "rank": rank,
             "seed": seed,
             "ahead_from_game": behind + 1 if behind < len(ahead) else None,
@@ -198,14 +206,14 @@ CLAIMS = (
 
 def claim_rows(rows: list[Row]) -> Iterator[Row]:
     """Yield, for each claim, how many comparisons confirm it, refute it or leave it open."""
-    for prior, update, claim in product(PRIORS, UPDATES, CLAIMS):
-        at = {"update": update, "prior": prior, "measure": claim.measure, "games": claim.games}
+    for setting, update, claim in product(SETTINGS, UPDATES, CLAIMS):
+        at = {"update": update, "setting": setting, "measure": claim.measure, "games": claim.games}
         mine = [row for row in rows if row["rank"] in claim.ranks and at.items() <= row.items()]
         gains = [claim.compare(row, rival) for row in mine for rival in RIVALS]
         scores = [claim.sign * gain / error for gain, error in gains]
         yield rounded(
             {
-                "prior": prior,
+                "setting": setting,
                 "update": update,
                 "claim": claim.name,
                 "games": claim.games,
@@ -221,14 +229,43 @@ def claim_rows(rows: list[Row]) -> Iterator[Row]:
         )
 
 
-def table(claims: list[Row], prior: str, part: str) -> str:
+def noise_rows(rows: list[Row]) -> Iterator[Row]:
+    """Yield how large standard errors of the late games are in the middle, setting by setting.
+
+    Claim 8: "The results are now less noisy".
+    """
+    late = [row for row in rows if row["rank"] in MIDDLE and row["games"] == "201-500"]
+    for update, measure, policy in product(UPDATES, MEASURES, (*RIVALS, KG)):
+        found: Row = {"update": update, "measure": measure, "policy": policy}
+        for setting in SETTINGS:
+            at = {"update": update, "setting": setting, "measure": measure}
+            errors = [row[f"{policy}_se"] for row in late if at.items() <= row.items()]
+            found[setting] = math.sqrt(sum(error * error for error in errors) / len(errors))
+        yield rounded(found)
+
+
+def noise_table(rows: list[Row]) -> str:
+    """Return the standard errors of the corrected equations, as shares of the informative ones."""
+    others = [setting for setting in SETTINGS if setting != "informative"]
+    lines = ["| measure | policy | informative | equal, by mean | equal, by skill |"]
+    lines.append("|---|---|---|---|---|")
+    for row in rows:
+        if row["update"] == "corrected":
+            base = row["informative"]
+            shares = " | ".join(f"{row[other] / base:.2f}" for other in others)
+            name = row["measure"].replace("_", " ")
+            lines.append(f"| {name} | {row['policy'].replace('_', ' ')} | {base:.4f} | {shares} |")
+    return "\n".join(lines) + "\n"
+
+
+def table(claims: list[Row], setting: str, part: str) -> str:
     """Return the claims about some ranks as a table of the page."""
     extremes = part == "extremes"
     names = [claim.name for claim in CLAIMS if (claim.ranks == EXTREMES) == extremes]
     head = [f"{update.replace('_', ' ')}: + / - / o | difference | se" for update in UPDATES]
     lines = [f"| claim | games | {' | '.join(head)} |", f"|---|---|{'---|' * 3 * len(UPDATES)}"]
     for name in names:
-        mine = [row for row in claims if (row["prior"], row["claim"]) == (prior, name)]
+        mine = [row for row in claims if (row["setting"], row["claim"]) == (setting, name)]
         cells = [
             f"{row['confirm']} / {row['refute']} / {row['open']} | {row['mean_difference']:+.4f}"
             f" | {row['typical_se']:.4f}"
@@ -238,15 +275,17 @@ def table(claims: list[Row], prior: str, part: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def fill_page(claims: list[Row]) -> None:
+def fill_page(claims: list[Row], noise: list[Row]) -> None:
     """Put the tables into the page, each below its mark and up to the next empty line."""
     page = HERE / "README.md"
 
     def filled(mark: re.Match[str]) -> str:
         return mark[1] + table(claims, mark[2], mark[3])
 
-    pattern = r"(<!-- claims: (\w+), (\w+) -->\n)(?:\|.*\n)*"
-    page.write_text(re.sub(pattern, filled, page.read_text(encoding="utf-8")), encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
+    text = re.sub(r"(<!-- claims: (\w+), (\w+) -->\n)(?:\|.*\n)*", filled, text)
+    text = re.sub(r"(<!-- noise -->\n)(?:\|.*\n)*", lambda mark: mark[1] + noise_table(noise), text)
+    page.write_text(text, encoding="utf-8")
 
 
 def write(name: str, rows: list[Row]) -> None:
@@ -264,7 +303,9 @@ def main() -> None:
     write("passing.csv", list(passing_rows(scratch)))
     claims = list(claim_rows(windows))
     write("claims.csv", claims)
-    fill_page(claims)
+    noise = list(noise_rows(windows))
+    write("noise.csv", noise)
+    fill_page(claims, noise)
     draw_figures(scratch)
 
 
