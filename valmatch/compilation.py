@@ -45,7 +45,8 @@ def njit(function: F) -> F:
 def unallocating(function: F) -> F:
     """Compile a kernel that makes no array, without counting the references to those it takes.
 
-    For kernels called so often that the counts would show. Arrays are passed singly.
+    For kernels called so often that the counts would show. They return no array: whoever takes it
+    would count down what was never counted up.
     """
     return _compiled(function, _nrt=False)
 

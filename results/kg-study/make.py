@@ -2,7 +2,7 @@
 
     python results/kg-study/make.py SCRATCH
 
-SCRATCH takes the runs, some 150 MB; those that are finished there are not made again.
+SCRATCH takes the runs, some 650 MB; those that are finished there are not made again.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python results/policies/make.py
 
-takes some 20 minutes on two cores. ``gamma``, ``tuned``, ``kappa``, ``compared``, ``cost`` or
-``draws`` after it makes that table alone, ``page`` puts all tables into the page.
+takes 40 minutes on two cores of a busy machine. ``gamma``, ``tuned``, ``kappa``, ``compared``,
+``cost`` or ``draws`` after it makes that table alone, ``page`` puts all tables into the page.
 """
 
 from __future__ import annotations
