@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shlex
 import signal
@@ -271,10 +272,19 @@ def _left_behind(one: Interruption, run: Undisturbed, out: Path) -> list[str]:
         problems.append(f"left {', '.join(torn)}")
     if run.argv[0] == "rate":
         there = {name for name in found if name not in torn}
-        whole = all(found[name] == run.files.get(name) for name in there)
-        if not whole or there not in (set(), set(run.files)):
-            problems.append(f"wrote only {', '.join(sorted(there))}, or other contents")
+        if different := [name for name in sorted(there) if found[name] != run.files.get(name)]:
+            problems.append(f"other contents: {', '.join(different)}")
+        # They appear one after the other; a kill may come in between, but not once all is said.
+        some = one.signals == "SIGKILL" and not _complete(out)
+        if there != set(run.files) and there and not some:
+            problems.append(f"wrote only {', '.join(sorted(there))}")
     return problems
+
+
+def _complete(out: Path) -> bool:
+    """Return whether a folder says that it holds all of a run."""
+    manifest = out / "manifest.json"
+    return manifest.exists() and json.loads(manifest.read_text())["status"] == "complete"
 
 
 def _results(out: Path) -> dict[str, bytes]:

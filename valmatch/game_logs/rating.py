@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, nullcontext
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TextIO, get_args
 
 from valmatch.compilation import announce_compilation
 from valmatch.config import arguments
 from valmatch.config.arguments import PathLike
 from valmatch.config.numerals import real_number
 from valmatch.errors import InputError, option
-from valmatch.execution.interruption import stop_on_signal
+from valmatch.execution.interruption import held_signals, stop_on_signal
 from valmatch.game_logs.files import (
     HISTORY,
     PAIRS,
@@ -41,6 +41,7 @@ from valmatch.nearest import hint
 from valmatch.ratings.zonestats_cap import MOST_DISTANT, Cap
 from valmatch.storage.output import to_json, write_atomically
 from valmatch.storage.results import Result
+from valmatch.storage.run_folder import RunFolder
 
 __all__ = ["BURN_IN", "RatedLog", "parse_parameters", "rate_games"]
 
@@ -231,10 +232,9 @@ def rate_games(
             parts = [everything]
         parts = (piece for some in parts for piece in pieces(some, chosen.pairs_at_once))
         roster = Roster(chosen, values, log.players, known)
-        with (
-            write_atomically(folder.path / HISTORY) if folder else nullcontext() as file,
-            write_atomically(folder.path / PAIRS) if folder and pairs else nullcontext() as more,
-        ):
+        with ExitStack() as written:
+            file = _opened(HISTORY, folder, written)
+            more = _opened(PAIRS, folder, written) if pairs else None
             ranks = Ranks(roster.ratings()) if isinstance(chosen, ZoneStats) else None
             writers: list[HistoryWriter | PairsWriter] = []
             writers += [HistoryWriter(file, log, ranks)] if file else []
@@ -242,28 +242,35 @@ def rate_games(
             rows = _play(roster, _until_stopped(parts, stop), burn_in, writers)
             predictions = dict(zip(TALLIES, map(scores, roster.tally), strict=True))
             _remark(log, predictions["all"].games, warn)
-        for remark in tuning.remarks if tuning else ():
-            warn(remark)
-        result = RatedLog(
-            system=chosen.name,
-            parameters=values,
-            games=predictions["all"].games,
-            rows=rows,
-            unrated=log.unrated,
-            skipped=log.skipped,
-            burn_in=burn_in,
-            ranking=roster.ranking(),
-            predictions=predictions,
-            tuning=tuning,
-            cap=cap,
-            folder=folder.path if folder else None,
-        )
-        if folder:
-            write_ratings(folder.path / RATINGS, result.ranking)
-            with write_atomically(folder.path / SUMMARY) as file:
-                file.write(to_json(result.summary()))
-            folder.close("complete", parameters=values)
+            for remark in tuning.remarks if tuning else ():
+                warn(remark)
+            result = RatedLog(
+                system=chosen.name,
+                parameters=values,
+                games=predictions["all"].games,
+                rows=rows,
+                unrated=log.unrated,
+                skipped=log.skipped,
+                burn_in=burn_in,
+                ranking=roster.ranking(),
+                predictions=predictions,
+                tuning=tuning,
+                cap=cap,
+                folder=folder.path if folder else None,
+            )
+            if folder:
+                with held_signals():  # a signal finds all files or none
+                    written.close()
+                    write_ratings(folder.path / RATINGS, result.ranking)
+                    with write_atomically(folder.path / SUMMARY) as summary:
+                        summary.write(to_json(result.summary()))
+                    folder.close("complete", parameters=values)
     return result
+
+
+def _opened(name: str, folder: RunFolder | None, written: ExitStack) -> TextIO | None:
+    """Return a file of the folder, if there is one, that appears when the stack is closed."""
+    return written.enter_context(write_atomically(folder.path / name)) if folder else None
 
 
 def _play(
