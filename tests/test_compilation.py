@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 import valmatch
 from valmatch import compilation
 from valmatch.compilation import KERNELS, UNUSED, _cache_folder, announce_compilation
+from valmatch.matching import team_first
 from valmatch.models.opponent.sample_path import play_path
 from valmatch.models.valorant.arrivals import draw_players
 from valmatch.policies.knowledge_gradient import best_opponent
@@ -177,5 +178,5 @@ def test_kernels_that_make_no_array_count_no_references() -> None:
         assert kernel(*arrays, 3) == 2.0
         (code,) = kernel.inspect_llvm().values()
         assert ("NRT_incref" in code) == counts
-    for kernel in (play_path, best_opponent, draw_players):
+    for kernel in (play_path, best_opponent, draw_players, team_first.run):
         assert vars(kernel)["targetoptions"]["_nrt"] is False

@@ -15,12 +15,16 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
 
 from valmatch.printable import one_line
 
-__all__ = ["announce_compilation", "expanded", "inlined", "njit", "unallocating"]
+__all__ = ["announce_compilation", "at", "expanded", "inlined", "njit", "unallocating"]
 
 F = TypeVar("F", bound=Callable[..., object])
+
+at = np.uint64
+"""An index that is not negative: a kernel then has no code that counts from the end of an array."""
 
 KERNELS = ("draws", "game_logs", "matching", "models", "optimization", "policies", "ratings")
 """The folders of the package that hold kernels."""
@@ -52,19 +56,20 @@ def unallocating(function: F) -> F:
 
 
 def inlined(function: F) -> F:
-    """Compile a part of a kernel that is always inlined into its callers.
+    """Compile a part of a kernel that is always inlined into its callers, and makes no array.
 
     For small functions called per event with many arrays: each array travels as seven words, so
     that a call costs more than the work.
     """
-    return _compiled(function, forceinline=True)
+    return _compiled(function, forceinline=True, _nrt=False)
 
 
 def expanded(function: F) -> F:
     """Put a function into the kernels that call it, like a macro, and compile it only there.
 
     For closures, which no cache knows again, as the functions in them are others in every process;
-    and for what would be compiled anew on every level of calls up to the kernel.
+    for what would be compiled anew on every level of calls up to the kernel; and for the busiest
+    parts of a kernel that take a tuple of arrays, whose arrays are known there one by one.
     """
     return cast(F, numba.njit(inline="always", **STRICT)(function))
 

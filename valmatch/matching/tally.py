@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import inlined
+from valmatch.compilation import at, inlined
 
 __all__ = ["SUMS", "add_match", "add_player", "add_unmatched"]
 
@@ -41,7 +41,7 @@ def add_match(team_diff: float, player_diff: float, sums: Struct) -> None:
 def add_player(wait: float, prioritized: bool, sums: Struct, waits: Floats) -> None:
     """Count a matched player who waited `wait` hours; `waits` keeps the minutes of each."""
     minutes = 60.0 * wait
-    waits[sums["matched"]] = minutes
+    waits[at(sums["matched"])] = minutes
     sums["matched"] += 1
     sums["prioritized"] += int(prioritized)
     sums["wait"] += minutes

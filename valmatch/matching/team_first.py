@@ -7,24 +7,40 @@ newcomer or a newly prioritized one), and a pair that is possible holds a change
 are looked at, which keeps the cost of a review at the size of the neighbourhood of a rating
 rather than of the pool.
 
-Players carry indices in order of arrival, so "longest waiting" is "smallest index", and the
-prioritized players are those with an index below that of the oldest waiting player who is not.
+The players wait in a queue in order of arrival, those without a team also in a pool by rating::
+
+    place        0     1     2     3     4     5      "longest waiting" is "smallest place"
+    queue      1010   950  1480   990  1010  1100     ratings in order of arrival
+               gone   pool  team 0 pool  pool  pool
+                                   ^ head: whoever waits before it is prioritized
+
+    ratings     .  .  950   990  1010  1100  .  .     the pool by rating, between margins of NaN
+    places            1     3     4     5             ... and its places in the queue
+
+A place is given once. When all are given, whoever still waits moves to the front (`_compact`).
+
+Who is best is a comparison of one number: a player's key is his arrival in whole ticks, plus more
+than all ticks of a match while he is not prioritized. The team of the smallest sum of keys has the
+most prioritized players and, among equals, the greatest total wait.
+
+Most reviews have one changed player, the newcomer. Without him no window of ratings held a team,
+so with him a window holds exactly a team, and is one of the `team_num` windows around his place in
+the pool (`_newcomers_team`). Any other change goes the long way through all windows around every
+changed player (`_best_team`), which hold more players than a team, of whom the longest waiting
+count.
 
 Where teams form *around* a player (`Rules.around`), the players whose review it is, the newcomer
 or those who become prioritized in between, are the only ones who get teams at that review.
-
-The parts of the kernel are inlined and take arrays rather than the whole `Lobby`: taking an array
-out of a tuple counts a reference to it, which costs more than the work of a part.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import inlined, njit
+from valmatch.compilation import at, expanded, inlined, unallocating
 from valmatch.matching.rules import Rules, is_prioritized, tick_of
 from valmatch.matching.tally import SUMS, add_match, add_player, add_unmatched
 
@@ -33,23 +49,21 @@ __all__ = ["Lobby", "grown", "new_lobby", "reset", "run", "waiting_teams"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Records = NDArray[np.void]
-Struct = Any
-"""One row of a structured array; the kernels see it as a C struct."""
 
-NOBODY = -1
 SMALL = 32
 """Pools up to this size are looked through at once before any window is placed."""
-EVERY_PLAYER = int(np.iinfo(np.int64).max)
+NOBODY = -1
+IN_POOL, GONE = -1, -2
+"""What stands for the team of players who have none, and of players who have left."""
+NO_TEAM = int(np.iinfo(np.int64).max)
+"""A sum of keys that every team is better than."""
 
 STATE = np.dtype(
     [
         *SUMS,
+        ("end", "i8"),  # places of the queue that are given
+        ("head", "i8"),  # place before which everybody who waits is prioritized
         ("waiting", "i8"),  # players waiting, with or without a team
-        ("used", "i8"),  # player slots that were ever in use
-        ("free", "i8"),  # first of those that are free again
-        ("oldest", "i8"),  # ends of the list of waiting players in order of arrival ...
-        ("newest", "i8"),
-        ("head", "i8"),  # ... and its oldest player who is not prioritized
         ("pool", "i8"),  # players without a team
         ("pool_prioritized", "i8"),
         ("teams", "i8"),  # formed teams
@@ -57,85 +71,88 @@ STATE = np.dtype(
         ("used_teams", "i8"),  # team slots that were ever in use
         ("free_team", "i8"),  # first of those that are free again
         ("formed", "i8"),  # teams formed so far
-        ("newcomer", "i8"),  # slot of the player whose arrival is reviewed, -1 for none
         ("changed", "i8"),  # players, then teams, changed since the last review
         ("changed_teams", "i8"),
         ("relaxed", "i8"),  # pool scope: whether slack applied when the last review ended
-        ("best_prioritized", "i8"),  # prioritized players and arrival ticks of the best so far
-        ("best_ticks", "i8"),
     ]
 )
-PLAYER = np.dtype(
+QUEUED = np.dtype(
     [
         ("arrival", "f8"),  # hours
-        ("ticks", "i8"),  # the same in ticks
         ("rating", "f8"),
+        ("key", "i8"),  # arrival in ticks, plus `_later` until prioritized
         ("player", "i8"),  # index in order of arrival
-        ("team", "i8"),  # slot of the team
-        ("mate", "i8"),  # next member of the team, by index
-        ("older", "i8"),  # neighbours in the list of waiting (or of free) players
-        ("newer", "i8"),
+        ("team", "i8"),  # slot of the team, or IN_POOL, or GONE
     ]
 )
 TEAM = np.dtype(
     [
         ("sum", "f8"),  # of ratings
         ("range", "f8"),
-        ("ticks", "i8"),  # sum of arrivals
-        ("order", "i8"),  # number in order of formation; next slot where the slot is free
+        ("key", "i8"),  # sum of keys
+        ("order", "i8"),  # number in order of formation
         ("prioritized", "i8"),  # prioritized members; -1 where the slot is free
-        ("first", "i8"),  # member of smallest index
+        ("next_free", "i8"),  # where the slot is free
     ]
 )
-POOLED = np.dtype([("rating", "f8"), ("player", "i8"), ("slot", "i8")])
 LINED_UP = np.dtype([("sum", "f8"), ("team", "i8")])
 
 EMPTY = np.zeros(1, STATE)
 """State of an empty lobby."""
-for _list in ("free", "oldest", "newest", "head", "free_team"):
-    EMPTY[_list] = NOBODY
+EMPTY["free_team"] = NOBODY
 
-CHANGED, CHANGED_TEAMS, BEST, CANDIDATE, PAIR = range(5)
+CHANGED, CHANGED_TEAMS, BEST, CANDIDATE = range(4)
 """Rows of `Lobby.marks`."""
 
 
 class Lobby(NamedTuple):
-    """The waiting players and the formed teams; slots are reused as players leave.
+    """The waiting players and the formed teams.
 
     Attributes
     ----------
     state : numpy.ndarray
         One record of scalars.
-    players, teams : numpy.ndarray
-        By slot.
-    pool : numpy.ndarray
-        The players without a team by ascending rating.
+    queue : numpy.ndarray
+        The players by place, in order of arrival.
+    ratings, places : numpy.ndarray
+        The players without a team by ascending rating, and their places in the queue; team_num
+        entries of NaN on either side.
+    teams, members : numpy.ndarray
+        The formed teams by slot; the places of their players, ascending.
     lineup : numpy.ndarray
         The formed teams by ascending sum of ratings.
+    pairs : numpy.ndarray
+        The matches of a review: slots of the older and the younger team.
     marks : numpy.ndarray
-        Rows of slots: players and teams that changed since the last review, players of the best
-        team so far and of the one looked at, teams of the best pair so far.
+        Rows of places or slots: players and teams that changed since the last review, the best
+        team so far and the one looked at.
     """
 
     state: Records
-    players: Records
+    queue: Records
+    ratings: Floats
+    places: Ints
     teams: Records
-    pool: Records
+    members: Ints
     lineup: Records
+    pairs: Ints
     marks: Ints
 
 
 def new_lobby(capacity: int, team_num: int) -> Lobby:
-    """Return an empty lobby with room for `capacity` waiting players (at least 2 teams)."""
+    """Return an empty lobby whose queue has `capacity` places (at least for 2 teams)."""
     capacity = max(capacity, 2 * team_num)
     teams = capacity // team_num + 1
     return Lobby(
         EMPTY.copy(),
-        np.zeros(capacity, PLAYER),
+        np.zeros(capacity, QUEUED),
+        np.full(capacity + 2 * team_num, np.nan),
+        np.zeros(capacity + 2 * team_num, np.int64),
         np.zeros(teams, TEAM),
-        np.zeros(capacity, POOLED),
+        np.zeros((teams, team_num), np.int64),
         np.zeros(teams, LINED_UP),
-        np.zeros((5, 2 * capacity), np.int64),
+        np.zeros((teams, 2), np.int64),
+        np.zeros((4, capacity + 1), np.int64),
     )
 
 
@@ -143,28 +160,32 @@ def reset(lobby: Lobby) -> None:
     """Empty a lobby for the next replication."""
     # As bytes, because numpy copies structured arrays field by field.
     lobby.state.view(np.uint8)[:] = EMPTY.view(np.uint8)
+    lobby.ratings[:] = np.nan
 
 
 def grown(lobby: Lobby, team_num: int) -> Lobby:
-    """Return a copy of a lobby with twice the room; all slots keep their numbers."""
-    large = new_lobby(2 * lobby.players.size, team_num)
+    """Return a copy of a lobby with twice the room; all players keep their places."""
+    large = new_lobby(2 * lobby.queue.size, team_num)
     for old, new in zip(lobby[:-1], large[:-1], strict=True):
-        new[: old.size] = old
+        new[: len(old)] = old
     return large
 
 
-@njit
+@unallocating
 def run(
     times: Floats,
-    ratings: Floats,
+    ratings_: Floats,
     first: int,
     last: bool,
     rules: Rules,
     state_: Records,
-    players: Records,
+    queue: Records,
+    ratings: Floats,
+    places: Ints,
     teams: Records,
-    pool: Records,
+    members: Ints,
     lineup: Records,
+    pairs: Ints,
     marks: Ints,
     waits: Floats,
     log: Floats,
@@ -176,7 +197,7 @@ def run(
 
     Parameters
     ----------
-    times, ratings : numpy.ndarray
+    times, ratings_ : numpy.ndarray
         (n,): arrivals in hours, ratings in Elo points, in order of arrival.
     first : int
         Index of the first of these players.
@@ -184,7 +205,7 @@ def run(
         Whether these are the last: hold all reviews up to the horizon, count who is left.
     rules : Rules
         The rules.
-    state_, players, teams, pool, lineup, marks : numpy.ndarray
+    state_, queue, ratings, places, teams, members, lineup, pairs, marks : numpy.ndarray
         The arrays of a `Lobby`, in and out; one by one, because a tuple of them costs more to hand
         over than to work on.
     waits : numpy.ndarray
@@ -198,154 +219,262 @@ def run(
     int
         Players taken; fewer than n where lobby or waits have no room for the next one.
     """
+    lobby = Lobby(state_, queue, ratings, places, teams, members, lineup, pairs, marks)
     state = state_[0]
     taken = 0
     while True:
-        due = np.inf
-        if rules.continuous and state["head"] != NOBODY:
-            due = players[state["head"]]["arrival"] + rules.wait_thresh
-            if due >= rules.horizon:
-                due = np.inf
-        if taken < times.size and times[taken] < due:
-            now = times[taken]
-            if state["waiting"] == players.size:
-                return taken
+        due = _next_expiry(rules, lobby) if rules.continuous else np.inf
+        if taken < times.size and times[at(taken)] < due:
+            if state["end"] == lobby.queue.size:
+                if 2 * state["waiting"] > lobby.queue.size:
+                    return taken
+                _compact(rules.team_num, lobby)
             if state["matched"] + state["waiting"] >= waits.size:
                 return taken
-            slot = _join(now, ratings[taken], first + taken, state, players, pool)
-            players[slot]["ticks"] = tick_of(now, rules)
-            state["newcomer"] = marks[CHANGED, 0] = slot
-            state["changed"] = 1
+            now = times[at(taken)]
+            newcomer = _join(now, ratings_[at(taken)], first + taken, rules, lobby)
             taken += 1
         elif due < np.inf and (taken < times.size or last):
-            now = due
-            state["newcomer"] = NOBODY
-            state["changed"] = 0
+            now, newcomer = due, NOBODY
         else:
             break
-        _prioritize(now, rules, state, players, teams, marks)
-        relaxed = rules.pool_scope and state["oldest"] != state["head"]
-        everything = relaxed and state["relaxed"] == 0
-        while state["pool"] >= rules.team_num:
-            if rules.around:
-                _find_team_around(relaxed, rules, state, players, pool, marks)
-            else:
-                _find_team(relaxed, everything, rules, state, players, pool, marks)
-            if state["best_prioritized"] < 0:
-                break
-            team = _form_team(rules, state, players, teams, marks)
-            _leave_pool(teams[team], state, players, pool)
-            _line_up(team, teams[team]["sum"], state, lineup, marks)
-        while state["teams"] >= 2:
-            _find_pair(relaxed, everything, rules, state, teams, lineup, marks)
-            if state["best_prioritized"] < 0:
-                break
-            _match(now, rules, state, players, teams, marks, waits, log)
-            for side in range(2):
-                _leave_lineup(marks[PAIR, side], state, teams, lineup)
-            relaxed = rules.pool_scope and state["oldest"] != state["head"]
-        state["relaxed"] = int(relaxed)
+        matches = _review(now, newcomer, rules, lobby)
+        for match in range(matches):
+            _count(
+                now, lobby.pairs[at(match), 0], lobby.pairs[at(match), 1], rules, waits, log, lobby
+            )
     if last:
-        _count_unmatched(rules, state, players)
+        _count_unmatched(rules, lobby)
     return taken
 
 
 def waiting_teams(lobby: Lobby) -> list[tuple[int, list[int]]]:
     """Return (number in order of formation, player indices) of the teams not paired yet."""
-    found = []
-    for slot in lobby.lineup["team"][: lobby.state["teams"][0]]:
-        team = lobby.teams[slot]
-        member, members = team["first"], []
-        while member != NOBODY:
-            members.append(int(lobby.players[member]["player"]))
-            member = lobby.players[member]["mate"]
-        found.append((int(team["order"]), members))
+    slots = lobby.lineup["team"][: lobby.state["teams"][0]]
+    players = lobby.queue["player"]
+    found = [(int(lobby.teams["order"][k]), players[lobby.members[k]].tolist()) for k in slots]
     return sorted(found)
 
 
-@inlined
-def _join(
-    time: float, rating: float, index: int, state: Struct, players: Records, pool: Records
-) -> int:
-    """Put a newcomer at the end of the list and into the pool; return the slot."""
-    slot = state["free"]
-    if slot == NOBODY:
-        slot = state["used"]
-        state["used"] += 1
-    else:
-        state["free"] = players[slot]["newer"]
-    player = players[slot]
-    newest = state["newest"]
-    player["arrival"], player["rating"], player["player"] = time, rating, index
-    player["team"], player["older"], player["newer"] = NOBODY, newest, NOBODY
-    if newest == NOBODY:
-        state["oldest"] = slot
-    else:
-        players[newest]["newer"] = slot
-    state["newest"] = slot
-    if state["head"] == NOBODY:
-        state["head"] = slot
-    state["waiting"] += 1
-    k = state["pool"]
-    state["pool"] += 1
-    while k > 0 and pool[k - 1]["rating"] > rating:
-        pool[k] = pool[k - 1]
-        k -= 1
-    pool[k]["rating"], pool[k]["player"], pool[k]["slot"] = rating, index, slot
-    return slot
+@expanded
+def _later(rules: Rules) -> int:
+    """Return what is added to a player's ticks until he is prioritized.
 
-
-@inlined
-def _prioritize(
-    now: float, rules: Rules, state: Struct, players: Records, teams: Records, marks: Ints
-) -> None:
-    """Move the head past those who count as prioritized now; they, or their teams, changed."""
-    state["changed_teams"] = 0
-    slot = state["head"]
-    while slot != NOBODY and is_prioritized(players[slot]["arrival"], now, rules):
-        team = players[slot]["team"]
-        if team == NOBODY:
-            state["pool_prioritized"] += 1
-            if slot != state["newcomer"]:
-                marks[CHANGED, state["changed"]] = slot
-                state["changed"] += 1
-        else:
-            if teams[team]["prioritized"] == 0:
-                state["teams_prioritized"] += 1
-                marks[CHANGED_TEAMS, state["changed_teams"]] = team
-                state["changed_teams"] += 1
-            teams[team]["prioritized"] += 1
-        slot = players[slot]["newer"]
-    state["head"] = slot
-
-
-@inlined
-def _boundary(state: Struct, players: Records) -> int:
-    """Return the smallest index of a waiting player who is not prioritized."""
-    head = state["head"]
-    return EVERY_PLAYER if head == NOBODY else players[head]["player"]
-
-
-@inlined
-def _find_team(
-    relaxed: bool,
-    everything: bool,
-    rules: Rules,
-    state: Struct,
-    players: Records,
-    pool: Records,
-    marks: Ints,
-) -> None:
-    """Find the best possible team; its slots become row BEST, ascending player index.
-
-    What a changed player can have made possible: the newcomer any team; a newly prioritized
-    player a widened team, or, where slack applies to all as soon as it applies to one, nothing.
+    More than the ticks of all players of a match, see `ticks_per_hour`; small enough to be added
+    for each of them.
     """
-    state["best_prioritized"] = -1
+    return (1 << 61) // (2 * rules.team_num)
+
+
+@expanded
+def _next_expiry(rules: Rules, lobby: Lobby) -> float:
+    """Return when the next player becomes prioritized, infinity if not before the horizon."""
+    state = lobby.state[0]
+    while state["head"] < state["end"] and lobby.queue[at(state["head"])]["team"] == GONE:
+        state["head"] += 1
+    if state["head"] == state["end"]:
+        return np.inf
+    due = lobby.queue[at(state["head"])]["arrival"] + rules.wait_thresh
+    return due if due < rules.horizon else np.inf
+
+
+@expanded
+def _join(now: float, rating: float, player: int, rules: Rules, lobby: Lobby) -> int:
+    """Put a newcomer at the end of the queue and into the pool; return his place in the pool."""
+    state = lobby.state[0]
+    place = state["end"]
+    state["end"] += 1
+    state["waiting"] += 1
+    one = lobby.queue[at(place)]
+    one["arrival"], one["rating"], one["player"], one["team"] = now, rating, player, IN_POOL
+    one["key"] = tick_of(now, rules) + _later(rules)
+    k = rules.team_num + state["pool"]
+    state["pool"] += 1
+    while lobby.ratings[at(k - 1)] > rating:  # not so for the NaN before the first
+        lobby.ratings[at(k)], lobby.places[at(k)] = (
+            lobby.ratings[at(k - 1)],
+            lobby.places[at(k - 1)],
+        )
+        k -= 1
+    lobby.ratings[at(k)], lobby.places[at(k)] = rating, place
+    return k
+
+
+@inlined
+def _compact(team_num: int, lobby: Lobby) -> None:
+    """Move whoever waits to the front of the queue."""
+    state = lobby.state[0]
+    kept, head = 0, state["head"]
+    for place in range(state["end"]):
+        lobby.marks[CANDIDATE, at(place)] = kept
+        if lobby.queue[at(place)]["team"] != GONE:
+            lobby.queue[at(kept)] = lobby.queue[at(place)]
+            kept += 1
+    lobby.marks[CANDIDATE, at(state["end"])] = kept
+    state["head"] = lobby.marks[CANDIDATE, at(head)]
+    state["end"] = kept
+    for k in range(team_num, team_num + state["pool"]):
+        lobby.places[at(k)] = lobby.marks[CANDIDATE, at(lobby.places[at(k)])]
+    for k in range(state["teams"]):
+        team = lobby.lineup[at(k)]["team"]
+        for i in range(team_num):
+            lobby.members[at(team), at(i)] = lobby.marks[
+                CANDIDATE, at(lobby.members[at(team), at(i)])
+            ]
+
+
+@expanded
+def _review(now: float, newcomer: int, rules: Rules, lobby: Lobby) -> int:
+    """Form teams, then pair them; return the number of matches, whose teams are in `pairs`.
+
+    `newcomer`: place in the pool of the player whose arrival it is, NOBODY for none.
+    """
+    state = lobby.state[0]
+    state["changed"] = state["changed_teams"] = 0
+    if newcomer != NOBODY:
+        lobby.marks[CHANGED, 0] = lobby.places[at(newcomer)]
+        state["changed"] = 1
+    simple = _prioritize(now, rules, lobby)
+    relaxed = rules.pool_scope and state["pool_prioritized"] + state["teams_prioritized"] > 0
+    everything = relaxed and state["relaxed"] == 0
+    simple = (simple or rules.player_slack == 0.0 or relaxed) and not everything
+    if simple and not rules.around:
+        low = NOBODY
+        if newcomer != NOBODY:
+            low = _newcomers_team(newcomer, relaxed, rules, lobby)
+        if low != NOBODY:
+            _form_team(low, rules, lobby)
+    else:
+        arrived = newcomer != NOBODY
+        while state["pool"] >= rules.team_num:
+            low = _best_team(arrived, relaxed, everything, rules, lobby)
+            if low == NOBODY:
+                break
+            _form_team(low, rules, lobby)
+    matches = 0
+    while state["teams"] >= 2 and _best_pair(relaxed, everything, matches, rules, lobby):
+        for side in range(2):
+            _leave(lobby.pairs[at(matches), at(side)], rules, lobby)
+        matches += 1
+        relaxed = rules.pool_scope and state["pool_prioritized"] + state["teams_prioritized"] > 0
+    state["relaxed"] = int(relaxed)
+    return matches
+
+
+@expanded
+def _prioritize(now: float, rules: Rules, lobby: Lobby) -> bool:
+    """Move the head past those who count as prioritized now; they, or their teams, changed.
+
+    Returns whether none of them is in the pool.
+    """
+    state = lobby.state[0]
+    head, none = state["head"], True
+    while head < state["end"] and (
+        is_prioritized(lobby.queue[at(head)]["arrival"], now, rules)
+        or lobby.queue[at(head)]["team"] == GONE
+    ):
+        one = lobby.queue[at(head)]
+        team = one["team"]
+        one["key"] -= _later(rules)
+        if team == IN_POOL:
+            none = False
+            state["pool_prioritized"] += 1
+            if state["changed"] == 0 or lobby.marks[CHANGED, 0] != head:
+                lobby.marks[CHANGED, at(state["changed"])] = head
+                state["changed"] += 1
+        elif team != GONE:
+            if lobby.teams[at(team)]["prioritized"] == 0:
+                state["teams_prioritized"] += 1
+                lobby.marks[CHANGED_TEAMS, at(state["changed_teams"])] = team
+                state["changed_teams"] += 1
+            lobby.teams[at(team)]["prioritized"] += 1
+            lobby.teams[at(team)]["key"] -= _later(rules)
+        head += 1
+    state["head"] = head
+    return none
+
+
+@expanded
+def _newcomers_team(newcomer: int, relaxed: bool, rules: Rules, lobby: Lobby) -> int:
+    """Find the best possible team where none is possible without the newcomer.
+
+    A window that held more players than a team would have held a team without him.
+
+    Returns the lowest place in the pool of a member, NOBODY for no team; places in row BEST.
+    """
+    state = lobby.state[0]
+    slack = relaxed or state["pool_prioritized"] > 0
+    wide = rules.player_diff + (rules.player_slack if slack else 0.0)
+    most = rules.team_num - 1
+    some = False
+    for k in range(newcomer - most, newcomer + 1):
+        some |= lobby.ratings[at(k + most)] - lobby.ratings[at(k)] <= wide
+    if not some:
+        return NOBODY
+    width = wide if relaxed else rules.player_diff
+    nobody_prioritized = rules.team_num * _later(rules)
+    best, best_key = NOBODY, NO_TEAM
+    for k in range(newcomer - most, newcomer + 1):
+        spread = lobby.ratings[at(k + most)] - lobby.ratings[at(k)]
+        if spread <= wide:
+            key = 0
+            for i in range(k, k + rules.team_num):
+                key += lobby.queue[at(lobby.places[at(i)])]["key"]
+            if spread > width and key >= nobody_prioritized:
+                continue
+            if key < best_key or (key == best_key and _earlier(k, best, rules, lobby)):
+                best, best_key = k, key
+    if best != NOBODY:
+        _order(best, BEST, rules, lobby)
+    return best
+
+
+@inlined
+def _order(low: int, row: int, rules: Rules, lobby: Lobby) -> None:
+    """Put the places of the team from `low` on in the pool into a row of marks, ascending."""
+    for k in range(low, low + rules.team_num):
+        rank = 0
+        for other in range(low, low + rules.team_num):
+            rank += int(lobby.places[at(other)] < lobby.places[at(k)])
+        lobby.marks[at(row), at(rank)] = lobby.places[at(k)]
+
+
+@inlined
+def _earlier(low: int, best: int, rules: Rules, lobby: Lobby) -> bool:
+    """Return whether the team from `low` on in the pool precedes that from `best` on."""
+    _order(low, CANDIDATE, rules, lobby)
+    _order(best, BEST, rules, lobby)
+    return _precedes(rules, lobby)
+
+
+@inlined
+def _precedes(rules: Rules, lobby: Lobby) -> bool:
+    """Return whether the candidate's players arrived in a lexicographically earlier order."""
+    for k in range(rules.team_num):
+        if lobby.marks[CANDIDATE, at(k)] != lobby.marks[BEST, at(k)]:
+            return bool(lobby.marks[CANDIDATE, at(k)] < lobby.marks[BEST, at(k)])
+    return False
+
+
+@inlined
+def _best_team(arrived: bool, relaxed: bool, everything: bool, rules: Rules, lobby: Lobby) -> int:
+    """Find the best possible team among all that a changed player can have made possible.
+
+    A newcomer (the first changed player, if somebody `arrived`) makes any team possible; a newly
+    prioritized player a widened team, or, where slack applies to all as soon as it applies to
+    one, nothing.
+
+    Returns the lowest place in the pool of a rating that a member may have, NOBODY for no team;
+    places in row BEST.
+    """
+    state = lobby.state[0]
     slack = state["pool_prioritized"] > 0 and rules.player_slack > 0.0 and not relaxed
     wide = rules.player_diff + (rules.player_slack if slack or relaxed else 0.0)
-    if state["pool"] <= SMALL and not _some_window(wide, rules.team_num, state["pool"], pool):
-        return
+    low, key = NOBODY, NO_TEAM
+    if rules.around:
+        return _best_around(arrived, slack, relaxed, rules, lobby)
+    if state["pool"] <= SMALL and not _some_window(wide, rules, lobby):
+        return low
     # A small pool is scanned as a whole, which offers no window twice.
     whole = everything or state["pool"] <= SMALL
     # A team with a prioritized player leads all others, so widened scans come first. The last
@@ -355,65 +484,71 @@ def _find_team(
         widened = 1 if whole else state["changed"]
     for c in range(widened + 1):
         every = c == widened
-        if every and state["best_prioritized"] > 0:
-            return
-        low, high = -np.inf, np.inf
+        if every and key < rules.team_num * _later(rules):
+            break
+        least, most = -np.inf, np.inf
         if not whole:
-            slot = state["newcomer"] if every else marks[CHANGED, c]
-            if slot == NOBODY or players[slot]["team"] != NOBODY:
+            one = lobby.queue[at(lobby.marks[CHANGED, at(0 if every else c)])]
+            if (every and not arrived) or one["team"] != IN_POOL:
                 continue
-            low = high = players[slot]["rating"]
+            least = most = one["rating"]
         width = rules.player_diff if every and not relaxed else wide
-        _scan(low, high, width, not every, rules, state, players, pool, marks)
+        low, key = _scan(least, most, width, not every, low, key, rules, lobby)
+    return low
 
 
 @inlined
-def _some_window(width: float, team_num: int, size: int, pool: Records) -> bool:
+def _some_window(width: float, rules: Rules, lobby: Lobby) -> bool:
     """Return whether any rating window of `width` holds a team's worth of players."""
-    for k in range(size - team_num + 1):
-        if pool[k + team_num - 1]["rating"] - pool[k]["rating"] <= width:
-            return True
-    return False
+    state = lobby.state[0]
+    some, first = False, rules.team_num
+    for k in range(first, first + state["pool"]):
+        some |= lobby.ratings[at(k + rules.team_num - 1)] - lobby.ratings[at(k)] <= width
+    return some
 
 
 @inlined
 def _scan(
-    low: float,
-    high: float,
+    least: float,
+    most: float,
     width: float,
     widened: bool,
+    low: int,
+    key: int,
     rules: Rules,
-    state: Struct,
-    players: Records,
-    pool: Records,
-    marks: Ints,
-) -> None:
-    """Offer the best team of every rating window of `width` that holds a rating in [low, high].
+    lobby: Lobby,
+) -> tuple[int, int]:
+    """Offer the best team of every rating window of `width` that holds a rating in [least, most].
 
     Only windows that no other window contains matter, and in each only its longest waiting
     players: they lead in prioritized players, in total wait and in order at once.
     `widened`: the width is granted only to teams with a prioritized player.
+    `low`, `key`: start of the window and sum of keys of the best team so far, and of that now.
     """
-    size = state["pool"]
-    start = _first_within(width, low, size, pool)
+    start = _first_within(width, least, rules, lobby)
     end, last = start, -1
-    while start < size and pool[start]["rating"] <= high:
-        while end + 1 < size and pool[end + 1]["rating"] - pool[start]["rating"] <= width:
+    while lobby.ratings[at(start)] <= most:  # not so for the NaN after the last
+        while (
+            lobby.ratings[at(end + 1)] - lobby.ratings[at(start)] <= width
+        ):  # not so for the NaN after the last
             end += 1
         if end != last and end - start + 1 >= rules.team_num:
-            _offer(start, end, NOBODY, widened, rules, state, players, pool, marks)
+            low, key = _offer(start, end, NOBODY, widened, low, key, rules, lobby)
         last = end
         start += 1
         end = max(end, start)
+    return low, key
 
 
 @inlined
-def _first_within(width: float, rating: float, size: int, pool: Records) -> int:
-    """Return the first pool position whose rating is at most `width` below `rating`."""
-    start, stop = 0, size
+def _first_within(width: float, rating: float, rules: Rules, lobby: Lobby) -> int:
+    """Return the first place in the pool whose rating is at most `width` below `rating`."""
+    state = lobby.state[0]
+    start = rules.team_num
+    stop = start + state["pool"]
     while start < stop:
         middle = (start + stop) // 2
-        if rating - pool[middle]["rating"] <= width:
+        if rating - lobby.ratings[at(middle)] <= width:
             stop = middle
         else:
             start = middle + 1
@@ -421,324 +556,242 @@ def _first_within(width: float, rating: float, size: int, pool: Records) -> int:
 
 
 @inlined
-def _find_team_around(
-    relaxed: bool,
-    rules: Rules,
-    state: Struct,
-    players: Records,
-    pool: Records,
-    marks: Ints,
-) -> None:
-    """Find the best possible team around a player whose review it is; it becomes row BEST."""
-    state["best_prioritized"] = -1
-    slack = int(state["pool_prioritized"] > 0 and not relaxed)
+def _best_around(arrived: bool, slack: bool, relaxed: bool, rules: Rules, lobby: Lobby) -> int:
+    """Find the best possible team around a player whose review it is; see `_best_team`."""
+    state = lobby.state[0]
     wide = rules.player_diff + rules.player_slack
-    for c in range(state["changed"] if state["newcomer"] == NOBODY else 1):
-        slot = marks[CHANGED, c]
-        if players[slot]["team"] != NOBODY:
+    low, key = NOBODY, NO_TEAM
+    for c in range(1 if arrived else state["changed"]):
+        centre = lobby.marks[CHANGED, at(c)]
+        if lobby.queue[at(centre)]["team"] != IN_POOL:
             continue
-        for widened in range(slack, -1, -1):
+        for widened in range(int(slack), -1, -1):
             width = wide if widened > 0 or relaxed else rules.player_diff
-            _offer_around(slot, width, widened > 0, rules, state, players, pool, marks)
-
-
-@inlined
-def _offer_around(
-    slot: int,
-    width: float,
-    widened: bool,
-    rules: Rules,
-    state: Struct,
-    players: Records,
-    pool: Records,
-    marks: Ints,
-) -> None:
-    """Offer the best team of a player and others whose ratings are within `width` of his."""
-    rating, size = players[slot]["rating"], state["pool"]
-    start = _first_within(width, rating, size, pool)
-    end, centre = start, NOBODY
-    while end < size and pool[end]["rating"] - rating <= width:
-        if pool[end]["slot"] == slot:
-            centre = end
-        end += 1
-    if end - start >= rules.team_num:
-        _offer(start, end - 1, centre, widened, rules, state, players, pool, marks)
+            rating = lobby.queue[at(centre)]["rating"]
+            start = _first_within(width, rating, rules, lobby)
+            end = start
+            while lobby.ratings[at(end)] - rating <= width:  # not so for the NaN after the last
+                end += 1
+            if end - start >= rules.team_num:
+                low, key = _offer(start, end - 1, centre, widened > 0, low, key, rules, lobby)
+    return low
 
 
 @inlined
 def _offer(
-    start: int,
-    end: int,
-    centre: int,
-    widened: bool,
-    rules: Rules,
-    state: Struct,
-    players: Records,
-    pool: Records,
-    marks: Ints,
-) -> None:
-    """Let the longest waiting players of pool positions start..end compete for best team.
+    start: int, end: int, centre: int, widened: bool, low: int, key: int, rules: Rules, lobby: Lobby
+) -> tuple[int, int]:
+    """Let the longest waiting players of start..end in the pool compete for best team.
 
-    The player at the position `centre`, unless that is NOBODY, is one of them in any case.
+    The player at the place `centre` of the queue, unless that is NOBODY, is one of them in any
+    case. Returns the start and the key of the best team.
     """
-    team_num = rules.team_num
-    boundary = _boundary(state, players)
-    if end - start + 1 == team_num:
-        # No choice to be made: see whether this team can win before putting it in order.
-        count, ticks = 0, 0
-        for k in range(start, end + 1):
-            count += int(pool[k]["player"] < boundary)
-            ticks += players[pool[k]["slot"]]["ticks"]
-        if count < state["best_prioritized"] or (
-            count == state["best_prioritized"] and ticks > state["best_ticks"]
-        ):
-            return
-    size = 0
+    state = lobby.state[0]
+    size, most = 0, rules.team_num - 1
     for k in range(start, end + 1):
-        index = pool[k]["player"]
-        if size == team_num:
-            if index > pool[marks[CANDIDATE, size - 1]]["player"]:
+        place = lobby.places[at(k)]
+        if size > most:
+            if place > lobby.marks[CANDIDATE, at(most)]:
                 continue
-            size -= 1
+            size = most
         i = size
-        while i > 0 and pool[marks[CANDIDATE, i - 1]]["player"] > index:
-            marks[CANDIDATE, i] = marks[CANDIDATE, i - 1]
+        while i > 0 and lobby.marks[CANDIDATE, at(i - 1)] > place:
+            lobby.marks[CANDIDATE, at(i)] = lobby.marks[CANDIDATE, at(i - 1)]
             i -= 1
-        marks[CANDIDATE, i] = k
+        lobby.marks[CANDIDATE, at(i)] = place
         size += 1
-    if centre != NOBODY and pool[marks[CANDIDATE, team_num - 1]]["player"] < pool[centre]["player"]:
-        marks[CANDIDATE, team_num - 1] = centre
-    if widened and pool[marks[CANDIDATE, 0]]["player"] >= boundary:
-        return
-    count, ticks = 0, 0
-    for k in range(team_num):
-        place = pool[marks[CANDIDATE, k]]
-        marks[CANDIDATE, k] = place["slot"]
-        count += int(place["player"] < boundary)
-        ticks += players[place["slot"]]["ticks"]
-    if _better(count, ticks, team_num, state, players, marks):
-        state["best_prioritized"], state["best_ticks"] = count, ticks
-        for k in range(team_num):
-            marks[BEST, k] = marks[CANDIDATE, k]
+    if lobby.marks[CANDIDATE, at(most)] < centre:
+        lobby.marks[CANDIDATE, at(most)] = centre
+    if widened and lobby.marks[CANDIDATE, 0] >= state["head"]:
+        return low, key
+    sum_of_keys = 0
+    for k in range(rules.team_num):
+        sum_of_keys += lobby.queue[at(lobby.marks[CANDIDATE, at(k)])]["key"]
+    if sum_of_keys > key or (sum_of_keys == key and not _precedes(rules, lobby)):
+        return low, key
+    for k in range(rules.team_num):
+        lobby.marks[BEST, at(k)] = lobby.marks[CANDIDATE, at(k)]
+    return start, sum_of_keys
 
 
-@inlined
-def _better(
-    count: int, ticks: int, team_num: int, state: Struct, players: Records, marks: Ints
-) -> bool:
-    """Return whether the candidate beats the best team: prioritized, total wait, indices."""
-    if count != state["best_prioritized"]:
-        return bool(count > state["best_prioritized"])
-    if ticks != state["best_ticks"]:
-        return bool(ticks < state["best_ticks"])
-    for k in range(team_num):
-        mine = players[marks[CANDIDATE, k]]["player"]
-        other = players[marks[BEST, k]]["player"]
-        if mine != other:
-            return bool(mine < other)
-    return False
-
-
-@inlined
-def _form_team(rules: Rules, state: Struct, players: Records, teams: Records, marks: Ints) -> int:
-    """Make the best team a formed team; return its slot."""
+@expanded
+def _form_team(low: int, rules: Rules, lobby: Lobby) -> None:
+    """Make the best team a formed team, whose members come from `low` on in the pool."""
+    state = lobby.state[0]
     slot = state["free_team"]
     if slot == NOBODY:
         slot = state["used_teams"]
         state["used_teams"] += 1
     else:
-        state["free_team"] = teams[slot]["order"]
-    team = teams[slot]
-    boundary = _boundary(state, players)
-    total, least, most, prioritized = 0.0, np.inf, -np.inf, 0
+        state["free_team"] = lobby.teams[at(slot)]["next_free"]
+    total, least, most, key, prioritized = 0.0, np.inf, -np.inf, 0, 0
     for k in range(rules.team_num):
-        player = players[marks[BEST, k]]
-        rating = player["rating"]
+        place = lobby.marks[BEST, at(k)]
+        lobby.members[at(slot), at(k)] = place
+        one = lobby.queue[at(place)]
+        one["team"] = slot
+        rating = one["rating"]
         total += rating
         least, most = min(least, rating), max(most, rating)
-        prioritized += int(player["player"] < boundary)
-        player["team"] = slot
-        player["mate"] = marks[BEST, k + 1] if k + 1 < rules.team_num else NOBODY
-    team["sum"], team["range"], team["first"] = total, most - least, marks[BEST, 0]
-    team["ticks"], team["prioritized"] = state["best_ticks"], prioritized
-    team["order"] = state["formed"]
+        key += one["key"]
+        prioritized += int(place < state["head"])
+    team = lobby.teams[at(slot)]
+    team["sum"], team["range"], team["key"] = total, most - least, key
+    team["order"], team["prioritized"] = state["formed"], prioritized
     state["formed"] += 1
     state["pool_prioritized"] -= prioritized
     state["teams_prioritized"] += int(prioritized > 0)
-    return slot
+    _leave_pool(low, rules, lobby)
+    _line_up(slot, total, lobby)
 
 
-@inlined
-def _leave_pool(team: Struct, state: Struct, players: Records, pool: Records) -> None:
-    """Close the gaps that the members of a new team leave in the pool."""
-    rating = players[team["first"]]["rating"]
-    kept = _first_within(team["range"], rating, state["pool"], pool)
-    for k in range(kept, state["pool"]):
-        if players[pool[k]["slot"]]["team"] == NOBODY:
-            pool[kept] = pool[k]
-            kept += 1
-    state["pool"] = kept
+@expanded
+def _leave_pool(low: int, rules: Rules, lobby: Lobby) -> None:
+    """Close the gaps that the members of a new team leave in the pool, from `low` on."""
+    state = lobby.state[0]
+    kept, stop = low, rules.team_num + state["pool"]
+    for k in range(low, stop):
+        lobby.ratings[at(kept)], lobby.places[at(kept)] = lobby.ratings[at(k)], lobby.places[at(k)]
+        kept += int(lobby.queue[at(lobby.places[at(k)])]["team"] == IN_POOL)
+    for k in range(kept, stop):
+        lobby.ratings[at(k)] = np.nan
+    state["pool"] -= rules.team_num
 
 
-@inlined
-def _line_up(team: int, total: float, state: Struct, lineup: Records, marks: Ints) -> None:
+@expanded
+def _line_up(team: int, total: float, lobby: Lobby) -> None:
     """Put a new team, with its sum of ratings, into the lineup, marked as changed."""
+    state = lobby.state[0]
     k = state["teams"]
     state["teams"] += 1
-    while k > 0 and lineup[k - 1]["sum"] > total:
-        lineup[k] = lineup[k - 1]
+    while k > 0 and lobby.lineup[at(k - 1)]["sum"] > total:
+        lobby.lineup[at(k)] = lobby.lineup[at(k - 1)]
         k -= 1
-    lineup[k]["sum"], lineup[k]["team"] = total, team
-    marks[CHANGED_TEAMS, state["changed_teams"]] = team
+    lobby.lineup[at(k)]["sum"], lobby.lineup[at(k)]["team"] = total, team
+    lobby.marks[CHANGED_TEAMS, at(state["changed_teams"])] = team
     state["changed_teams"] += 1
 
 
-@inlined
-def _find_pair(
-    relaxed: bool,
-    everything: bool,
-    rules: Rules,
-    state: Struct,
-    teams: Records,
-    lineup: Records,
-    marks: Ints,
-) -> None:
-    """Find the best possible pair of teams; their slots become row PAIR, older team first."""
-    state["best_prioritized"] = -1
+@expanded
+def _best_pair(relaxed: bool, everything: bool, match: int, rules: Rules, lobby: Lobby) -> bool:
+    """Find the best possible pair of teams; their slots, older team first, become a match."""
+    state = lobby.state[0]
     strict = rules.team_num * rules.team_diff
     wide = rules.team_num * (rules.team_diff + rules.team_slack)
     reach = wide if relaxed or state["teams_prioritized"] > 0 else strict
+    key = NO_TEAM
     for c in range(state["teams"] if everything else state["changed_teams"]):
         place = c
         if not everything:
-            changed = marks[CHANGED_TEAMS, c]
-            if teams[changed]["prioritized"] == NOBODY:
+            changed = lobby.marks[CHANGED_TEAMS, at(c)]
+            if lobby.teams[at(changed)]["prioritized"] == NOBODY:
                 continue
-            place = _place(changed, state, teams, lineup)
-        team = lineup[place]["team"]
-        k, step = place - 1, -1
-        while k < state["teams"]:
-            if k < 0 or abs(lineup[k]["sum"] - lineup[place]["sum"]) > reach:
-                if step > 0:
+            place = _place(changed, lobby)
+        team, total = lobby.lineup[at(place)]["team"], lobby.lineup[at(place)]["sum"]
+        for step in (-1, 1):
+            k = place + step
+            while 0 <= k < state["teams"]:
+                gap = abs(lobby.lineup[at(k)]["sum"] - total)
+                if gap > reach:
                     break
-                k, step = place + 1, 1
-                continue
-            gap = abs(lineup[k]["sum"] - lineup[place]["sum"])
-            other = lineup[k]["team"]
-            some = teams[team]["prioritized"] + teams[other]["prioritized"]
-            if gap <= strict or relaxed or some > 0:
-                _offer_pair(team, other, some, state, teams, marks)
-            k += step
+                other = lobby.lineup[at(k)]["team"]
+                some = lobby.teams[at(team)]["prioritized"] + lobby.teams[at(other)]["prioritized"]
+                if gap <= strict or relaxed or some > 0:
+                    key = _offer_pair(team, other, key, match, lobby)
+                k += step
+    return bool(key < NO_TEAM)
 
 
 @inlined
-def _place(team: int, state: Struct, teams: Records, lineup: Records) -> int:
+def _place(team: int, lobby: Lobby) -> int:
     """Return the position of a team in the lineup."""
-    total = teams[team]["sum"]
+    state = lobby.state[0]
+    total = lobby.teams[at(team)]["sum"]
     start, stop = 0, state["teams"]
     while start < stop:
         middle = (start + stop) // 2
-        if lineup[middle]["sum"] < total:
+        if lobby.lineup[at(middle)]["sum"] < total:
             start = middle + 1
         else:
             stop = middle
-    while lineup[start]["team"] != team:
+    while lobby.lineup[at(start)]["team"] != team:
         start += 1
     return start
 
 
-@inlined
-def _offer_pair(
-    team: int, other: int, prioritized: int, state: Struct, teams: Records, marks: Ints
-) -> None:
-    """Let two teams compete for best pair: prioritized players, total wait, order of formation."""
-    if teams[other]["order"] < teams[team]["order"]:
+@expanded
+def _offer_pair(team: int, other: int, key: int, match: int, lobby: Lobby) -> int:
+    """Let two teams compete for best pair: sum of keys, order of formation; return the best key."""
+    if lobby.teams[at(other)]["order"] < lobby.teams[at(team)]["order"]:
         team, other = other, team
-    ticks = teams[team]["ticks"] + teams[other]["ticks"]
-    older, younger = teams[marks[PAIR, 0]]["order"], teams[marks[PAIR, 1]]["order"]
-    if prioritized != state["best_prioritized"]:
-        better = prioritized > state["best_prioritized"]
-    elif ticks != state["best_ticks"]:
-        better = ticks < state["best_ticks"]
-    elif teams[team]["order"] != older:
-        better = teams[team]["order"] < older
+    sum_of_keys = lobby.teams[at(team)]["key"] + lobby.teams[at(other)]["key"]
+    if sum_of_keys != key:
+        better = sum_of_keys < key
     else:
-        better = teams[other]["order"] < younger
+        older, younger = (
+            lobby.teams[at(lobby.pairs[at(match), 0])]["order"],
+            lobby.teams[at(lobby.pairs[at(match), 1])]["order"],
+        )
+        if lobby.teams[at(team)]["order"] != older:
+            better = lobby.teams[at(team)]["order"] < older
+        else:
+            better = lobby.teams[at(other)]["order"] < younger
     if better:
-        state["best_prioritized"], state["best_ticks"] = prioritized, ticks
-        marks[PAIR, 0], marks[PAIR, 1] = team, other
+        lobby.pairs[at(match), 0], lobby.pairs[at(match), 1] = team, other
+        return int(sum_of_keys)
+    return key
 
 
-@inlined
-def _match(
-    now: float,
-    rules: Rules,
-    state: Struct,
-    players: Records,
-    teams: Records,
-    marks: Ints,
-    waits: Floats,
-    log: Floats,
+@expanded
+def _leave(team: int, rules: Rules, lobby: Lobby) -> None:
+    """Let a paired team leave: its players the queue, the team the lineup and its slot."""
+    state = lobby.state[0]
+    for k in range(rules.team_num):
+        lobby.queue[at(lobby.members[at(team), at(k)])]["team"] = GONE
+    state["waiting"] -= rules.team_num
+    place = _place(team, lobby)
+    state["teams"] -= 1
+    state["teams_prioritized"] -= int(lobby.teams[at(team)]["prioritized"] > 0)
+    for k in range(place, state["teams"]):
+        lobby.lineup[at(k)] = lobby.lineup[at(k + 1)]
+    lobby.teams[at(team)]["prioritized"] = NOBODY
+    lobby.teams[at(team)]["next_free"] = state["free_team"]
+    state["free_team"] = team
+
+
+@expanded
+def _count(
+    now: float, older: int, younger: int, rules: Rules, waits: Floats, log: Floats, lobby: Lobby
 ) -> None:
-    """Let the best pair of teams play: count the match, log it, let the players leave."""
-    first, second = teams[marks[PAIR, 0]], teams[marks[PAIR, 1]]
+    """Count a match of two teams; log it where a log is wanted."""
+    state = lobby.state[0]
+    first, second = lobby.teams[at(older)], lobby.teams[at(younger)]
     number, column = state["matches"], 3
     gap = abs(first["sum"] / rules.team_num - second["sum"] / rules.team_num)
     add_match(gap, first["range"] + second["range"], state)
     logged = number < log.shape[0]
     if logged:
-        log[number, 0], log[number, 1], log[number, 2] = now, first["order"], second["order"]
-    boundary = _boundary(state, players)
-    for side in range(2):
-        slot = teams[marks[PAIR, side]]["first"]
-        while slot != NOBODY:
-            player = players[slot]
-            add_player(now - player["arrival"], player["player"] < boundary, state, waits)
+        log[at(number), 0], log[at(number), 1], log[at(number), at(2)] = (
+            now,
+            first["order"],
+            second["order"],
+        )
+    for team in (older, younger):
+        for k in range(rules.team_num):
+            place = lobby.members[at(team), at(k)]
+            player = lobby.queue[at(place)]
+            add_player(now - player["arrival"], place < state["head"], state, waits)
             if logged:
-                log[number, column] = player["player"]
+                log[at(number), at(column)] = player["player"]
                 column += 1
-            _leave(slot, player, state, players)
-            slot = player["mate"]
 
 
 @inlined
-def _leave(slot: int, player: Struct, state: Struct, players: Records) -> None:
-    """Take a matched player off the list of waiting players."""
-    older, newer = player["older"], player["newer"]
-    if older == NOBODY:
-        state["oldest"] = newer
-    else:
-        players[older]["newer"] = newer
-    if newer == NOBODY:
-        state["newest"] = older
-    else:
-        players[newer]["older"] = older
-    if state["head"] == slot:
-        state["head"] = newer
-    state["waiting"] -= 1
-    player["newer"] = state["free"]
-    state["free"] = slot
-
-
-@inlined
-def _leave_lineup(team: int, state: Struct, teams: Records, lineup: Records) -> None:
-    """Take a paired team out of the lineup and free its slot."""
-    place = _place(team, state, teams, lineup)
-    state["teams"] -= 1
-    state["teams_prioritized"] -= int(teams[team]["prioritized"] > 0)
-    for k in range(place, state["teams"]):
-        lineup[k] = lineup[k + 1]
-    teams[team]["prioritized"] = NOBODY
-    teams[team]["order"] = state["free_team"]
-    state["free_team"] = team
-
-
-@inlined
-def _count_unmatched(rules: Rules, state: Struct, players: Records) -> None:
+def _count_unmatched(rules: Rules, lobby: Lobby) -> None:
     """Count the players who are still waiting at the horizon."""
-    slot = state["oldest"]
-    while slot != NOBODY:
-        arrival = players[slot]["arrival"]
-        prioritized = is_prioritized(arrival, rules.horizon, rules)
-        add_unmatched(rules.horizon - arrival, prioritized, state)
-        slot = players[slot]["newer"]
+    state = lobby.state[0]
+    for place in range(state["end"]):
+        if lobby.queue[at(place)]["team"] != GONE:
+            arrival = lobby.queue[at(place)]["arrival"]
+            prioritized = is_prioritized(arrival, rules.horizon, rules)
+            add_unmatched(rules.horizon - arrival, prioritized, state)
