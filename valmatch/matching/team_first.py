@@ -44,7 +44,20 @@ from valmatch.compilation import at, expanded, inlined, unallocating
 from valmatch.matching.rules import Rules, is_prioritized, tick_of
 from valmatch.matching.tally import SUMS, add_match, add_player, add_unmatched
 
-__all__ = ["Lobby", "grown", "new_lobby", "reset", "run", "waiting_teams"]
+__all__ = [
+    "DISSOLVED",
+    "NOBODY",
+    "Lobby",
+    "grown",
+    "has_room",
+    "join",
+    "leave",
+    "new_lobby",
+    "reset",
+    "review",
+    "run",
+    "waiting_teams",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -55,6 +68,8 @@ SMALL = 32
 NOBODY = -1
 IN_POOL, GONE = -1, -2
 """What stands for the team of players who have none, and of players who have left."""
+DISSOLVED = -2
+"""What stands for a newcomer where there is none, but a team has dissolved."""
 NO_TEAM = int(np.iinfo(np.int64).max)
 """A sum of keys that every team is better than."""
 
@@ -225,20 +240,16 @@ def run(
     while True:
         due = _next_expiry(rules, lobby) if rules.continuous else np.inf
         if taken < times.size and times[at(taken)] < due:
-            if state["end"] == lobby.queue.size:
-                if 2 * state["waiting"] > lobby.queue.size:
-                    return taken
-                _compact(rules.team_num, lobby)
-            if state["matched"] + state["waiting"] >= waits.size:
+            if state["matched"] + state["waiting"] >= waits.size or not has_room(rules, lobby):
                 return taken
             now = times[at(taken)]
-            newcomer = _join(now, ratings_[at(taken)], first + taken, rules, lobby)
+            newcomer = join(now, ratings_[at(taken)], first + taken, rules, lobby)
             taken += 1
         elif due < np.inf and (taken < times.size or last):
             now, newcomer = due, NOBODY
         else:
             break
-        matches = _review(now, newcomer, rules, lobby)
+        matches = review(now, newcomer, rules, lobby)
         for match in range(matches):
             _count(
                 now, lobby.pairs[at(match), 0], lobby.pairs[at(match), 1], rules, waits, log, lobby
@@ -279,7 +290,7 @@ def _next_expiry(rules: Rules, lobby: Lobby) -> float:
 
 
 @expanded
-def _join(now: float, rating: float, player: int, rules: Rules, lobby: Lobby) -> int:
+def join(now: float, rating: float, player: int, rules: Rules, lobby: Lobby) -> int:
     """Put a newcomer at the end of the queue and into the pool; return his place in the pool."""
     state = lobby.state[0]
     place = state["end"]
@@ -288,6 +299,13 @@ def _join(now: float, rating: float, player: int, rules: Rules, lobby: Lobby) ->
     one = lobby.queue[at(place)]
     one["arrival"], one["rating"], one["player"], one["team"] = now, rating, player, IN_POOL
     one["key"] = tick_of(now, rules) + _later(rules)
+    return _enter_pool(place, rating, rules, lobby)
+
+
+@expanded
+def _enter_pool(place: int, rating: float, rules: Rules, lobby: Lobby) -> int:
+    """Put a player of the queue into the pool; return his place there."""
+    state = lobby.state[0]
     k = rules.team_num + state["pool"]
     state["pool"] += 1
     while lobby.ratings[at(k - 1)] > rating:  # not so for the NaN before the first
@@ -298,6 +316,55 @@ def _join(now: float, rating: float, player: int, rules: Rules, lobby: Lobby) ->
         k -= 1
     lobby.ratings[at(k)], lobby.places[at(k)] = rating, place
     return k
+
+
+@expanded
+def has_room(rules: Rules, lobby: Lobby) -> bool:
+    """Return whether another player can join; see `grown`."""
+    state = lobby.state[0]
+    if state["end"] == lobby.queue.size and 2 * state["waiting"] <= lobby.queue.size:
+        _compact(rules.team_num, lobby)
+    return bool(state["end"] < lobby.queue.size)
+
+
+@inlined
+def leave(player: int, rules: Rules, lobby: Lobby) -> bool:
+    """Let a waiting player leave; return whether that dissolves a team.
+
+    The others of the team are in the pool again, in their places of the queue, and a review by
+    `DISSOLVED` is due.
+    """
+    state = lobby.state[0]
+    left = _place_of(player, lobby)
+    team = lobby.queue[at(left)]["team"]
+    lobby.queue[at(left)]["team"] = GONE
+    state["waiting"] -= 1
+    if team == IN_POOL:
+        state["pool_prioritized"] -= int(left < state["head"])
+        low = _first_within(0.0, lobby.queue[at(left)]["rating"], rules, lobby)
+        _leave_pool(low, rules, lobby)
+        return False
+    _leave_lineup(team, lobby)
+    for k in range(rules.team_num):
+        place = lobby.members[at(team), at(k)]
+        if place != left:
+            lobby.queue[at(place)]["team"] = IN_POOL
+            state["pool_prioritized"] += int(place < state["head"])
+            _enter_pool(place, lobby.queue[at(place)]["rating"], rules, lobby)
+    return True
+
+
+@inlined
+def _place_of(player: int, lobby: Lobby) -> int:
+    """Return the place in the queue of a player who waits."""
+    start, stop = 0, lobby.state[0]["end"]
+    while start < stop:
+        middle = (start + stop) // 2
+        if lobby.queue[at(middle)]["player"] < player:
+            start = middle + 1
+        else:
+            stop = middle
+    return start
 
 
 @inlined
@@ -324,28 +391,29 @@ def _compact(team_num: int, lobby: Lobby) -> None:
 
 
 @expanded
-def _review(now: float, newcomer: int, rules: Rules, lobby: Lobby) -> int:
+def review(now: float, newcomer: int, rules: Rules, lobby: Lobby) -> int:
     """Form teams, then pair them; return the number of matches, whose teams are in `pairs`.
 
-    `newcomer`: place in the pool of the player whose arrival it is, NOBODY for none.
+    `newcomer`: place in the pool of the player whose arrival it is; NOBODY where somebody becomes
+    prioritized, DISSOLVED where players have come back from a team.
     """
     state = lobby.state[0]
     state["changed"] = state["changed_teams"] = 0
-    if newcomer != NOBODY:
+    if newcomer >= 0:
         lobby.marks[CHANGED, 0] = lobby.places[at(newcomer)]
         state["changed"] = 1
     simple = _prioritize(now, rules, lobby)
     relaxed = rules.pool_scope and state["pool_prioritized"] + state["teams_prioritized"] > 0
-    everything = relaxed and state["relaxed"] == 0
+    everything = newcomer == DISSOLVED or (relaxed and state["relaxed"] == 0)
     simple = (simple or rules.player_slack == 0.0 or relaxed) and not everything
     if simple and not rules.around:
         low = NOBODY
-        if newcomer != NOBODY:
+        if newcomer >= 0:
             low = _newcomers_team(newcomer, relaxed, rules, lobby)
         if low != NOBODY:
             _form_team(low, rules, lobby)
     else:
-        arrived = newcomer != NOBODY
+        arrived = newcomer >= 0
         while state["pool"] >= rules.team_num:
             low = _best_team(arrived, relaxed, everything, rules, lobby)
             if low == NOBODY:
@@ -354,7 +422,7 @@ def _review(now: float, newcomer: int, rules: Rules, lobby: Lobby) -> int:
     matches = 0
     while state["teams"] >= 2 and _best_pair(relaxed, everything, matches, rules, lobby):
         for side in range(2):
-            _leave(lobby.pairs[at(matches), at(side)], rules, lobby)
+            _play(lobby.pairs[at(matches), at(side)], rules, lobby)
         matches += 1
         relaxed = rules.pool_scope and state["pool_prioritized"] + state["teams_prioritized"] > 0
     state["relaxed"] = int(relaxed)
@@ -655,7 +723,7 @@ def _leave_pool(low: int, rules: Rules, lobby: Lobby) -> None:
         kept += int(lobby.queue[at(lobby.places[at(k)])]["team"] == IN_POOL)
     for k in range(kept, stop):
         lobby.ratings[at(k)] = np.nan
-    state["pool"] -= rules.team_num
+    state["pool"] = kept - rules.team_num
 
 
 @expanded
@@ -743,12 +811,18 @@ def _offer_pair(team: int, other: int, key: int, match: int, lobby: Lobby) -> in
 
 
 @expanded
-def _leave(team: int, rules: Rules, lobby: Lobby) -> None:
-    """Let a paired team leave: its players the queue, the team the lineup and its slot."""
-    state = lobby.state[0]
+def _play(team: int, rules: Rules, lobby: Lobby) -> None:
+    """Let the players of a paired team leave the queue."""
     for k in range(rules.team_num):
         lobby.queue[at(lobby.members[at(team), at(k)])]["team"] = GONE
-    state["waiting"] -= rules.team_num
+    lobby.state[0]["waiting"] -= rules.team_num
+    _leave_lineup(team, lobby)
+
+
+@expanded
+def _leave_lineup(team: int, lobby: Lobby) -> None:
+    """Take a team out of the lineup and free its slot."""
+    state = lobby.state[0]
     place = _place(team, lobby)
     state["teams"] -= 1
     state["teams_prioritized"] -= int(lobby.teams[at(team)]["prioritized"] > 0)
@@ -771,7 +845,7 @@ def _count(
     add_match(gap, first["range"] + second["range"], state)
     logged = number < log.shape[0]
     if logged:
-        log[at(number), 0], log[at(number), 1], log[at(number), at(2)] = (
+        log[at(number), 0], log[at(number), 1], log[at(number), 2] = (
             now,
             first["order"],
             second["order"],

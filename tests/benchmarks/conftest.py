@@ -1,0 +1,59 @@
+"""Benchmarks in units of a calibration kernel of the same moment, beside the last release.
+
+``pytest tests/benchmarks --benchmark-only -n 0`` ends with the ratios; ``--record-release`` makes
+``last_release.json`` of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import valmatch
+from tests.benchmarks.calibration import calibration_seconds
+
+RECORD = Path(__file__).with_name("last_release.json")
+
+_units = pytest.StashKey[dict[str, float]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that records a release."""
+    parser.addoption(
+        "--record-release", action="store_true", help="keep the speeds as those of a release"
+    )
+
+
+@pytest.fixture(autouse=True)
+def _calibrated(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Note how long a benchmark takes, in units of the calibration kernel before and after it."""
+    if "benchmark" not in request.fixturenames:
+        yield
+        return
+    benchmark = request.getfixturevalue("benchmark")
+    before = calibration_seconds()
+    yield
+    if benchmark.stats is not None:
+        units = benchmark.stats["min"] / min(before, calibration_seconds())
+        benchmark.extra_info["calibrations"] = units
+        name = f"{request.node.path.stem}::{request.node.name}"
+        request.config.stash.setdefault(_units, {})[name] = units
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:  # noqa: ANN401
+    """Print how long each benchmark takes against the last release."""
+    if not (found := config.stash.get(_units, {})):
+        return
+    if config.getoption("--record-release"):
+        record = {"version": valmatch.__version__, "calibrations": found}
+        RECORD.write_text(json.dumps(record, indent=2) + "\n", "utf-8")
+    last = json.loads(RECORD.read_text("utf-8"))
+    terminalreporter.section(f"time against {last['version']}, calibrated")
+    for name, units in found.items():
+        before = last["calibrations"].get(name)
+        ratio = f"{units / before:6.2f}" if before else "   new"
+        terminalreporter.write_line(f"{ratio}  {name}")
