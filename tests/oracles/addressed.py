@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -34,10 +35,14 @@ class Addressed:
     seed: int
     replication: int | None
 
+    @cached_property
+    def key(self) -> tuple[int, int]:
+        a, b = np.random.SeedSequence(self.seed).generate_state(2, np.uint64).tolist()
+        return a, b
+
     def word(self, source: int, player: int, counter: int) -> int:
-        key = np.random.SeedSequence(self.seed).generate_state(2, np.uint64).tolist()
         slot = 0 if self.replication is None else self.replication + 1
-        return philox((key[0], key[1]), (counter, player, 2**63 + source, slot))[0]
+        return philox(self.key, (counter, player, 2**63 + source, slot))[0]
 
     def uniform(self, source: int, player: int, counter: int) -> float:
         """Middle of one of 2**52 equal parts of (0, 1)."""
