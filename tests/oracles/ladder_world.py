@@ -40,7 +40,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -81,7 +81,7 @@ class World:
     numbers: Addressed
     skills: list[float]
     joining: list[float] = field(default_factory=list)
-    starts: list[Iterable[float]] = field(default_factory=list)
+    starts: Sequence[Iterable[float]] = ()
 
 
 class Profile:
@@ -115,14 +115,14 @@ def draw_world(factors: Mapping[str, Any], seed: int, replication: int) -> World
     joining = list(_joining(population["newcomers_per_day"], factors["days"], numbers))
     profile = Profile(sessions["hourly_profile"])
     old = population["players"]
-    world = World(numbers, [], joining)
+    skills, starts = [], []
     for player in range(old + len(joining)):
         newcomer = player - old
-        world.skills.append(_skill(player, newcomer >= 0, population, numbers))
+        skills.append(_skill(player, newcomer >= 0, population, numbers))
         rate = sessions["per_day"] * _activity(player, sessions["activity_cv"], numbers)
         first = joining[newcomer] if newcomer >= 0 else None
-        world.starts.append(_starts(player, first, rate, profile, numbers))
-    return world
+        starts.append(_starts(player, first, rate, profile, numbers))
+    return World(numbers, skills, joining, starts)
 
 
 def _joining(per_day: float, days: float, numbers: Addressed) -> Iterator[float]:
