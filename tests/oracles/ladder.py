@@ -287,8 +287,15 @@ class Ladder:
     ----------
     players, tickets, matches : by number
     dropped : times of dropped session starts
-    standings : by time: the warm-up, each whole day after it, the horizon
-    history : (time, kind, ...) of everything that happened, in order
+    standings : by time: the end of the warm-up, of each day, of the run
+    history : what happened, in order, of these kinds:
+
+        - (time, "drop", player), of a session start
+        - (time, "queue", player, ticket, rating that the rule sees)
+        - (time, "match", match, tickets of side A, of side B, p, prediction, whether A wins)
+        - (time, "end", match, players, beliefs before, beliefs after), beliefs by side
+        - (time, "give up", player, ticket, tickets that have lost their team)
+        - (time, "away" or "gone", player), of the end of a session
     """
 
     def __init__(self, factors: Factors, world: World, brute: bool = True) -> None:
@@ -330,8 +337,8 @@ class Ladder:
             self.expect_session(player)
         if self.factors["rule"]["matching"] == "pairs":
             self.expect_tick(1)
-        days = range(math.ceil(self.factors["warmup_days"]), math.ceil(self.factors["days"]))
-        moments = {self.factors["warmup_days"], *days, self.factors["days"]}
+        days, warmup = self.factors["days"], self.factors["warmup_days"]
+        moments = {warmup, *range(1, math.ceil(days)), days}
         for moment in sorted(24.0 * day for day in moments):
             while self.events and self.events[0][0] < moment:
                 self.happen(*heapq.heappop(self.events))
@@ -454,7 +461,7 @@ class Ladder:
             return p
         if rating["system"] == "trueskill":
             var_a, var_b = (sum((s * s for _, s in side), 0.0) for side in beliefs)
-            total = var_a + var_b + 2 * size * (rating["beta"] * rating["beta"])
+            total = var_a + var_b + 2 * size * rating["beta"] * rating["beta"]
             return normal_cdf((sum_a - sum_b) / math.sqrt(total))
         elo = rating["system"] == "elo"
         spread = rating["scale"] / math.log(10.0) if elo else rating["T"]
@@ -462,15 +469,14 @@ class Ladder:
 
     def end_match(self, now: float, match: Match) -> None:
         match.after = self.rated(match)
+        numbers = tuple(player.number for player in match.players())
+        self.history.append((now, "end", match.number, numbers, match.before, match.after))
         for side, (tickets, beliefs) in enumerate(zip(match.tickets, match.after, strict=True)):
             won = match.a_wins == (side == 0)
             for ticket, belief in zip(tickets, beliefs, strict=True):
                 ticket.player.belief = belief
                 ticket.player.finished += 1
                 self.go_on(now, ticket.player, won)
-        numbers = tuple(player.number for player in match.players())
-        states = tuple(player.state for player in match.players())
-        self.history.append((now, "end", match.number, numbers, match.before, match.after, states))
 
     def rated(self, match: Match) -> list[list[Belief]]:
         """Return the beliefs after a match."""
@@ -514,8 +520,7 @@ class Ladder:
         gone = self.uniform(CHURN, player, player.sessions) < self.factors["sessions"]["churn"]
         player.state = "gone" if gone else "away"
         player.sessions += 1
-        if gone:
-            self.history.append((now, "gone", player.number))
+        self.history.append((now, player.state, player.number))
 
     def uniform(self, source: int, player: Player, counter: int) -> float:
         return self.world.numbers.uniform(source, player.number, counter)

@@ -7,12 +7,11 @@ What the page of the model leaves open is settled so:
 - joined_first_wait is of first matches, whatever became of earlier tickets.
 - drift_per_day compares all who are rated at the end with all who were at the end of the warm-up.
 - dropped_sessions are the starts dropped in the window.
-- What a day's ratings are is looked at when it ends; measured days begin with the warm-up's end.
+- The ratings of a day are those at its end.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -167,10 +166,10 @@ def career_curves(ladder: Ladder) -> dict[str, list[float | None]]:
 
 
 def days(ladder: Ladder) -> list[Responses]:
-    """Return matches, waits, win gap, active players and ratings of each measured day."""
-    moments = sorted(ladder.standings)
+    """Return matches, waits, win gap, active players and ratings of each day, from the first on."""
     found = []
-    for start, end in itertools.pairwise(moments):
+    for day in range(math.ceil(ladder.factors["days"])):
+        start, end = 24.0 * day, min(24.0 * (day + 1), ladder.horizon)
         matches = [match for match in ladder.matches if start <= match.time < end]
         waits = [m.time - ticket.time for m, ticket, _, _ in _appearances(matches)]
         accuracy = _accuracy(ladder.standings[end])
