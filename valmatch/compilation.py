@@ -1,4 +1,8 @@
-"""The numba decorators of the kernels: strict arithmetic, cached on disk, without the GIL."""
+"""The numba decorators of the kernels: strict arithmetic, cached on disk, without the GIL.
+
+Numba is imported with the first kernel; not where kernels are left in plain Python, for which see
+`valmatch.interpretation`.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +18,25 @@ from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-import numba
 import numpy as np
 
+from valmatch.interpretation import interpreted
 from valmatch.printable import one_line
 
-__all__ = ["announce_compilation", "at", "expanded", "inlined", "njit", "unallocating"]
+__all__ = [
+    "announce_compilation",
+    "at",
+    "expanded",
+    "inlined",
+    "njit",
+    "replaced",
+    "shared",
+    "unallocating",
+]
 
 F = TypeVar("F", bound=Callable[..., object])
 
-at = np.uint64
+at: Any = int if interpreted() else np.uint64
 """An index that is not negative: a kernel then has no code that counts from the end of an array."""
 
 KERNELS = ("draws", "game_logs", "matching", "models", "optimization", "policies", "ratings")
@@ -71,16 +84,54 @@ def expanded(function: F) -> F:
     for what would be compiled anew on every level of calls up to the kernel; and for the busiest
     parts of a kernel that take a tuple of arrays, whose arrays are known there one by one.
     """
+    if interpreted():
+        return function
+    import numba
+
     return cast(F, numba.njit(inline="always", **STRICT)(function))
+
+
+def shared(function: F) -> F:
+    """Let kernels call a function that is plain Python elsewhere.
+
+    For small functions called from outside of kernels too: a call of compiled code costs more.
+    """
+    if interpreted():
+        return function
+    from numba.extending import register_jitable
+
+    return register_jitable(function)
+
+
+def replaced(by: Callable[..., object]) -> Callable[[F], F]:
+    """Let kernels call, in place of a function, what `by` returns for the types of its arguments.
+
+    For what numba has no types for.
+    """
+
+    def decorate(function: F) -> F:
+        if not interpreted():
+            from numba.extending import overload
+
+            overload(function, jit_options={"forceinline": True})(by)
+        return function
+
+    return decorate
 
 
 def _compiled(function: F, **options: bool) -> F:
     """Apply numba's decorator, with a cache wherever there is a place for it."""
+    if interpreted():
+        return function
+    import numba
+
+    from valmatch.kernel_cache import cached
+
     strict: dict[str, Any] = {**STRICT, **options}
     given = numba.config.CACHE_DIR  # type: ignore[attr-defined]
     numba.config.CACHE_DIR = _cache_folder(Path(__file__).parent, given)  # type: ignore[attr-defined]
     try:
-        return cast(F, numba.njit(cache=True, **strict)(function))
+        return cast(F, cached(numba.njit(cache=True, **strict)(function)))
     except (RuntimeError, OSError):  # nowhere to write
         return cast(F, numba.njit(**strict)(function))
     finally:

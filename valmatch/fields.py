@@ -65,6 +65,13 @@ class Factors(Section):
         """Yield (factor, warning) for settings that are valid but probably not meant."""
         yield from ()
 
+    def brief(self) -> bool:
+        """Return whether a replication surely takes less time than importing numba.
+
+        Then `simulate` runs its kernels in plain Python; see `valmatch.interpretation`.
+        """
+        return False
+
 
 def refuse(message: str, *at: str) -> PydanticCustomError:
     """Build the error of a check, to be raised by a validator.

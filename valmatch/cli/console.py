@@ -108,8 +108,8 @@ def _for_terminal(document: str) -> str:
 
 @contextmanager
 def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """Show progress on stderr if it is a terminal; see `valmatch.cli.tables.progress_bar`."""
-    from valmatch.cli.tables import progress_bar
+    """Show progress on stderr if it is a terminal; see `valmatch.cli.progress.progress_bar`."""
+    from valmatch.cli.progress import progress_bar
 
     done, started = 0, time.perf_counter()
     with progress_bar(what, total, show=_level > QUIET) as bar:

@@ -20,6 +20,7 @@ from valmatch.cli.parameters import (
     warn_in_job_array,
     whole,
 )
+from valmatch.interpretation import interpret
 
 __all__ = ["simulate"]
 
@@ -45,11 +46,14 @@ def simulate(
 
     Replication K is row K of `valmatch replicate` with the same config and seed.
     """
+    warn_in_job_array("simulate")
+    settings = load_config(config, overrides)
+    if settings.factors.brief() and not settings.files:
+        interpret()
+    # Imported now, because kernels are compiled, or left in plain Python, when they are imported.
     from valmatch.cli.tables import show_responses
     from valmatch.experiments.simulate import simulate as run
 
-    warn_in_job_array("simulate")
-    settings = load_config(config, overrides)
     seed = first(seed, settings.replicate.seed, DEFAULT_SEED)
     replication = replication or 0
     result = run(settings, seed, replication, out=out, warn=warn)

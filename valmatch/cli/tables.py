@@ -4,22 +4,12 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table
 from rich.text import Text
 
@@ -40,7 +30,6 @@ if TYPE_CHECKING:
     from valmatch.statistics.control_variates import Adjusted
 
 __all__ = [
-    "progress_bar",
     "show_comparison",
     "show_experiment_points",
     "show_frontier",
@@ -81,33 +70,6 @@ LEFT = (
     "predictions",
 )
 """Columns of text."""
-
-
-class _Rate(ProgressColumn):
-    """Replications per second."""
-
-    def render(self, task: Task) -> Text:
-        return Text(f"{task.speed:,.0f}/s" if task.speed else "", style="progress.data.speed")
-
-
-@contextmanager
-def progress_bar(
-    what: str, total: int | None, show: bool = True
-) -> Iterator[Callable[[int], None]]:
-    """Show progress on stderr if it is a terminal; yield a function that takes steps done."""
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        _Rate(),
-        TimeRemainingColumn(),
-    )
-    with Progress(
-        *columns, console=console, transient=True, disable=not (show and console.is_terminal)
-    ) as progress:
-        task = progress.add_task(what, total=total)
-        yield lambda done: progress.advance(task, done)
 
 
 def show_responses(header: str, responses: Sequence[Response], values: Sequence[float]) -> None:

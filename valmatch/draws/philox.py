@@ -11,10 +11,9 @@ Source: Salmon, Moraes, Dror and Shaw (2011), "Parallel random numbers: as easy 
 from __future__ import annotations
 
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from valmatch.compilation import inlined, njit
+from valmatch.compilation import inlined, njit, shared
 from valmatch.draws.product import product
 
 __all__ = [
@@ -73,12 +72,9 @@ def new_stream(key: Words, source: int) -> Words:
     return stream
 
 
-@register_jitable
+@shared
 def rewind(stream: Words, slot: int) -> None:
-    """Position a stream at the start of a slot, which is replication + 1.
-
-    Outside of kernels it is plain Python, as a call of a compiled function costs more.
-    """
+    """Position a stream at the start of a slot, which is replication + 1."""
     stream[SLOT] = slot
     stream[BLOCK] = 1
     stream[POSITION] = END

@@ -10,9 +10,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
-
-from filelock import FileLock, Timeout
+from typing import TYPE_CHECKING, Any, Self
 
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id, resolved
@@ -26,6 +24,9 @@ from valmatch.storage.output import (
     write_atomically,
     write_bytes,
 )
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 __all__ = ["RunFolder"]
 
@@ -148,6 +149,8 @@ class RunFolder:
 
     def _locked(self) -> FileLock:
         """Make the folder and return its lock, held."""
+        from filelock import FileLock, Timeout
+
         lock = FileLock(self.path / LOCK, timeout=0, thread_local=False)
         try:
             self.path.mkdir(parents=True, exist_ok=True)

@@ -34,6 +34,12 @@ MAX_COUNTED = 10_000_000
 MAX_HOURS = 1e9
 """Longest time that they may be expected to take; more is a slip of the pen."""
 
+BRIEF = 1000
+"""Most expected arrivals in a replication that plain Python is quick enough for."""
+
+BRIEF_ACCEPTANCE = 0.5
+"""Least probability, as for `MIN_ACCEPTANCE`, that goes with it."""
+
 
 def _factor(default: object, unit: str, description: str) -> Any:  # noqa: ANN401
     return Field(default, description=description, json_schema_extra={"unit": unit})
@@ -202,8 +208,7 @@ class ValorantFactors(Factors):
                 "horizon",
                 "poisson_rate",
             )
-        hours = (min(1.0, horizon - hour) for hour in range(math.ceil(horizon)))
-        players = sum(rate * hour for rate, hour in zip(rates, hours, strict=False))
+        players = _arrivals_before(horizon, rates)
         if players == 0:
             raise refuse(
                 f"every rate before {plain_number(horizon)} hours is 0, nobody would ever arrive",
@@ -243,6 +248,17 @@ class ValorantFactors(Factors):
             )
         return self
 
+    def brief(self) -> bool:
+        """Return whether a replication surely takes less time than importing numba."""
+        if self.horizon is None and self.num_players is None:
+            return False  # a trace of any length
+        players: float = self.num_players or 0
+        if self.horizon is not None:
+            players = self.rate_multiplier * _arrivals_before(self.horizon, self.poisson_rate)
+        outside = _outside(self.mean_matrix, self.cov_matrix, self.elo_max or math.inf)
+        few = players <= BRIEF and 1.0 - sum(outside) >= BRIEF_ACCEPTANCE
+        return few and self.matching == "team_first"
+
     def remarks(self) -> Iterator[tuple[str, str]]:
         """Yield (factor, warning) for settings that are valid but probably not meant."""
         if self.horizon is not None and self.wait_thresh >= self.horizon:
@@ -263,6 +279,12 @@ class ValorantFactors(Factors):
 
 def _trace(info: ValidationInfo) -> bool:
     return bool(info.context and "arrivals" in info.context["files"])
+
+
+def _arrivals_before(horizon: float, rates: Sequence[float]) -> float:
+    """Return the expected number of arrivals at these hourly rates."""
+    hours = (min(1.0, horizon - hour) for hour in range(math.ceil(horizon)))
+    return sum(rate * hour for rate, hour in zip(rates, hours, strict=False))
 
 
 def _check_counted(horizon: float | None, factors: dict[str, Any]) -> None:
@@ -336,11 +358,7 @@ def _check_acceptance(
     mean: Sequence[float], covariance: Sequence[Sequence[float]], elo_max: float = math.inf
 ) -> None:
     """Raise if nearly every drawn vector would be refused: a negative component, too much elo."""
-    outside = [
-        _below_zero(m, row[i]) for i, (m, row) in enumerate(zip(mean, covariance, strict=True))
-    ]
-    if elo_max < math.inf:
-        outside[0] += _below_zero(elo_max - mean[0], covariance[0][0])
+    outside = _outside(mean, covariance, elo_max)
     # P(none is outside) lies between 1 - sum P(X_i is), by Bonferroni, and 1 - max P(X_i is).
     probability = 1.0 - max(outside)
     if probability >= MIN_ACCEPTANCE and 1.0 - sum(outside) < MIN_ACCEPTANCE:
@@ -355,6 +373,18 @@ def _check_acceptance(
             f" {MIN_ACCEPTANCE})",
             *keys,
         )
+
+
+def _outside(
+    mean: Sequence[float], covariance: Sequence[Sequence[float]], elo_max: float
+) -> list[float]:
+    """Return the probability that each component of a drawn vector is out of its range."""
+    outside = [
+        _below_zero(m, row[i]) for i, (m, row) in enumerate(zip(mean, covariance, strict=True))
+    ]
+    if elo_max < math.inf:
+        outside[0] += _below_zero(elo_max - mean[0], covariance[0][0])
+    return outside
 
 
 def _below_zero(mean: float, variance: float) -> float:
