@@ -84,3 +84,17 @@ def test_curve_sums_over_too_little_are_undefined() -> None:
     sums.add(np.array([1.0, 2.0]))
     assert sums.mean.tolist() == [1.0, 2.0]
     assert np.isnan(sums.std_error).all()
+
+
+def test_curve_sums_count_who_defines_a_value() -> None:
+    sums = CurveSums.zeros((3,))
+    for values in ([1.0, np.nan, np.nan], [2.0, 5.0, np.nan], [6.0, np.nan, np.nan]):
+        sums.add(np.array(values))
+    other = CurveSums.zeros((3,))
+    other.add(np.array([3.0, 7.0, np.nan]))
+    sums.merge(other)
+    assert sums.n == 4
+    assert sums.defined.tolist() == [4, 2, 0]
+    np.testing.assert_allclose(sums.mean, [3.0, 6.0, np.nan])
+    deviation = np.std([1.0, 2.0, 6.0, 3.0], ddof=1)
+    np.testing.assert_allclose(sums.std_error, [deviation / 2.0, 1.0, np.nan])

@@ -52,7 +52,9 @@ __all__ = [
     "has_room",
     "join",
     "leave",
+    "line_up",
     "new_lobby",
+    "next_expiry",
     "reset",
     "review",
     "run",
@@ -96,7 +98,7 @@ QUEUED = np.dtype(
         ("arrival", "f8"),  # hours
         ("rating", "f8"),
         ("key", "i8"),  # arrival in ticks, plus `_later` until prioritized
-        ("player", "i8"),  # index in order of arrival
+        ("player", "i8"),  # who it is; `valorant` counts them in order of arrival
         ("team", "i8"),  # slot of the team, or IN_POOL, or GONE
     ]
 )
@@ -238,7 +240,7 @@ def run(
     state = state_[0]
     taken = 0
     while True:
-        due = _next_expiry(rules, lobby) if rules.continuous else np.inf
+        due = next_expiry(rules, lobby) if rules.continuous else np.inf
         if taken < times.size and times[at(taken)] < due:
             if state["matched"] + state["waiting"] >= waits.size or not has_room(rules, lobby):
                 return taken
@@ -278,7 +280,7 @@ def _later(rules: Rules) -> int:
 
 
 @expanded
-def _next_expiry(rules: Rules, lobby: Lobby) -> float:
+def next_expiry(rules: Rules, lobby: Lobby) -> float:
     """Return when the next player becomes prioritized, infinity if not before the horizon."""
     state = lobby.state[0]
     while state["head"] < state["end"] and lobby.queue[at(state["head"])]["team"] == GONE:
@@ -328,14 +330,14 @@ def has_room(rules: Rules, lobby: Lobby) -> bool:
 
 
 @inlined
-def leave(player: int, rules: Rules, lobby: Lobby) -> bool:
-    """Let a waiting player leave; return whether that dissolves a team.
+def leave(arrival: float, player: int, rules: Rules, lobby: Lobby) -> bool:
+    """Let a player leave who waits since `arrival`; return whether that dissolves a team.
 
     The others of the team are in the pool again, in their places of the queue, and a review by
     `DISSOLVED` is due.
     """
     state = lobby.state[0]
-    left = _place_of(player, lobby)
+    left = _place_of(arrival, player, lobby)
     team = lobby.queue[at(left)]["team"]
     lobby.queue[at(left)]["team"] = GONE
     state["waiting"] -= 1
@@ -355,15 +357,17 @@ def leave(player: int, rules: Rules, lobby: Lobby) -> bool:
 
 
 @inlined
-def _place_of(player: int, lobby: Lobby) -> int:
-    """Return the place in the queue of a player who waits."""
+def _place_of(arrival: float, player: int, lobby: Lobby) -> int:
+    """Return the place in the queue of a player who waits since `arrival`."""
     start, stop = 0, lobby.state[0]["end"]
     while start < stop:
         middle = (start + stop) // 2
-        if lobby.queue[at(middle)]["player"] < player:
+        if lobby.queue[at(middle)]["arrival"] < arrival:
             start = middle + 1
         else:
             stop = middle
+    while lobby.queue[at(start)]["player"] != player or lobby.queue[at(start)]["team"] == GONE:
+        start += 1
     return start
 
 
@@ -831,6 +835,16 @@ def _leave_lineup(team: int, lobby: Lobby) -> None:
     lobby.teams[at(team)]["prioritized"] = NOBODY
     lobby.teams[at(team)]["next_free"] = state["free_team"]
     state["free_team"] = team
+
+
+@expanded
+def line_up(match: int, rules: Rules, lobby: Lobby, players: Ints) -> None:
+    """Give the players of a match of the last review, those of the older team first."""
+    for side in range(2):
+        team = lobby.pairs[at(match), at(side)]
+        for k in range(rules.team_num):
+            place = lobby.members[at(team), at(k)]
+            players[at(side * rules.team_num + k)] = lobby.queue[at(place)]["player"]
 
 
 @expanded

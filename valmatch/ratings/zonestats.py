@@ -120,8 +120,9 @@ def rating_offsets(
     What one player of a pair gains the other loses, so that the offsets sum to zero.
     Parameters are those of `adjust`.
     """
-    offsets[:] = 0.0
     n = len(ratings)
+    for i in range(n):
+        offsets[i] = 0.0
     for i in range(n):
         for j in range(i + 1, n):
             if sides[i] == sides[j]:
@@ -219,5 +220,6 @@ def adjust(
         scale = every_players_scale(offsets, minutes, game_mult, max_game_length)
     else:
         scale = cap_scale(offsets, minutes, game_mult)
-    adjustments[:] = offsets * scale
+    for i in range(len(offsets)):
+        adjustments[i] = offsets[i] * scale
     return scale

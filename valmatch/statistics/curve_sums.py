@@ -15,7 +15,7 @@ class CurveSums:
 
     Every value is rounded to a multiple of 2**-32 and added as a whole number, so that the sums
     are the same for any division of the replications into chunks, workers and shards. Values up
-    to 40 in size can be added a million times.
+    to 40 in size can be added a million times. NaN is a value that a replication does not define.
 
     Attributes
     ----------
@@ -23,12 +23,21 @@ class CurveSums:
         Number of replications.
     total, squares : numpy.ndarray
         Int64, sums of the values and of their squares, in units of 2**-32.
+    defined : numpy.ndarray
+        Int64, number of replications that define each value; without it, all of them.
     """
 
     UNIT = 2.0**-32
 
-    def __init__(self, n: int, total: NDArray[np.int64], squares: NDArray[np.int64]) -> None:
+    def __init__(
+        self,
+        n: int,
+        total: NDArray[np.int64],
+        squares: NDArray[np.int64],
+        defined: NDArray[np.int64] | None = None,
+    ) -> None:
         self.n, self.total, self.squares = n, total, squares
+        self.defined = np.full(total.shape, n, np.int64) if defined is None else defined
 
     @classmethod
     def zeros(cls, shape: tuple[int, ...]) -> CurveSums:
@@ -38,6 +47,9 @@ class CurveSums:
     def add(self, values: Floats) -> None:
         """Add the curves of one replication."""
         self.n += 1
+        known = ~np.isnan(values)
+        values = np.where(known, values, 0.0)
+        self.defined += known
         self.total += np.rint(values / self.UNIT).astype(np.int64)
         self.squares += np.rint(values * values / self.UNIT).astype(np.int64)
 
@@ -46,17 +58,18 @@ class CurveSums:
         self.n += other.n
         self.total += other.total
         self.squares += other.squares
+        self.defined += other.defined
 
     @property
     def mean(self) -> Floats:
-        """Mean over the replications; NaN over none."""
+        """Mean over the replications that define a value; NaN over none."""
         with np.errstate(invalid="ignore"):
-            return np.asarray(self.total * self.UNIT / np.float64(self.n))
+            return np.asarray(self.total * self.UNIT / self.defined)
 
     @property
     def std_error(self) -> Floats:
         """Standard error of the mean; NaN over fewer than two replications."""
-        if self.n < 2:
-            return np.full(self.total.shape, np.nan)
-        excess = self.squares * self.UNIT - self.n * self.mean**2
-        return np.asarray(np.sqrt(np.maximum(excess, 0.0) / (self.n - 1) / self.n))
+        n = self.defined
+        excess = self.squares * self.UNIT - n * self.mean**2
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(n < 2, np.nan, np.sqrt(np.maximum(excess, 0.0) / (n - 1) / n))

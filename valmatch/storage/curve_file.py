@@ -24,6 +24,8 @@ __all__ = ["CURVES", "read_sums", "stretches", "write_curves", "write_sums"]
 
 CURVES = "curves.csv"
 SUMS = "curves.npz"
+DEFINED = "defined"
+"""The part of it that is there if some replication does not define a value."""
 
 
 def read_sums(
@@ -59,7 +61,12 @@ def _sums(
     if (starts < 0).any() or (stops < starts).any() or (steps < 1).any() or (squares < 0).any():
         raise InputError(f"{path}: damaged: holds numbers that no run writes; remove it")
     over = [range(*row) for row in ends.tolist()]
-    return CurveSums(sum(map(len, over)), total, squares), over
+    n, defined = sum(map(len, over)), None
+    if f"{DEFINED}.npy" in parts.namelist():
+        defined = _array(path, parts, DEFINED, shape)
+        if (defined < 0).any() or (defined > n).any():
+            raise InputError(f"{path}: damaged: holds numbers that no run writes; remove it")
+    return CurveSums(n, total, squares, defined), over
 
 
 def _array(
@@ -90,7 +97,10 @@ def write_sums(folder: Path, sums: CurveSums, over: Sequence[range]) -> None:
     ends = [(part.start, part.stop, part.step) for part in over]
     content = io.BytesIO()
     replications = np.array(ends, dtype=np.int64).reshape(len(ends), 3)
-    np.savez(content, replications=replications, total=sums.total, squares=sums.squares)
+    parts = {"replications": replications, "total": sums.total, "squares": sums.squares}
+    if (sums.defined != sums.n).any():
+        parts[DEFINED] = sums.defined
+    np.savez(content, **parts)
     write_bytes(folder / SUMS, content.getvalue())
 
 
@@ -114,7 +124,7 @@ def _columns(axes: Axes, sums: CurveSums) -> dict[str, Sequence[Any]]:
         "policy": [policy for policy, _, _ in keys],
         "game": [game for _, _, game in keys],
         "measure": [measure for _, measure, _ in keys],
-        "n": [sums.n] * len(keys),
+        "n": sums.defined.ravel().tolist(),
         "mean": (scales * sums.mean).ravel().tolist(),
         "std_error": (scales * sums.std_error).ravel().tolist(),
     }

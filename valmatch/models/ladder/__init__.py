@@ -1,0 +1,1 @@
+"""The model `ladder`: queue, matches, ratings and players in one loop."""

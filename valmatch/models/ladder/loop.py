@@ -1,0 +1,684 @@
+"""The loop of the model `ladder`: one event at a time, each the earliest of its kind.
+
+Match ends come in the order of their starts and wait in a ring; patience and the ends of breaks
+have a book each (`appointments`); session starts are entered into a third one an hour ahead, so
+that it holds few of them. At equal times: match ends, patience, queueings, becoming prioritized.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.compilation import at, expanded, unallocating
+from valmatch.draws.addressed import exponential_at, uniform_at
+from valmatch.matching import team_first
+from valmatch.matching.rules import Rules
+from valmatch.models.ladder.appointments import APPOINTMENT, cancel, make, new_book
+from valmatch.models.ladder.beliefs import Game, Rater, new_game, predict, rate
+from valmatch.models.ladder.profile import moment_of, profile_time
+from valmatch.models.ladder.sources import BREAK, CHURN, CONTINUE, OUTCOME, PATIENCE, SESSIONS
+from valmatch.ratings.trueskill import normal_cdf
+from valmatch.ratings.zonestats import predicted_outcome
+
+__all__ = [
+    "CAREER",
+    "DONE",
+    "NEW",
+    "NO_ROOM_FOR_WAITS",
+    "NO_ROOM_IN_LOBBY",
+    "Conduct",
+    "Log",
+    "Loop",
+    "advance_team_first",
+    "new_log",
+    "new_loop",
+    "set_clocks",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Records = NDArray[np.void]
+Words = NDArray[np.uint64]
+
+AWAY, QUEUED, PAUSING, PLAYING, LEFT = range(5)
+"""What a player does; who has left is gone for good."""
+
+DONE, NO_ROOM_IN_LOBBY, NO_ROOM_FOR_WAITS = range(3)
+"""Why `advance` returns."""
+
+SLICE = 1.0
+"""Hours that session starts are entered ahead."""
+
+NEW = 10
+"""Matches of a player that count as those of a newcomer."""
+CAREER = 100
+"""Matches of a career that the curves show."""
+NEVER = 1e12
+"""A profile time that no session starts after."""
+LEAST = 1e-15
+"""A prediction below counts as this in the log loss, as in `valmatch rate`."""
+
+PLAYER = np.dtype(
+    [
+        ("skill", "f8"),
+        ("mean", "f8"),  # of the belief
+        ("sigma", "f8"),
+        ("rate", "f8"),  # session starts a profile day
+        ("clock", "f8"),  # profile time of the next session start
+        ("queued", "f8"),  # hour of the ticket
+        ("ticket", "i8"),
+        ("tickets", "i4"),
+        ("matches", "i4"),  # that have started
+        ("finished", "i4"),
+        ("sessions", "i4"),  # that have ended
+        ("starts", "i4"),  # numbers of session starts that are used
+        ("day", "i4"),  # of the last match
+        ("state", "i1"),
+        ("newcomer", "i1"),
+        ("active", "i1"),  # whether there was a match after the warm-up
+    ]
+)
+PLAYED = np.dtype([("end", "f8"), ("number", "i8"), ("a_wins", "i8")])
+
+SUMS = [
+    ("matches", "i8"),
+    ("true_team_diff", "f8"),
+    ("team_diff", "f8"),
+    ("true_player_diff", "f8"),
+    ("player_diff", "f8"),
+    ("win_gap", "f8"),
+    ("fair", "i8"),
+    ("stomps", "i8"),
+    ("loss", "f8"),
+    ("skill_loss", "f8"),
+    ("waits", "i8"),
+    ("abandoned", "i8"),
+    ("dropped", "i8"),
+    ("active", "i8"),
+    ("newcomer_games", "i8"),
+    ("newcomer_gap", "f8"),
+    ("newcomer_wait", "f8"),
+    ("joined_games", "i8"),
+    ("joined_gap", "f8"),
+    ("joined_wait", "f8"),
+    ("joined_firsts", "i8"),
+    ("joined_first_wait", "f8"),
+    ("day_matches", "i8"),
+    ("day_gap", "f8"),
+    ("day_waits", "i8"),
+    ("day_wait", "f8"),
+    ("day_active", "i8"),
+]
+"""What is counted after the warm-up, waits in hours; and of the day, from the first on."""
+
+STATE = np.dtype(
+    [
+        *SUMS,
+        ("tickets", "i8"),
+        ("numbered", "i8"),  # matches that have started
+        ("first", "i8"),  # of the ring of matches at play
+        ("playing", "i8"),
+        ("entered", "f8"),  # hour before which session starts are in their book
+        ("starting", "i8"),  # sizes of the three books
+        ("pausing", "i8"),
+        ("patient", "i8"),
+        ("ended", "i8"),  # matches that have ended
+        ("day", "i8"),  # what the numbers of the day are of
+    ]
+)
+TICKET = np.dtype(
+    [("player", "i8"), ("time", "f8"), ("rating", "f8"), ("ended", "f8"), ("match", "i8")]
+)
+MATCH = np.dtype(
+    [("time", "f8"), ("p", "f8"), ("predicted", "f8"), ("a_wins", "i8"), ("place", "i8")]
+)
+
+
+class Conduct(NamedTuple):
+    """How players and matches behave; times in hours.
+
+    Attributes
+    ----------
+    warmup : float
+        Nothing before is measured.
+    normal : bool
+        Outcomes by normal performances instead of the logistic rule.
+    spread, beta : float
+        Of the one and of the other, points.
+    minutes, pause, patience : float
+        What a match takes; mean break; mean patience, infinite for nobody gives up.
+    after_win, after_loss : float
+        Probability to queue again.
+    churn : float
+        Probability to leave for good, whenever a session ends.
+    conservative : bool
+        The rule sees mean - 3 sigma instead of the mean.
+    """
+
+    warmup: float
+    normal: bool
+    spread: float
+    beta: float
+    minutes: float
+    pause: float
+    patience: float
+    after_win: float
+    after_loss: float
+    churn: float
+    conservative: bool
+
+
+class Loop(NamedTuple):
+    """The state of a replication between two events, apart from those who wait.
+
+    Attributes
+    ----------
+    state : (1,) record of `STATE`
+    players : (n,) records of `PLAYER`
+    place : (3,) ndarray of uint64
+        Where the addressed numbers of the replication lie.
+    shares : (25,) ndarray of float64
+        See `valmatch.models.ladder.profile`.
+    starts : (n,) ndarray of float64
+        Hour of each player's next session start, infinite for none.
+    starting, pausing, patient : (n,) records of `APPOINTMENT`
+        The books of session starts, breaks and patience.
+    starting_places, personal_places : (n,) ndarray of int64
+        Where players are in the first of them, and in one of the others.
+    ring : records of `PLAYED`
+        The matches at play.
+    teams : (len(ring), 2 team_num) ndarray of int64
+        Their players, those of the older team first.
+    lineup : (2 team_num,) ndarray of int64
+        The players of the match that starts or ends.
+    game : Game
+        Their beliefs.
+    careers, careers_n : (3, CAREER) and (CAREER,) ndarray
+        Sums and number of win gap, wait (hours) and error by game of a career.
+    """
+
+    state: Records
+    players: Records
+    place: Words
+    shares: Floats
+    starts: Floats
+    starting: Records
+    starting_places: Ints
+    pausing: Records
+    patient: Records
+    personal_places: Ints
+    ring: Records
+    teams: Ints
+    lineup: Ints
+    game: Game
+    careers: Floats
+    careers_n: Ints
+
+
+class Log(NamedTuple):
+    """What happened, by ticket and by match, as far as there is room for it.
+
+    Attributes
+    ----------
+    tickets : records of `TICKET`
+        `ended` is NaN while it waits, `match` -1 without a match.
+    matches : records of `MATCH`
+        `place`: number in the order of ending, -1 before.
+    teams : (len(matches), 2 team_num) ndarray of int64
+        Tickets.
+    before, after : (len(matches), 2 team_num, 2) ndarray of float64
+        Beliefs: mean, sigma.
+    """
+
+    tickets: Records
+    matches: Records
+    teams: Ints
+    before: Floats
+    after: Floats
+
+
+def new_loop(players: Records, place: Words, shares: Floats, team_num: int, minutes: float) -> Loop:
+    """Return the start of a replication."""
+    n = players.size
+    most = n // (2 * team_num) + 1
+    starting, starting_places = new_book(n)
+    patient, personal_places = new_book(n)
+    return Loop(
+        np.zeros(1, STATE),
+        players,
+        place,
+        shares,
+        np.full(n, np.inf),
+        starting,
+        starting_places,
+        np.zeros(n, APPOINTMENT),
+        patient,
+        personal_places,
+        np.zeros(most, PLAYED),
+        np.zeros((most, 2 * team_num), np.int64),
+        np.zeros(2 * team_num, np.int64),
+        new_game(team_num, minutes),
+        np.zeros((3, CAREER)),
+        np.zeros(CAREER, np.int64),
+    )
+
+
+def new_log(room: int, team_num: int) -> Log:
+    """Return a log with room for so many tickets and matches; 0 for no log."""
+    return Log(
+        np.zeros(room, TICKET),
+        np.zeros(room, MATCH),
+        np.zeros((room, 2 * team_num), np.int64),
+        np.zeros((room, 2 * team_num, 2)),
+        np.zeros((room, 2 * team_num, 2)),
+    )
+
+
+@unallocating
+def advance_team_first(
+    until: float,
+    rules: Rules,
+    conduct: Conduct,
+    rater: Rater,
+    origin: tuple[float, float],
+    loop: Loop,
+    lobby: team_first.Lobby,
+    waits: Floats,
+    log: Log,
+) -> int:
+    """Let everything happen before the hour `until`, with teams formed first.
+
+    Parameters
+    ----------
+    until : float
+        Hours, at most the horizon.
+    rules, conduct, rater
+        The rule of the queue, players and matches, the rating system.
+    origin : tuple of float
+        Where errors are measured from: a newcomer's rating and the mean skill.
+    loop, lobby
+        In and out.
+    waits : numpy.ndarray
+        Out: hours of each player matched after the warm-up.
+    log : Log
+        Out, where one is wanted.
+
+    Returns
+    -------
+    int
+        DONE, or what there is no room for; then call again with more.
+    """
+    state = loop.state[0]
+    while True:
+        expiry = team_first.next_expiry(rules, lobby) if rules.continuous else np.inf
+        ends = loop.ring[at(state["first"])]["end"] if state["playing"] > 0 else np.inf
+        quits = loop.patient[0]["time"] if state["patient"] > 0 else np.inf
+        queues = _next_queueing(loop)
+        now = min(min(ends, quits), min(queues, expiry))
+        if now >= state["entered"] and state["entered"] < until:
+            _enter_starts(loop)
+            continue
+        if now >= until:
+            return DONE
+        if not team_first.has_room(rules, lobby):
+            return NO_ROOM_IN_LOBBY
+        if state["waits"] + lobby.state[0]["waiting"] >= waits.size:
+            return NO_ROOM_FOR_WAITS
+        newcomer = team_first.NOBODY
+        if ends <= now:
+            _end_match(now, conduct, rater, loop, log)
+            continue
+        if quits <= now:
+            player = loop.patient[0]["player"]
+            queued = loop.players[at(player)]["queued"]
+            dissolved = team_first.leave(queued, player, rules, lobby)
+            _give_up(now, conduct, loop, log)
+            if not dissolved:
+                continue
+            newcomer = team_first.DISSOLVED
+        elif queues <= now:
+            player = _next_to_queue(conduct, loop)
+            if player == team_first.NOBODY:
+                continue
+            rating = _queue(now, player, conduct, loop, log)
+            newcomer = team_first.join(now, rating, player, rules, lobby)
+        matches = team_first.review(now, newcomer, rules, lobby)
+        for match in range(matches):
+            team_first.line_up(match, rules, lobby, loop.lineup)
+            _start_match(now, conduct, rater, origin, loop, waits, log)
+
+
+@expanded
+def _next_queueing(loop: Loop) -> float:
+    """Return when the next session starts or the next break ends."""
+    state = loop.state[0]
+    starts = loop.starting[0]["time"] if state["starting"] > 0 else np.inf
+    resumes = loop.pausing[0]["time"] if state["pausing"] > 0 else np.inf
+    return min(starts, resumes)
+
+
+@expanded
+def _enter_starts(loop: Loop) -> None:
+    """Enter the session starts of the next slice of time into their book."""
+    state = loop.state[0]
+    state["entered"] += SLICE
+    for player in range(loop.players.size):
+        if loop.starts[at(player)] < state["entered"] and loop.players[at(player)]["state"] != LEFT:
+            _enter_start(player, loop)
+
+
+@expanded
+def _enter_start(player: int, loop: Loop) -> None:
+    state = loop.state[0]
+    state["starting"] = make(
+        loop.starts[at(player)], player, state["starting"], loop.starting, loop.starting_places
+    )
+
+
+@expanded
+def _next_to_queue(conduct: Conduct, loop: Loop) -> int:
+    """Take the next queueing out of its book; return the player, NOBODY if the start is dropped."""
+    state = loop.state[0]
+    start, resume = loop.starting[0], loop.pausing[0]
+    resumes = state["pausing"] > 0 and (
+        state["starting"] == 0
+        or resume["time"] < start["time"]
+        or (resume["time"] == start["time"] and resume["player"] <= start["player"])
+    )
+    if resumes:
+        player = resume["player"]
+        state["pausing"] = cancel(player, state["pausing"], loop.pausing, loop.personal_places)
+        return player
+    player, now = start["player"], start["time"]
+    state["starting"] = cancel(player, state["starting"], loop.starting, loop.starting_places)
+    one = loop.players[at(player)]
+    if one["state"] == LEFT:
+        return team_first.NOBODY
+    _expect_session(player, loop)
+    if loop.starts[at(player)] < state["entered"]:
+        _enter_start(player, loop)
+    if one["state"] == AWAY:
+        return player
+    state["dropped"] += int(now >= conduct.warmup)
+    return team_first.NOBODY
+
+
+@expanded
+def _expect_session(player: int, loop: Loop) -> None:
+    """Set a player's clock to his next session start."""
+    one = loop.players[at(player)]
+    gap = exponential_at(loop.place, SESSIONS, player, one["starts"])
+    one["starts"] += 1
+    one["clock"] += gap / one["rate"]
+    never = one["clock"] > NEVER
+    loop.starts[at(player)] = np.inf if never else moment_of(one["clock"], loop.shares)
+
+
+@unallocating
+def set_clocks(joining: Floats, loop: Loop) -> None:
+    """Set everybody's clock to his first session; newcomers start one when they join."""
+    old = loop.players.size - joining.size
+    for player in range(loop.players.size):
+        one = loop.players[at(player)]
+        one["newcomer"] = int(player >= old)
+        if player >= old:
+            loop.starts[at(player)] = joining[at(player - old)]
+            one["clock"] = profile_time(joining[at(player - old)], loop.shares)
+        else:
+            _expect_session(player, loop)
+
+
+@expanded
+def _seen(player: int, conduct: Conduct, loop: Loop) -> float:
+    """Return the rating that the rule sees."""
+    one = loop.players[at(player)]
+    return one["mean"] - 3.0 * one["sigma"] if conduct.conservative else one["mean"]
+
+
+@expanded
+def _queue(now: float, player: int, conduct: Conduct, loop: Loop, log: Log) -> float:
+    """Give a player a ticket; return the rating that the rule sees."""
+    state, one = loop.state[0], loop.players[at(player)]
+    one["state"], one["queued"], one["ticket"] = QUEUED, now, state["tickets"]
+    if conduct.patience < np.inf:
+        wait = conduct.patience * exponential_at(loop.place, PATIENCE, player, one["tickets"])
+        state["patient"] = make(
+            now + wait, player, state["patient"], loop.patient, loop.personal_places
+        )
+    rating = _seen(player, conduct, loop)
+    if state["tickets"] < log.tickets.size:
+        ticket = log.tickets[at(state["tickets"])]
+        ticket["player"], ticket["time"], ticket["rating"] = player, now, rating
+        ticket["ended"], ticket["match"] = np.nan, -1
+    one["tickets"] += 1
+    state["tickets"] += 1
+    return rating
+
+
+@expanded
+def _give_up(now: float, conduct: Conduct, loop: Loop, log: Log) -> None:
+    """End the ticket and the session of the player whose patience ends."""
+    state = loop.state[0]
+    player = loop.patient[0]["player"]
+    state["patient"] = cancel(player, state["patient"], loop.patient, loop.personal_places)
+    state["abandoned"] += int(now >= conduct.warmup)
+    ticket = loop.players[at(player)]["ticket"]
+    if ticket < log.tickets.size:
+        log.tickets[at(ticket)]["ended"] = now
+    _end_session(player, conduct, loop)
+
+
+@expanded
+def _end_session(player: int, conduct: Conduct, loop: Loop) -> None:
+    """Let a player go away, or for good."""
+    one = loop.players[at(player)]
+    leaves = uniform_at(loop.place, CHURN, player, one["sessions"]) < conduct.churn
+    one["state"] = LEFT if leaves else AWAY
+    one["sessions"] += 1
+
+
+@expanded
+def _start_match(
+    now: float,
+    conduct: Conduct,
+    rater: Rater,
+    origin: tuple[float, float],
+    loop: Loop,
+    waits: Floats,
+    log: Log,
+) -> None:
+    """Let the players of the lineup play."""
+    state = loop.state[0]
+    p = _win_probability(conduct, loop)
+    _take_beliefs(loop)
+    predicted = predict(p, rater, loop.game)
+    lowest = loop.lineup[0]
+    for player in loop.lineup:
+        lowest = min(lowest, player)
+    games = loop.players[at(lowest)]["matches"]
+    a_wins = uniform_at(loop.place, OUTCOME, lowest, games) < p
+    slot = (state["first"] + state["playing"]) % loop.ring.size
+    played = loop.ring[at(slot)]
+    played["end"], played["number"] = now + conduct.minutes, state["numbered"]
+    played["a_wins"] = int(a_wins)
+    _log_start(now, p, predicted, a_wins, loop, log)
+    _count_day(now, p, loop)
+    if now >= conduct.warmup:
+        _count_match(p, predicted, a_wins, conduct, loop)
+        _count_players(now, p, origin, loop, waits)
+    for k in range(loop.lineup.size):
+        player = loop.lineup[at(k)]
+        loop.teams[at(slot), at(k)] = player
+        loop.players[at(player)]["state"] = PLAYING
+        loop.players[at(player)]["matches"] += 1
+        if conduct.patience < np.inf:
+            state["patient"] = cancel(player, state["patient"], loop.patient, loop.personal_places)
+    state["playing"] += 1
+    state["numbered"] += 1
+
+
+@expanded
+def _win_probability(conduct: Conduct, loop: Loop) -> float:
+    """Return the probability that side A wins, by the true skills."""
+    team_num = loop.lineup.size // 2
+    a = b = 0.0
+    for k in range(team_num):
+        a += loop.players[at(loop.lineup[at(k)])]["skill"]
+        b += loop.players[at(loop.lineup[at(team_num + k)])]["skill"]
+    if conduct.normal:
+        return normal_cdf((a - b) / (conduct.beta * math.sqrt(2.0 * team_num)))
+    return predicted_outcome(a / team_num, b / team_num, conduct.spread)
+
+
+@expanded
+def _take_beliefs(loop: Loop) -> None:
+    """Copy the beliefs about the lineup."""
+    for k in range(loop.lineup.size):
+        one = loop.players[at(loop.lineup[at(k)])]
+        loop.game.means[at(k)], loop.game.sigmas[at(k)] = one["mean"], one["sigma"]
+
+
+@expanded
+def _count_match(p: float, predicted: float, a_wins: bool, conduct: Conduct, loop: Loop) -> None:
+    """Count a match by true skill, by what the rule sees, and by its predictions."""
+    sums = loop.state[0]
+    gap = abs(p - 0.5)
+    sums["matches"] += 1
+    sums["win_gap"] += gap
+    sums["fair"] += int(gap <= 0.1)
+    sums["stomps"] += int(gap >= 0.4)
+    sums["loss"] -= math.log(max(predicted if a_wins else 1.0 - predicted, LEAST))
+    sums["skill_loss"] -= math.log(max(p if a_wins else 1.0 - p, LEAST))
+    team_num = loop.lineup.size // 2
+    skill = seen = 0.0
+    for side in range(2):
+        sign = 1.0 - 2.0 * side
+        least, most, lowest, highest = np.inf, -np.inf, np.inf, -np.inf
+        skill_sum = seen_sum = 0.0
+        for k in range(side * team_num, (side + 1) * team_num):
+            player = loop.lineup[at(k)]
+            true, rating = loop.players[at(player)]["skill"], _seen(player, conduct, loop)
+            skill_sum += true
+            seen_sum += rating
+            least, most = min(least, true), max(most, true)
+            lowest, highest = min(lowest, rating), max(highest, rating)
+        skill += sign * (skill_sum / team_num)
+        seen += sign * (seen_sum / team_num)
+        sums["true_player_diff"] += most - least
+        sums["player_diff"] += highest - lowest
+    sums["true_team_diff"] += abs(skill)
+    sums["team_diff"] += abs(seen)
+
+
+@expanded
+def _count_players(
+    now: float, p: float, origin: tuple[float, float], loop: Loop, waits: Floats
+) -> None:
+    """Count waits, newcomers and careers of the players of a match."""
+    sums, gap = loop.state[0], abs(p - 0.5)
+    for player in loop.lineup:
+        one = loop.players[at(player)]
+        wait, game = now - one["queued"], one["matches"]
+        waits[at(sums["waits"])] = wait
+        sums["waits"] += 1
+        sums["active"] += 1 - one["active"]
+        one["active"] = 1
+        if game < NEW:
+            sums["newcomer_games"] += 1
+            sums["newcomer_gap"] += gap
+            sums["newcomer_wait"] += wait
+            if one["newcomer"]:
+                sums["joined_games"] += 1
+                sums["joined_gap"] += gap
+                sums["joined_wait"] += wait
+                sums["joined_firsts"] += int(game == 0)
+                sums["joined_first_wait"] += wait if game == 0 else 0.0
+        if game < CAREER:
+            error = (one["mean"] - origin[0]) - (one["skill"] - origin[1])
+            loop.careers_n[at(game)] += 1
+            loop.careers[0, at(game)] += gap
+            loop.careers[1, at(game)] += wait
+            loop.careers[2, at(game)] += abs(error)
+
+
+@expanded
+def _count_day(now: float, p: float, loop: Loop) -> None:
+    """Count a match of the day."""
+    sums = loop.state[0]
+    sums["day_matches"] += 1
+    sums["day_gap"] += abs(p - 0.5)
+    for player in loop.lineup:
+        one = loop.players[at(player)]
+        sums["day_waits"] += 1
+        sums["day_wait"] += now - one["queued"]
+        sums["day_active"] += int(one["day"] != sums["day"])
+        one["day"] = sums["day"]
+
+
+@expanded
+def _end_match(now: float, conduct: Conduct, rater: Rater, loop: Loop, log: Log) -> None:
+    """End the match that started first: rate its players, who go on or end their session."""
+    state, slot = loop.state[0], loop.state[0]["first"]
+    a_wins, size = loop.ring[at(slot)]["a_wins"] > 0, loop.lineup.size
+    for k in range(size):
+        loop.lineup[at(k)] = loop.teams[at(slot), at(k)]
+    _take_beliefs(loop)
+    rate(a_wins, rater, loop.game)
+    _log_end(loop.ring[at(slot)]["number"], loop, log)
+    state["first"] = slot + 1 if slot + 1 < loop.ring.size else 0
+    state["playing"] -= 1
+    state["ended"] += 1
+    for k in range(size):
+        player = loop.lineup[at(k)]
+        one = loop.players[at(player)]
+        one["mean"], one["sigma"] = loop.game.means[at(k)], loop.game.sigmas[at(k)]
+        one["finished"] += 1
+        _go_on(now, player, a_wins == (k < size // 2), conduct, loop)
+
+
+@expanded
+def _go_on(now: float, player: int, won: bool, conduct: Conduct, loop: Loop) -> None:
+    """Let a player queue again after a break, or end the session."""
+    state, one = loop.state[0], loop.players[at(player)]
+    game = one["matches"] - 1
+    chance = conduct.after_win if won else conduct.after_loss
+    if uniform_at(loop.place, CONTINUE, player, game) < chance:
+        one["state"] = PAUSING
+        pause = conduct.pause * exponential_at(loop.place, BREAK, player, game)
+        state["pausing"] = make(
+            now + pause, player, state["pausing"], loop.pausing, loop.personal_places
+        )
+    else:
+        _end_session(player, conduct, loop)
+
+
+@expanded
+def _log_start(now: float, p: float, predicted: float, a_wins: bool, loop: Loop, log: Log) -> None:
+    """Log the match that starts, and its tickets."""
+    number = loop.state[0]["numbered"]
+    if number >= log.matches.size:
+        return
+    match = log.matches[at(number)]
+    match["time"], match["p"], match["predicted"] = now, p, predicted
+    match["a_wins"], match["place"] = int(a_wins), -1
+    for k in range(loop.lineup.size):
+        ticket = loop.players[at(loop.lineup[at(k)])]["ticket"]
+        log.teams[at(number), at(k)] = ticket
+        log.tickets[at(ticket)]["ended"], log.tickets[at(ticket)]["match"] = now, number
+        log.before[at(number), at(k), 0] = loop.game.means[at(k)]
+        log.before[at(number), at(k), 1] = loop.game.sigmas[at(k)]
+
+
+@expanded
+def _log_end(number: int, loop: Loop, log: Log) -> None:
+    """Log the match that ends."""
+    if number >= log.matches.size:
+        return
+    log.matches[at(number)]["place"] = loop.state[0]["ended"]
+    for k in range(loop.lineup.size):
+        log.after[at(number), at(k), 0] = loop.game.means[at(k)]
+        log.after[at(number), at(k), 1] = loop.game.sigmas[at(k)]
