@@ -1,0 +1,1 @@
+"""Queue, matches, ratings and players in one loop."""
