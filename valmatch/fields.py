@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 __all__ = [
@@ -55,14 +63,23 @@ class Section(BaseModel):
 
 
 class Factors(Section):
-    """The factors of a model.
+    """The factors of a model, or a section of them.
 
-    Validation gets the context ``{"files": frozenset}``: the keys of the files that the config
-    names.
+    A field whose type is such a class is a section: its factors have dotted names, and an empty
+    section has its defaults. Validation gets the context ``{"files": frozenset}``: the keys of the
+    files that the config names.
     """
 
+    @model_validator(mode="before")
+    @classmethod
+    def _empty(cls, data: object) -> object:
+        return {} if data is None else data
+
     def remarks(self) -> Iterator[tuple[str, str]]:
-        """Yield (factor, warning) for settings that are valid but probably not meant."""
+        """Yield (factor, warning) for settings that are valid but probably not meant.
+
+        Those of the whole model are asked for; they name a factor of a section by its dotted name.
+        """
         yield from ()
 
     def brief(self) -> bool:
@@ -81,8 +98,8 @@ def refuse(message: str, *at: str) -> PydanticCustomError:
     message : str
         What is wrong.
     *at : str
-        Keys of the section that the message is about: it is shown at the first of them that is
-        written in the config. None: at the validated key itself.
+        Keys of the section that the message is about, dotted if they are in sections of it: it is
+        shown at the first of them that is written in the config. None: at the validated key itself.
     """
     return PydanticCustomError("refused", message, {"at": at})
 
@@ -107,7 +124,7 @@ def schema_at(section: type[BaseModel], path: Path) -> dict[str, Any]:
         if isinstance(part, int):
             inner = outer.get("items", {})
         else:
-            inner = outer.get("properties", {}).get(part) or outer.get("additionalProperties", {})
+            inner = outer.get("properties", {}).get(part) or outer.get("additionalProperties") or {}
         schema = target(inner)
     return schema
 

@@ -312,7 +312,8 @@ class Model(ABC, Generic[Inputs]):
     responses : Responses
         What a replication gives.
     drawn_by : frozenset of str
-        The factors that the random inputs depend on; no rule may be among them.
+        The factors that the random inputs depend on, by dotted name, or whole sections of them;
+        no rule may be among them.
     axes : Axes or None
         The curves that it gives besides, if any.
     warnings : sequence of str
@@ -326,6 +327,10 @@ class Model(ABC, Generic[Inputs]):
     axes: Axes | None = None
     warnings: Sequence[str] = ()
     floors: Mapping[str, tuple[float, str]] = MappingProxyType({})
+
+    def draws_by(self, factor: str) -> bool:
+        """Return whether the random inputs depend on a factor, or on a part of it."""
+        return any(factor == one or factor.startswith(f"{one}.") for one in self.drawn_by)
 
     @property
     def controls(self) -> Mapping[str, float]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from types import MappingProxyType
 
-__all__ = ["correction", "hint", "nearest"]
+__all__ = ["by_last_part", "correction", "hint", "nearest"]
 
 ALIKE = 0.6  # ratio of difflib from which names are taken for each other
 MUCH_ALIKE = 0.75  # and from which no other name is thought of
@@ -32,18 +33,22 @@ def nearest(name: str, names: Iterable[str], least: float = ALIKE) -> str | None
     return folded[near[0]] if near else None
 
 
-def hint(name: str, names: Iterable[str]) -> str:
+def hint(name: str, names: Iterable[str], called: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return ``did you mean ...?``, or without a name like that ``allowed: ...``.
 
-    All names that `name` is a part of may be meant, unless one is much like it.
+    All names that `name` is a part of may be meant, unless one is much like it. What is not shown
+    by its name is shown as it is `called`.
     """
     names = list(names)
+    shown = [called.get(one, one) for one in names]
     near = nearest(name, names, MUCH_ALIKE)
     whole = [one for one in names if len(name) >= PART and _folded(name) in _folded(one)]
     if near or not whole:
         near = near or nearest(name, names)
-        return f"did you mean {near}?" if near else f"allowed: {', '.join(names) or 'none'}"
-    *others, last = whole
+        if near is None:
+            return f"allowed: {', '.join(shown) or 'none'}"
+        return f"did you mean {called.get(near, near)}?"
+    *others, last = (called.get(one, one) for one in whole)
     return f"did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
 
 
@@ -51,6 +56,21 @@ def correction(name: str, names: Iterable[str]) -> str:
     """Return ``; did you mean ...?`` to go on with after what is allowed, or nothing."""
     near = nearest(name, names)
     return f"; did you mean {near}?" if near else ""
+
+
+def by_last_part(names: Iterable[str], section: str = "") -> dict[str, str]:
+    """Return which of some dotted names the last part of each stands for.
+
+    Where several have it, that is the one in `section`, or else all: "match.beta or rating.beta".
+    """
+    found: dict[str, str] = {}
+    own: dict[str, str] = {}
+    for name in names:
+        outer, _, last = name.rpartition(".")
+        found[last] = f"{found[last]} or {name}" if last in found else name
+        if outer == section:
+            own[last] = name
+    return found | own
 
 
 def _folded(name: str) -> str:

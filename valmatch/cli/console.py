@@ -15,6 +15,7 @@ from valmatch.printable import one_line, printable, shortened
 
 if TYPE_CHECKING:
     from valmatch.config.config import Config
+    from valmatch.fields import Section
 
 __all__ = [
     "detail",
@@ -150,11 +151,16 @@ def load_config(
 
 def _changes(config: Config) -> str:
     """Return the factors that a config changes, with their values."""
-    fields = type(config.factors).model_fields.items()
-    values = {name: getattr(config.factors, name) for name, _ in fields}
-    changed = [
-        f"{name}={values[name]}"
-        for name, field in fields
-        if values[name] != field.get_default(call_default_factory=True)
-    ]
-    return ", ".join(changed) or "none"
+    return ", ".join(f"{name}={value}" for name, value in _changed(config.factors)) or "none"
+
+
+def _changed(section: Section, outer: str = "") -> Iterator[tuple[str, object]]:
+    """Yield the factors of a section that are not at their defaults."""
+    from valmatch.config.factor_paths import section_of
+
+    for name, field in type(section).model_fields.items():
+        value = getattr(section, name)
+        if section_of(field):
+            yield from _changed(value, f"{outer}{name}.")
+        elif value != field.get_default(call_default_factory=True):
+            yield f"{outer}{name}", value

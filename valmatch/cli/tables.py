@@ -120,7 +120,7 @@ def _show_differences(result: Replications) -> None:
 
 def show_experiment_points(header: str, experiment: DesignReplications) -> None:
     """Print the means of the first responses at each point of a design."""
-    names = [name.rpartition(".")[2] for name in experiment.design.factors]
+    names = [name.removeprefix("factors.") for name in experiment.design.factors]
     results = experiment.results
     shown = [response.name for response in results[0].responses[:MEANS]] if results else []
     table = _table(*names, *(part for name in shown for part in (name, "±")))

@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 from yaml import MappingNode, Node
 
 from valmatch.config.config import Config, InputFile
+from valmatch.config.factor_paths import factor_names, section_depth
 from valmatch.config.input_files import sha256
 from valmatch.config.problem_names import problem_names
 from valmatch.config.sections import SECTIONS, DesignOptions, OptimizeOptions, ReplicateOptions
@@ -27,7 +28,7 @@ from valmatch.config.yaml_document import (
 from valmatch.errors import MOST, InputError, in_lines
 from valmatch.fields import Factors, Section, allowed, schema_at
 from valmatch.models.registry import MODELS, OWN, ModelEntry, unknown_model
-from valmatch.nearest import correction, hint, nearest
+from valmatch.nearest import by_last_part, correction, hint, nearest
 from valmatch.printable import shortened, shown
 
 __all__ = ["TOP_LEVEL", "checked", "reason"]
@@ -97,8 +98,7 @@ class _Check:
         """Check all of the document; raise with one line for each problem."""
         model = self._model()
         entry = MODELS.get(model)
-        own = entry.factors.model_fields if entry else ()
-        inner = {**self._problem_names(), **{name: f"factors.{name}" for name in own}}
+        inner = {**self._problem_names(), **(_named_factors(entry.factors) if entry else {})}
         known = (*TOP_LEVEL, *(entry.files if entry else ()))
         others = [(key, value) for key, value in self.root.value if key.value not in known]
         self.further += max(len(others) - MOST, 0)
@@ -122,8 +122,8 @@ class _Check:
             design=design,
             source=source,
             warnings=tuple(
-                f"{place(self._nearest_node(('factors', name)))}: factors.{name}: {text}"
-                for name, text in factors.remarks()
+                f"{place(self._nearest_node(name.split('.')))}: {name}: {text}"
+                for name, text in ((f"factors.{one}", text) for one, text in factors.remarks())
             ),
             places=dict(_places(self.root)),
         )
@@ -211,18 +211,13 @@ class _Check:
         path = (name, *error["loc"])
         label = _label(path)
         if error["type"] == "extra_forbidden":
-            names = schema_at(cls, error["loc"][:-1])["properties"]
-            # A bare name on the command line may have been meant for the top level.
             key = written_key(self.root, path)
-            others = {}
-            if path[:-1] == ("factors",):
-                bare = key is not None and from_override(key)
-                others = {**self._problem_names(bare), **{top: top for top in EVERY_KEY}}
-            meant = _key_hint(str(path[-1]), names, others)
+            meant = self._meant(cls, path, key is not None and from_override(key))
             return key or self._nearest_node(path), f"{label}: unknown key ({meant})"
         if error["type"] == "refused":
-            at = error.get("ctx", {}).get("at", ())
-            path = next(((name, key) for key in at if find(self.root, (name, key))), path)
+            section = path[: 1 + section_depth(cls, error["loc"])]
+            at = [(*section, *key.split(".")) for key in error.get("ctx", {}).get("at", ())]
+            path = next((one for one in at if find(self.root, one)), path)
             label = _label(path)
             return self._nearest_node(path), f"{label}: {error['msg']}"
         node = find(self.root, path)
@@ -237,6 +232,24 @@ class _Check:
             names = [name for option in options for name in option.get("enum", ())]
             limits += correction(str(to_value(node)), names)
         return node, f"{label}: {_mismatch(node, error['type'])} (allowed: {limits})"
+
+    def _meant(self, cls: type[Section], path: Sequence[str | int], bare: bool) -> str:
+        """Say which key an unknown one is meant to be; a bare one stands on the command line."""
+        name, *outer, key = path
+        names = schema_at(cls, outer)["properties"]
+        if name != "factors":
+            return _key_hint(str(key), names, {})
+        factors = factor_names(cls)
+        if key in factors:
+            *sections, last = str(key).split(".")
+            return f"write it as {': {'.join(sections)}: {{{last}: ...{'}' * len(sections)}"
+        section = ".".join(map(str, outer))
+        others = by_last_part(factors, section)
+        if not outer:
+            # A bare name may have been meant for the top level.
+            top = {**self._problem_names(bare), **{top: top for top in EVERY_KEY}}
+            others = {**top, **others}
+        return _key_hint(str(key), names, others, f"{section}." if section else "")
 
     def _nearest_node(self, path: Sequence[str | int]) -> Node:
         """Return what is written at `path`, or else the key of the section that lacks it."""
@@ -289,8 +302,15 @@ def _mismatch(node: Node, error: str = "") -> str:
     return f"{show(node)} {what or 'is not allowed'}"
 
 
-def _key_hint(key: str, names: Iterable[str], others: Mapping[str, str]) -> str:
-    """Say which key is meant: one of `names`, or one of `others`, which stand elsewhere."""
-    places = {**others, **{name: name for name in names}}
+def _key_hint(key: str, names: Iterable[str], others: Mapping[str, str], section: str = "") -> str:
+    """Say which key is meant: one of `names` in `section`, or one of `others` elsewhere."""
+    own = {name: f"{section}{name}" for name in names}
+    places = {**others, **own}
     near = nearest(key, places)
-    return f"did you mean {places[near]}?" if near else hint(key, names)
+    return f"did you mean {places[near]}?" if near else hint(key, own, own)
+
+
+def _named_factors(factors: type[Section]) -> dict[str, str]:
+    """Return where each factor or section of a model stands, by the last part of its name."""
+    names = (*factors.model_fields, *factor_names(factors))
+    return by_last_part(f"factors.{name}" for name in dict.fromkeys(names))

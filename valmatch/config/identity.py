@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from valmatch.config.config import Config, InputFile
+from valmatch.config.factor_paths import flat
 from valmatch.config.input_files import sha256
 from valmatch.errors import InputError
 from valmatch.fields import Section
@@ -76,7 +77,7 @@ def changes(
     first: Mapping[str, Any], second: Mapping[str, Any]
 ) -> list[tuple[str, object, object]]:
     """Return (dotted path, value here, value there) of all in which two resolved configs differ."""
-    mine, theirs = _flat(first), _flat(second)
+    mine, theirs = flat(first), flat(second)
     # The factors of different models have nothing in common.
     keys = {"model"} if mine["model"] != theirs["model"] else mine.keys() | theirs.keys()
     found = ((key, mine.get(key), theirs.get(key)) for key in sorted(keys))
@@ -90,23 +91,9 @@ def changed_factors(
 
     What only one of them knows is a new factor, whose default means "as before".
     """
-    known = _flat(first["factors"]).keys() & _flat(second["factors"]).keys()
+    known = flat(first["factors"]).keys() & flat(second["factors"]).keys()
     found = changes(first, second)
     return [one for one in found if one[0].removeprefix("factors.") in known]
-
-
-def _flat(value: object, path: str = "") -> dict[str, object]:
-    """Return the leaves of nested mappings and lists by dotted path."""
-    if isinstance(value, Mapping):
-        items: Any = value.items()
-    elif isinstance(value, list):
-        items = enumerate(value)
-    else:
-        return {path: value}
-    leaves: dict[str, object] = {}
-    for key, inner in items:
-        leaves.update(_flat(inner, f"{path}.{key}" if path else str(key)))
-    return leaves
 
 
 def identity(config: Config) -> dict[str, Any]:
@@ -194,17 +181,17 @@ def _changed_factors(
 ) -> list[str]:
     """Say which factors differ, or have another default, in a manifest and in a config."""
     here = resolved(config)
-    given = _flat(set_there).keys() | _flat(set_here).keys()
+    given = flat(set_there).keys() | flat(set_here).keys()
     found = [
         f"{'' if key.removeprefix('factors.') in given else 'the default of '}{key} was {other},"
         f" now {value}"
         for key, value, other in changed_factors(here, there)
     ]
     # What one of them sets, and the other has by default, though both have the same.
-    defaults = _flat(type(config.factors).model_construct().model_dump(mode="json"))
-    for key in _flat(set_here).keys() - _flat(set_there).keys():
-        value = _flat(there["factors"]).get(key)
-        if value == _flat(here["factors"])[key]:
+    defaults = flat(type(config.factors).model_construct().model_dump(mode="json"))
+    for key in flat(set_here).keys() - flat(set_there).keys():
+        value = flat(there["factors"]).get(key)
+        if value == flat(here["factors"])[key]:
             found.append(f"the default of factors.{key} was {value}, now {defaults.get(key)}")
     return found
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
+from pydantic_core import PydanticUndefined
 from yaml import Node
 
 from valmatch.config.checking import FILES, TOP_LEVEL
+from valmatch.config.factor_paths import factor_at, section_depth
+from valmatch.config.numerals import whole_number
 from valmatch.config.problem_names import problem_names
+from valmatch.config.sections import RangeOptions, VariableOptions
 from valmatch.config.yaml_document import MAX_DEPTH, Override, assign, find, parse, to_value
 from valmatch.errors import InputError, option
 from valmatch.models.registry import MODELS, ModelEntry
@@ -18,6 +22,12 @@ __all__ = ["overridden"]
 
 SHOWN = 80
 """Characters of an override in messages."""
+
+BY_FACTOR = (["optimize", "variables"], ["design", "grid"], ["design", "ranges"])
+"""Mappings whose keys are dotted names of factors."""
+
+UNDER_FACTOR = frozenset((*VariableOptions.model_fields, *RangeOptions.model_fields))
+"""The keys under each of them."""
 
 
 def overridden(
@@ -72,9 +82,7 @@ def _override(root: Node, override: str, name: Override) -> Node:
     value = parse(text, name) or parse("null", name)
     assert value is not None
     try:
-        if path[0] == "factors" and len(path) > 2 and find(root, path[:2]) is None:
-            root = assign(root, path[:2], _default(root, path[1], name))
-        return assign(root, path, value)
+        return assign(_filled_in(root, path, name), path, value)
     except InputError as error:
         label = ".".join(map(shortened, path))
         raise InputError(f"{name}: {label}: {error}") from None
@@ -83,6 +91,8 @@ def _override(root: Node, override: str, name: Override) -> Node:
 def _placed(root: Node, path: list[str]) -> list[str]:
     """Return a path from the top: of a key there, a factor, or a name of the problem, in turn."""
     first, *rest = path
+    if path[:2] in BY_FACTOR and len(path) > 2:
+        return [*path[:2], *_by_factor(root, path[2:])]
     if first in (*TOP_LEVEL, *_files_of(root)):
         return path
     entry = _entry_of(root)
@@ -90,6 +100,21 @@ def _placed(root: Node, path: list[str]) -> list[str]:
     if named is None or (entry and first in entry.factors.model_fields):
         return ["factors", *path]
     return [*named[:-1], *rest] if rest else named
+
+
+def _by_factor(root: Node, path: list[str]) -> list[str]:
+    """Return a path that starts with the name of a factor with that name as one part."""
+    entry = _entry_of(root)
+    length = 1 + (section_depth(entry.factors, path) if entry else 0)
+    if entry and not factor_at(entry.factors, path[:length]):
+        # Of an unknown factor all but what can stand under one is the name.
+        under = (k for k in range(length, len(path)) if _under_factor(path[k]))
+        length = next(under, len(path))
+    return [".".join(path[:length]), *path[length:]]
+
+
+def _under_factor(part: str) -> bool:
+    return part in UNDER_FACTOR or whole_number(part) is not None
 
 
 def _entry_of(root: Node) -> ModelEntry | None:
@@ -104,11 +129,16 @@ def _files_of(root: Node) -> Iterable[str]:
     return (*FILES, *(entry.files if entry else ()))
 
 
-def _default(root: Node, factor: str, name: Override) -> Node:
-    """Return the default of a factor, so that an override can change a part of it."""
+def _filled_in(root: Node, path: list[str], name: Override) -> Node:
+    """Write the default of a factor of which an override changes a part."""
     entry = _entry_of(root)
-    known = entry is not None and factor in entry.factors.model_fields
-    value = entry.factors.model_fields[factor].default if entry and known else None
-    node = parse(json.dumps(value), name)
+    if entry is None or path[0] != "factors":
+        return root
+    length = 2 + section_depth(entry.factors, path[1:])
+    field = factor_at(entry.factors, path[1:length])
+    if field is None or len(path) <= length or find(root, path[:length]) is not None:
+        return root
+    default = field.get_default(call_default_factory=True)
+    node = parse(json.dumps(None if default is PydanticUndefined else default), name)
     assert node is not None
-    return node
+    return assign(root, path[:length], node)

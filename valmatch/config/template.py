@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
+from valmatch.config.factor_paths import factor_at, section_of
 from valmatch.config.sections import SECTIONS
 from valmatch.errors import InputError
 from valmatch.fields import Section, allowed, plain_number, schema_at
@@ -32,10 +33,7 @@ def template(model: str) -> str:
         raise InputError(unknown_model(model))
     entry = MODELS[model]
     lines = [*_wrap(f"{model}: {entry.summary}.", "# "), f"model: {model}", "", "factors:"]
-    for name, field in entry.factors.model_fields.items():
-        default = _flow(field.default)
-        lines += _documented(entry.factors, [name], "  # ", f" Default: {default}.")
-        lines += [*_wrap(f"{name}: {default}", "  ", " " * (len(name) + 5)), ""]
+    lines += _factors(entry.factors, [])
     for key, meaning in entry.files.items():
         lines += [*_wrap(meaning, "# "), f"# {key}: players.csv", ""]
     for section, options in SECTIONS.items():
@@ -48,6 +46,21 @@ def template(model: str) -> str:
             lines += _entries(options, name, "#     # ")
         lines += [""]
     return "\n".join(lines[:-1]) + "\n"
+
+
+def _factors(model: type[Section], path: Sequence[str]) -> list[str]:
+    """Return the factors of the section at `path`, each under the comment on it."""
+    lines, indent = [], "  " * (len(path) + 1)
+    section = section_of(factor_at(model, path)) or model
+    for name, field in section.model_fields.items():
+        if section_of(field):
+            lines += [*_wrap(field.description or "", f"{indent}# "), f"{indent}{name}:"]
+            lines += _factors(model, [*path, name])
+            continue
+        default = _flow(field.get_default(call_default_factory=True))
+        lines += _documented(model, [*path, name], f"{indent}# ", f" Default: {default}.")
+        lines += [*_wrap(f"{name}: {default}", indent, f"{indent}{' ' * len(name)}   "), ""]
+    return lines
 
 
 def _entries(section: type[Section], name: str, prefix: str) -> list[str]:

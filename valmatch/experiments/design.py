@@ -10,8 +10,8 @@ from itertools import product
 from typing import Any
 
 from valmatch.config.config import Config
+from valmatch.config.factor_paths import parts
 from valmatch.config.limits import RANGES
-from valmatch.config.numerals import whole_number
 from valmatch.config.spans import span
 from valmatch.config.yaml_document import parse, to_value
 from valmatch.errors import InputError, option
@@ -134,14 +134,8 @@ def _sample(config: Config) -> Design:
 
 def _kind(config: Config, key: str) -> str:
     """Return the JSON type of a factor; of one that does not exist, a number."""
-    path: list[str | int] = []
-    for part in key.split("."):
-        number = whole_number(part)
-        path.append(part if number is None else number)
-    path = path[1:] if path[0] == "factors" else path
-    factors = MODELS[config.model].factors
-    known = path[:1] and path[0] in factors.model_fields
-    return str(schema_at(factors, path).get("type", "number")) if known else "number"
+    path = parts(key.removeprefix("factors."))
+    return str(schema_at(MODELS[config.model].factors, path).get("type", "number"))
 
 
 def _scaled(unit: float, low: float, high: float, log: bool, kind: str) -> float | int:

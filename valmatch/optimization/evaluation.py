@@ -76,7 +76,7 @@ class Evaluator:
         model = build(config)
         self._names = problem.responses
         self._columns = [model.responses.names.index(name) for name in self._names]
-        self._redraw = any(v.name in model.drawn_by for v in problem.variables)
+        self._redraw = any(model.draws_by(v.name) for v in problem.variables)
         self._inputs: dict[int, object] = {}
         self._known: dict[tuple[float, ...], Floats] = {}
 

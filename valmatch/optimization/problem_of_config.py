@@ -8,11 +8,19 @@ from collections.abc import Collection, Mapping
 from pydantic import ValidationError
 
 from valmatch.config.config import Config
+from valmatch.config.factor_paths import (
+    factor_at,
+    factor_names,
+    flat,
+    parts,
+    replaced,
+    section_of,
+)
 from valmatch.config.sections import ConstraintOptions, VariableOptions
 from valmatch.errors import InputError
 from valmatch.fields import Factors, allowed, plain_number, schema_at
 from valmatch.model import Model
-from valmatch.nearest import hint
+from valmatch.nearest import by_last_part, hint
 from valmatch.optimization.problem import Constraint, Problem, Term, Variable
 from valmatch.printable import shown
 
@@ -58,25 +66,24 @@ def with_factors(config: Config, changes: Mapping[str, float]) -> Factors:
     pydantic.ValidationError
         If the model does not take them.
     """
-    factors = config.factors
+    values = config.factors.model_dump()
+    for name, value in changes.items():
+        values = replaced(values, parts(name), value)
     context = {"files": frozenset(config.files)}
-    return type(factors).model_validate({**factors.model_dump(), **changes}, context=context)
+    return type(config.factors).model_validate(values, context=context)
 
 
 def _variable(config: Config, name: str, given: VariableOptions) -> Variable:
     """Return a decision variable, its bounds and start checked against the factor."""
     path = f"optimize.variables.{name}"
-    values = config.factors.model_dump()
-    numeric = [
-        key
-        for key, value in values.items()
-        if isinstance(value, int | float) and not isinstance(value, bool)
-    ]
-    if name not in numeric:
-        what = "is not a number" if name in values else "is no factor"
-        raise InputError(f"{config.at(path)}: {what} ({hint(name, numeric)})")
+    value = _value(config, name, path)
     low, high = given.low, given.high
-    start = float(values[name]) if given.start is None else given.start
+    if value is None and given.start is None:
+        raise InputError(
+            f"{config.at(path)}: needs a start, as the factor is null (allowed: from"
+            f" {plain_number(low)} to {plain_number(high)})"
+        )
+    start = float(value or 0.0) if given.start is None else given.start
     if not low < high:
         raise InputError(
             f"{config.at(f'{path}.low')}: {plain_number(low)} is not below high,"
@@ -97,8 +104,36 @@ def _variable(config: Config, name: str, given: VariableOptions) -> Variable:
         start,
         start if given.mean is None else given.mean,
         math.inf if given.std is None else given.std,
-        whole=isinstance(values[name], int),
+        whole=isinstance(value, int)
+        or (value is None and _kinds(type(config.factors), name) == {"integer"}),
     )
+
+
+def _value(config: Config, name: str, path: str) -> float | None:
+    """Return the value of a numeric factor, None where the factor may be null and is."""
+    model = type(config.factors)
+    values, names = flat(config.factors.model_dump(mode="json")), factor_names(model)
+    value = values.get(name)
+    if _is_number(value) or (name in values and value is None and _kinds(model, name)):
+        return value  # type: ignore[return-value]
+    numeric = [one for one in names if _is_number(values.get(one))]
+    section, _, last = name.rpartition(".")
+    what = "is not a number" if name in names else "is no factor"
+    if section_of(factor_at(model, name.split("."))):
+        what = "is a section, not a factor"
+        numeric = [one for one in numeric if one.startswith(f"{name}.")]
+    places = by_last_part(numeric, section)
+    raise InputError(f"{config.at(path)}: {what} ({hint(last, places, places)})")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _kinds(model: type[Factors], name: str) -> set[str]:
+    """Return which kinds of numbers a factor may be that may also be null."""
+    options = schema_at(model, parts(name)).get("anyOf", ())
+    return {"integer", "number"} & {option.get("type") for option in options}
 
 
 def _check_range(config: Config, name: str, path: str, key: str, value: float) -> None:
@@ -106,7 +141,7 @@ def _check_range(config: Config, name: str, path: str, key: str, value: float) -
     try:
         with_factors(config, {name: value})
     except ValidationError:
-        limits = allowed(schema_at(type(config.factors), [name]))
+        limits = allowed(schema_at(type(config.factors), parts(name)))
         raise InputError(
             f"{config.at(f'{path}.{key}')}: {plain_number(value)} is outside the range of the"
             f" factor (allowed: {limits})"

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from valmatch.config.factor_paths import parts
 from valmatch.errors import InputError
 from valmatch.fields import schema_at
 from valmatch.model import Response
@@ -53,8 +54,9 @@ class Units:
                 factors = MODELS[self._model].factors.model_validate(self._factors or {})
             except ValidationError as error:
                 what = error.errors(include_url=False)[0]
+                place = ("factors", *what["loc"])
                 raise InputError(
-                    f"manifest.json: config: factors.{what['loc'][0]}: {what['msg']}"
+                    f"manifest.json: config: {'.'.join(map(str, place))}: {what['msg']}"
                 ) from None
             fixed = model(factors, {}).responses
         return {response.name: response for response in fixed}
@@ -74,8 +76,10 @@ class Units:
         """Return the unit of a factor, given with or without ``factors.``; "" where none."""
         if self._model not in MODELS:
             return ""
-        first = name.removeprefix("factors.").partition(".")[0]
-        return str(schema_at(MODELS[self._model].factors, [first]).get("unit", ""))
+        path, factors = parts(name.removeprefix("factors.")), MODELS[self._model].factors
+        # The elements of a list have the unit of the list.
+        schemas = (schema_at(factors, path[:length]) for length in range(len(path), 0, -1))
+        return next((str(one["unit"]) for one in schemas if "unit" in one), "")
 
     def response(self, name: str) -> str:
         """Return the label of a response."""

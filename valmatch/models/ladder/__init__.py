@@ -1,1 +1,1 @@
-"""The model `ladder`: queue, matches, ratings and players in one loop."""
+"""Queue, matches, ratings and players in one loop."""

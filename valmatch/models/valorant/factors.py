@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from valmatch.fields import Factors, NonNegative, Number, Positive, Whole, plain_number, refuse
+from valmatch.models.team_rules import check_teams, slow_joint_search
 
 __all__ = ["ValorantFactors"]
 
@@ -18,12 +19,6 @@ Triples = Annotated[tuple[Triple, ...], Field(min_length=3, max_length=3)]
 
 MIN_ACCEPTANCE = 1e-3
 """Least probability that a player's vector has no negative component (else: redraws forever)."""
-
-MIN_JOINT_TEAM_DIFF = 0.01
-"""Elo points below which joint matching is warned to be slow."""
-
-MAX_JOINT_TEAM = 16
-"""Largest team_num with joint matching: the search is exponential in it."""
 
 MAX_PLAYERS = 1e9
 """Most expected arrivals in one replication; more is a slip of the pen."""
@@ -225,27 +220,8 @@ class ValorantFactors(Factors):
         return horizon
 
     @model_validator(mode="after")
-    def _joint_search_is_feasible(self) -> ValorantFactors:
-        """Refuse teams that the joint search, exponential in their size, cannot handle."""
-        if self.matching == "joint" and self.team_num > MAX_JOINT_TEAM:
-            raise refuse(
-                f"{self.team_num} players on a team are too many for joint matching (at most"
-                f" {MAX_JOINT_TEAM}; team_first takes any number)",
-                "team_num",
-                "matching",
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _joint_teams_have_no_centre(self) -> ValorantFactors:
-        """Refuse teams around one player where two teams are chosen at once."""
-        if self.matching == "joint" and self.team_rule == "newcomer":
-            raise refuse(
-                "newcomer is for team_first matching: joint matching chooses two teams at once, and"
-                " the newcomer is in one of them at most (allowed with joint: range)",
-                "team_rule",
-                "matching",
-            )
+    def _teams_can_be_matched(self) -> ValorantFactors:
+        check_teams(self.matching, self.team_num, self.team_rule)
         return self
 
     def brief(self) -> bool:
@@ -268,13 +244,8 @@ class ValorantFactors(Factors):
                 f" {plain_number(self.horizon)} hours, so nobody is ever prioritized"
                 " (wait_thresh is in hours; is this in minutes?)",
             )
-        if self.matching == "joint" and self.team_diff + self.team_slack < MIN_JOINT_TEAM_DIFF:
-            yield (
-                "team_diff",
-                f"joint matching with a team_diff of {plain_number(self.team_diff)} has to prove"
-                " that hardly any two teams are equal, which can take very long unless ratings"
-                " are on a lattice",
-            )
+        for text in slow_joint_search(self.matching, self.team_diff, self.team_slack):
+            yield "team_diff", text
 
 
 def _trace(info: ValidationInfo) -> bool:

@@ -1,0 +1,79 @@
+"""Dotted paths of factors: through sections by name, into lists by index from 0."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic.fields import FieldInfo
+
+from valmatch.config.numerals import whole_number
+from valmatch.fields import Section
+
+__all__ = ["factor_at", "factor_names", "flat", "parts", "replaced", "section_depth", "section_of"]
+
+
+def section_of(field: FieldInfo | None) -> type[Section] | None:
+    """Return the class of a section, None for a factor."""
+    kind = field.annotation if field else None
+    return kind if isinstance(kind, type) and issubclass(kind, Section) else None
+
+
+def factor_names(section: type[Section]) -> list[str]:
+    """Return the dotted names of all factors in order, those of sections in their places."""
+    names = []
+    for name, field in section.model_fields.items():
+        inner = section_of(field)
+        names += [f"{name}.{one}" for one in factor_names(inner)] if inner else [name]
+    return names
+
+
+def section_depth(section: type[Section], path: Sequence[str | int]) -> int:
+    """Return how many parts of a path are names of sections, one inside the other."""
+    for depth, name in enumerate(path):
+        inner = section_of(section.model_fields.get(str(name)))
+        if inner is None:
+            return depth
+        section = inner
+    return len(path)
+
+
+def factor_at(section: type[Section], path: Sequence[str]) -> FieldInfo | None:
+    """Return the field at a path through sections, None where there is none."""
+    field = None
+    inner: type[Section] | None = section
+    for name in path:
+        field = inner.model_fields.get(name) if inner else None
+        inner = section_of(field)
+    return field
+
+
+def parts(name: str) -> list[str | int]:
+    """Return the parts of a dotted name, indices as numbers."""
+    numbers = ((part, whole_number(part)) for part in name.split("."))
+    return [part if number is None else number for part, number in numbers]
+
+
+def flat(value: object, path: str = "") -> dict[str, object]:
+    """Return the leaves of nested mappings and lists by dotted path."""
+    if isinstance(value, Mapping):
+        items: Any = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    else:
+        return {path: value}
+    leaves: dict[str, object] = {}
+    for key, inner in items:
+        leaves.update(flat(inner, f"{path}.{key}" if path else str(key)))
+    return leaves
+
+
+def replaced(values: Any, path: Sequence[str | int], new: object) -> Any:  # noqa: ANN401
+    """Return nested mappings and sequences with another leaf at `path`, which must be there."""
+    if not path:
+        return new
+    first, *rest = path
+    inner = replaced(values[first], rest, new)
+    if isinstance(values, Mapping):
+        return {**values, first: inner}
+    return [inner if index == first else one for index, one in enumerate(values)]

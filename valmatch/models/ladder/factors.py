@@ -1,0 +1,528 @@
+"""Factors of the ladder model, in sections."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import ConfigDict, Field, field_validator, model_validator
+
+from valmatch.fields import Factors, NonNegative, Real, Whole, plain_number, refuse
+from valmatch.models.team_rules import check_teams, slow_joint_search
+
+__all__ = ["LadderFactors", "Match", "Population", "Rating", "Rule", "Sessions"]
+
+# The bounds lie far outside any use; within them no kernel overflows.
+Level = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False), *Real]
+Spread = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), *Real]
+Points = Annotated[float, Field(ge=1e-6, le=1e6, allow_inf_nan=False), *Real]
+Minutes = Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), *Real]
+Pause = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), *Real]
+Rate = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), *Real]
+Weight = Annotated[float, Field(ge=0, le=1e3, allow_inf_nan=False), *Real]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real]
+Effect = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False), *Real]
+
+HOURS = 24
+
+LOGISTIC = 400.0 / math.log(10.0)
+"""The spread at which ten to one are 400 points."""
+
+TEAMS = ("team_first", "joint")
+
+MAX_PLAYERS = 10_000_000
+"""Most players at the start, and most expected newcomers: all of them are in memory."""
+
+MAX_STARTS = 1e9
+"""Most expected sessions, and most ticks, in one replication; more is a slip of the pen."""
+
+
+def _factor(
+    default: object,
+    unit: str,
+    description: str,
+    of: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+) -> Any:  # noqa: ANN401
+    """Return a field; `of` has the choices in its section with which it is used."""
+    for choices in list(of.values())[-1:]:
+        description += f" Used with {' and '.join(choices)} alone."
+    extra: Any = {"unit": unit, "of": dict(of)}
+    return Field(default, description=description, json_schema_extra=extra)
+
+
+class Population(Factors):
+    """Who plays."""
+
+    model_config = ConfigDict(json_schema_extra={"example": "{players: 1000}"})
+
+    players: Annotated[int, Field(ge=0, le=MAX_PLAYERS), *Whole] = _factor(
+        1000, "players", "Number of players at the start."
+    )
+    skill_mean: Level = _factor(1500.0, "points", "Mean of their true skills, which are normal.")
+    skill_std: Spread = _factor(
+        300.0, "points", "Standard deviation of the true skills, also of those of newcomers."
+    )
+    start: Literal["prior", "skill"] = _factor(
+        "prior",
+        "",
+        "What the players of the start are rated at. prior: as newcomers. skill: the mean of the"
+        " belief is their true skill; its deviation is that of newcomers.",
+    )
+    newcomers_per_day: Rate = _factor(
+        10.0, "players per day", "Rate at which players join: a homogeneous Poisson process."
+    )
+    newcomer_skill_mean: Level = _factor(
+        1500.0, "points", "Mean of the true skills of newcomers, which are normal."
+    )
+    smurf_share: Share = _factor(
+        0.0, "", "Probability that a newcomer has the skill smurf_skill instead."
+    )
+    smurf_skill: Level = _factor(2100.0, "points", "The true skill of every such newcomer.")
+
+
+class Sessions(Factors):
+    """When they play, and for how long."""
+
+    model_config = ConfigDict(json_schema_extra={"example": "{per_day: 1}"})
+
+    per_day: Annotated[float, Field(ge=0, le=1e3, allow_inf_nan=False), *Real] = _factor(
+        1.0, "sessions per day", "Sessions that the average player starts; one more when joining."
+    )
+    activity_cv: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False), *Real] = _factor(
+        1.0,
+        "",
+        "Coefficient of variation of the players' activity, which is gamma distributed with mean"
+        " 1. 0: all players are alike.",
+    )
+    hourly_profile: Annotated[
+        tuple[Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False), *Real], ...],
+        Field(min_length=HOURS, max_length=HOURS),
+    ] = _factor(
+        ((20.0, 15.0, 18.0, 20.0, 20.0, 23.0, 30.0, 25.0, 30.0) * 3)[:HOURS],
+        "",
+        "How the starts of sessions are spread over the hours of a day: weights, of which only the"
+        " ratios matter.",
+    )
+    continue_prob: Share = _factor(
+        0.70, "", "Probability to queue again after a game, before win_effect and loss_effect."
+    )
+    win_effect: Effect = _factor(
+        0.03, "", "Added to continue_prob after a win; the sum is clipped to [0, 1]."
+    )
+    loss_effect: Effect = _factor(
+        -0.03, "", "Added to continue_prob after a loss; the sum is clipped to [0, 1]."
+    )
+    break_minutes: Pause = _factor(
+        2.0, "minutes", "Mean of the exponential break between two games of a session."
+    )
+    patience_minutes: Minutes | None = _factor(
+        None,
+        "minutes",
+        "Mean of the exponential time after which a waiting player gives up, which ends the"
+        " session. null: never.",
+    )
+    churn: Share = _factor(
+        0.0, "", "Probability to leave for good, whenever a session of the player ends."
+    )
+
+    @field_validator("hourly_profile")
+    @classmethod
+    def _some_hour(cls, weights: tuple[float, ...]) -> tuple[float, ...]:
+        if not any(weights):
+            raise refuse("every weight is 0 (at least one must be > 0)")
+        return weights
+
+
+class Match(Factors):
+    """What happens in a match."""
+
+    model_config = ConfigDict(json_schema_extra={"example": "{minutes: 20}"})
+
+    minutes: Minutes = _factor(20.0, "minutes", "Length of a match.")
+    outcome: Literal["logistic", "normal"] = _factor(
+        "logistic",
+        "",
+        "The probability to win. logistic: in the difference of the teams' mean skills over spread."
+        " normal: every player performs normally around the skill, with the deviation beta; the"
+        " greater sum of a team wins.",
+    )
+    spread: Points = _factor(
+        LOGISTIC,
+        "points",
+        "Difference of mean skills at which e to 1 is bet on the better team; the default is 400 /"
+        " ln 10.",
+        {"outcome": ("logistic",)},
+    )
+    beta: Points = _factor(
+        150.0,
+        "points",
+        "Standard deviation of one player's performance, of the outcome normal and for the policy"
+        " oracle.",
+    )
+
+
+class Rule(Factors):
+    """Who plays whom."""
+
+    model_config = ConfigDict(json_schema_extra={"example": "{player_diff: 400}"})
+
+    matching: Literal["team_first", "joint", "pairs"] = _factor(
+        "team_first",
+        "",
+        "team_first: teams are formed, then formed teams are paired. joint: both teams of a match"
+        " are chosen at once from all who wait. pairs: one against one, chosen for everybody at"
+        " once at every tick.",
+    )
+    team_num: Annotated[int, Field(ge=1, le=1000), *Whole] = _factor(
+        5, "players", "Number of players on a team; with pairs 1, which is then the default."
+    )
+    player_diff: NonNegative = _factor(
+        400.0,
+        "points",
+        "Largest difference between two ratings within a team.",
+        {"matching": TEAMS},
+    )
+    team_diff: NonNegative = _factor(
+        100.0,
+        "points",
+        "Largest difference between the mean ratings of the two teams of a match.",
+        {"matching": TEAMS},
+    )
+    wait_thresh: NonNegative = _factor(
+        0.1,
+        "hours",
+        "A player who has waited longer than this is prioritized.",
+        {"matching": TEAMS},
+    )
+    player_slack: NonNegative = _factor(
+        400.0,
+        "points",
+        "Added to player_diff for a team with a prioritized player.",
+        {"matching": TEAMS},
+    )
+    team_slack: NonNegative = _factor(
+        100.0,
+        "points",
+        "Added to team_diff if either team has a prioritized player.",
+        {"matching": TEAMS},
+    )
+    review: Literal["arrivals", "continuous"] = _factor(
+        "arrivals",
+        "",
+        "When matches are looked for. arrivals: when a player queues, or a formed team dissolves."
+        " continuous: also when a waiting player becomes prioritized.",
+        {"matching": TEAMS},
+    )
+    slack_scope: Literal["team", "pool"] = _factor(
+        "team",
+        "",
+        "Whom slack helps. team: teams with a prioritized player. pool: every team while anyone"
+        " who waits is prioritized.",
+        {"matching": TEAMS},
+    )
+    tie_break: Literal["balanced", "enumeration"] = _factor(
+        "balanced",
+        "",
+        "Which split of the same players into two teams wins. balanced: the smallest difference of"
+        " means. enumeration: the order of the published implementation.",
+        {"matching": ("joint",)},
+    )
+    tick_seconds: Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), *Real] = _factor(
+        60.0, "seconds", "Time from one tick to the next.", {"matching": ("pairs",)}
+    )
+    tolerance: NonNegative = _factor(
+        400.0,
+        "points",
+        "Largest difference of the ratings of two players who have just queued.",
+        {"matching": ("pairs",)},
+    )
+    widening: NonNegative = _factor(
+        6000.0,
+        "points per hour",
+        "Added to tolerance for each hour of widening_age.",
+        {"matching": ("pairs",)},
+    )
+    widening_age: Literal["newest", "oldest"] = _factor(
+        "newest",
+        "",
+        "Whose wait widens the tolerance of a pair: that of its newest or of its oldest ticket.",
+        {"matching": ("pairs",)},
+    )
+    band: Annotated[int, Field(ge=1, le=16), *Whole] = _factor(
+        8,
+        "places",
+        "How far apart two players may be among the waiting in the order of their ratings; the time"
+        " that a tick takes is exponential in it.",
+        {"matching": ("pairs",)},
+    )
+    policy: Literal[
+        "nearest",
+        "draw_chance",
+        "knowledge_gradient",
+        "knowledge_gradient_variance",
+        "ucb",
+        "random",
+        "oracle",
+    ] = _factor(
+        "nearest",
+        "",
+        "What a pair is worth. nearest: 1 less its difference over the largest allowed one."
+        " draw_chance: how likely the players are equal, as the belief has it. knowledge_gradient:"
+        " that, and what the game teaches about whom both can play later."
+        " knowledge_gradient_variance: likewise, by the variances alone. ucb: an upper bound of the"
+        " chance to be equal. random: a random number. oracle: how equal the players truly are.",
+        {"matching": ("pairs",)},
+    )
+    gamma: Annotated[float, Field(ge=0, le=0.9999, allow_inf_nan=False), *Real] = _factor(
+        0.95,
+        "",
+        "Discount factor: what a game teaches is weighted by gamma / (1 - gamma).",
+        {
+            "matching": ("pairs",),
+            "policy": ("knowledge_gradient", "knowledge_gradient_variance"),
+        },
+    )
+    kappa: Weight = _factor(
+        1.0,
+        "",
+        "Weight of the standard deviation in the upper bound.",
+        {"matching": ("pairs",), "policy": ("ucb",)},
+    )
+    urgency: Weight = _factor(
+        6.0,
+        "weight per hour",
+        "Added to the worth of a pair for each hour that either player has waited.",
+        {"matching": ("pairs",)},
+    )
+    reserve: Annotated[float, Field(ge=-1e3, le=1e3, allow_inf_nan=False), *Real] = _factor(
+        0.7,
+        "weight",
+        "Taken from the worth of every pair; a pair of negative worth does not play.",
+        {"matching": ("pairs",)},
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_against_one(cls, data: object) -> object:
+        """Let pairs be of one player a side unless a number is given."""
+        if isinstance(data, dict) and data.get("matching") == "pairs":
+            return {"team_num": 1, **data}
+        return data
+
+    @model_validator(mode="after")
+    def _teams_can_be_matched(self) -> Self:
+        check_teams(self.matching, self.team_num, "range")
+        if self.matching == "pairs" and self.team_num != 1:
+            raise refuse(
+                f"{self.team_num} players on a team, but pairs matches one against one (allowed"
+                " with pairs: 1; team_first and joint match teams)",
+                "team_num",
+                "matching",
+            )
+        return self
+
+
+class Rating(Factors):
+    """What is believed of the players' skills, and learned from games."""
+
+    model_config = ConfigDict(json_schema_extra={"example": "{system: trueskill}"})
+
+    system: Literal["trueskill", "elo", "zonestats", "known"] = _factor(
+        "trueskill",
+        "",
+        "How players are rated. known: everybody's rating is the true skill. A factor of another"
+        " system than this one has no effect.",
+    )
+    mu: Level = _factor(1500.0, "points", "Rating of a newcomer, whatever the system.")
+    sigma: Points = _factor(
+        300.0,
+        "points",
+        "Standard deviation of the belief about a newcomer.",
+        {"system": ("trueskill",)},
+    )
+    beta: Points | None = _factor(
+        None,
+        "points",
+        "Standard deviation of one player's performance, as trueskill and the policies of pairs"
+        " take it. null: what fits the outcome, match.beta for normal, 1.7 match.spread"
+        " sqrt(rule.team_num / 2) for logistic.",
+    )
+    tau: Spread = _factor(
+        3.0,
+        "points",
+        "Standard deviation of the drift of a skill from game to game.",
+        {"system": ("trueskill",)},
+    )
+    K: Points = _factor(32.0, "points", "Most that a game can move a rating.", {"system": ("elo",)})
+    scale: Points = _factor(
+        400.0,
+        "points",
+        "Difference of ratings that predicts ten wins to one loss.",
+        {"system": ("elo",)},
+    )
+    T: Points = _factor(
+        120.0,
+        "points",
+        "Spread of the ratings: predictions are logistic in the lead over T.",
+        {"system": ("zonestats",)},
+    )
+    GAME_MULT: Points = _factor(
+        2.0,
+        "points per minute",
+        "Multiplier of all adjustments, also their cap.",
+        {"system": ("zonestats",)},
+    )
+    MAX_GAME_LENGTH: Minutes = _factor(
+        20.0,
+        "minutes",
+        "Length beyond which a match counts no more.",
+        {"system": ("zonestats",)},
+    )
+    match_by: Literal["mean", "conservative"] = _factor(
+        "mean",
+        "",
+        "What the rule sees. mean: the mean of the belief. conservative: mean - 3 standard"
+        " deviations.",
+        {"system": ("trueskill",)},
+    )
+
+
+LEARNING = ("knowledge_gradient", "knowledge_gradient_variance", "ucb")
+"""Policies that are draw_chance where beliefs have no variance."""
+
+
+class LadderFactors(Factors):
+    """Players of unknown skill who come in sessions, are matched by their ratings, and rated.
+
+    A factor that is not used with the chosen rule, policy or rating system is accepted, so that
+    systems can be compared by that choice alone; if it is changed, a remark says so.
+    """
+
+    days: Annotated[float, Field(gt=0, le=1e5, allow_inf_nan=False), *Real] = _factor(
+        28.0, "days", "Length of the run."
+    )
+    warmup_days: NonNegative = _factor(
+        14.0, "days", "Time before which nothing is measured; less than days."
+    )
+    population: Population = Field(default_factory=Population, description="Who plays.")
+    sessions: Sessions = Field(
+        default_factory=Sessions, description="When they play, and for how long."
+    )
+    match: Match = Field(default_factory=Match, description="What happens in a match.")
+    rule: Rule = Field(
+        default_factory=Rule, description="Who plays whom; the rule sees ratings, not skills."
+    )
+    rating: Rating = Field(
+        default_factory=Rating, description="What is believed of skills, and learned from games."
+    )
+
+    @property
+    def rating_beta(self) -> float:
+        """The deviation of a performance for the rating system: as given, or what fits."""
+        if self.rating.beta is not None:
+            return self.rating.beta
+        if self.match.outcome == "normal":
+            return self.match.beta
+        return 1.7 * self.match.spread * math.sqrt(self.rule.team_num / 2.0)
+
+    @model_validator(mode="after")
+    def _something_is_measured(self) -> Self:
+        if self.warmup_days >= self.days:
+            raise refuse(
+                f"{plain_number(self.warmup_days)} days of warm-up are not below the"
+                f" {plain_number(self.days)} days of the run, nothing would be measured (allowed:"
+                f" a number >= 0 and < {plain_number(self.days)})",
+                "warmup_days",
+                "days",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _ratings_can_start(self) -> Self:
+        if self.population.start == "skill" and self.rating.system == "known":
+            raise refuse(
+                "skill has no meaning with the rating system known, whose ratings are always the"
+                " skills (allowed with known: prior)",
+                "population.start",
+                "rating.system",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _somebody_queues(self) -> Self:
+        population, per_day = self.population, self.sessions.per_day
+        if population.newcomers_per_day == 0 and population.players * per_day == 0:
+            raise refuse(
+                "nobody would ever queue: there are no newcomers, and"
+                f" {population.players} players with {plain_number(per_day)} sessions a day"
+                " (allowed: newcomers_per_day > 0, or players and per_day > 0)",
+                "population.newcomers_per_day",
+                "population.players",
+                "sessions.per_day",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _within_reason(self) -> Self:
+        newcomers = self.population.newcomers_per_day * self.days
+        starts = (self.population.players + newcomers / 2.0) * self.sessions.per_day * self.days
+        ticks = self.days * 86400.0 / self.rule.tick_seconds
+        if newcomers > MAX_PLAYERS:
+            raise refuse(
+                f"about {newcomers:.1e} players would join (at most {MAX_PLAYERS:.0e})",
+                "population.newcomers_per_day",
+                "days",
+            )
+        if starts > MAX_STARTS:
+            raise refuse(
+                f"about {starts:.1e} sessions would start (at most {MAX_STARTS:.0e})",
+                "sessions.per_day",
+                "population.players",
+                "days",
+            )
+        if self.rule.matching == "pairs" and ticks > MAX_STARTS:
+            raise refuse(
+                f"about {ticks:.1e} ticks in {plain_number(self.days)} days (at most"
+                f" {MAX_STARTS:.0e})",
+                "rule.tick_seconds",
+                "days",
+            )
+        return self
+
+    def remarks(self) -> Iterator[tuple[str, str]]:
+        """Yield (factor, warning) for settings that are valid but probably not meant."""
+        for name in ("match", "rule", "rating"):
+            for factor, text in _without_effect(getattr(self, name)):
+                yield f"{name}.{factor}", text
+        rule, system = self.rule, self.rating.system
+        if rule.matching in TEAMS and rule.wait_thresh >= self.days * HOURS:
+            yield (
+                "rule.wait_thresh",
+                f"{plain_number(rule.wait_thresh)} hours are not below the"
+                f" {plain_number(self.days)} days of the run, so nobody is ever prioritized"
+                " (wait_thresh is in hours; is this in minutes?)",
+            )
+        for text in slow_joint_search(rule.matching, rule.team_diff, rule.team_slack):
+            yield "rule.team_diff", text
+        if rule.matching == "pairs" and rule.policy in LEARNING and system != "trueskill":
+            yield (
+                "rule.policy",
+                f"{rule.policy} is the same as draw_chance with the rating system {system}, whose"
+                " ratings have no variance",
+            )
+
+
+def _without_effect(section: Factors) -> Iterator[tuple[str, str]]:
+    """Yield the changed factors that are not used with what is chosen in their section."""
+    for name, field in type(section).model_fields.items():
+        extra: Any = field.json_schema_extra
+        for choice, values in extra["of"].items():
+            chosen = getattr(section, choice)
+            if chosen not in values and getattr(section, name) != field.default:
+                yield (
+                    name,
+                    f"has no effect with {choice} {chosen} (used with {' or '.join(values)})",
+                )
+                break
