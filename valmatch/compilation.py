@@ -55,9 +55,9 @@ def inlined(function: F) -> F:
     """Compile a part of a kernel that is always inlined into its callers.
 
     For small functions called per event with many arrays: each array travels as seven words, so
-    that a call costs more than the work.
+    that a call costs more than the work. They make and return no array, see `unallocating`.
     """
-    return _compiled(function, forceinline=True)
+    return _compiled(function, forceinline=True, _nrt=False)
 
 
 def expanded(function: F) -> F:
