@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import valmatch
 from valmatch import compilation
 from valmatch.compilation import KERNELS, UNUSED, _cache_folder, announce_compilation
-from valmatch.matching import team_first
+from valmatch.matching import joint, joint_search, team_first
 from valmatch.models.opponent.sample_path import play_path
 from valmatch.models.valorant.arrivals import draw_players
 from valmatch.policies.knowledge_gradient import best_opponent
@@ -180,3 +180,15 @@ def test_kernels_that_make_no_array_count_no_references() -> None:
         assert ("NRT_incref" in code) == counts
     for kernel in (play_path, best_opponent, draw_players, team_first.run):
         assert vars(kernel)["targetoptions"]["_nrt"] is False
+
+
+def test_no_part_of_joint_matching_counts_references() -> None:
+    """One part that did would count whatever array it hands on."""
+    parts = [
+        part
+        for module in (joint, joint_search)
+        for part in vars(module).values()
+        if hasattr(part, "py_func")
+    ]
+    assert {joint.run, joint_search.find_match} <= set(parts)
+    assert all(vars(part)["targetoptions"]["_nrt"] is False for part in parts)

@@ -47,7 +47,7 @@ def search(
         case.n_prioritized,
         *before,
         case.rules,
-        work or new_work(n, p),
+        *(work or new_work(n, p)),
         team_a,
         team_b,
     )

@@ -69,10 +69,10 @@ def unallocating(function: F) -> F:
 
 
 def inlined(function: F) -> F:
-    """Compile a part of a kernel that is always inlined into its callers, and makes no array.
+    """Compile a part of a kernel that is always inlined into its callers.
 
     For small functions called per event with many arrays: each array travels as seven words, so
-    that a call costs more than the work.
+    that a call costs more than the work. They make and return no array, see `unallocating`.
     """
     return _compiled(function, forceinline=True, _nrt=False)
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import inlined, njit
+from valmatch.compilation import inlined, unallocating
 from valmatch.matching.joint_search import Work, find_match, new_work
 from valmatch.matching.rules import Rules, is_prioritized, tick_of
 from valmatch.matching.tally import SUMS, add_match, add_player, add_unmatched
@@ -89,7 +89,7 @@ def grown(lobby: Lobby, team_num: int) -> Lobby:
     return large
 
 
-@njit
+@unallocating
 def run(
     times: Floats,
     ratings: Floats,
@@ -168,7 +168,24 @@ def _review(
     state["prioritized_now"] = prioritized
     seen, seen_prioritized = state["seen"], state["seen_prioritized"]
     found = find_match(
-        ticks, rating, n, prioritized, seen, seen_prioritized, rules, work, teams[0], teams[1]
+        ticks,
+        rating,
+        n,
+        prioritized,
+        seen,
+        seen_prioritized,
+        rules,
+        work.state,
+        work.players,
+        work.ranked,
+        work.windows,
+        work.nodes,
+        work.candidates,
+        work.rests,
+        work.chosen,
+        work.teams,
+        teams[0],
+        teams[1],
     )
     state["seen"] = 0 if found else n
     state["seen_prioritized"] = 0 if found else prioritized

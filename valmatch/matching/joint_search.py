@@ -13,6 +13,8 @@ small problem of its own. For a pair of windows
 The key of a match is one integer, the sum of its players' *costs*: ticks since the first arrival,
 and for players who are not prioritized a constant larger than any sum of ticks. Costs ascend with
 the position in the pool, because the oldest players are the prioritized ones.
+
+The parts of the kernel take the arrays of `Work` one by one, which is faster than the whole of it.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import inlined, njit
+from valmatch.compilation import inlined, unallocating
 from valmatch.matching.rules import Rules
 
 __all__ = ["Work", "find_match", "new_work"]
@@ -83,6 +85,13 @@ NODE = np.dtype(
     ]
 )
 TO_B, TO_A, TO_NONE, DONE = range(4)
+REST = np.dtype(
+    [
+        ("cost", "i8"),
+        ("low", "f8"),  # sum_b - sum_a
+        ("high", "f8"),
+    ]
+)
 
 
 class Work(NamedTuple):
@@ -102,9 +111,9 @@ class Work(NamedTuple):
         Stack of a depth-first search.
     candidates : numpy.ndarray
         (3, capacity): positions that a search looks at; whether they may join b, or a.
-    least_cost, least_diff, most_diff : numpy.ndarray
-        (capacity + 1, p + 1, p + 1): what candidates t, t + 1, ... add to the cost and to sum_b -
-        sum_a when b lacks i and a lacks j players.
+    rests : numpy.ndarray
+        (capacity + 1, p + 1, p + 1): the least that candidates t, t + 1, ... add to the cost, the
+        least and the most to sum_b - sum_a, when b lacks i and a lacks j players.
     chosen : numpy.ndarray
         (2, 2 p): best players of a pair of windows, and those that were last split.
     teams : numpy.ndarray
@@ -117,9 +126,7 @@ class Work(NamedTuple):
     windows: Records
     nodes: Records
     candidates: Ints
-    least_cost: Ints
-    least_diff: Floats
-    most_diff: Floats
+    rests: Records
     chosen: Ints
     teams: Ints
 
@@ -129,7 +136,6 @@ TRIAL_B, TRIAL_A, BEST_B, BEST_A = range(4)
 
 def new_work(capacity: int, team_num: int) -> Work:
     """Return memory for pools of up to `capacity` players."""
-    table = (capacity + 1, team_num + 1, team_num + 1)
     return Work(
         np.zeros(1, STATE),
         np.zeros(capacity, PLAYER),
@@ -137,15 +143,13 @@ def new_work(capacity: int, team_num: int) -> Work:
         np.zeros(2 * capacity, WINDOW),
         np.zeros(capacity + 1, NODE),
         np.zeros((3, capacity), np.int64),
-        np.zeros(table, np.int64),
-        np.zeros(table),
-        np.zeros(table),
+        np.zeros((capacity + 1, team_num + 1, team_num + 1), REST),
         np.zeros((2, 2 * team_num), np.int64),
         np.zeros((4, team_num), np.int64),
     )
 
 
-@njit
+@unallocating
 def find_match(
     ticks: Ints,
     ratings: Floats,
@@ -154,7 +158,15 @@ def find_match(
     n_before: int,
     n_prioritized_before: int,
     rules: Rules,
-    work: Work,
+    state_: Records,
+    players: Records,
+    ranked: Records,
+    windows: Records,
+    nodes: Records,
+    candidates: Ints,
+    rests: Records,
+    chosen: Ints,
+    teams: Ints,
     team_a: Ints,
     team_b: Ints,
 ) -> bool:
@@ -180,13 +192,13 @@ def find_match(
     n_prioritized : int
         The first so many of them are prioritized.
     n_before, n_prioritized_before : int
-        0, 0, or the caller's word that the last call with this `work` found nothing, had the same
+        0, 0, or the caller's word that the last call with this memory found nothing, had the same
         rules and these numbers, and that since then players were only appended or prioritized. Only
         matches that this made possible are looked for; the answer is the same.
     rules : Rules
         The rules.
-    work : Work
-        Memory with room for n players, from `new_work`.
+    state_, players, ranked, windows, nodes, candidates, rests, chosen, teams : numpy.ndarray
+        Memory with room for n players: `*new_work(...)`.
     team_a, team_b : numpy.ndarray
         (team_num,): out, positions in ascending order.
 
@@ -204,28 +216,46 @@ def find_match(
     -----
     Source: "Valorant Matchmaking Model" (Nolan Berry, 2023), the rule of its implementation.
     """
-    state = work.state[0]
+    state = state_[0]
     if n < 2 * rules.team_num:
         if n_before == 0:
             state["ordered"] = 0
         return False
-    _order(ratings, n, n_before, state, work.ranked)
-    if not _find_windows(n, n_prioritized, n_before, n_prioritized_before, rules, work):
+    _order(ratings, n, n_before, state, ranked)
+    if not _find_windows(
+        n, n_prioritized, n_before, n_prioritized_before, rules, state, ranked, windows
+    ):
         return False
-    _set_costs(ticks, n, n_prioritized, rules.team_num, state, work.players, work.ranked)
+    _set_costs(ticks, n, n_prioritized, rules.team_num, state, players, ranked)
     state["cost"], state["diff"], state["unresolved"] = NEVER, np.inf, NEVER
-    _split_greedily(ratings, n, n_prioritized, rules, work)
+    _split_greedily(
+        ratings, n, n_prioritized, rules, state, players, ranked, windows, nodes, chosen, teams
+    )
     if state["unresolved"] <= min(state["cost"], NEVER - 1):
-        _search_all(ratings, n, n_prioritized, rules, work)
+        _search_all(
+            ratings,
+            n,
+            n_prioritized,
+            rules,
+            state,
+            players,
+            ranked,
+            windows,
+            nodes,
+            candidates,
+            rests,
+            chosen,
+            teams,
+        )
     if state["cost"] == NEVER:
         return False
     for k in range(rules.team_num):
-        team_b[k] = work.teams[BEST_B, k]
-        team_a[k] = work.teams[BEST_A, k]
+        team_b[k] = teams[BEST_B, k]
+        team_a[k] = teams[BEST_A, k]
     return True
 
 
-@njit
+@unallocating
 def _order(ratings: Floats, n: int, n_before: int, state: Struct, ranked: Records) -> None:
     """Insert the positions that are not yet in rating order."""
     for position in range(0 if n_before == 0 else state["ordered"], n):
@@ -239,16 +269,22 @@ def _order(ratings: Floats, n: int, n_before: int, state: Struct, ranked: Record
     state["ordered"] = n
 
 
-@njit
+@unallocating
 def _find_windows(
-    n: int, n_prioritized: int, n_before: int, n_prioritized_before: int, rules: Rules, work: Work
+    n: int,
+    n_prioritized: int,
+    n_before: int,
+    n_prioritized_before: int,
+    rules: Rules,
+    state: Struct,
+    ranked: Records,
+    windows: Records,
 ) -> bool:
     """List the maximal rating windows with room for a team; return whether one has changed.
 
     Where slack depends on the team, there are windows of the full width for teams with a
     prioritized player, and narrow ones, without such players, for the others.
     """
-    state, ranked, windows = work.state[0], work.ranked, work.windows
     by_team = _by_team(n_prioritized, rules)
     if rules.pool_scope and n_prioritized > 0 and n_prioritized_before == 0:
         n_before = 0
@@ -280,7 +316,7 @@ def _by_team(n_prioritized: int, rules: Rules) -> bool:
     return slack and not rules.pool_scope and n_prioritized > 0
 
 
-@njit
+@unallocating
 def _add_windows(
     n: int,
     width: float,
@@ -314,7 +350,7 @@ def _add_windows(
     return found
 
 
-@njit
+@unallocating
 def _set_costs(
     ticks: Ints,
     n: int,
@@ -392,7 +428,7 @@ def _distance(lower: Struct, upper: Struct, team_num: int, ranked: Records) -> f
     return least
 
 
-@njit
+@unallocating
 def _choose_greedily(
     first: Struct,
     second: Struct,
@@ -439,14 +475,24 @@ def _choose_greedily(
         state["bound"] = total
 
 
-@njit
-def _split_greedily(ratings: Floats, n: int, n_prioritized: int, rules: Rules, work: Work) -> None:
+@unallocating
+def _split_greedily(
+    ratings: Floats,
+    n: int,
+    n_prioritized: int,
+    rules: Rules,
+    state: Struct,
+    players: Records,
+    ranked: Records,
+    windows: Records,
+    nodes: Records,
+    chosen: Ints,
+    teams: Ints,
+) -> None:
     """Try the greedy choice of every pair of windows, split into teams in every way.
 
     A pair is resolved if its choice can be split and is unique, for all else there costs more.
     """
-    state, players, ranked = work.state[0], work.players, work.ranked
-    windows, chosen = work.windows, work.chosen
     splits = False
     chosen[1, 0] = -1
     for i in range(state["windows"]):
@@ -461,19 +507,27 @@ def _split_greedily(ratings: Floats, n: int, n_prioritized: int, rules: Rules, w
                 same = same and chosen[0, k] == chosen[1, k]
                 chosen[1, k] = chosen[0, k]
             if not same:
-                splits = _split(ratings, n_prioritized, rules, work)
+                splits = _split(ratings, n_prioritized, rules, state, nodes, chosen, teams)
             if state["tied"] > 0 or not splits:
                 state["unresolved"] = min(state["unresolved"], state["bound"])
 
 
-@njit
-def _split(ratings: Floats, n_prioritized: int, rules: Rules, work: Work) -> bool:
+@unallocating
+def _split(
+    ratings: Floats,
+    n_prioritized: int,
+    rules: Rules,
+    state: Struct,
+    nodes: Records,
+    chosen: Ints,
+    teams: Ints,
+) -> bool:
     """Offer every split of the chosen players into admissible teams; return if there is one.
 
     The first player is in team b of the better naming of two teams. Teams are tried in
     lexicographic order, so without `balanced` the first one found is best.
     """
-    p, state, nodes, teams = rules.team_num, work.state[0], work.nodes, work.teams
+    p = rules.team_num
     pool = rules.pool_scope and n_prioritized > 0
     narrow, wide = rules.player_diff, rules.player_diff + rules.player_slack
     _start(nodes[0])
@@ -494,7 +548,7 @@ def _split(ratings: Floats, n_prioritized: int, rules: Rules, work: Work) -> boo
                     return True
             depth -= 1
             continue
-        position = work.chosen[0, depth]
+        position = chosen[0, depth]
         if choice == TO_B and size_b < p:
             width = wide if pool or (size_b > 0 and teams[TRIAL_B, 0] < n_prioritized) else narrow
             if _fits(position, width, ratings, teams[TRIAL_B], size_b):
@@ -573,14 +627,26 @@ def _compare(teams: Ints, size_b: int, size_a: int) -> int:
     return 0
 
 
-@njit
-def _search_all(ratings: Floats, n: int, n_prioritized: int, rules: Rules, work: Work) -> None:
+@unallocating
+def _search_all(
+    ratings: Floats,
+    n: int,
+    n_prioritized: int,
+    rules: Rules,
+    state: Struct,
+    players: Records,
+    ranked: Records,
+    windows: Records,
+    nodes: Records,
+    candidates: Ints,
+    rests: Records,
+    chosen: Ints,
+    teams: Ints,
+) -> None:
     """Search every pair of windows that may hold a better match than the best one so far.
 
     A pair whose unique greedy choice costs as much as the best match has been looked at.
     """
-    state, players, ranked = work.state[0], work.players, work.ranked
-    windows, chosen = work.windows, work.chosen
     for i in range(state["windows"]):
         for j in range(i, state["windows"]):
             if not _worth_a_look(windows[i], windows[j], n_prioritized, rules, state, ranked):
@@ -590,35 +656,39 @@ def _search_all(ratings: Floats, n: int, n_prioritized: int, rules: Rules, work:
                 state["bound"] == state["cost"] < NEVER and state["tied"] > 0
             ):
                 limit = _limit(windows[i], windows[j], n_prioritized, rules)
-                _search(ratings, n, n_prioritized, i, j, limit, rules, work)
-                if i != j:
-                    _search(ratings, n, n_prioritized, j, i, limit, rules, work)
+                for swapped in range(1 if i == j else 2):
+                    _tabulate(
+                        ratings,
+                        n,
+                        n_prioritized,
+                        windows[j if swapped else i],
+                        windows[i if swapped else j],
+                        rules.team_num,
+                        players,
+                        candidates,
+                        rests,
+                    )
+                    _search(ratings, limit, rules, state, players, nodes, candidates, rests, teams)
 
 
-@njit
+@unallocating
 def _search(
     ratings: Floats,
-    n: int,
-    n_prioritized: int,
-    window_b: int,
-    window_a: int,
     limit: float,
     rules: Rules,
-    work: Work,
+    state: Struct,
+    players: Records,
+    nodes: Records,
+    candidates: Ints,
+    rests: Records,
+    teams: Ints,
 ) -> None:
-    """Offer the best match with teams b and a in two windows, if it is the best so far.
+    """Offer the best match of the tabulated candidates, if it is the best so far.
 
     Depth first over the players in order of arrival: to team b, to team a, to none. The first
     player taken is in team b of the better naming of two teams.
     """
-    p, state, players, nodes, teams = (
-        rules.team_num,
-        work.state[0],
-        work.players,
-        work.nodes,
-        work.teams,
-    )
-    size = _tabulate(ratings, n, n_prioritized, window_b, window_a, p, work)
+    p = rules.team_num
     _start(nodes[0])
     depth = 0
     while depth >= 0:
@@ -626,7 +696,7 @@ def _search(
         choice, size_b, size_a = node["choice"], node["size_b"], node["size_a"]
         node["choice"] = choice + 1
         if choice == TO_B:
-            if _hopeless(depth, size, node, limit, rules, work):
+            if _hopeless(depth, node, limit, rules, state, candidates, rests, teams):
                 depth -= 1
                 continue
             if size_b == p and size_a == p:
@@ -636,13 +706,13 @@ def _search(
         if choice == DONE:
             depth -= 1
             continue
-        position = work.candidates[0, depth]
+        position = candidates[0, depth]
         if choice == TO_B:
-            if size_b == p or work.candidates[1, depth] == 0:
+            if size_b == p or candidates[1, depth] == 0:
                 continue
             teams[TRIAL_B, size_b] = position
         elif choice == TO_A:
-            if size_a == p or size_b == 0 or work.candidates[2, depth] == 0:
+            if size_a == p or size_b == 0 or candidates[2, depth] == 0:
                 continue
             teams[TRIAL_A, size_a] = position
         _place(node, nodes[depth + 1], choice, ratings[position], players[position]["cost"])
@@ -650,16 +720,25 @@ def _search(
 
 
 @inlined
-def _hopeless(depth: int, size: int, node: Struct, limit: float, rules: Rules, work: Work) -> bool:
+def _hopeless(
+    depth: int,
+    node: Struct,
+    limit: float,
+    rules: Rules,
+    state: Struct,
+    candidates: Ints,
+    rests: Records,
+    teams: Ints,
+) -> bool:
     """Return whether no completion of two partial teams beats the best match so far."""
-    p, state = rules.team_num, work.state[0]
+    p = rules.team_num
     size_b, size_a = node["size_b"], node["size_a"]
-    cost = work.least_cost[depth, p - size_b, p - size_a]
+    rest = rests[depth, p - size_b, p - size_a]
+    cost = rest["cost"]
     if cost == NEVER or node["cost"] + cost > state["cost"]:
         return True
     diff = node["sum_b"] - node["sum_a"]
-    low = diff + work.least_diff[depth, p - size_b, p - size_a]
-    high = diff + work.most_diff[depth, p - size_b, p - size_a]
+    low, high = diff + rest["low"], diff + rest["high"]
     least = max(low, -high)  # |sum_b - sum_a| gets no smaller; below 0 it may vanish
     if least > limit + state["slop"]:
         return True
@@ -670,43 +749,42 @@ def _hopeless(depth: int, size: int, node: Struct, limit: float, rules: Rules, w
     # Only ties are left, so the tie-break has to be won.
     if rules.balanced and state["diff"] > 0.0:
         return bool(least > state["diff"] + state["slop"])
-    order = _compare(work.teams, size_b, 0)
+    order = _compare(teams, size_b, 0)
     if order == 0 and size_b < p:
-        return bool(work.candidates[0, depth] > work.teams[BEST_B, size_b])
+        return bool(candidates[0, depth] > teams[BEST_B, size_b])
     return order > 0
 
 
-@njit
+@unallocating
 def _tabulate(
     ratings: Floats,
     n: int,
     n_prioritized: int,
-    window_b: int,
-    window_a: int,
+    window_b: Struct,
+    window_a: Struct,
     team_num: int,
-    work: Work,
-) -> int:
-    """List the players of two windows and fill the tables from the last one back; return how many.
+    players: Records,
+    candidates: Ints,
+    rests: Records,
+) -> None:
+    """List the players of two windows, for teams b and a, and fill `rests` from the last one back.
 
     What is left after player t is the table of t + 1, with one player less to find where t was
     taken. Where a team must hold a prioritized player and they are over, an empty team is lost.
     """
-    first, second = work.windows[window_b], work.windows[window_a]
-    players, candidates = work.players, work.candidates
     size = 0
     for position in range(n):
         rank = players[position]["rank"]
-        in_b = first["first"] <= rank < first["end"] and position >= first["floor"]
-        in_a = second["first"] <= rank < second["end"] and position >= second["floor"]
+        in_b = window_b["first"] <= rank < window_b["end"] and position >= window_b["floor"]
+        in_a = window_a["first"] <= rank < window_a["end"] and position >= window_a["floor"]
         if in_b or in_a:
             candidates[0, size] = position
             candidates[1, size], candidates[2, size] = in_b, in_a
             size += 1
-    cost, low, high = work.least_cost, work.least_diff, work.most_diff
     for i in range(team_num + 1):
         for j in range(team_num + 1):
-            cost[size, i, j], low[size, i, j], high[size, i, j] = NEVER, np.inf, -np.inf
-    cost[size, 0, 0], low[size, 0, 0], high[size, 0, 0] = 0, 0.0, 0.0
+            _leave(rests[size, i, j], NEVER, np.inf, -np.inf)
+    _leave(rests[size, 0, 0], 0, 0.0, 0.0)
     for t in range(size - 1, -1, -1):
         position = candidates[0, t]
         rating, own = ratings[position], players[position]["cost"]
@@ -714,19 +792,29 @@ def _tabulate(
         for i in range(team_num + 1):
             for j in range(team_num + 1):
                 if over and (
-                    (i == team_num and first["slack"] > 0)
-                    or (j == team_num and second["slack"] > 0)
+                    (i == team_num and window_b["slack"] > 0)
+                    or (j == team_num and window_a["slack"] > 0)
                 ):
-                    cost[t, i, j], low[t, i, j], high[t, i, j] = NEVER, np.inf, -np.inf
+                    _leave(rests[t, i, j], NEVER, np.inf, -np.inf)
                     continue
-                least, lowest, highest = cost[t + 1, i, j], low[t + 1, i, j], high[t + 1, i, j]
-                if candidates[1, t] > 0 and i > 0 and cost[t + 1, i - 1, j] < NEVER:
-                    least = min(least, own + cost[t + 1, i - 1, j])
-                    lowest = min(lowest, rating + low[t + 1, i - 1, j])
-                    highest = max(highest, rating + high[t + 1, i - 1, j])
-                if candidates[2, t] > 0 and j > 0 and cost[t + 1, i, j - 1] < NEVER:
-                    least = min(least, own + cost[t + 1, i, j - 1])
-                    lowest = min(lowest, low[t + 1, i, j - 1] - rating)
-                    highest = max(highest, high[t + 1, i, j - 1] - rating)
-                cost[t, i, j], low[t, i, j], high[t, i, j] = least, lowest, highest
-    return size
+                none = rests[t + 1, i, j]
+                cost, low, high = none["cost"], none["low"], none["high"]
+                if candidates[1, t] > 0 and i > 0:
+                    to_b = rests[t + 1, i - 1, j]
+                    if to_b["cost"] < NEVER:
+                        cost = min(cost, own + to_b["cost"])
+                        low = min(low, rating + to_b["low"])
+                        high = max(high, rating + to_b["high"])
+                if candidates[2, t] > 0 and j > 0:
+                    to_a = rests[t + 1, i, j - 1]
+                    if to_a["cost"] < NEVER:
+                        cost = min(cost, own + to_a["cost"])
+                        low = min(low, to_a["low"] - rating)
+                        high = max(high, to_a["high"] - rating)
+                _leave(rests[t, i, j], cost, low, high)
+
+
+@inlined
+def _leave(rest: Struct, cost: int, low: float, high: float) -> None:
+    """Set what the candidates from one on can add."""
+    rest["cost"], rest["low"], rest["high"] = cost, low, high
