@@ -46,7 +46,7 @@ def kernel_day(
     t, r = np.array(times), np.array(ratings)
     taken = 0
     while True:
-        taken += joint.run(t[taken:], r[taken:], taken, True, rules, *lobby, waits, log)
+        taken += joint.run(t[taken:], r[taken:], taken, True, rules, lobby, waits, log)
         if taken == len(times):
             break
         lobby = joint.grown(lobby, p)

@@ -29,7 +29,7 @@ def kernel_day(
         last = start == borders[-2]
         while True:
             start += team_first.run(
-                t[start:stop], r[start:stop], start, last, rules, *lobby, waits, log
+                t[start:stop], r[start:stop], start, last, rules, lobby, waits, log
             )
             if start == stop:
                 break

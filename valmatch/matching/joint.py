@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import inlined, unallocating
+from valmatch.compilation import at, expanded, unallocating
 from valmatch.matching.joint_search import Work, find_match, new_work
 from valmatch.matching.rules import Rules, is_prioritized, tick_of
 from valmatch.matching.tally import SUMS, add_match, add_player, add_unmatched
 
-__all__ = ["Lobby", "grown", "new_lobby", "reset", "run", "waiting_teams"]
+__all__ = [
+    "NOBODY",
+    "Lobby",
+    "grown",
+    "has_room",
+    "join",
+    "leave",
+    "line_up",
+    "new_lobby",
+    "next_expiry",
+    "reset",
+    "review",
+    "run",
+    "waiting_teams",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Records = NDArray[np.void]
-Struct = Any
-"""One row of a structured array; the kernels see it as a C struct."""
+
+NOBODY = -1
+"""What stands for a newcomer where somebody becomes prioritized."""
 
 STATE = np.dtype(
     [
@@ -46,9 +61,11 @@ class Lobby(NamedTuple):
     ticks : numpy.ndarray
         Arrivals in ticks.
     player : numpy.ndarray
-        Indices in order of arrival.
+        Who they are; `valorant` counts them in order of arrival.
     teams : numpy.ndarray
         (2, team_num): positions in the pool of team a and team b of the match found.
+    matched : numpy.ndarray
+        (2 team_num,): the players of that match, those of team a first.
     work : Work
         Memory of the search.
     """
@@ -59,6 +76,7 @@ class Lobby(NamedTuple):
     ticks: Ints
     player: Ints
     teams: Ints
+    matched: Ints
     work: Work
 
 
@@ -71,6 +89,7 @@ def new_lobby(capacity: int, team_num: int) -> Lobby:
         np.empty(capacity, np.int64),
         np.empty(capacity, np.int64),
         np.empty((2, team_num), np.int64),
+        np.empty(2 * team_num, np.int64),
         new_work(capacity, team_num),
     )
 
@@ -96,13 +115,7 @@ def run(
     first: int,
     last: bool,
     rules: Rules,
-    state_: Records,
-    arrival: Floats,
-    rating: Floats,
-    ticks: Ints,
-    player: Ints,
-    teams: Ints,
-    work: Work,
+    lobby: Lobby,
     waits: Floats,
     log: Floats,
 ) -> int:
@@ -113,35 +126,28 @@ def run(
     Parameters and result are those of `valmatch.matching.team_first.run`; the teams of match m
     are numbered 2m and 2m + 1.
     """
-    state = state_[0]
+    state = lobby.state[0]
     taken = 0
     while True:
-        due = np.inf
-        if rules.continuous and state["expired"] < state["waiting"]:
-            due = arrival[state["expired"]] + rules.wait_thresh
-            if due >= rules.horizon:
-                due = np.inf
-        n = state["waiting"]
-        if taken < times.size and times[taken] < due:
-            now = times[taken]
-            if n == arrival.size or state["matched"] + n >= waits.size:
+        due = next_expiry(rules, lobby) if rules.continuous else np.inf
+        if taken < times.size and times[at(taken)] < due:
+            if state["matched"] + state["waiting"] >= waits.size or not has_room(rules, lobby):
                 return taken
-            arrival[n], rating[n], player[n] = now, ratings[taken], first + taken
-            ticks[n] = tick_of(now, rules)
-            state["waiting"] = n + 1
+            now = times[at(taken)]
+            newcomer = join(now, ratings[at(taken)], first + taken, rules, lobby)
             taken += 1
         elif due < np.inf and (taken < times.size or last):
-            now = due
-            state["expired"] += 1
+            now, newcomer = due, NOBODY
         else:
             break
-        if _review(now, rules, state, arrival, rating, ticks, teams, work):
-            _match(now, rules, state, arrival, rating, player, teams, waits, log)
-            _close_gaps(rules.team_num, state, arrival, rating, ticks, player, teams)
+        if _found(now, newcomer, rules, lobby):
+            _count(now, rules, lobby, waits, log)
+            _close_gaps(rules, lobby)
     if last:
         for k in range(state["waiting"]):
-            waited = rules.horizon - arrival[k]
-            add_unmatched(waited, is_prioritized(arrival[k], rules.horizon, rules), state)
+            arrival = lobby.arrival[at(k)]
+            prioritized = is_prioritized(arrival, rules.horizon, rules)
+            add_unmatched(rules.horizon - arrival, prioritized, state)
     return taken
 
 
@@ -150,30 +156,88 @@ def waiting_teams(lobby: Lobby) -> list[tuple[int, list[int]]]:
     return []
 
 
-@inlined
-def _review(
-    now: float,
-    rules: Rules,
-    state: Struct,
-    arrival: Floats,
-    rating: Floats,
-    ticks: Ints,
-    teams: Ints,
-    work: Work,
-) -> bool:
+@expanded
+def has_room(rules: Rules, lobby: Lobby) -> bool:
+    """Return whether another player can join; see `grown`."""
+    return lobby.state[0]["waiting"] < lobby.arrival.size
+
+
+@expanded
+def next_expiry(rules: Rules, lobby: Lobby) -> float:
+    """Return when the next player becomes prioritized, infinity if not before the horizon."""
+    state = lobby.state[0]
+    if state["expired"] == state["waiting"]:
+        return np.inf
+    due = lobby.arrival[at(state["expired"])] + rules.wait_thresh
+    return due if due < rules.horizon else np.inf
+
+
+@expanded
+def join(now: float, rating: float, player: int, rules: Rules, lobby: Lobby) -> int:
+    """Put a newcomer into the pool; return his place there."""
+    state = lobby.state[0]
+    place = state["waiting"]
+    lobby.arrival[at(place)], lobby.rating[at(place)] = now, rating
+    lobby.ticks[at(place)], lobby.player[at(place)] = tick_of(now, rules), player
+    state["waiting"] = place + 1
+    return place
+
+
+@expanded
+def leave(arrival: float, player: int, rules: Rules, lobby: Lobby) -> bool:
+    """Let a player leave who waits since `arrival`; that dissolves no team."""
+    state = lobby.state[0]
+    left = 0
+    while lobby.arrival[at(left)] < arrival or lobby.player[at(left)] != player:
+        left += 1
+    state["prioritized_now"] -= int(left < state["prioritized_now"])
+    state["expired"] -= int(left < state["expired"])
+    state["waiting"] -= 1
+    for k in range(left, state["waiting"]):
+        _move(k + 1, k, lobby)
+    state["seen"] = state["seen_prioritized"] = 0  # the search knows players by their places
+    return False
+
+
+@expanded
+def review(now: float, newcomer: int, rules: Rules, lobby: Lobby) -> int:
+    """Make the best match; return the number of matches, 0 or 1.
+
+    `newcomer`: place of the player whose arrival it is; NOBODY where somebody becomes prioritized.
+    """
+    if not _found(now, newcomer, rules, lobby):
+        return 0
+    for side in range(2):
+        for k in range(rules.team_num):
+            place = lobby.teams[at(side), at(k)]
+            lobby.matched[at(side * rules.team_num + k)] = lobby.player[at(place)]
+    _close_gaps(rules, lobby)
+    return 1
+
+
+@expanded
+def line_up(match: int, rules: Rules, lobby: Lobby, players: Ints) -> None:
+    """Give the players of the match of the last review, those of team a first."""
+    for k in range(2 * rules.team_num):
+        players[at(k)] = lobby.matched[at(k)]
+
+
+@expanded
+def _found(now: float, newcomer: int, rules: Rules, lobby: Lobby) -> bool:
     """Look for the best match; its positions in the pool go to `teams`."""
+    state, work = lobby.state[0], lobby.work
+    state["expired"] += int(newcomer == NOBODY)
     n, prioritized = state["waiting"], state["prioritized_now"]
-    while prioritized < n and is_prioritized(arrival[prioritized], now, rules):
+    while prioritized < n and is_prioritized(lobby.arrival[at(prioritized)], now, rules):
         prioritized += 1
     state["prioritized_now"] = prioritized
-    seen, seen_prioritized = state["seen"], state["seen_prioritized"]
     found = find_match(
-        ticks,
-        rating,
+        lobby.ticks,
+        lobby.rating,
         n,
         prioritized,
-        seen,
-        seen_prioritized,
+        state["seen"],
+        state["seen_prioritized"],
         rules,
         work.state,
         work.players,
@@ -184,70 +248,60 @@ def _review(
         work.rests,
         work.chosen,
         work.teams,
-        teams[0],
-        teams[1],
+        lobby.teams[0],
+        lobby.teams[1],
     )
     state["seen"] = 0 if found else n
     state["seen_prioritized"] = 0 if found else prioritized
     return found
 
 
-@inlined
-def _match(
-    now: float,
-    rules: Rules,
-    state: Struct,
-    arrival: Floats,
-    rating: Floats,
-    player: Ints,
-    teams: Ints,
-    waits: Floats,
-    log: Floats,
-) -> None:
+@expanded
+def _count(now: float, rules: Rules, lobby: Lobby, waits: Floats, log: Floats) -> None:
     """Count the match and log it."""
+    state = lobby.state[0]
     number, team_num = state["matches"], rules.team_num
     gap, spread = 0.0, 0.0
     for side in range(2):
         total, least, most = 0.0, np.inf, -np.inf
         for k in range(team_num):
-            position = teams[side, k]
-            value = rating[position]
+            place = lobby.teams[at(side), at(k)]
+            value = lobby.rating[at(place)]
             total += value
             least, most = min(least, value), max(most, value)
-            prioritized = position < state["prioritized_now"]
-            add_player(now - arrival[position], prioritized, state, waits)
+            prioritized = place < state["prioritized_now"]
+            add_player(now - lobby.arrival[at(place)], prioritized, state, waits)
             if number < log.shape[0]:
-                log[number, 3 + side * team_num + k] = player[position]
+                log[at(number), at(3 + side * team_num + k)] = lobby.player[at(place)]
         gap = total / team_num - gap
         spread += most - least
     if number < log.shape[0]:
-        log[number, 0], log[number, 1], log[number, 2] = now, 2 * number, 2 * number + 1
+        log[at(number), 0], log[at(number), 1], log[at(number), 2] = now, 2 * number, 2 * number + 1
     add_match(abs(gap), spread, state)
 
 
-@inlined
-def _close_gaps(
-    team_num: int,
-    state: Struct,
-    arrival: Floats,
-    rating: Floats,
-    ticks: Ints,
-    player: Ints,
-    teams: Ints,
-) -> None:
+@expanded
+def _close_gaps(rules: Rules, lobby: Lobby) -> None:
     """Take the players of a match out of the pool."""
+    state, team_num = lobby.state[0], rules.team_num
     prioritized, expired = state["prioritized_now"], state["expired"]
     kept, next_a, next_b = 0, 0, 0
     for k in range(state["waiting"]):
-        in_a = next_a < team_num and teams[0, next_a] == k
-        in_b = next_b < team_num and teams[1, next_b] == k
+        in_a = next_a < team_num and lobby.teams[0, at(next_a)] == k
+        in_b = next_b < team_num and lobby.teams[1, at(next_b)] == k
         next_a += int(in_a)
         next_b += int(in_b)
         if in_a or in_b:
             state["prioritized_now"] -= int(k < prioritized)
             state["expired"] -= int(k < expired)
             continue
-        arrival[kept], rating[kept] = arrival[k], rating[k]
-        ticks[kept], player[kept] = ticks[k], player[k]
+        _move(k, kept, lobby)
         kept += 1
     state["waiting"] = kept
+
+
+@expanded
+def _move(place: int, to: int, lobby: Lobby) -> None:
+    """Copy a player of the pool to another place."""
+    lobby.arrival[at(to)], lobby.rating[at(to)] = lobby.arrival[at(place)], lobby.rating[at(place)]
+    lobby.ticks[at(to)], lobby.player[at(to)] = lobby.ticks[at(place)], lobby.player[at(place)]

@@ -191,19 +191,11 @@ def grown(lobby: Lobby, team_num: int) -> Lobby:
 @unallocating
 def run(
     times: Floats,
-    ratings_: Floats,
+    ratings: Floats,
     first: int,
     last: bool,
     rules: Rules,
-    state_: Records,
-    queue: Records,
-    ratings: Floats,
-    places: Ints,
-    teams: Records,
-    members: Ints,
-    lineup: Records,
-    pairs: Ints,
-    marks: Ints,
+    lobby: Lobby,
     waits: Floats,
     log: Floats,
 ) -> int:
@@ -214,7 +206,7 @@ def run(
 
     Parameters
     ----------
-    times, ratings_ : numpy.ndarray
+    times, ratings : numpy.ndarray
         (n,): arrivals in hours, ratings in Elo points, in order of arrival.
     first : int
         Index of the first of these players.
@@ -222,9 +214,8 @@ def run(
         Whether these are the last: hold all reviews up to the horizon, count who is left.
     rules : Rules
         The rules.
-    state_, queue, ratings, places, teams, members, lineup, pairs, marks : numpy.ndarray
-        The arrays of a `Lobby`, in and out; one by one, because a tuple of them costs more to hand
-        over than to work on.
+    lobby : Lobby
+        The waiting players, in and out.
     waits : numpy.ndarray
         Out: minutes of each matched player in order of matching.
     log : numpy.ndarray
@@ -236,8 +227,7 @@ def run(
     int
         Players taken; fewer than n where lobby or waits have no room for the next one.
     """
-    lobby = Lobby(state_, queue, ratings, places, teams, members, lineup, pairs, marks)
-    state = state_[0]
+    state = lobby.state[0]
     taken = 0
     while True:
         due = next_expiry(rules, lobby) if rules.continuous else np.inf
@@ -245,7 +235,7 @@ def run(
             if state["matched"] + state["waiting"] >= waits.size or not has_room(rules, lobby):
                 return taken
             now = times[at(taken)]
-            newcomer = join(now, ratings_[at(taken)], first + taken, rules, lobby)
+            newcomer = join(now, ratings[at(taken)], first + taken, rules, lobby)
             taken += 1
         elif due < np.inf and (taken < times.size or last):
             now, newcomer = due, NOBODY

@@ -211,7 +211,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         while True:
             lobby, waits = self._lobby, self._waits
             taken += run(
-                times[taken:], ratings[taken:], first + taken, last, rules, *lobby, waits, log
+                times[taken:], ratings[taken:], first + taken, last, rules, lobby, waits, log
             )
             if taken == times.size:
                 return taken

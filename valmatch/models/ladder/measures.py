@@ -1,0 +1,149 @@
+"""What is measured of a ladder: the responses from its sums, the state of its ratings."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from valmatch.model import Response, Responses
+from valmatch.models.ladder.loop import LEFT
+
+__all__ = ["RESPONSES", "Standing", "accuracy", "responses", "standing"]
+
+Floats = NDArray[np.float64]
+
+RESPONSES = Responses(
+    Response("true_team_diff", "points", "mean over matches of |mean skill - mean skill|"),
+    Response("team_diff", "points", "the same of the ratings that the rule sees"),
+    Response("true_player_diff", "points", "mean over teams of max - min skill"),
+    Response("player_diff", "points", "the same of the ratings that the rule sees"),
+    Response("win_gap", "", "mean over matches of |p - 1/2|, p by true skill; 0 is fair"),
+    Response("fair_share", "", "share of matches with |p - 1/2| <= 0.1"),
+    Response("stomp_share", "", "share of matches with |p - 1/2| >= 0.4"),
+    Response("avg_wait_time", "minutes", "mean wait of matched players"),
+    Response("wait_p50", "minutes", "median wait of matched players"),
+    Response("wait_p90", "minutes", "90th percentile of the wait of matched players"),
+    Response("wait_p95", "minutes", "95th percentile of the wait of matched players"),
+    Response("wait_p99", "minutes", "99th percentile of the wait of matched players"),
+    Response("abandoned_fraction", "", "share of the tickets that ended by patience"),
+    Response("log_loss", "", "log loss of the rating system's predictions"),
+    Response("skill_log_loss", "", "log loss of p, the best that any prediction can do"),
+    Response("rating_error", "points", "root mean square of (rating - its mean) - (skill - its)"),
+    Response("rating_slope", "", "slope of rating on skill by least squares"),
+    Response("scale_stretch", "", "sd(rating) / sd(skill)"),
+    Response("rank_correlation", "", "Spearman correlation of rating and skill"),
+    Response("calibration", "", "rating_error squared / mean variance of the belief (trueskill)"),
+    Response("drift_per_day", "points per day", "drift of the mean rating after the warm-up"),
+    Response("newcomer_win_gap", "", "win gap of players in their first ten games"),
+    Response("newcomer_wait", "minutes", "wait of players in their first ten games"),
+    Response("joined_win_gap", "", "newcomer_win_gap of players who joined after the start"),
+    Response("joined_wait", "minutes", "newcomer_wait of players who joined after the start"),
+    Response("joined_first_wait", "minutes", "wait for the very first game of those"),
+    Response("games_per_player_day", "games per day", "games of an active player a day"),
+    Response("n_matches", "", "matches", whole=True),
+    Response("n_tickets", "", "tickets that ended", whole=True),
+    Response("active_players", "", "different players in matches", whole=True),
+    Response("dropped_sessions", "", "session starts of players who were not away", whole=True),
+)
+
+
+class Standing(NamedTuple):
+    """Ratings and skills of the players who have finished a match and are not gone."""
+
+    ratings: Floats
+    skills: Floats
+    variances: Floats
+
+
+def standing(players: NDArray[np.void]) -> Standing:
+    """Return how the players stand at this moment."""
+    rated = players[(players["finished"] > 0) & (players["state"] != LEFT)]
+    return Standing(rated["mean"], rated["skill"], rated["sigma"] ** 2)
+
+
+def accuracy(now: Standing) -> dict[str, float]:
+    """Return error, slope, stretch and rank correlation of the ratings; NaN where undefined."""
+    names = ("rating_error", "rating_slope", "scale_stretch", "rank_correlation")
+    if not now.ratings.size:
+        return dict.fromkeys(names, math.nan)
+    rating = now.ratings - now.ratings.mean()
+    skill = now.skills - now.skills.mean()
+    error = float(np.sqrt(np.mean((rating - skill) ** 2)))
+    slope = _ratio((rating * skill).sum(), (skill * skill).sum())
+    stretch = _ratio(rating.std(), skill.std())
+    ranks = _correlation(rankdata(now.ratings), rankdata(now.skills))
+    return dict(zip(names, (error, slope, stretch, ranks), strict=True))
+
+
+def _correlation(x: Floats, y: Floats) -> float:
+    x, y = x - x.mean(), y - y.mean()
+    return _ratio((x * y).sum(), math.sqrt((x * x).sum() * (y * y).sum()))
+
+
+def _ratio(total: Any, count: Any) -> float:  # noqa: ANN401
+    return float(total / count) if count else math.nan
+
+
+def responses(
+    sums: np.void,
+    waits: Floats,
+    before: Standing,
+    end: Standing,
+    measured_days: float,
+    has_variance: bool,
+) -> dict[str, float]:
+    """Return the responses by name; NaN where undefined.
+
+    Parameters
+    ----------
+    sums : numpy.void
+        One record of `valmatch.models.ladder.loop.SUMS`.
+    waits : numpy.ndarray
+        Hours of every player matched after the warm-up.
+    before, end : Standing
+        At the end of the warm-up and of the run.
+    measured_days : float
+        Between the two.
+    has_variance : bool
+        Whether beliefs have a variance.
+    """
+    n, ended = int(sums["matches"]), waits.size + int(sums["abandoned"])
+    newcomers, joined = sums["newcomer_games"], sums["joined_games"]
+    found = accuracy(end)
+    spread = _ratio(found["rating_error"] ** 2, _mean(end.variances)) if has_variance else math.nan
+    percentiles = np.percentile(60.0 * waits, [50, 90, 95, 99]) if waits.size else [math.nan] * 4
+    return {
+        "true_team_diff": _ratio(sums["true_team_diff"], n),
+        "team_diff": _ratio(sums["team_diff"], n),
+        "true_player_diff": _ratio(sums["true_player_diff"], 2 * n),
+        "player_diff": _ratio(sums["player_diff"], 2 * n),
+        "win_gap": _ratio(sums["win_gap"], n),
+        "fair_share": _ratio(sums["fair"], n),
+        "stomp_share": _ratio(sums["stomps"], n),
+        "avg_wait_time": 60.0 * _mean(waits),
+        **dict(zip(("wait_p50", "wait_p90", "wait_p95", "wait_p99"), percentiles, strict=True)),
+        "abandoned_fraction": _ratio(sums["abandoned"], ended),
+        "log_loss": _ratio(sums["loss"], n),
+        "skill_log_loss": _ratio(sums["skill_loss"], n),
+        **found,
+        "calibration": spread,
+        "drift_per_day": (_mean(end.ratings) - _mean(before.ratings)) / measured_days,
+        "newcomer_win_gap": _ratio(sums["newcomer_gap"], newcomers),
+        "newcomer_wait": 60.0 * _ratio(sums["newcomer_wait"], newcomers),
+        "joined_win_gap": _ratio(sums["joined_gap"], joined),
+        "joined_wait": 60.0 * _ratio(sums["joined_wait"], joined),
+        "joined_first_wait": 60.0 * _ratio(sums["joined_first_wait"], sums["joined_firsts"]),
+        "games_per_player_day": _ratio(waits.size, int(sums["active"]) * measured_days),
+        "n_matches": n,
+        "n_tickets": ended,
+        "active_players": int(sums["active"]),
+        "dropped_sessions": int(sums["dropped"]),
+    }
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if values.size else math.nan
