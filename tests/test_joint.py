@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from tests.days import random_day, random_rules
 from tests.interpreted import interpreted
-from tests.oracles.joint import best_match
+from tests.oracles.joint import Pool
 from valmatch.matching import joint
 from valmatch.matching.rules import Rules
 
@@ -24,25 +23,17 @@ def plain_day(
     if rules.continuous:
         moments = ((time + rules.wait_thresh, 0, player) for player, time in enumerate(times))
         events += [event for event in moments if event[0] < rules.horizon]
-    pool: list[int] = []
-    matches = []
+    pool = Pool(rules)
+    matches: list[tuple[float, list[int], list[int]]] = []
     for now, arrives, player in sorted(events):
         if arrives:
-            pool.append(player)
-        elif player not in pool:
+            pool.join(player, times[player], ratings[player])
+        elif player not in pool.players:
             continue
-        if rules.continuous:
-            prioritized = [k for k in pool if times[k] + rules.wait_thresh <= now]
-        else:
-            prioritized = [k for k in pool if now - times[k] > rules.wait_thresh]
-        assert prioritized == pool[: len(prioritized)]
-        ticks = [int(Fraction(times[k]) * 2**40) for k in pool]
-        found = best_match(ticks, [ratings[k] for k in pool], len(prioritized), rules)
+        found = pool.review(now)
         if found:
-            teams = [[pool[k] for k in team] for team in found]
-            matches.append((now, *teams))
-            pool = [k for k in pool if k not in teams[0] + teams[1]]
-    return matches  # type: ignore[return-value]
+            matches.append((now, list(found[0]), list(found[1])))
+    return matches
 
 
 def kernel_day(

@@ -10,7 +10,7 @@ import pytest
 
 from tests.days import HORIZON, random_day, random_rules
 from tests.interpreted import interpreted
-from tests.oracles.team_first import Day
+from tests.oracles.team_first import Day, Windows
 from valmatch.matching import team_first
 from valmatch.matching.rules import Rules
 from valmatch.matching.tally import SUMS
@@ -58,6 +58,19 @@ def test_equals_enumeration(block: int, around: bool) -> None:
         check_sums(day, lobby.state[0])
         matched += len(matches)
     assert matched > 150
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_the_longest_waiting_of_each_window_are_enough(block: int) -> None:
+    rng = np.random.default_rng(100 + block)
+    for _ in range(200):
+        rules = random_rules(rng, 4)
+        times, ratings = random_day(rng, 14)
+        days = [Day(times, ratings, rules), Day(times, ratings, rules, Windows)]
+        for day in days:
+            day.play()
+        assert days[0].matches == days[1].matches
+        assert days[0].teams == days[1].teams
 
 
 def check_sums(day: Day, state: np.void) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from valmatch.draws.addressed import ADDRESSED
 from valmatch.draws.philox import Words, new_stream, rewind
 
 __all__ = ["Streams"]
@@ -19,6 +20,8 @@ class Streams:
     overlap (each has 2**128 blocks of its own), replication K can be opened without the K before
     it, and what one source draws never shifts another. The slot of replication -1 is left for
     draws that all replications share (``replication=None``).
+
+    Sources from 2**63 on are not given out: theirs are the counters of `valmatch.draws.addressed`.
 
     Parameters
     ----------
@@ -49,9 +52,10 @@ class Streams:
         replication : int or None
             Replication index >= 0; None for the stream that all replications share.
         source : int
-            Number of the source of randomness, >= 0; each model numbers its own.
+            Number of the source of randomness, 0 <= source < 2**63; each model numbers its own.
         """
         if source not in self._open:
+            _check(source)
             bits = np.random.Philox(key=self._key)
             self._open[source] = bits, np.random.Generator(bits), bits.state
         bits, generator, state = self._open[source]
@@ -69,9 +73,20 @@ class Streams:
         """
         words = self._words.get(source)
         if words is None:
+            _check(source)
             words = self._words[source] = new_stream(self._key, source)
         rewind(words, _slot(replication))
         return words
+
+    def place(self, replication: int | None) -> Words:
+        """Return where the addressed numbers of a replication lie, see `draws.addressed`."""
+        return np.array([*self._key.tolist(), _slot(replication)], np.uint64)
+
+
+def _check(source: int) -> None:
+    """Raise unless a source has streams."""
+    if not 0 <= source < ADDRESSED:
+        raise ValueError(f"source {source} has no streams; give an integer from 0 to 2**63 - 1")
 
 
 def _slot(replication: int | None) -> int:

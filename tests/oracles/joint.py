@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
 
-from valmatch.matching.rules import Rules
+from valmatch.matching.rules import Rules, prioritized, tick_of
 
-__all__ = ["admissible_matches", "best_match"]
+__all__ = ["Pool", "admissible_matches", "best_match"]
 
 Team = tuple[int, ...]
 
@@ -54,6 +55,42 @@ def best_match(
         )
 
     return min(admissible_matches(ratings, n_prioritized, rules), key=key, default=None)
+
+
+@dataclass
+class Pool:
+    """Those who wait; they are numbered in the order in which they came.
+
+    Attributes
+    ----------
+    times, ratings : of everybody who ever waited
+    """
+
+    rules: Rules
+    times: dict[int, float] = field(default_factory=dict)
+    ratings: dict[int, float] = field(default_factory=dict)
+    players: list[int] = field(default_factory=list)
+
+    def join(self, player: int, time: float, rating: float) -> None:
+        self.times[player], self.ratings[player] = time, rating
+        self.players.append(player)
+
+    def leave(self, player: int) -> None:
+        self.players.remove(player)
+
+    def review(self, now: float) -> tuple[Team, Team] | None:
+        """Take the best match out of the pool and return it."""
+        times = [self.times[player] for player in self.players]
+        first = [bool(prioritized(time, now, self.rules)) for time in times]
+        assert first == sorted(first, reverse=True)
+        ticks = [tick_of(time, self.rules) for time in times]
+        ratings = [self.ratings[player] for player in self.players]
+        found = best_match(ticks, ratings, sum(first), self.rules)
+        if found is None:
+            return None
+        team_a, team_b = (tuple(self.players[place] for place in team) for team in found)
+        self.players = [player for player in self.players if player not in team_a + team_b]
+        return team_a, team_b
 
 
 def _relaxed(team: Team, n_prioritized: int, rules: Rules) -> bool:

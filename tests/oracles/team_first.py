@@ -7,79 +7,84 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
 
-from valmatch.matching.rules import Rules
+from valmatch.matching.rules import Rules, prioritized, tick_of
 
 Team = tuple[int, ...]
+FormedTeam = tuple[int, Team]
+Key = tuple[int, Fraction | int]
 
 
 @dataclass
-class Day:
-    """One day; players are numbered in order of arrival.
+class Lobby:
+    """Those who wait; they are numbered in the order in which they came.
 
     Attributes
     ----------
-    pool : players without a team
+    times, ratings : of everybody who ever waited
+    pool : players without a team, in order
     teams : formed teams that wait, in order of formation, with their numbers
-    matches : (hour, number and players of the older team, of the younger team)
     """
 
-    times: Sequence[float]
-    ratings: Sequence[float]
     rules: Rules
+    times: dict[int, float] = field(default_factory=dict)
+    ratings: dict[int, float] = field(default_factory=dict)
     pool: list[int] = field(default_factory=list)
-    teams: list[tuple[int, Team]] = field(default_factory=list)
-    matches: list[tuple[float, int, Team, int, Team]] = field(default_factory=list)
+    teams: list[FormedTeam] = field(default_factory=list)
     formed: int = 0
 
-    def play(self) -> None:
-        """Let everyone arrive; review at each arrival and, if asked, at each expiry."""
-        events = [(time, 1, player) for player, time in enumerate(self.times)]
-        if self.rules.continuous:
-            moments = ((t + self.rules.wait_thresh, 0, k) for k, t in enumerate(self.times))
-            events += [event for event in moments if event[0] < self.rules.horizon]
-        for now, arrives, player in sorted(events):
-            if arrives:
-                self.pool.append(player)
-            elif player not in self.waiting() or player >= len(self.times):
-                continue
-            self.review(now, [player] if arrives else self.expiring(now))
+    def join(self, player: int, time: float, rating: float) -> None:
+        self.times[player], self.ratings[player] = time, rating
+        self.pool.append(player)
 
-    def expiring(self, now: float) -> list[int]:
-        return [k for k in self.pool if self.times[k] + self.rules.wait_thresh == now]
+    def leave(self, player: int) -> list[int]:
+        """Let a player leave; return whoever loses the team by that, back in the pool."""
+        if player in self.pool:
+            self.pool.remove(player)
+            return []
+        (broken,) = (team for team in self.teams if player in team[1])
+        self.teams.remove(broken)
+        others = [member for member in broken[1] if member != player]
+        self.pool = sorted(self.pool + others)
+        return others
 
     def waiting(self) -> list[int]:
         return self.pool + [player for _, team in self.teams for player in team]
 
     def prioritized(self, player: int, now: float) -> bool:
-        if self.rules.continuous:
-            return self.times[player] + self.rules.wait_thresh <= now
-        return now - self.times[player] > self.rules.wait_thresh
+        return bool(prioritized(self.times[player], now, self.rules))
 
     def relaxed(self, players: Sequence[int], now: float) -> bool:
         scope = self.waiting() if self.rules.pool_scope else players
         return any(self.prioritized(player, now) for player in scope)
 
-    def key(self, players: Sequence[int], now: float) -> tuple[int, Fraction]:
+    def key(self, players: Sequence[int], now: float) -> Key:
         count = sum(self.prioritized(player, now) for player in players)
         return -count, sum((Fraction(self.times[player]) for player in players), Fraction(0))
 
-    def review(self, now: float, centres: Sequence[int]) -> None:
-        while True:
-            drawn = combinations(self.pool, self.rules.team_num)
-            teams = [team for team in drawn if self.fits(team, centres, now)]
-            if not teams:
-                break
-            best = min(teams, key=lambda team: (*self.key(team, now), team))
-            self.pool = [player for player in self.pool if player not in best]
-            self.teams.append((self.formed, best))
+    def review(self, now: float, centres: Sequence[int]) -> list[tuple[FormedTeam, FormedTeam]]:
+        """Form teams until none is possible, then pair teams; return the pairs in order."""
+        while team := self.best_team(now, centres):
+            self.pool = [player for player in self.pool if player not in team]
+            self.teams.append((self.formed, team))
             self.formed += 1
-        while True:
-            pairs = [p for p in combinations(self.teams, 2) if self.pairs(p[0][1], p[1][1], now)]
-            if not pairs:
-                break
-            a, b = min(pairs, key=lambda p: (*self.key(p[0][1] + p[1][1], now), p[0][0], p[1][0]))
-            self.teams = [team for team in self.teams if team not in (a, b)]
-            self.matches.append((now, *a, *b))
+        matches = []
+        while pair := self.best_pair(now):
+            self.teams = [team for team in self.teams if team not in pair]
+            matches.append(pair)
+        return matches
+
+    def best_team(self, now: float, centres: Sequence[int]) -> Team | None:
+        drawn = combinations(self.pool, self.rules.team_num)
+        teams = (team for team in drawn if self.fits(team, centres, now))
+        return min(teams, key=lambda team: (*self.key(team, now), team), default=None)
+
+    def best_pair(self, now: float) -> tuple[FormedTeam, FormedTeam] | None:
+        pairs = (p for p in combinations(self.teams, 2) if self.fit(p[0][1], p[1][1], now))
+        return min(
+            pairs,
+            key=lambda p: (*self.key(p[0][1] + p[1][1], now), p[0][0], p[1][0]),
+            default=None,
+        )
 
     def fits(self, team: Team, centres: Sequence[int], now: float) -> bool:
         ratings = [Fraction(self.ratings[player]) for player in team]
@@ -91,7 +96,7 @@ class Day:
         middles = [Fraction(self.ratings[player]) for player in team if player in centres]
         return any(all(abs(one - middle) <= limit for one in ratings) for middle in middles)
 
-    def pairs(self, a: Team, b: Team, now: float) -> bool:
+    def fit(self, a: Team, b: Team, now: float) -> bool:
         means = [
             sum((Fraction(self.ratings[p]) for p in team), Fraction()) / len(team)
             for team in (a, b)
@@ -100,3 +105,76 @@ class Day:
         if self.relaxed(a + b, now):
             limit += Fraction(self.rules.team_slack)
         return abs(means[0] - means[1]) <= limit
+
+
+class Windows(Lobby):
+    """The same for more players: of each window of ratings those who have waited longest.
+
+    Not for teams around a player. Total waits are compared in ticks, means in floats.
+    """
+
+    def key(self, players: Sequence[int], now: float) -> Key:
+        count = sum(self.prioritized(player, now) for player in players)
+        return -count, sum(tick_of(self.times[player], self.rules) for player in players)
+
+    def best_team(self, now: float, centres: Sequence[int]) -> Team | None:
+        size, limit = self.rules.team_num, self.rules.player_diff
+        ordered = sorted(self.pool, key=lambda player: self.ratings[player])
+        teams = []
+        for widest in (limit, limit + self.rules.player_slack):
+            for place, lowest in enumerate(ordered[: len(ordered) - size + 1]):
+                least = self.ratings[lowest]
+                window = [k for k in ordered[place:] if self.ratings[k] - least <= widest]
+                team = tuple(sorted(window)[:size])
+                if len(team) == size and (widest == limit or self.relaxed(team, now)):
+                    teams.append(team)
+        return min(teams, key=lambda team: (*self.key(team, now), team), default=None)
+
+    def fit(self, a: Team, b: Team, now: float) -> bool:
+        means = [sum(self.ratings[p] for p in team) / len(team) for team in (a, b)]
+        slack = self.rules.team_slack if self.relaxed(a + b, now) else 0.0
+        return abs(means[0] - means[1]) <= self.rules.team_diff + slack
+
+
+@dataclass
+class Day:
+    """One day; players are numbered in order of arrival.
+
+    Attributes
+    ----------
+    matches : (hour, number and players of the older team, of the younger team)
+    """
+
+    times: Sequence[float]
+    ratings: Sequence[float]
+    rules: Rules
+    lobby_type: type[Lobby] = Lobby
+    matches: list[tuple[float, int, Team, int, Team]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.lobby = self.lobby_type(self.rules)
+
+    @property
+    def teams(self) -> list[FormedTeam]:
+        return self.lobby.teams
+
+    def prioritized(self, player: int, now: float) -> bool:
+        return self.lobby.prioritized(player, now)
+
+    def play(self) -> None:
+        """Let everyone arrive; review at each arrival and, if asked, at each expiry."""
+        events = [(time, 1, player) for player, time in enumerate(self.times)]
+        if self.rules.continuous:
+            moments = ((t + self.rules.wait_thresh, 0, k) for k, t in enumerate(self.times))
+            events += [event for event in moments if event[0] < self.rules.horizon]
+        for now, arrives, player in sorted(events):
+            if arrives:
+                self.lobby.join(player, self.times[player], self.ratings[player])
+            elif player not in self.lobby.waiting():
+                continue
+            centres = [player] if arrives else self.expiring(now)
+            for a, b in self.lobby.review(now, centres):
+                self.matches.append((now, *a, *b))
+
+    def expiring(self, now: float) -> list[int]:
+        return [k for k in self.lobby.pool if self.times[k] + self.rules.wait_thresh == now]

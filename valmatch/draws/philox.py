@@ -20,6 +20,7 @@ __all__ = [
     "END",
     "POSITION",
     "Words",
+    "block_of",
     "new_stream",
     "next_word",
     "refill",
@@ -79,6 +80,20 @@ def rewind(stream: Words, slot: int) -> None:
     stream[POSITION] = END
 
 
+@inlined
+def block_of(
+    key_a: np.uint64, key_b: np.uint64, a: np.uint64, b: np.uint64, c: np.uint64, d: np.uint64
+) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
+    """Return the block of four words that a key gives to the counter (a, b, c, d)."""
+    for _ in range(ROUNDS):
+        high_a, low_a = product(MULTIPLIERS[0], a)
+        high_c, low_c = product(MULTIPLIERS[1], c)
+        a, b, c, d = high_c ^ b ^ key_a, low_c, high_a ^ d ^ key_b, low_a
+        key_a += KEY_STEPS[0]
+        key_b += KEY_STEPS[1]
+    return a, b, c, d
+
+
 @njit
 def refill(stream: Words, wanted: int) -> np.int64:
     """Generate words for a store that is used up.
@@ -97,16 +112,9 @@ def refill(stream: Words, wanted: int) -> np.int64:
     """
     start = END - 4 * min((wanted + 3) // 4, BLOCKS)
     block, source, slot = stream[BLOCK], stream[SOURCE], stream[SLOT]
-    first_a, first_b = stream[0], stream[1]
+    key_a, key_b = stream[0], stream[1]
     for at in range(start, END, 4):
-        a, b, c, d = block, ZERO, source, slot
-        key_a, key_b = first_a, first_b
-        for _ in range(ROUNDS):
-            high_a, low_a = product(MULTIPLIERS[0], a)
-            high_c, low_c = product(MULTIPLIERS[1], c)
-            a, b, c, d = high_c ^ b ^ key_a, low_c, high_a ^ d ^ key_b, low_a
-            key_a += KEY_STEPS[0]
-            key_b += KEY_STEPS[1]
+        a, b, c, d = block_of(key_a, key_b, block, ZERO, source, slot)
         stream[at], stream[at + 1], stream[at + 2], stream[at + 3] = a, b, c, d
         block += ONE
     stream[BLOCK] = block

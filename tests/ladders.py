@@ -1,0 +1,121 @@
+"""Random small ladders, of all rules and rating systems; some on a lattice of times."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tests.oracles.addressed import Addressed
+from tests.oracles.ladder import Factors, factors_with
+from tests.oracles.ladder_world import World, draw_world
+
+__all__ = ["random_factors", "random_world"]
+
+POLICIES = (
+    "nearest",
+    "draw_chance",
+    "knowledge_gradient",
+    "knowledge_gradient_variance",
+    "ucb",
+    "random",
+    "oracle",
+)
+
+STEPS = 8.0
+"""Of the lattice of times, an hour."""
+
+
+def random_factors(rng: np.random.Generator, matching: str) -> Factors:
+    """Return factors of a ladder of a few players and up to two days."""
+
+    def one_of(*values: Any) -> Any:  # noqa: ANN401
+        return values[rng.integers(len(values))]
+
+    days = one_of(0.5, 1, 2)
+    population = {
+        "players": int(rng.integers(0, 13)),
+        "start": one_of("prior", "skill"),
+        "newcomers_per_day": one_of(0.0, 2.0, 6.0),
+        "newcomer_skill_mean": one_of(1500.0, 1200.0),
+        "smurf_share": one_of(0.0, 0.5, 1.0),
+    }
+    sessions = {
+        "per_day": one_of(0.0, 2.0, 4.0, 8.0),
+        "activity_cv": one_of(0.0, 0.5, 1.0, 3.0),
+        "hourly_profile": one_of([1.0] * 24, [0.0] * 12 + [2.0, 1.0] * 6),
+        "continue_prob": one_of(0.0, 0.7, 1.0),
+        "win_effect": one_of(0.03, -0.5, 0.5),
+        "break_minutes": one_of(0.0, 2.0, 30.0),
+        "patience_minutes": one_of(None, 2.0, 10.0, 60.0),
+        "churn": one_of(0.0, 0.1, 0.5),
+    }
+    match = {
+        "minutes": one_of(7.5, 20.0, 60.0),
+        "outcome": one_of("logistic", "normal"),
+        "beta": one_of(150.0, 50.0),
+    }
+    rating = {
+        "system": one_of("trueskill", "elo", "zonestats", "known"),
+        "match_by": one_of("mean", "conservative"),
+        "tau": one_of(0.0, 3.0, 100.0),
+        "beta": one_of(None, 100.0),
+        "K": one_of(32.0, 400.0),
+    }
+    changes = {
+        "days": days,
+        "warmup_days": one_of(0, 0.25, days / 2),
+        "population": population,
+        "sessions": sessions,
+        "match": match,
+        "rule": _random_pairs(rng) if matching == "pairs" else _random_rule(rng, matching),
+        "rating": rating,
+    }
+    return factors_with(changes)
+
+
+def _random_rule(rng: np.random.Generator, matching: str) -> dict[str, Any]:
+    within, within_slack, between, between_slack = rng.choice([0.0, 50.0, 200.0, 600.0, 1e9], 4)
+    return {
+        "matching": matching,
+        "team_num": int(rng.integers(1, 4 if matching == "team_first" else 3)),
+        "player_diff": float(within),
+        "player_slack": float(within_slack),
+        "team_diff": float(between),
+        "team_slack": float(between_slack),
+        "wait_thresh": float(rng.choice([0.0, 0.125, 0.5, 4.0])),
+        "review": str(rng.choice(["arrivals", "continuous"])),
+        "slack_scope": str(rng.choice(["team", "pool"])),
+        "tie_break": str(rng.choice(["balanced", "enumeration"])),
+    }
+
+
+def _random_pairs(rng: np.random.Generator) -> dict[str, Any]:
+    return {
+        "matching": "pairs",
+        "tick_seconds": float(rng.choice([60.0, 450.0, 3600.0])),
+        "tolerance": float(rng.choice([0.0, 100.0, 400.0, 1e6])),
+        "widening": float(rng.choice([0.0, 600.0, 6000.0])),
+        "widening_age": str(rng.choice(["newest", "oldest"])),
+        "band": int(rng.choice([1, 2, 3, 8])),
+        "policy": str(rng.choice(POLICIES)),
+        "urgency": float(rng.choice([0.0, 6.0])),
+        "reserve": float(rng.choice([0.0, 0.7, 2.0])),
+    }
+
+
+def random_world(rng: np.random.Generator, factors: Factors, lattice: bool) -> World:
+    """Draw a world, or one whose sessions start at few moments, where most things coincide."""
+    seed = int(rng.integers(0, 2**63))
+    if not lattice:
+        return draw_world(factors, seed, int(rng.integers(0, 100)))
+    players = int(rng.integers(0, 13))
+    moments = int(STEPS * 24 * factors["days"])
+    return World(
+        Addressed(seed, 0),
+        (100.0 * rng.integers(12, 19, players)).tolist(),
+        starts=[
+            np.unique(rng.integers(0, moments, rng.integers(0, 12)) / STEPS).tolist()
+            for _ in range(players)
+        ],
+    )

@@ -1,0 +1,166 @@
+"""What is drawn for the model `ladder`: players, their sessions, and the numbers of the loop.
+
+Everything is an addressed number of (seed, replication, source, player, counter), see
+`valmatch.draws.addressed`: U a uniform, E an exponential number. Players are numbered from 0: those
+at the start first, then newcomers in the order in which they join. Counters begin at 0.
+
+========  ==========  =====================  ======================================================
+source    player      counter                number
+========  ==========  =====================  ======================================================
+SKILL     himself     0                      skill: mean + skill_std ndtri(U)
+ACTIVITY  himself     0                      activity: cv^2 gammaincinv(1 / cv^2, U); 1 if cv is 0
+JOINING   0           newcomer               gap before he joins: E 24 / newcomers_per_day hours
+SMURF     himself     0                      a newcomer has smurf_skill if U < smurf_share
+SESSIONS  himself     session start          gap before it: E / (per_day activity) profile days
+OUTCOME   the lowest  his matches before     the older team wins if U < p
+CONTINUE  himself     his matches before     he queues again if U < the probability
+BREAK     himself     his matches before     break: break_minutes / 60 E hours
+PATIENCE  himself     his tickets before     patience: patience_minutes / 60 E hours
+CHURN     himself     sessions ended before  he is gone if U < churn
+PAIR      the lower   the higher ticket      weight U of two tickets by the policy `random`
+========  ==========  =====================  ======================================================
+
+`ndtri` and `gammaincinv` are those of scipy.special. A match counts as one before as soon as a
+later one starts: nobody plays two at once. The player of PAIR is a ticket too.
+
+**Session starts.** In profile time a day has the same rate of starts throughout. With the weights w
+of the hours, c[h] = (w[0] + ... + w[h - 1]) / (w[0] + ... + w[23]) summed from the left, c[24] = 1:
+
+- x = day + c[h] + (hour - h) (c[h + 1] - c[h]) is the profile time of the moment 24 day + hour,
+  h = floor(hour);
+- 24 day + (h + (x - day - c[h]) / (c[h + 1] - c[h])) is the moment of x, day = floor(x), h the last
+  with c[h] <= x - day.
+
+The clock of a player at the start is at x = 0, that of a newcomer at x of joining, when he also
+starts a session that takes no number. Each gap is added to the clock. Somebody of activity 0 or
+with per_day 0 starts no sessions.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from scipy.special import gammaincinv, ndtri
+
+from tests.oracles.addressed import Addressed
+
+__all__ = ["Profile", "World", "draw_world"]
+
+(
+    SKILL,
+    ACTIVITY,
+    JOINING,
+    SMURF,
+    SESSIONS,
+    OUTCOME,
+    CONTINUE,
+    BREAK,
+    PATIENCE,
+    CHURN,
+    PAIR,
+) = range(11)
+
+
+@dataclass
+class World:
+    """What does not depend on the loop.
+
+    Attributes
+    ----------
+    numbers : the addressed numbers
+    skills : by player
+    joining : hours at which the newcomers join, who are the last of the players
+    starts : session starts by player in hours, in order, joining included; may never end
+    """
+
+    numbers: Addressed
+    skills: list[float]
+    joining: list[float] = field(default_factory=list)
+    starts: Sequence[Iterable[float]] = ()
+
+
+class Profile:
+    """Hours of the day by share of session starts."""
+
+    def __init__(self, weights: Iterable[float]) -> None:
+        sums = [0.0]
+        for weight in weights:
+            sums.append(sums[-1] + weight)
+        self.shares = [part / sums[-1] for part in sums]
+
+    def at(self, time: float) -> float:
+        """Return the profile time of a moment (hours)."""
+        day = math.floor(time / 24.0)
+        hour = time - 24.0 * day
+        h = math.floor(hour)
+        return day + self.shares[h] + (hour - h) * (self.shares[h + 1] - self.shares[h])
+
+    def moment(self, x: float) -> float:
+        """Return the moment in hours of a profile time."""
+        day = math.floor(x)
+        h = bisect_right(self.shares, x - day) - 1
+        low, high = self.shares[h], self.shares[h + 1]
+        return 24.0 * day + (h + (x - day - low) / (high - low))
+
+
+def draw_world(factors: Mapping[str, Any], seed: int, replication: int) -> World:
+    """Draw players and sessions of a replication."""
+    population, sessions = factors["population"], factors["sessions"]
+    numbers = Addressed(seed, replication)
+    joining = list(_joining(population["newcomers_per_day"], factors["days"], numbers))
+    profile = Profile(sessions["hourly_profile"])
+    old = population["players"]
+    skills, starts = [], []
+    for player in range(old + len(joining)):
+        newcomer = player - old
+        skills.append(_skill(player, newcomer >= 0, population, numbers))
+        rate = sessions["per_day"] * _activity(player, sessions["activity_cv"], numbers)
+        first = joining[newcomer] if newcomer >= 0 else None
+        starts.append(_starts(player, first, rate, profile, numbers))
+    return World(numbers, skills, joining, starts)
+
+
+def _joining(per_day: float, days: float, numbers: Addressed) -> Iterator[float]:
+    time = 0.0
+    for newcomer in count():
+        if per_day == 0.0:
+            return
+        time += numbers.exponential(JOINING, 0, newcomer) * 24.0 / per_day
+        if time >= 24.0 * days:
+            return
+        yield time
+
+
+def _skill(player: int, newcomer: bool, population: Mapping[str, Any], numbers: Addressed) -> float:
+    if newcomer and numbers.uniform(SMURF, player, 0) < population["smurf_share"]:
+        return float(population["smurf_skill"])
+    mean = population["newcomer_skill_mean" if newcomer else "skill_mean"]
+    return float(mean + population["skill_std"] * ndtri(numbers.uniform(SKILL, player, 0)))
+
+
+def _activity(player: int, cv: float, numbers: Addressed) -> float:
+    if cv == 0.0:
+        return 1.0
+    square = cv * cv
+    return float(square * gammaincinv(1.0 / square, numbers.uniform(ACTIVITY, player, 0)))
+
+
+def _starts(
+    player: int, joining: float | None, rate: float, profile: Profile, numbers: Addressed
+) -> Iterator[float]:
+    clock = 0.0
+    if joining is not None:
+        yield joining
+        clock = profile.at(joining)
+    for start in count():
+        if rate == 0.0:
+            return
+        clock += numbers.exponential(SESSIONS, player, start) / rate
+        if not math.isfinite(clock):
+            return
+        yield profile.moment(clock)
