@@ -8,14 +8,15 @@ that it holds few of them. At equal times: match ends, patience, queueings, beco
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.compilation import at, expanded, unallocating
 from valmatch.draws.addressed import exponential_at, uniform_at
-from valmatch.matching import team_first
+from valmatch.matching import joint, team_first
 from valmatch.matching.rules import Rules
 from valmatch.models.ladder.appointments import APPOINTMENT, cancel, make, new_book
 from valmatch.models.ladder.beliefs import Game, Rater, new_game, predict, rate
@@ -27,12 +28,17 @@ from valmatch.ratings.zonestats import predicted_outcome
 __all__ = [
     "CAREER",
     "DONE",
+    "LEFT",
     "NEW",
     "NO_ROOM_FOR_WAITS",
     "NO_ROOM_IN_LOBBY",
+    "OF_THE_DAY",
+    "PLAYER",
     "Conduct",
     "Log",
     "Loop",
+    "World",
+    "advance_joint",
     "advance_team_first",
     "new_log",
     "new_loop",
@@ -43,6 +49,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Records = NDArray[np.void]
 Words = NDArray[np.uint64]
+Verb = Callable[..., Any]
+
+NOBODY = team_first.NOBODY
 
 AWAY, QUEUED, PAUSING, PLAYING, LEFT = range(5)
 """What a player does; who has left is gone for good."""
@@ -114,6 +123,7 @@ SUMS = [
     ("day_active", "i8"),
 ]
 """What is counted after the warm-up, waits in hours; and of the day, from the first on."""
+OF_THE_DAY = tuple(name for name, _ in SUMS if name.startswith("day_"))
 
 STATE = np.dtype(
     [
@@ -170,6 +180,28 @@ class Conduct(NamedTuple):
     after_loss: float
     churn: float
     conservative: bool
+
+
+class World(NamedTuple):
+    """The rules of everything.
+
+    Attributes
+    ----------
+    rules : Rules
+        Of the queue.
+    conduct : Conduct
+        Of players and matches.
+    rater : Rater
+        The rating system.
+    newcomers_rating, mean_skill : float
+        Where the errors of a career are measured from.
+    """
+
+    rules: Rules
+    conduct: Conduct
+    rater: Rater
+    newcomers_rating: float
+    mean_skill: float
 
 
 class Loop(NamedTuple):
@@ -281,10 +313,7 @@ def new_log(room: int, team_num: int) -> Log:
 @unallocating
 def advance_team_first(
     until: float,
-    rules: Rules,
-    conduct: Conduct,
-    rater: Rater,
-    origin: tuple[float, float],
+    world: World,
     loop: Loop,
     lobby: team_first.Lobby,
     waits: Floats,
@@ -296,10 +325,8 @@ def advance_team_first(
     ----------
     until : float
         Hours, at most the horizon.
-    rules, conduct, rater
-        The rule of the queue, players and matches, the rating system.
-    origin : tuple of float
-        Where errors are measured from: a newcomer's rating and the mean skill.
+    world : World
+        The rules of everything.
     loop, lobby
         In and out.
     waits : numpy.ndarray
@@ -312,9 +339,71 @@ def advance_team_first(
     int
         DONE, or what there is no room for; then call again with more.
     """
+    return _advance(
+        until,
+        world,
+        loop,
+        lobby,
+        waits,
+        log,
+        team_first.has_room,
+        team_first.next_expiry,
+        team_first.join,
+        team_first.leave,
+        team_first.review,
+        team_first.line_up,
+    )
+
+
+@unallocating
+def advance_joint(
+    until: float,
+    world: World,
+    loop: Loop,
+    lobby: joint.Lobby,
+    waits: Floats,
+    log: Log,
+) -> int:
+    """Let everything happen before the hour `until`, with both teams chosen at once.
+
+    Parameters and result are those of `advance_team_first`.
+    """
+    return _advance(
+        until,
+        world,
+        loop,
+        lobby,
+        waits,
+        log,
+        joint.has_room,
+        joint.next_expiry,
+        joint.join,
+        joint.leave,
+        joint.review,
+        joint.line_up,
+    )
+
+
+@expanded
+def _advance(
+    until: float,
+    world: World,
+    loop: Loop,
+    lobby: Any,  # noqa: ANN401
+    waits: Floats,
+    log: Log,
+    has_room: Verb,
+    next_expiry: Verb,
+    join: Verb,
+    leave: Verb,
+    review: Verb,
+    line_up: Verb,
+) -> int:
+    """Let everything happen by a matcher, of whom these are the verbs."""
+    rules, conduct = world.rules, world.conduct
     state = loop.state[0]
     while True:
-        expiry = team_first.next_expiry(rules, lobby) if rules.continuous else np.inf
+        expiry = next_expiry(rules, lobby) if rules.continuous else np.inf
         ends = loop.ring[at(state["first"])]["end"] if state["playing"] > 0 else np.inf
         quits = loop.patient[0]["time"] if state["patient"] > 0 else np.inf
         queues = _next_queueing(loop)
@@ -324,32 +413,31 @@ def advance_team_first(
             continue
         if now >= until:
             return DONE
-        if not team_first.has_room(rules, lobby):
+        if not has_room(rules, lobby):
             return NO_ROOM_IN_LOBBY
         if state["waits"] + lobby.state[0]["waiting"] >= waits.size:
             return NO_ROOM_FOR_WAITS
-        newcomer = team_first.NOBODY
+        newcomer = NOBODY
         if ends <= now:
-            _end_match(now, conduct, rater, loop, log)
+            _end_match(now, conduct, world.rater, loop, log)
             continue
         if quits <= now:
             player = loop.patient[0]["player"]
-            queued = loop.players[at(player)]["queued"]
-            dissolved = team_first.leave(queued, player, rules, lobby)
+            dissolved = leave(loop.players[at(player)]["queued"], player, rules, lobby)
             _give_up(now, conduct, loop, log)
             if not dissolved:
                 continue
             newcomer = team_first.DISSOLVED
         elif queues <= now:
             player = _next_to_queue(conduct, loop)
-            if player == team_first.NOBODY:
+            if player == NOBODY:
                 continue
             rating = _queue(now, player, conduct, loop, log)
-            newcomer = team_first.join(now, rating, player, rules, lobby)
-        matches = team_first.review(now, newcomer, rules, lobby)
+            newcomer = join(now, rating, player, rules, lobby)
+        matches = review(now, newcomer, rules, lobby)
         for match in range(matches):
-            team_first.line_up(match, rules, lobby, loop.lineup)
-            _start_match(now, conduct, rater, origin, loop, waits, log)
+            line_up(match, rules, lobby, loop.lineup)
+            _start_match(now, world, loop, waits, log)
 
 
 @expanded
@@ -397,14 +485,14 @@ def _next_to_queue(conduct: Conduct, loop: Loop) -> int:
     state["starting"] = cancel(player, state["starting"], loop.starting, loop.starting_places)
     one = loop.players[at(player)]
     if one["state"] == LEFT:
-        return team_first.NOBODY
+        return NOBODY
     _expect_session(player, loop)
     if loop.starts[at(player)] < state["entered"]:
         _enter_start(player, loop)
     if one["state"] == AWAY:
         return player
     state["dropped"] += int(now >= conduct.warmup)
-    return team_first.NOBODY
+    return NOBODY
 
 
 @expanded
@@ -482,20 +570,12 @@ def _end_session(player: int, conduct: Conduct, loop: Loop) -> None:
 
 
 @expanded
-def _start_match(
-    now: float,
-    conduct: Conduct,
-    rater: Rater,
-    origin: tuple[float, float],
-    loop: Loop,
-    waits: Floats,
-    log: Log,
-) -> None:
+def _start_match(now: float, world: World, loop: Loop, waits: Floats, log: Log) -> None:
     """Let the players of the lineup play."""
-    state = loop.state[0]
+    state, conduct = loop.state[0], world.conduct
     p = _win_probability(conduct, loop)
     _take_beliefs(loop)
-    predicted = predict(p, rater, loop.game)
+    predicted = predict(p, world.rater, loop.game)
     lowest = loop.lineup[0]
     for player in loop.lineup:
         lowest = min(lowest, player)
@@ -509,7 +589,7 @@ def _start_match(
     _count_day(now, p, loop)
     if now >= conduct.warmup:
         _count_match(p, predicted, a_wins, conduct, loop)
-        _count_players(now, p, origin, loop, waits)
+        _count_players(now, p, world, loop, waits)
     for k in range(loop.lineup.size):
         player = loop.lineup[at(k)]
         loop.teams[at(slot), at(k)] = player
@@ -575,9 +655,7 @@ def _count_match(p: float, predicted: float, a_wins: bool, conduct: Conduct, loo
 
 
 @expanded
-def _count_players(
-    now: float, p: float, origin: tuple[float, float], loop: Loop, waits: Floats
-) -> None:
+def _count_players(now: float, p: float, world: World, loop: Loop, waits: Floats) -> None:
     """Count waits, newcomers and careers of the players of a match."""
     sums, gap = loop.state[0], abs(p - 0.5)
     for player in loop.lineup:
@@ -598,7 +676,7 @@ def _count_players(
                 sums["joined_firsts"] += int(game == 0)
                 sums["joined_first_wait"] += wait if game == 0 else 0.0
         if game < CAREER:
-            error = (one["mean"] - origin[0]) - (one["skill"] - origin[1])
+            error = (one["mean"] - world.newcomers_rating) - (one["skill"] - world.mean_skill)
             loop.careers_n[at(game)] += 1
             loop.careers[0, at(game)] += gap
             loop.careers[1, at(game)] += wait

@@ -1,0 +1,363 @@
+"""The `ladder` model: players of unknown skill queue, play, are rated, and come back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.compilation import announce_compilation
+from valmatch.matching import joint, team_first
+from valmatch.matching.rules import Rules, ticks_per_hour
+from valmatch.model import NO_FILES, Axes, Model, Outcome, Record, Table
+from valmatch.models.ladder import beliefs
+from valmatch.models.ladder import loop as kernel
+from valmatch.models.ladder.factors import LadderFactors
+from valmatch.models.ladder.loop import Conduct, Log, Loop, World, new_log, new_loop, set_clocks
+from valmatch.models.ladder.measures import RESPONSES, Standing, accuracy, responses, standing
+from valmatch.models.ladder.population import Population, draw_population
+from valmatch.models.ladder.profile import shares_before
+from valmatch.streams import Streams
+
+__all__ = ["LadderModel", "Start"]
+
+Floats = NDArray[np.float64]
+Records = NDArray[np.void]
+
+SYSTEMS = {
+    "known": beliefs.KNOWN,
+    "elo": beliefs.ELO,
+    "zonestats": beliefs.ZONESTATS,
+    "trueskill": beliefs.TRUESKILL,
+}
+MEASURES = ("win_gap", "wait", "error")
+SCALES = (1.0, 2.0**6, 2.0**10)
+"""Of curves: shares, minutes, points."""
+
+
+class Start(NamedTuple):
+    """The random inputs of a replication.
+
+    Attributes
+    ----------
+    population : Population
+        Who plays.
+    place : (3,) ndarray of uint64
+        Where the addressed numbers of the replication lie.
+    """
+
+    population: Population
+    place: NDArray[np.uint64]
+
+
+class Run(NamedTuple):
+    """A replication that has been played.
+
+    Attributes
+    ----------
+    loop : Loop
+        How it ended.
+    waits : numpy.ndarray
+        Hours of every player matched after the warm-up.
+    standings : mapping of float to Standing
+        Ratings by time (days): the end of the warm-up, of each day, of the run.
+    days : sequence of dict
+        What happened on each day.
+    log : Log
+        What happened, where it was wanted.
+    """
+
+    loop: Loop
+    waits: Floats
+    standings: Mapping[float, Standing]
+    days: list[dict[str, float]]
+    log: Log
+
+
+class LadderModel(Model[Start]):
+    """Queue, matches, ratings and players in one loop.
+
+    Parameters
+    ----------
+    factors : LadderFactors
+        The factors.
+    files : mapping
+        This model takes none.
+    """
+
+    responses = RESPONSES
+    drawn_by = frozenset(
+        (
+            "days",
+            "population.players",
+            "population.skill_mean",
+            "population.skill_std",
+            "population.newcomers_per_day",
+            "population.newcomer_skill_mean",
+            "population.smurf_share",
+            "population.smurf_skill",
+            "sessions.per_day",
+            "sessions.activity_cv",
+            "sessions.hourly_profile",
+        )
+    )
+    axes = Axes(("ladder",), MEASURES, kernel.CAREER, SCALES)
+
+    def __init__(self, factors: LadderFactors, files: Mapping[str, Path] = NO_FILES) -> None:
+        assert not files
+        self._factors = factors
+        is_joint = factors.rule.matching == "joint"
+        self._matcher: Any = joint if is_joint else team_first
+        self._advance: Any = kernel.advance_joint if is_joint else kernel.advance_team_first
+        self._world = World(
+            _rules(factors),
+            _conduct(factors),
+            _rater(factors),
+            factors.rating.mu,
+            factors.population.skill_mean,
+        )
+        self._shares = shares_before(factors.sessions.hourly_profile)
+        self._lobby = self._matcher.new_lobby(64, factors.rule.team_num)
+        self._waits = np.empty(1024)
+
+    def draw(self, streams: Streams, replication: int) -> Start:
+        """Return the players of a replication; no rule and no rating enters."""
+        people, place = self._factors.population, streams.place(replication)
+        population = draw_population(
+            people.players,
+            24.0 * self._factors.days,
+            people.newcomers_per_day,
+            (people.skill_mean, people.newcomer_skill_mean, people.skill_std),
+            (people.smurf_share, people.smurf_skill),
+            self._factors.sessions.activity_cv,
+            place,
+        )
+        return Start(population, place)
+
+    def run(self, inputs: Start) -> Outcome:
+        """Return the responses, and the curves over the games of a career."""
+        played = self._play(inputs, new_log(0, self._factors.rule.team_num))
+        loop = played.loop
+        with np.errstate(invalid="ignore"):
+            curves = loop.careers / loop.careers_n
+        curves[MEASURES.index("wait")] *= 60.0
+        return Outcome(
+            self._responses(played), curves[np.newaxis] / np.array(SCALES)[:, np.newaxis]
+        )
+
+    def record(self, inputs: Start) -> Record:
+        """Return the responses with every player, game, ticket and day."""
+        size = self._factors.rule.team_num
+        # The log does not grow: what it has to hold is known after a first time without it.
+        state = self._play(inputs, new_log(0, size)).loop.state[0]
+        played = self._play(inputs, new_log(int(state["tickets"]), size))
+        tables = (
+            self._players_table(inputs.population, played.loop.players),
+            self._games_table(played),
+            _tickets_table(played),
+            Table("days", _columns(played.days), whole=("matches", "active_players")),
+        )
+        return Record(self._responses(played), tables)
+
+    def _play(self, inputs: Start, log: Log) -> Run:
+        """Play a replication, day by day."""
+        factors = self._factors
+        announce_compilation(self._advance)
+        loop = new_loop(
+            self._players(inputs.population),
+            inputs.place,
+            self._shares,
+            factors.rule.team_num,
+            factors.match.minutes,
+        )
+        set_clocks(inputs.population.joining, loop)
+        self._matcher.reset(self._lobby)
+        standings, days, day = {}, [], 0
+        for moment in self._moments():
+            self._go_on(24.0 * moment, loop, log)
+            standings[moment] = standing(loop.players)
+            if moment == day + 1 or moment == factors.days:
+                days.append(_day(day, loop.state[0], standings[moment]))
+                day += 1
+                loop.state["day"] = day
+                for name in kernel.OF_THE_DAY:
+                    loop.state[name] = 0
+        waits = self._waits[: loop.state["waits"][0]].copy()
+        return Run(loop, waits, standings, days, log)
+
+    def _moments(self) -> list[float]:
+        """Return when the ratings are looked at: days, in order."""
+        days = self._factors.days
+        return sorted({self._factors.warmup_days, *map(float, range(1, math.ceil(days))), days})
+
+    def _go_on(self, until: float, loop: Loop, log: Log) -> None:
+        """Let everything happen before a moment, making room whenever it is asked for."""
+        while True:
+            found = self._advance(until, self._world, loop, self._lobby, self._waits, log)
+            if found == kernel.DONE:
+                return
+            if found == kernel.NO_ROOM_IN_LOBBY:
+                self._lobby = self._matcher.grown(self._lobby, self._factors.rule.team_num)
+            else:
+                waits = np.empty(2 * self._waits.size)
+                waits[: self._waits.size] = self._waits
+                self._waits = waits
+
+    def _players(self, population: Population) -> Records:
+        """Return the players before the first event."""
+        factors, rating = self._factors, self._factors.rating
+        players = np.zeros(population.skills.size, kernel.PLAYER)
+        players["skill"], players["day"] = population.skills, -1
+        players["rate"] = factors.sessions.per_day * population.activities
+        players["mean"] = population.skills if rating.system == "known" else rating.mu
+        players["sigma"] = rating.sigma if rating.system == "trueskill" else 0.0
+        if factors.population.start == "skill":
+            first = players[: population.skills.size - population.joining.size]
+            first["mean"] = first["skill"]
+        return players
+
+    def _responses(self, played: Run) -> dict[str, float]:
+        factors = self._factors
+        return responses(
+            played.loop.state[0],
+            played.waits,
+            played.standings[factors.warmup_days],
+            played.standings[factors.days],
+            factors.days - factors.warmup_days,
+            factors.rating.system == "trueskill",
+        )
+
+    def _players_table(self, population: Population, players: Records) -> Table:
+        n, joined = players.size, population.joining
+        return Table(
+            "players",
+            {
+                "player": np.arange(n),
+                "joined_hours": np.concatenate([np.zeros(n - joined.size), joined]),
+                "skill": players["skill"],
+                "activity": population.activities,
+                "rating": players["mean"],
+                "sigma": players["sigma"] if players["sigma"].any() else np.full(n, np.nan),
+                "games": players["finished"],
+                "gone": (players["state"] == kernel.LEFT).astype(np.int64),
+            },
+        )
+
+    def _games_table(self, played: Run) -> Table:
+        """Return a row for each player of each match that ended, in order of ending."""
+        log, size = played.log, self._factors.rule.team_num
+        ended = np.flatnonzero(log.matches["place"][: played.loop.state["numbered"][0]] >= 0)
+        ended = ended[np.argsort(log.matches["place"][ended], kind="stable")]
+        rows, matches = 2 * size * ended.size, log.matches[ended]
+        side_b = np.tile(np.repeat([False, True], size), ended.size)
+        tickets = log.tickets[log.teams[ended].ravel()]
+        won = np.repeat(matches["a_wins"] > 0, 2 * size) != side_b
+        return Table(
+            "games",
+            {
+                "game": np.repeat(ended, 2 * size),
+                "time": np.repeat(matches["time"] + self._world.conduct.minutes, 2 * size),
+                "player": tickets["player"],
+                "team": np.where(side_b, "B", "A"),
+                "score": won.astype(np.int64),
+                "minutes": np.full(rows, self._factors.match.minutes),
+                "wait_minutes": 60.0 * (tickets["ended"] - tickets["time"]),
+                "p": np.where(side_b, 1.0, 0.0)
+                + (1 - 2 * side_b) * np.repeat(matches["p"], 2 * size),
+                "rating_before": log.before[ended, :, 0].ravel(),
+                "rating_after": log.after[ended, :, 0].ravel(),
+            },
+        )
+
+
+def _rules(factors: LadderFactors) -> Rules:
+    rule, horizon = factors.rule, 24.0 * factors.days
+    return Rules(
+        team_num=rule.team_num,
+        player_diff=rule.player_diff,
+        player_slack=rule.player_slack,
+        team_diff=rule.team_diff,
+        team_slack=rule.team_slack,
+        wait_thresh=rule.wait_thresh,
+        horizon=horizon,
+        continuous=rule.review == "continuous",
+        pool_scope=rule.slack_scope == "pool",
+        balanced=rule.tie_break == "balanced",
+        around=False,
+        ticks_per_hour=ticks_per_hour(horizon, rule.team_num),
+    )
+
+
+def _conduct(factors: LadderFactors) -> Conduct:
+    sessions, match = factors.sessions, factors.match
+    patience = sessions.patience_minutes
+    return Conduct(
+        warmup=24.0 * factors.warmup_days,
+        normal=match.outcome == "normal",
+        spread=match.spread,
+        beta=match.beta,
+        minutes=match.minutes / 60.0,
+        pause=sessions.break_minutes / 60.0,
+        patience=math.inf if patience is None else patience / 60.0,
+        after_win=min(1.0, max(0.0, sessions.continue_prob + sessions.win_effect)),
+        after_loss=min(1.0, max(0.0, sessions.continue_prob + sessions.loss_effect)),
+        churn=sessions.churn,
+        conservative=factors.rating.match_by == "conservative",
+    )
+
+
+def _rater(factors: LadderFactors) -> beliefs.Rater:
+    rating = factors.rating
+    return beliefs.Rater(
+        SYSTEMS[rating.system],
+        rating.K,
+        rating.scale,
+        rating.T,
+        rating.GAME_MULT,
+        rating.MAX_GAME_LENGTH,
+        factors.rating_beta,
+        rating.tau,
+        factors.match.minutes,
+    )
+
+
+def _day(day: int, sums: np.void, now: Standing) -> dict[str, float]:
+    """Return what happened on a day, and how players stand at its end."""
+    matches, waits = int(sums["day_matches"]), int(sums["day_waits"])
+    known = accuracy(now)
+    return {
+        "day": day,
+        "matches": matches,
+        "avg_wait_time": 60.0 * sums["day_wait"] / waits if waits else math.nan,
+        "win_gap": sums["day_gap"] / matches if matches else math.nan,
+        "rating_error": known["rating_error"],
+        "scale_stretch": known["scale_stretch"],
+        "active_players": int(sums["day_active"]),
+    }
+
+
+def _columns(rows: list[dict[str, float]]) -> dict[str, list[float]]:
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def _tickets_table(played: Run) -> Table:
+    """Return a row for each ticket; one still waiting has not ended."""
+    tickets = played.log.tickets[: played.loop.state["tickets"][0]]
+    matched = tickets["match"] >= 0
+    return Table(
+        "tickets",
+        {
+            "ticket": np.arange(tickets.size),
+            "player": tickets["player"],
+            "queued_hours": tickets["time"],
+            "rating": tickets["rating"],
+            "ended_hours": tickets["ended"],
+            "match": np.where(matched, tickets["match"], np.nan),
+            "wait_minutes": 60.0 * (tickets["ended"] - tickets["time"]),
+        },
+        whole=("match",),
+    )
