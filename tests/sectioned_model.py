@@ -36,31 +36,37 @@ METRES: Any = {"unit": "m"}
 class Noise(Factors):
     """How shots are spread."""
 
-    std: Positive = Field(1.0, description="Spread of shots.", json_schema_extra=METRES)
+    std: Positive = Field(default=1.0, description="Spread of shots.", json_schema_extra=METRES)
     bias: Annotated[tuple[Number, ...], Field(min_length=2)] = Field(
-        (0.0, 0.0), description="Mean of shots on either side.", json_schema_extra=METRES
+        default=(0.0, 0.0), description="Mean of shots on either side.", json_schema_extra=METRES
     )
 
 
 class Rule(Factors):
     """How it is aimed."""
 
-    aim: Number = Field(5.0, description="Where it is aimed.", json_schema_extra=METRES)
-    shots: Annotated[int, Field(ge=1, le=20), *Whole] = Field(10, description="Number of shots.")
-    limit: Positive | None = Field(None, description="Largest miss that counts.")
-    side: Literal["left", "right"] = Field("left", description="Side that is shot from.")
+    aim: Number = Field(default=5.0, description="Where it is aimed.", json_schema_extra=METRES)
+    shots: Annotated[int, Field(ge=1, le=20), *Whole] = Field(
+        default=10, description="Number of shots."
+    )
+    limit: Positive | None = Field(default=None, description="Largest miss that counts.")
+    side: Literal["left", "right"] = Field(default="left", description="Side that is shot from.")
 
 
 class Score(Factors):
     """How misses count."""
 
-    std: Positive = Field(2.0, description="Misses are divided by this.", json_schema_extra=METRES)
+    std: Positive = Field(
+        default=2.0, description="Misses are divided by this.", json_schema_extra=METRES
+    )
 
 
 class ShotFactors(Factors):
     """Shots at a target."""
 
-    target: Number = Field(3.0, description="Where the target is.", json_schema_extra=METRES)
+    target: Number = Field(
+        default=3.0, description="Where the target is.", json_schema_extra=METRES
+    )
     noise: Noise = Field(default_factory=Noise, description="How shots are spread.")
     rule: Rule = Field(default_factory=Rule, description="How it is aimed.")
     score: Score = Field(default_factory=Score, description="How misses count.")

@@ -414,7 +414,7 @@ def test_factors_in_sections_are_optimised(tmp_path: Path) -> None:
     done = valmatch("optimize", config, "--budget", 600, "--solver", "cobyqa", "--out", out)
     assert done.code == 0
     summary = json.loads((out / "summary.json").read_text())
-    found = summary["recommended"]["variables"]
+    found = summary["recommended"]["point"]
     assert found["rule.aim"] == pytest.approx(3.0, abs=0.5)
     assert found["rule.shots"] in range(2, 11)
     assert "rule.aim" in done.out
