@@ -673,6 +673,7 @@ def test_factors_in_sections_have_dotted_names(text: str, given: list[str]) -> N
         ("rul.aim=3", "factors.rul: unknown key (did you mean rule?)"),
         ("aim=3", "factors.aim: unknown key (did you mean rule.aim?)"),
         ("Aim=3", "factors.Aim: unknown key (did you mean rule.aim?)"),
+        ("rule.target=3", "factors.rule.target: unknown key (did you mean target?)"),
         ("noise.aim=3", "factors.noise.aim: unknown key (did you mean rule.aim?)"),
         ("std=3", "factors.std: unknown key (did you mean noise.std or score.std?)"),
         ("score.st=3", "factors.score.st: unknown key (did you mean score.std?)"),
@@ -759,10 +760,17 @@ def test_names_with_dots_are_keys_of_the_problem_and_the_design() -> None:
         "design.grid.rule.shots=[1, 2, 3]",
         "design.grid.rule.shots.0=4",
         "design.grid.target=[1]",
+        "optimize.variables.noise.bias.1={low: 1, high: 2}",
+        "optimize.variables.noise.bias.1.high=3",
+        "optimize.variables.ruel.aim={low: 1, high: 4}",
+        "optimize.variables.target={low: 1, high: 5}",
     )
     assert {name: one.high for name, one in config.optimize.variables.items()} == {
         "rule.aim": 8.0,
         "rule.limit": 2.0,
+        "noise.bias.1": 3.0,
+        "ruel.aim": 4.0,
+        "target": 5.0,
     }
     assert config.design.grid == {"rule.shots": [4, 2, 3], "target": [1]}
     assert config.at("optimize.variables.rule.aim").startswith("c.yaml:2:24: ")
