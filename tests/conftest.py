@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.sectioned_model import ENTRY
 from valmatch.cli.parameters import flag
 from valmatch.config.loading import load
 from valmatch.errors import options_called
-from valmatch.models.registry import MODELS
+from valmatch.models.registry import MODELS, OWN
 from valmatch.simulator import build, run
 
 
@@ -18,6 +19,12 @@ def _compiled_kernels() -> None:
     run(build(load("valorant", ["matching=joint"])), 1, [0])
     for model in MODELS:
         run(build(load(model if model != "opponent" else "kg-fig1-top")), 1, [0])
+
+
+@pytest.fixture
+def sectioned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Register a model whose factors have sections, called ``sectioned``."""
+    monkeypatch.setitem(OWN, "sectioned", ENTRY)
 
 
 @pytest.fixture

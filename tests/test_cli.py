@@ -408,3 +408,16 @@ def test_completion_knows_configs_solvers_and_models() -> None:
     assert completed("valmatch replicate valorant-x") == ["valorant-x10", "valorant-x2"]
     assert completed("valmatch factors zo") == ["zonestats"]
     assert "auto,bayes" in completed("valmatch optimize valorant-x2 --solver auto,b")
+
+
+@pytest.mark.usefixtures("sectioned")
+def test_factors_in_sections_are_shown_by_their_dotted_names(tmp_path: Path) -> None:
+    done = valmatch("factors", "sectioned")
+    assert (done.code, "\n  rule:\n    # Where it is aimed.\n" in done.out) == (0, True)
+    config = tmp_path / "c.yaml"
+    config.write_text(done.out)
+    given = ["--set", "rule.aim=4", "--set", "noise.bias.1=2"]
+    done = valmatch("replicate", config, "-n", 2, *given, "--verbose")
+    assert "changed factors: noise.bias=(0.0, 2.0), rule.aim=4.0\n" in done.err
+    done = valmatch("compare", config, "-n", 3, "--set", "rule.aim=4")
+    assert (done.code, "rule.aim: 5.0 -> 4.0" in done.out) == (0, True)

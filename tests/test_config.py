@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from pydantic import Field
 
 import valmatch.models.registry as registry
+from tests.sectioned_model import ShotFactors
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id, identity, resolved
 from valmatch.config.loading import load, shipped_configs
@@ -632,6 +633,179 @@ def test_errors_of_overrides_follow_those_of_the_file() -> None:
 
 def test_an_override_mends_the_file() -> None:
     assert loaded(factors("team_diff: -1"), "team_diff=1").factors.model_dump()["team_diff"] == 1.0
+
+
+# Sections of factors
+
+
+SHOTS = "model: sectioned\n"
+
+
+@pytest.mark.usefixtures("sectioned")
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["rule.aim=7", "noise.bias.1=2"],
+        ["factors.rule.aim=7", "factors.noise.bias.1=2"],
+        ["rule={aim: 7}", "noise.bias=[0, 2]"],
+        ["factors={rule: {aim: 7}, noise: {bias: [0, 2]}}"],
+        ["rule=null", "rule.aim=7", "noise.bias.1=3", "noise.bias.1=2"],
+    ],
+)
+@pytest.mark.parametrize(
+    "text", ["", "factors:\n", "factors:\n  rule:\n", "factors: {rule: {shots: 10}}\n"]
+)
+def test_factors_in_sections_have_dotted_names(text: str, given: list[str]) -> None:
+    config = loaded(SHOTS + text, *given)
+    wanted = {"rule": {"aim": 7.0}, "noise": {"bias": [0.0, 2.0]}}
+    assert identity(config)["factors"] == wanted
+    assert config.factors == ShotFactors.model_validate(wanted)
+    assert config_id(loaded(SHOTS + "factors: {rule: {aim: 7}, noise: {bias: [0, 2]}}")) == (
+        config_id(config)
+    )
+
+
+@pytest.mark.usefixtures("sectioned")
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("rule.shot=3", "factors.rule.shot: unknown key (did you mean rule.shots?)"),
+        ("rul.aim=3", "factors.rul: unknown key (did you mean rule?)"),
+        ("aim=3", "factors.aim: unknown key (did you mean rule.aim?)"),
+        ("Aim=3", "factors.Aim: unknown key (did you mean rule.aim?)"),
+        ("rule.target=3", "factors.rule.target: unknown key (did you mean target?)"),
+        ("noise.aim=3", "factors.noise.aim: unknown key (did you mean rule.aim?)"),
+        ("std=3", "factors.std: unknown key (did you mean noise.std or score.std?)"),
+        ("score.st=3", "factors.score.st: unknown key (did you mean score.std?)"),
+        (
+            "noise.zzz=3",
+            "factors.noise.zzz: unknown key (allowed: noise.std, noise.bias)",
+        ),
+        ("optimise.budget=3", "factors.optimise: unknown key (did you mean optimize?)"),
+        ("rule=3", "factors.rule: 3 is not allowed (allowed: a mapping)"),
+        ("rule=[aim]", "factors.rule: a list of 1 is not allowed (allowed: a mapping)"),
+        (
+            "target={aim: 3}",
+            "factors.target: a mapping of 1 is not allowed (allowed: a number, in m)",
+        ),
+        ("target.aim=3", "factors.target.aim: 3.0 has no 'aim'"),
+        (
+            "rule.shots=99",
+            "factors.rule.shots: 99 is too large (allowed: an integer from 1 to 20)",
+        ),
+        (
+            "rule.side=lft",
+            "factors.rule.side: 'lft' is not allowed (allowed: left or right; did you mean left?)",
+        ),
+        ("noise.bias.1=x", "factors.noise.bias.1: 'x' is a string (allowed: a number)"),
+        (
+            "noise.bias.2=1",
+            "factors.noise.bias.2: '2' is no element of a list of 2 (0 to 1)",
+        ),
+        ("rule.aim=4000", "factors.rule.aim: too far from the target"),
+        ("target=4000", "factors.target: too far from the target"),
+        (
+            "factors={rule.aim: 3}",
+            "factors.rule.aim: unknown key (write it as rule: {aim: ...})",
+        ),
+    ],
+)
+def test_what_is_wrong_in_a_section_is_located(override: str, message: str) -> None:
+    assert refused(SHOTS, override) == [f"--set {override}: {message}"]
+
+
+@pytest.mark.usefixtures("sectioned")
+def test_sections_in_a_file_are_located() -> None:
+    text = """\
+model: sectioned
+aim: 3
+std: 1
+rules: {}
+factors:
+  rule:
+    shot: 3
+    shots: 2.5
+    limit: 0
+  noise: 4
+  score:
+  target: {x: 1}
+"""
+    assert refused(text) == [
+        "c.yaml:2:1: aim: unknown key (did you mean factors.rule.aim?)",
+        "c.yaml:3:1: std: unknown key (did you mean factors.noise.std or factors.score.std?)",
+        "c.yaml:4:1: rules: unknown key (did you mean factors.rule?)",
+        "c.yaml:7:5: factors.rule.shot: unknown key (did you mean rule.shots?)",
+        "c.yaml:8:12: factors.rule.shots: 2.5 is not a whole number (allowed: an integer from 1 to"
+        " 20)",
+        "c.yaml:9:12: factors.rule.limit: 0 is too small (allowed: a number > 0 or null)",
+        "c.yaml:10:10: factors.noise: 4 is not allowed (allowed: a mapping)",
+        "c.yaml:12:11: factors.target: a mapping of 1 is not allowed (allowed: a number, in m)",
+    ]
+    assert refused(SHOTS + "factors:\n  rule: {aim: 9e3}\n") == [
+        "c.yaml:3:15: factors.rule.aim: too far from the target"
+    ]
+    (line,) = loaded(SHOTS + "factors:\n  rule:\n    aim: -2\n").warnings
+    assert line == "c.yaml:4:10: factors.rule.aim: is behind the shooter"
+    assert refused(SHOTS + "factors: {rule: 3}\n", "rule.aim=3") == [
+        "--set rule.aim=3: factors.rule.aim: 3 has no 'aim'"
+    ]
+
+
+@pytest.mark.usefixtures("sectioned")
+def test_names_with_dots_are_keys_of_the_problem_and_the_design() -> None:
+    config = loaded(
+        SHOTS + "optimize: {variables: {rule.aim: {low: 0, high: 9}}}\n",
+        "optimize.variables.rule.aim.high=8",
+        "optimize.variables.rule.limit={low: 1, high: 2}",
+        "design.grid.rule.shots=[1, 2, 3]",
+        "design.grid.rule.shots.0=4",
+        "design.grid.target=[1]",
+        "optimize.variables.noise.bias.1={low: 1, high: 2}",
+        "optimize.variables.noise.bias.1.high=3",
+        "optimize.variables.ruel.aim={low: 1, high: 4}",
+        "optimize.variables.target={low: 1, high: 5}",
+    )
+    assert {name: one.high for name, one in config.optimize.variables.items()} == {
+        "rule.aim": 8.0,
+        "rule.limit": 2.0,
+        "noise.bias.1": 3.0,
+        "ruel.aim": 4.0,
+        "target": 5.0,
+    }
+    assert config.design.grid == {"rule.shots": [4, 2, 3], "target": [1]}
+    assert config.at("optimize.variables.rule.aim").startswith("c.yaml:2:24: ")
+    assert config.at("design.grid.target").startswith("--set design.grid.target=[1]: ")
+
+
+@pytest.mark.usefixtures("sectioned")
+def test_the_template_has_sections() -> None:
+    text = template("sectioned")
+    assert (
+        """\
+factors:
+  # Where the target is.
+  # Allowed: a number. Unit: m. Default: 3.
+  target: 3
+
+  # How shots are spread.
+  noise:
+    # Spread of shots.
+    # Allowed: a number > 0. Unit: m. Default: 1.
+    std: 1
+
+    # Mean of shots on either side.
+    # Allowed: a list of numbers. Unit: m. Default: [0, 0].
+    bias: [0, 0]
+
+  # How it is aimed.
+  rule:
+    # Where it is aimed.
+"""
+        in text
+    )
+    config = loaded(text)
+    assert config.factors == ShotFactors()
+    assert config.places["factors.rule.side"].startswith("c.yaml:")
 
 
 # Arrivals

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.command import valmatch
+from valmatch.config.identity import config_id
 from valmatch.config.loading import load
 from valmatch.config.spans import span
 from valmatch.errors import InputError
@@ -172,3 +173,43 @@ def test_equal_points_are_simulated_once() -> None:
     assert sum(made) == 10
     assert [one.values.shape for one in found.results] == [(5, 15)] * 3
     np.testing.assert_array_equal(found.results[0].values, found.results[2].values)
+
+
+@pytest.mark.usefixtures("sectioned")
+def test_factors_in_sections_are_swept_by_their_dotted_names(tmp_path: Path) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text(
+        "model: sectioned\ndesign: {grid: {rule.aim: [3, 4], noise.bias.0: [0, 1]}}\n"
+    )
+    assert valmatch("replicate", config, "-n", 3, "--out", tmp_path / "a").code == 0
+    sweeps = ["--sweep", "rule.aim=3,4", "--sweep", "noise.bias.0=0,1"]
+    done = valmatch("replicate", config, "-n", 3, *sweeps, "--out", tmp_path / "b")
+    assert (done.code, done.out.splitlines()[1].split()[:2]) == (0, ["rule.aim", "noise.bias.0"])
+    for name in ("design.csv", "summary.json"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    with (tmp_path / "a" / "design.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0])[:5] == ["point", "config_id", "rule.aim", "noise.bias.0", "response"]
+    single = load(config, ["rule.aim=4", "noise.bias.0=1"])
+    assert rows[-1]["config_id"] == config_id(single)
+    assert valmatch("plot", tmp_path / "a").code == 0
+    for sweep, meant in (("rule.am=1,2", "rule.aim"), ("aim=1,2", "rule.aim")):
+        refused = valmatch("replicate", config, "--sweep", sweep)
+        assert (refused.code, refused.err.count(f"did you mean {meant}?")) == (2, 1)
+
+
+@pytest.mark.usefixtures("sectioned")
+def test_samples_know_the_kinds_of_factors_in_sections(tmp_path: Path) -> None:
+    ranges = "{rule.shots: {low: 1, high: 4}, factors.rule.aim: {low: 1, high: 2}}"
+    text = f"model: sectioned\ndesign: {{points: 16, ranges: {ranges}}}\n"
+    (tmp_path / "c.yaml").write_text(text)
+    design = design_of(load(tmp_path / "c.yaml"), [])
+    assert design is not None
+    shots, aims = zip(*design.points, strict=True)
+    assert np.bincount(shots).tolist() == [0, 4, 4, 4, 4]
+    assert len(set(aims)) == 16
+    (tmp_path / "c.yaml").write_text(text.replace("rule.shots", "rule.zzz"))
+    refused = valmatch("replicate", tmp_path / "c.yaml")
+    assert refused.code == 2
+    assert f"{tmp_path}/c.yaml:2:31: design.ranges.rule.zzz=" in refused.err
+    assert "factors.rule.zzz: unknown key (allowed: rule.aim, rule.shots" in refused.err

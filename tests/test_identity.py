@@ -172,3 +172,23 @@ def test_a_model_that_breaks_its_word_fails_at_once(
     config.write_text("model: throws\n")
     failed = valmatch("replicate", config, "-n", 3)
     assert (failed.code, failed.err) == (1, f"{message}\n")
+
+
+@pytest.mark.usefixtures("sectioned")
+def test_factors_in_sections_are_compared_one_by_one(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    (tmp_path / "c.yaml").write_text("model: sectioned\n")
+    run = ["replicate", tmp_path / "c.yaml", "--out", out, "--set"]
+    assert valmatch(*run, "rule.aim=4", "-n", 3).code == 0
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["identity"]["factors"] == {"rule": {"aim": 4.0}}
+    assert manifest["config"]["factors"]["rule"]["shots"] == 10
+    refused = valmatch(*run, "rule.shots=5", "-n", 5, "--resume")
+    assert refused.code == 2
+    assert "factors.rule.aim was 4.0, now 5.0" in refused.err
+    assert "factors.rule.shots was 10, now 5" in refused.err
+    rewrite(out, config__factors__score__std=3.0, config__factors__rule__side=None)
+    refused = valmatch(*run, "rule.aim=4", "-n", 5, "--resume")
+    assert "(the default of factors.score.std was 3.0, now 2.0)" in refused.err
+    rewrite(out, config__factors__score__std=2.0)
+    assert valmatch(*run, "rule.aim=4", "-n", 5, "--resume").code == 0

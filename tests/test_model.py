@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import valmatch.model
+from tests.sectioned_model import ShotFactors, Shots
 from valmatch.compilation import njit
 from valmatch.model import Response, Responses, Table
 from valmatch.models.valorant.model import RESPONSES
@@ -64,3 +65,11 @@ def test_tables_are_arrays_of_one_length() -> None:
     assert (len(table), table.whole) == (3, frozenset({"a"}))
     with pytest.raises(ValueError, match="differ in length"):
         Table("t", {"a": [1], "b": [1, 2]})
+
+
+def test_draws_depend_on_factors_and_on_whole_sections() -> None:
+    model = Shots(ShotFactors(), {})
+    model.drawn_by = frozenset({"noise", "rule.shots"})
+    drawn = ("noise.std", "noise.bias", "noise.bias.1", "rule.shots")
+    assert all(map(model.draws_by, drawn))
+    assert not any(map(model.draws_by, ("rule.aim", "rule", "noises.std", "rule.shots_too")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from valmatch.nearest import correction, hint, nearest
+from valmatch.nearest import by_last_part, correction, hint, nearest
 
 PARAMETERS = ("T", "GAME_MULT", "MAX_GAME_LENGTH")
 
@@ -40,3 +40,13 @@ def test_texts() -> None:
     assert hint("K", []) == "allowed: none"
     assert correction("game_mult", PARAMETERS) == "; did you mean GAME_MULT?"
     assert correction("K", PARAMETERS) == ""
+
+
+def test_dotted_names_are_known_by_their_last_part() -> None:
+    names = ["days", "match.beta", "rating.beta", "rating.tau"]
+    places = by_last_part(names)
+    assert places == {"days": "days", "beta": "match.beta or rating.beta", "tau": "rating.tau"}
+    assert by_last_part(names, "rating") == {**places, "beta": "rating.beta"}
+    assert hint("tua", places, places) == "did you mean rating.tau?"
+    assert hint("bet", places, places) == "did you mean match.beta or rating.beta?"
+    assert hint("zz", ["tau"], places) == "allowed: rating.tau"

@@ -394,3 +394,86 @@ def test_a_damaged_journal_is_refused_where_it_is_damaged(tmp_path: Path) -> Non
     with pytest.raises(InputError, match=r"evaluations.csv:1: not the header"):
         optimize(config, "random", 100, out=tmp_path, resume=True)
     assert path.read_text() == whole[1:]
+
+
+SHOTS = """\
+model: sectioned
+optimize:
+  variables:
+    rule.aim: {low: -5, high: 10}
+    rule.shots: {low: 2, high: 10}
+  objective: {miss: {response: miss}}
+"""
+
+
+@pytest.mark.usefixtures("sectioned")
+def test_factors_in_sections_are_optimised(tmp_path: Path) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text(SHOTS)
+    out = tmp_path / "out"
+    done = valmatch("optimize", config, "--budget", 600, "--solver", "cobyqa", "--out", out)
+    assert done.code == 0
+    summary = json.loads((out / "summary.json").read_text())
+    found = summary["recommended"]["point"]
+    assert found["rule.aim"] == pytest.approx(3.0, abs=0.5)
+    assert found["rule.shots"] in range(2, 11)
+    assert "rule.aim" in done.out
+    assert {"rule.aim", "rule.shots"} <= set(rows(out / "trajectory.csv")[0])
+    assert valmatch("plot", out).code == 0
+
+
+@pytest.mark.usefixtures("sectioned")
+def test_sections_that_enter_the_draws_are_drawn_anew(tmp_path: Path) -> None:
+    for name, low, high in (("noise.std", 1.0, 2.0), ("noise.bias.0", 0.0, 3.0)):
+        given = f"{{low: {low}, high: {high}, start: {low}}}"
+        variables = f"optimize.variables={{{name}: {given}}}"
+        (tmp_path / "c.yaml").write_text(SHOTS)
+        config = load(tmp_path / "c.yaml", [variables])
+        evaluator = Evaluator(config, problem_of(config, build(config)), 1, 0, budget=10)
+        assert (
+            evaluator.evaluate(np.array([0.0]), 1)[0, 0]
+            == run(build(config), 1, [0]).responses[0, 0]
+        )
+        changed = build(load(tmp_path / "c.yaml", [f"{name}={high}"]))
+        assert evaluator.evaluate(np.array([1.0]), 1)[0, 0] == run(changed, 1, [0]).responses[0, 0]
+
+
+@pytest.mark.usefixtures("sectioned")
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("aim", "is no factor (did you mean rule.aim?)"),
+        ("rule.ami", "is no factor (did you mean rule.aim?)"),
+        ("score.aim", "is no factor (did you mean rule.aim?)"),
+        ("std", "is no factor (did you mean noise.std or score.std?)"),
+        ("rule", "is a section, not a factor (allowed: rule.aim, rule.shots)"),
+        ("rule.side", "is not a number (allowed: target, noise.std or score.std, rule.aim, "),
+        ("noise.bias", "is not a number"),
+        ("noise.bias.2", "is no factor"),
+        ("rule.limit", "needs a start, as the factor is null (allowed: from 1 to 5)"),
+    ],
+)
+def test_names_of_variables_in_sections(name: str, message: str, tmp_path: Path) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text(
+        SHOTS.replace("rule.shots: {low: 2, high: 10}", f"{name}: {{low: 1, high: 5}}")
+    )
+    done = valmatch("optimize", config, "--budget", 100)
+    assert done.code == 2
+    assert f"{config}:5:5: optimize.variables.{name}: {message}" in done.err
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("sectioned")
+def test_a_factor_that_is_null_is_optimised_from_its_start(tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text(SHOTS)
+    config = load(
+        tmp_path / "c.yaml", ["optimize.variables={rule.limit: {low: 1, high: 5, start: 2}}"]
+    )
+    (variable,) = problem_of(config, build(config)).variables
+    assert (variable.name, variable.start, variable.whole) == ("rule.limit", 2.0, False)
+    negative = load(
+        tmp_path / "c.yaml", ["optimize.variables.rule.limit={low: -1, high: 5, start: 2}"]
+    )
+    with pytest.raises(InputError, match=r"rule\.limit\.low: -1 is outside the range"):
+        problem_of(negative, build(negative))

@@ -933,3 +933,14 @@ def test_units() -> None:
     assert Units("").of_factor("anything") == ""
     with pytest.raises(InputError, match="'chess' is not a model"):
         Units("chess").of_response("mate")
+
+
+@pytest.mark.usefixtures("sectioned")
+def test_factors_in_sections_have_units() -> None:
+    units = Units("sectioned")
+    assert [units.factor(name) for name in ("factors.rule.aim", "noise.bias.1", "rule.shots")] == [
+        "rule.aim [m]",
+        "noise.bias.1 [m]",
+        "rule.shots",
+    ]
+    assert [units.of_factor(name) for name in ("aim", "rule", "rule.zzz", "zzz.aim")] == [""] * 4

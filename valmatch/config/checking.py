@@ -240,7 +240,7 @@ class _Check:
         if name != "factors":
             return _key_hint(str(key), names, {})
         factors = factor_names(cls)
-        if key in factors:
+        if not outer and key in factors:
             *sections, last = str(key).split(".")
             return f"write it as {': {'.join(sections)}: {{{last}: ...{'}' * len(sections)}"
         section = ".".join(map(str, outer))

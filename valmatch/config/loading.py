@@ -42,9 +42,9 @@ def load(
         what such a file would hold. A `Config` is returned as it is, without overrides.
     overrides : sequence of str, or mapping
         ``KEY=VALUE`` each, the later wins. KEY is a dotted path in the config (list elements by
-        index from 0), starts with the bare name of a factor, or is the name of a constraint or of
-        a term of the objective, for its bound or weight; a factor of that name comes first. VALUE
-        is YAML. As a mapping, values by key.
+        index from 0), starts with the bare name of a factor or a section of factors, or is the
+        name of a constraint or of a term of the objective, for its bound or weight; a factor of
+        that name comes first. VALUE is YAML. As a mapping, values by key.
     levels : sequence of tuple
         The same for the point of a design, each with what messages call it; they come last.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from pydantic_core import PydanticUndefined
 from yaml import Node
@@ -23,11 +23,12 @@ __all__ = ["overridden"]
 SHOWN = 80
 """Characters of an override in messages."""
 
-BY_FACTOR = (["optimize", "variables"], ["design", "grid"], ["design", "ranges"])
-"""Mappings whose keys are dotted names of factors."""
-
-UNDER_FACTOR = frozenset((*VariableOptions.model_fields, *RangeOptions.model_fields))
-"""The keys under each of them."""
+BY_FACTOR: dict[tuple[str, ...], Collection[str]] = {
+    ("optimize", "variables"): VariableOptions.model_fields,
+    ("design", "ranges"): RangeOptions.model_fields,
+    ("design", "grid"): (),
+}
+"""Mappings by dotted names of factors, with the keys of what they hold; none: they hold lists."""
 
 
 def overridden(
@@ -91,8 +92,8 @@ def _override(root: Node, override: str, name: Override) -> Node:
 def _placed(root: Node, path: list[str]) -> list[str]:
     """Return a path from the top: of a key there, a factor, or a name of the problem, in turn."""
     first, *rest = path
-    if path[:2] in BY_FACTOR and len(path) > 2:
-        return [*path[:2], *_by_factor(root, path[2:])]
+    if tuple(path[:2]) in BY_FACTOR and len(path) > 2:
+        return [*path[:2], *_by_factor(root, path[2:], BY_FACTOR[path[0], path[1]])]
     if first in (*TOP_LEVEL, *_files_of(root)):
         return path
     entry = _entry_of(root)
@@ -102,19 +103,17 @@ def _placed(root: Node, path: list[str]) -> list[str]:
     return [*named[:-1], *rest] if rest else named
 
 
-def _by_factor(root: Node, path: list[str]) -> list[str]:
-    """Return a path that starts with the name of a factor with that name as one part."""
+def _by_factor(root: Node, path: list[str], keys: Collection[str]) -> list[str]:
+    """Return a path below the name of a factor with that name, dots and all, as one part."""
     entry = _entry_of(root)
     length = 1 + (section_depth(entry.factors, path) if entry else 0)
-    if entry and not factor_at(entry.factors, path[:length]):
-        # Of an unknown factor all but what can stand under one is the name.
-        under = (k for k in range(length, len(path)) if _under_factor(path[k]))
-        length = next(under, len(path))
+    unknown = entry is not None and factor_at(entry.factors, path[:length]) is None
+    for part in path[length:]:
+        index = whole_number(part) is not None
+        if part in keys or (index and not keys) or not (index or unknown):
+            break
+        length += 1
     return [".".join(path[:length]), *path[length:]]
-
-
-def _under_factor(part: str) -> bool:
-    return part in UNDER_FACTOR or whole_number(part) is not None
 
 
 def _entry_of(root: Node) -> ModelEntry | None:

@@ -1,0 +1,294 @@
+"""The factors of the ladder: sections, defaults, what is refused and what is remarked on."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+import valmatch.models.registry as registry
+from valmatch.config.factor_paths import factor_names
+from valmatch.config.identity import config_id, identity
+from valmatch.config.loading import load
+from valmatch.config.template import template
+from valmatch.errors import InputError
+from valmatch.models.ladder.factors import LadderFactors
+
+pytestmark = pytest.mark.usefixtures("command_line_words")
+
+
+@pytest.fixture(autouse=True)
+def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = registry.ModelEntry(LadderFactors, "a ladder", "fractions:Fraction")
+    monkeypatch.setitem(registry.OWN, "ladder", entry)
+
+
+def ladder(*overrides: str) -> LadderFactors:
+    factors = load({"model": "ladder"}, overrides).factors
+    assert isinstance(factors, LadderFactors)
+    return factors
+
+
+def refused(*overrides: str) -> str:
+    with pytest.raises(InputError) as info:
+        ladder(*overrides)
+    return str(info.value)
+
+
+def test_the_defaults() -> None:
+    assert LadderFactors().model_dump(mode="json") == {
+        "days": 28.0,
+        "warmup_days": 14.0,
+        "population": {
+            "players": 1000,
+            "skill_mean": 1500.0,
+            "skill_std": 300.0,
+            "start": "prior",
+            "newcomers_per_day": 10.0,
+            "newcomer_skill_mean": 1500.0,
+            "smurf_share": 0.0,
+            "smurf_skill": 2100.0,
+        },
+        "sessions": {
+            "per_day": 1.0,
+            "activity_cv": 1.0,
+            "hourly_profile": [20, 15, 18, 20, 20, 23, 30, 25, 30] * 2 + [20, 15, 18, 20, 20, 23],
+            "continue_prob": 0.7,
+            "win_effect": 0.03,
+            "loss_effect": -0.03,
+            "break_minutes": 2.0,
+            "patience_minutes": None,
+            "churn": 0.0,
+        },
+        "match": {
+            "minutes": 20.0,
+            "outcome": "logistic",
+            "spread": 400.0 / math.log(10.0),
+            "beta": 150.0,
+        },
+        "rule": {
+            "matching": "team_first",
+            "team_num": 5,
+            "player_diff": 400.0,
+            "team_diff": 100.0,
+            "wait_thresh": 0.1,
+            "player_slack": 400.0,
+            "team_slack": 100.0,
+            "team_rule": "range",
+            "review": "arrivals",
+            "slack_scope": "team",
+            "tie_break": "balanced",
+            "tick_seconds": 60.0,
+            "tolerance": 400.0,
+            "widening": 6000.0,
+            "widening_age": "newest",
+            "band": 8,
+            "policy": "nearest",
+            "gamma": 0.95,
+            "kappa": 1.0,
+            "urgency": 6.0,
+            "reserve": 0.7,
+        },
+        "rating": {
+            "system": "trueskill",
+            "mu": 1500.0,
+            "sigma": 300.0,
+            "beta": None,
+            "tau": 3.0,
+            "K": 32.0,
+            "scale": 400.0,
+            "T": 120.0,
+            "GAME_MULT": 2.0,
+            "MAX_GAME_LENGTH": 20.0,
+            "match_by": "mean",
+        },
+    }
+
+
+def test_the_template_is_a_config_of_the_defaults(tmp_path: Any) -> None:  # noqa: ANN401
+    text = template("ladder")
+    assert max(map(len, text.splitlines())) <= 80
+    (tmp_path / "c.yaml").write_text(text)
+    config = load(tmp_path / "c.yaml")
+    assert (config.factors, config.warnings) == (LadderFactors(), ())
+    assert identity(config)["factors"] == {}
+    written = {name for name in factor_names(LadderFactors) if f"factors.{name}" in config.places}
+    assert written == set(factor_names(LadderFactors))
+    joined = " ".join(line.strip(" #") for line in text.splitlines())
+    assert "Most that a game can move a rating. Used with elo alone." in joined
+    assert "Used with knowledge_gradient and knowledge_gradient_variance alone." in joined
+
+
+def test_pairs_are_one_against_one() -> None:
+    assert ladder("rule.matching=pairs").rule.team_num == 1
+    assert ladder("rule.matching=pairs", "rule.team_num=1") == ladder("rule.matching=pairs")
+    assert ladder("rule.matching=team_first").rule.team_num == 5
+    assert refused("rule.matching=pairs", "rule.team_num=5") == (
+        "--set rule.team_num=5: factors.rule.team_num: 5 players on a team, but pairs matches one"
+        " against one (allowed with pairs: 1; team_first and joint match teams)"
+    )
+
+
+def test_the_noise_that_fits_the_outcome() -> None:
+    assert ladder().rating_beta == pytest.approx(1.7 * 173.7177927613007 * math.sqrt(2.5))
+    assert ladder("rule.team_num=2", "match.spread=100").rating_beta == 170.0
+    assert ladder("rule.matching=pairs", "match.spread=1").rating_beta == 1.7 * math.sqrt(0.5)
+    assert ladder("match.outcome=normal", "match.beta=90").rating_beta == 90.0
+    assert ladder("match.outcome=normal", "rating.beta=70").rating_beta == 70.0
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (
+            "warmup_days=28",
+            "factors.warmup_days: 28 days of warm-up are not below the 28 days of the run, nothing"
+            " would be measured (allowed: a number >= 0 and < 28)",
+        ),
+        ("days=14", "factors.days: 14 days of warm-up are not below the 14 days of the run"),
+        ("days=0", "factors.days: 0 is too small (allowed: a number > 0 and <= 100000, in days)"),
+        (
+            "warmup_days=-1",
+            "factors.warmup_days: -1 is too small (allowed: a number >= 0, in days)",
+        ),
+        *(
+            (f"{name}={value}", f"factors.{name}: {value} is too {size} (allowed: a number from")
+            for name in ("sessions.continue_prob", "sessions.churn", "population.smurf_share")
+            for value, size in (("-0.1", "small"), ("1.01", "large"))
+        ),
+        ("sessions.win_effect=1.1", "factors.sessions.win_effect: 1.1 is too large"),
+        ("sessions.loss_effect=-1.1", "factors.sessions.loss_effect: -1.1 is too small"),
+        (
+            "sessions.hourly_profile=[1, 2]",
+            "factors.sessions.hourly_profile: a list of 2 is too short (allowed: a list of 24"
+            " numbers from 0 to 1000000000)",
+        ),
+        (
+            f"sessions.hourly_profile={[1] * 25}",
+            "factors.sessions.hourly_profile: a list of 25 is too long",
+        ),
+        ("sessions.hourly_profile.24=1", "'24' is no element of a list of 24 (0 to 23)"),
+        ("sessions.hourly_profile.23=-1", "factors.sessions.hourly_profile.23: -1 is too small"),
+        (f"sessions.hourly_profile={[0] * 24}", "every weight is 0 (at least one must be > 0)"),
+        ("sessions.patience_minutes=0", "0 is too small (allowed: a number from 0.001 to 1000000"),
+        (
+            "rating.system=elos",
+            "factors.rating.system: 'elos' is not allowed (allowed: trueskill or elo or zonestats"
+            " or known; did you mean elo?)",
+        ),
+        ("rule.matching=pair", "did you mean pairs?)"),
+        ("rule.policy=near", "did you mean nearest?)"),
+        ("match.outcome=probit", "(allowed: logistic or normal)"),
+        ("match.minutes=0", "factors.match.minutes: 0 is too small"),
+        (
+            "rating.system=known population.start=skill",
+            "factors.population.start: skill has no meaning with the rating system known, whose"
+            " ratings are always the skills (allowed with known: prior)",
+        ),
+        ("rule.matching=joint rule.team_num=17", "17 players on a team are too many for joint"),
+        ("rule.matching=joint rule.team_rule=newcomer", "newcomer is for team_first matching"),
+        ("rule.matching=pairs rule.band=17", "17 is too large (allowed: an integer from 1 to 16"),
+        ("rule.matching=pairs rule.gamma=1", "1 is too large (allowed: a number from 0 to 0.9999"),
+        (
+            "sessions.per_day=0 population.newcomers_per_day=0",
+            "factors.population.newcomers_per_day: nobody would ever queue: there are no"
+            " newcomers, and 1000 players with 0 sessions a day",
+        ),
+        (
+            "population.newcomers_per_day=1e6",
+            "about 2.8e+07 players would join (at most 1e+07)",
+        ),
+        (
+            "population.players=1e7 sessions.per_day=10",
+            "factors.sessions.per_day: about 2.8e+09 sessions would start (at most 1e+09)",
+        ),
+        (
+            "days=1000 rule.matching=pairs rule.tick_seconds=0.01",
+            "factors.rule.tick_seconds: about 8.6e+09 ticks in 1000 days (at most 1e+09)",
+        ),
+        ("player_diff=3", "factors.player_diff: unknown key (did you mean rule.player_diff?)"),
+        ("k=3", "factors.k: unknown key (did you mean rating.K?)"),
+        ("beta=3", "factors.beta: unknown key (did you mean match.beta or rating.beta?)"),
+        (
+            "rule=3",
+            "factors.rule: 3 is not allowed (allowed: a mapping such as {player_diff: 400})",
+        ),
+    ],
+)
+def test_bad_factors_are_one_located_line(overrides: str, message: str) -> None:
+    given = overrides.split(" ") if "[" not in overrides else [overrides]
+    line = refused(*given)
+    assert line.startswith(tuple(f"--set {one}"[:80] for one in given))
+    assert message in line
+    assert "\n" not in line
+
+
+@pytest.mark.parametrize(
+    ("overrides", "remark"),
+    [
+        ("rating.K=16", "factors.rating.K: has no effect with system trueskill (used with elo)"),
+        (
+            "rating.system=elo rating.match_by=conservative",
+            "factors.rating.match_by: has no effect with system elo (used with trueskill)",
+        ),
+        (
+            "rule.matching=pairs rule.team_diff=50",
+            "factors.rule.team_diff: has no effect with matching pairs (used with team_first or"
+            " joint)",
+        ),
+        (
+            "rule.widening=50",
+            "factors.rule.widening: has no effect with matching team_first (used with pairs)",
+        ),
+        (
+            "rule.matching=pairs rule.kappa=2",
+            "factors.rule.kappa: has no effect with policy nearest (used with ucb)",
+        ),
+        (
+            "match.outcome=normal match.spread=2",
+            "factors.match.spread: has no effect with outcome normal (used with logistic)",
+        ),
+        ("rule.wait_thresh=672", "(wait_thresh is in hours; is this in minutes?)"),
+        (
+            "rule.matching=joint rule.team_diff=0 rule.team_slack=0",
+            "factors.rule.team_diff: joint matching with a team_diff of 0",
+        ),
+        (
+            "rule.matching=pairs rule.policy=ucb rating.system=elo",
+            "factors.rule.policy: ucb is the same as draw_chance with the rating system elo",
+        ),
+    ],
+)
+def test_what_is_probably_not_meant_is_remarked_on(overrides: str, remark: str) -> None:
+    (line,) = load({"model": "ladder"}, overrides.split(" ")).warnings
+    assert line.startswith(tuple(f"--set {one}: factors." for one in overrides.split(" ")))
+    assert remark in line
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        "rating.system=elo rating.K=16 population.start=skill",
+        "rating.system=zonestats rating.T=150",
+        "rating.system=known rating.sigma=300",
+        "rule.matching=pairs rule.policy=ucb rule.kappa=2 rating.beta=100",
+        "rule.matching=pairs rule.policy=draw_chance rating.system=elo",
+        "rule.matching=joint rule.tie_break=enumeration",
+        "population.players=0",
+        "sessions.per_day=0 sessions.continue_prob=0",
+        "warmup_days=0 days=0.5",
+    ],
+)
+def test_what_is_meant_is_not(overrides: str) -> None:
+    assert load({"model": "ladder"}, overrides.split(" ")).warnings == ()
+
+
+def test_systems_are_compared_by_one_choice() -> None:
+    chosen = [load({"model": "ladder"}, [f"rating.system={one}"]) for one in ("elo", "known")]
+    assert [identity(one)["factors"] for one in chosen] == [
+        {"rating": {"system": "elo"}},
+        {"rating": {"system": "known"}},
+    ]
+    given = {"model": "ladder", "factors": {"rating": {"K": 16}, "rule": {"team_num": 1}}}
+    assert config_id(load(given, ["rule.matching=pairs"])) != config_id(load(given))
