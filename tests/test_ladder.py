@@ -69,12 +69,16 @@ def same(found: Any, wanted: Mapping[str, float | None]) -> None:  # noqa: ANN40
         assert found[name] == pytest.approx(expected, rel=1e-9, abs=1e-9, nan_ok=True), name
 
 
+def near(value: float) -> Any:  # noqa: ANN401
+    return pytest.approx(value, rel=1e-10, abs=1e-10)
+
+
 def same_tickets(table: Table, plain: Ladder) -> None:
     """Compare who queued when, what the rule saw, and how the wait ended."""
     assert len(table) == len(plain.tickets)
     for row, ticket in zip(rows(table), plain.tickets, strict=True):
         assert (row["player"], row["queued_hours"]) == (ticket.player.number, ticket.time)
-        assert row["rating"] == pytest.approx(ticket.rating, **_approximately())
+        assert row["rating"] == near(ticket.rating)
         ended = (row["ended_hours"], row["match"])
         wanted = (ticket.ended, ticket.match)
         assert [None if math.isnan(one) else one for one in ended] == list(wanted)
@@ -101,12 +105,8 @@ def same_games(table: Table, plain: Ladder) -> None:
             assert (row["game"], row["team"], row["player"]) == (game, side, player)
             assert row["score"] == won
             assert row["p"] == pytest.approx(match.p if side == "A" else 1.0 - match.p, rel=1e-12)
-            assert row["rating_before"] == pytest.approx(mu, **_approximately())
-            assert row["rating_after"] == pytest.approx(new, **_approximately())
-
-
-def _approximately() -> dict[str, float]:
-    return {"rel": 1e-10, "abs": 1e-10}
+            assert row["rating_before"] == near(mu)
+            assert row["rating_after"] == near(new)
 
 
 def test_teams_first() -> None:
@@ -172,9 +172,9 @@ def test_decisions_shift_no_draw() -> None:
         assert (mine[name] == theirs[name]).all()
     paired = [run(small(f"rule.player_diff={d}"), 5, range(12)).responses for d in (100, 800)]
     apart = run(small("rule.player_diff=800"), 6, range(12)).responses
-    name = small().responses.names.index("n_matches")
-    together = np.var(paired[0][:, name] - paired[1][:, name])
-    assert together < 0.5 * np.var(paired[0][:, name] - apart[:, name])
+    place = small().responses.names.index("n_matches")
+    together = np.var(paired[0][:, place] - paired[1][:, place])
+    assert together < 0.5 * np.var(paired[0][:, place] - apart[:, place])
 
 
 def test_nobody_plays_in_two_places() -> None:
