@@ -159,7 +159,7 @@ class Responses(Sequence[Response]):
         if isinstance(values, np.ndarray):
             if values.dtype != self.dtype or values.shape != (1,):
                 raise ValueError(f"a record of {values.dtype.names} is not one of {self.names}")
-            return self.rows(values)[0]
+            return np.array(self.rows(values)[0])
         for name in self.names:
             if name not in values:
                 raise ValueError(f"response {name!r} is missing")

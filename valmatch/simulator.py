@@ -20,7 +20,7 @@ from valmatch.model import Batch, Inputs, Model, Responses, Table, row_of
 from valmatch.models.registry import load_model
 from valmatch.streams import Streams
 
-__all__ = ["Recorded", "build", "record", "run"]
+__all__ = ["Recorded", "build", "record", "releases_gil", "run"]
 
 Floats = NDArray[np.float64]
 
@@ -70,6 +70,17 @@ def build(
     for remark in model.warnings:
         warn(remark)
     return model
+
+
+def releases_gil(*configs: Config) -> bool:
+    """Return whether the models of all configs leave the GIL to other threads; see `Model`.
+
+    Raises
+    ------
+    InputError
+        If there is no such model.
+    """
+    return all(getattr(load_model(one.model), "releases_gil", False) for one in configs)
 
 
 def run(
