@@ -109,7 +109,7 @@ def _play(
     standard : tuple of float
         What the ratings are standardised by for the controls.
     controls : numpy.ndarray
-        (n, 6) out; (0, 6) where they are not wanted.
+        (n, 6) out; nothing where they are not wanted or not known.
     out : numpy.ndarray
         (n,) records of the responses, out, without those that waits must be sorted for.
     """
@@ -132,7 +132,7 @@ def _play(
         waits[matched:] = np.inf
         days.matched[day] = matched
         fill_sums(lobby.state[0], count, rules.horizon, out[day])
-        if controls.shape[0] > 0:
+        if controls.size > 0:
             controls[day] = 0.0
             add_players(times, ratings, center, scale, controls[day])
     return replications.size

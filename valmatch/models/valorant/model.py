@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,9 +85,10 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
 
     def __init__(self, factors: ValorantFactors, files: Mapping[str, Path] = NO_FILES) -> None:
         arrivals = files.get("arrivals")
-        self._matcher, self._make_days = (
-            (joint, joint_days) if factors.matching == "joint" else (team_first, team_first_days)
-        )
+        matcher: tuple[Any, Any] = (team_first, team_first_days)
+        if factors.matching == "joint":
+            matcher = (joint, joint_days)
+        self._matcher, self._make_days = matcher
         self._trace: Trace | None = None
         self._process: ArrivalProcess | None = None
         self._sums: PlayerSums | None = None
@@ -216,7 +218,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         """
         announce_compilation(self._make_days)
         days, out = self._days, RESPONSES.record(replications.size)
-        standard = self._sums.standard if self._sums and len(seen) else (0.0, 1.0)
+        standard = self._sums.standard if self._sums and seen.size else (0.0, 1.0)
         made = self._make_days(
             replications,
             streams.words(0, GAPS),
