@@ -126,7 +126,7 @@ def _play(
             return day
         times, ratings, waits = days.times[:count], days.ratings[:count], days.waits[day]
         reset(lobby)
-        if run(times, ratings, 0, True, rules, *lobby[:], waits, days.log) < count:
+        if run(times, ratings, 0, True, rules, lobby, waits, days.log) < count:
             return day
         matched = lobby.state[0]["matched"]
         waits[matched:] = np.inf
