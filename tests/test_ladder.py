@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from tests.oracles.ladder import Ladder, Match
 from tests.oracles.ladder_measures import career_curves, days, responses
 from tests.oracles.ladder_world import draw_world
 from tests.oracles.rate import logistic
+from valmatch import rate_games, simulate
 from valmatch.config.loading import load
 from valmatch.model import Record, Table
 from valmatch.models.ladder import sources
@@ -199,3 +202,42 @@ def test_a_run_without_a_match_is_undefined() -> None:
     assert values["n_tickets"] == 0
     for name in ("win_gap", "avg_wait_time", "wait_p99", "rating_error", "games_per_player_day"):
         assert math.isnan(values[name])
+
+
+@pytest.mark.parametrize(
+    ("system", "parameters"),
+    [
+        ("elo", {"K": 32.0, "scale": 400.0}),
+        ("zonestats", {"T": 120.0, "GAME_MULT": 2.0, "MAX_GAME_LENGTH": 20.0}),
+        ("trueskill", {"mu": 1500.0, "sigma": 300.0, "beta": 400.0, "tau": 3.0}),
+    ],
+)
+def test_the_log_closes_the_circle(
+    system: str, parameters: dict[str, float], tmp_path: Path
+) -> None:
+    """Rating the log of a run gives the ratings of the run."""
+    overrides = {
+        "population.players": 60,
+        "days": 3,
+        "warmup_days": 1,
+        "rule.team_num": 2,
+        "rating.system": system,
+        "rating.beta": 400.0,
+        "rating.mu": {"elo": 1500.0, "zonestats": 500.0}.get(system, 1500.0),
+    }
+    run_folder = tmp_path / "run"
+    simulate(load("ladder", overrides), out=run_folder)
+    if system == "trueskill":
+        parameters = {**parameters, "draw_probability": 0.0}
+    rated = rate_games(
+        run_folder / "games.csv", system, parameters=parameters, out=tmp_path / "rated"
+    )
+    assert rated.games > 100
+    mine, theirs = (
+        {row["player"]: float(row[column]) for row in csv.DictReader(path.open())}
+        for path, column in (
+            (run_folder / "players.csv", "rating"),
+            (tmp_path / "rated" / "ratings.csv", "mu" if system == "trueskill" else "rating"),
+        )
+    )
+    assert all(mine[player] == pytest.approx(rating, abs=1e-9) for player, rating in theirs.items())

@@ -199,8 +199,4 @@ def joint_days(
 
 
 _reset_team_first = expanded(team_first.reset)
-
-
-@expanded
-def _reset_joint(lobby: joint.Lobby) -> None:
-    lobby.state.view(np.uint8)[:] = 0
+_reset_joint = expanded(joint.reset)
