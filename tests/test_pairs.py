@@ -214,8 +214,9 @@ def test_three_rounds_of_four_unequal_players(policy: str) -> None:
         assert found == wanted
         assert len(found) == 2
         for a, b in found:
-            strong, weak = sorted((a % 4, b % 4), key=skills.__getitem__, reverse=True)
-            new = update(*beliefs[strong], *beliefs[weak], noise)
+            strong, weak = sorted((a % 4, b % 4), key=lambda k: -skills[k])
+            (mu, variance), (other_mu, other) = beliefs[strong], beliefs[weak]
+            new = update(mu, variance, other_mu, other, noise)
             beliefs[strong], beliefs[weak] = new[:2], new[2:]
 
 
@@ -273,11 +274,12 @@ def worth(i: Waiting, j: Waiting, limit: float, waiting: list[Waiting], context:
         mean = sum(one.variance for one in waiting) / len(waiting)
         return pair_weights.knowledge_gradient_variance(*beliefs, mean, noise, multiplier)
     ordered = sorted(waiting, key=lambda one: (one.mu, one.ticket))
-    columns = zip(*[(one.mu, one.variance, one.ticket) for one in ordered], strict=True)
-    arrays = [np.array(column) for column in columns]
+    means = np.array([one.mu for one in ordered])
+    variances = np.array([one.variance for one in ordered])
+    tickets, band = np.array([one.ticket for one in ordered]), context.rule["band"]
     places = ordered.index(i), ordered.index(j)
     return pair_weights.knowledge_gradient(
-        *places, *arrays, context.rule["band"], noise, multiplier
+        *places, means, variances, tickets, band, noise, multiplier
     )
 
 
@@ -309,7 +311,9 @@ OTHERS = (
 )
 
 
-def bounds(beliefs: Any, kappa: float, multiplier: float) -> list[float]:  # noqa: ANN401
+def bounds(
+    beliefs: tuple[float, float, float, float], kappa: float, multiplier: float
+) -> list[float]:
     """Return the worth of a pair by the three policies that learn."""
     means, variances, tickets = OTHERS
     variances = variances.copy()
@@ -368,7 +372,7 @@ def test_a_player_without_others_gains_nothing() -> None:
 @pytest.mark.parametrize("mean", [1600.0, 1500.0, 900.0])
 def test_expected_variance_is_that_of_quadrature(mean: float) -> None:
     own, theirs = 200.0**2, 120.0**2
-    prior, noise = stats.norm(1500.0, math.sqrt(own)), math.sqrt(theirs + 2.0 * NOISE)
+    noise = math.sqrt(theirs + 2.0 * NOISE)
 
     def moment(power: int, won: bool) -> float:
         def integrand(z: float) -> float:
@@ -385,10 +389,9 @@ def test_expected_variance_is_that_of_quadrature(mean: float) -> None:
     found = pair_weights.expected_variance(1500.0, own, mean, theirs, NOISE)
     assert found == pytest.approx(own * expected, rel=1e-9)
     p = win_probability(1500.0, own, mean, theirs, NOISE)
-    won = update(1500.0, own, mean, theirs, NOISE)
-    lost = update(mean, theirs, 1500.0, own, NOISE)
-    assert found == pytest.approx(p * won[1] + (1.0 - p) * lost[3], rel=1e-12)
-    assert prior.var() > found
+    after_win = update(1500.0, own, mean, theirs, NOISE)[1]
+    after_loss = update(mean, theirs, 1500.0, own, NOISE)[3]
+    assert found == pytest.approx(p * after_win + (1.0 - p) * after_loss, rel=1e-12)
 
 
 def test_deviation_of_ucb_is_that_of_quadrature() -> None:

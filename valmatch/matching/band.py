@@ -50,12 +50,13 @@ def match_band(n: int, weights: Ints, gains: Ints, choices: Bytes, partners: Int
             if weights[at(i), at(k)] >= 0:
                 reach = k + 1
     half = 1 << (reach - 1)
-    gains[at(n % 2), : 2 * half] = 0
+    for taken in range(2 * half):
+        gains[at(n % 2), at(taken)] = 0
     for i in range(n - 1, -1, -1):
         _gain(half, weights[i], gains[(i + 1) % 2], gains[i % 2], choices[i])
-    taken = 0
     for i in range(n):
         partners[at(i)] = ALONE
+    taken = 0
     for i in range(n):
         nearest = 0 if taken & 1 else int(choices[at(i), at(taken >> 1)])
         taken >>= 1

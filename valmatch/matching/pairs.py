@@ -317,7 +317,8 @@ def _sort(n: int, keys: Floats, order: Ints, spare: Ints) -> None:
                 else:
                     spare[at(k)] = order[at(right)]
                     right += 1
-        order[:n] = spare[:n]
+        for k in range(n):
+            order[at(k)] = spare[at(k)]
         width *= 2
 
 
