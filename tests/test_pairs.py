@@ -48,7 +48,7 @@ def matched(n: int, weights: Weights, band: int) -> list[tuple[int, int]]:
     for (i, j), weight in weights.items():
         table[i, j - i - 1] = weight
     partners = np.zeros(n + 2, np.int64)
-    gains = np.full((2, 2**band), 7)  # the memory need not be clean
+    gains = np.full((4, 2**band), 7)  # the memory need not be clean
     choices = np.full((n + 2, 2 ** (band - 1)), 3, np.uint8)
     match_band(n, table, gains, choices, partners)
     assert all(partners[partners[i]] == i for i in range(n) if partners[i] != ALONE)

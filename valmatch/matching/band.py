@@ -38,7 +38,7 @@ def match_band(n: int, weights: Ints, gains: Ints, choices: Bytes, partners: Int
     weights : (>= n, band) ndarray of int64
         Of the pair of place i and place i + 1 + k at [i, k], at most `MOST`; negative where they
         cannot be matched, as where the second is n or more.
-    gains : (2, 2**band) ndarray of int64
+    gains : (4, 2**band) ndarray of int64
     choices : (>= n, 2**(band - 1)) ndarray of uint8
         Scratch.
     partners : (>= n,) ndarray of int64
@@ -53,7 +53,8 @@ def match_band(n: int, weights: Ints, gains: Ints, choices: Bytes, partners: Int
     for taken in range(2 * half):
         gains[at(n % 2), at(taken)] = 0
     for i in range(n - 1, -1, -1):
-        _gain(half, weights[i], gains[(i + 1) % 2], gains[i % 2], choices[i])
+        later, now = gains[(i + 1) % 2], gains[i % 2]
+        _gain(half, weights[i], later, gains[2], gains[3], now, choices[i])
     for i in range(n):
         partners[at(i)] = ALONE
     taken = 0
@@ -66,25 +67,28 @@ def match_band(n: int, weights: Ints, gains: Ints, choices: Bytes, partners: Int
 
 
 @unallocating
-def _gain(half: int, weights: Ints, later: Ints, gains: Ints, choices: Bytes) -> None:
+def _gain(
+    half: int, weights: Ints, later: Ints, best: Ints, nearest: Ints, gains: Ints, choices: Bytes
+) -> None:
     """Find the best choices of a place, and its gains, from the gains of the next place.
 
     Gains are by the places taken: bit k is for the place itself + k. Choices are by those taken of
-    the following places: how far the partner is, 0 for being left.
+    the following places: how far the partner is, 0 for being left. `best` and `nearest` are memory.
     """
     for taken in range(half):
-        gains[at(taken)] = later[at(taken)]
-        choices[at(taken)] = 0
-    farthest = weights.size
-    for k in range(farthest - 1, -1, -1):
-        bit = 1 << k
-        if weights[at(k)] >= 0:
-            for start in range(0, half, 2 * bit):
-                for taken in range(start, start + bit):
-                    total = weights[at(k)] + later[at(taken + bit)]
-                    if total >= gains[at(taken)]:
-                        gains[at(taken)], choices[at(taken)] = total, k + 1
+        best[at(taken)], nearest[at(taken)] = later[at(taken)], 0
+    for k in range(weights.size - 1, -1, -1):
+        weight = weights[at(k)]
+        if weight >= 0:
+            bit = 1 << k
+            # Without a branch, and through all masks, so that it compiles to vectors.
+            for taken in range(half):
+                total = weight + later[at(taken + bit)]
+                better = (taken & bit == 0) & (total >= best[at(taken)])
+                best[at(taken)] = total if better else best[at(taken)]
+                nearest[at(taken)] = k + 1 if better else nearest[at(taken)]
     nothing = later[0]
-    for taken in range(half - 1, -1, -1):
-        gains[at(2 * taken)] = gains[at(taken)] - nothing
+    for taken in range(half):
+        gains[at(2 * taken)] = best[at(taken)] - nothing
         gains[at(2 * taken + 1)] = later[at(taken)] - nothing
+        choices[at(taken)] = nearest[at(taken)]

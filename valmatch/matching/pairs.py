@@ -189,7 +189,7 @@ def new_lobby(capacity: int, band: int) -> Lobby:
         np.zeros(capacity),
         np.zeros(capacity, np.int64),
         np.zeros((capacity, band), np.int64),
-        np.zeros((2, 2**band), np.int64),
+        np.zeros((4, 2**band), np.int64),
         np.zeros((capacity, 2 ** (band - 1)), np.uint8),
         np.zeros(capacity, np.int64),
     )
@@ -338,7 +338,7 @@ def _weigh(now: float, rules: PairRules, lobby: Lobby, place: Words) -> None:
             )
 
 
-@unallocating
+@expanded
 def _weight(
     now: float,
     i: int,
@@ -360,7 +360,7 @@ def _weight(
     return int(min(np.rint(total * UNIT), float(MOST)))
 
 
-@unallocating
+@expanded
 def _worth(
     i: int,
     j: int,
