@@ -10,7 +10,7 @@ from tests.oracles.addressed import Addressed
 from tests.oracles.ladder import Factors, factors_with
 from tests.oracles.ladder_world import World, draw_world
 
-__all__ = ["random_factors", "random_world"]
+__all__ = ["POLICIES", "random_factors", "random_pairs", "random_world"]
 
 POLICIES = (
     "nearest",
@@ -68,7 +68,7 @@ def random_factors(rng: np.random.Generator, matching: str) -> Factors:
         "population": population,
         "sessions": sessions,
         "match": match,
-        "rule": _random_pairs(rng) if matching == "pairs" else _random_rule(rng, matching),
+        "rule": random_pairs(rng) if matching == "pairs" else _random_rule(rng, matching),
         "rating": rating,
     }
     return factors_with(changes)
@@ -90,7 +90,8 @@ def _random_rule(rng: np.random.Generator, matching: str) -> dict[str, Any]:
     }
 
 
-def _random_pairs(rng: np.random.Generator) -> dict[str, Any]:
+def random_pairs(rng: np.random.Generator) -> dict[str, Any]:
+    """Return factors of the rule `pairs`."""
     return {
         "matching": "pairs",
         "tick_seconds": float(rng.choice([60.0, 450.0, 3600.0])),

@@ -129,7 +129,7 @@ def run(
     state = lobby.state[0]
     taken = 0
     while True:
-        due = next_expiry(rules, lobby) if rules.continuous else np.inf
+        due = next_expiry(rules, lobby)
         if taken < times.size and times[at(taken)] < due:
             if state["matched"] + state["waiting"] >= waits.size or not has_room(rules, lobby):
                 return taken
@@ -164,7 +164,9 @@ def has_room(rules: Rules, lobby: Lobby) -> bool:
 
 @expanded
 def next_expiry(rules: Rules, lobby: Lobby) -> float:
-    """Return when the next player becomes prioritized, infinity if not before the horizon."""
+    """Return when the next player has a review for becoming prioritized, infinity for never."""
+    if not rules.continuous:
+        return np.inf
     state = lobby.state[0]
     if state["expired"] == state["waiting"]:
         return np.inf

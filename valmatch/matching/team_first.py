@@ -230,7 +230,7 @@ def run(
     state = lobby.state[0]
     taken = 0
     while True:
-        due = next_expiry(rules, lobby) if rules.continuous else np.inf
+        due = next_expiry(rules, lobby)
         if taken < times.size and times[at(taken)] < due:
             if state["matched"] + state["waiting"] >= waits.size or not has_room(rules, lobby):
                 return taken
@@ -271,7 +271,9 @@ def _later(rules: Rules) -> int:
 
 @expanded
 def next_expiry(rules: Rules, lobby: Lobby) -> float:
-    """Return when the next player becomes prioritized, infinity if not before the horizon."""
+    """Return when the next player has a review for becoming prioritized, infinity for never."""
+    if not rules.continuous:
+        return np.inf
     state = lobby.state[0]
     while state["head"] < state["end"] and lobby.queue[at(state["head"])]["team"] == GONE:
         state["head"] += 1

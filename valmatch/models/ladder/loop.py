@@ -2,7 +2,8 @@
 
 Match ends come in the order of their starts and wait in a ring; patience and the ends of breaks
 have a book each (`appointments`); session starts are entered into a third one an hour ahead, so
-that it holds few of them. At equal times: match ends, patience, queueings, becoming prioritized.
+that it holds few of them. At equal times: match ends, patience, queueings, becoming prioritized
+or ticks.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 
 from valmatch.compilation import at, expanded, unallocating
 from valmatch.draws.addressed import exponential_at, uniform_at
-from valmatch.matching import joint, team_first
+from valmatch.matching import joint, pairs, team_first
+from valmatch.matching.pairs import PairRules
 from valmatch.matching.rules import Rules
 from valmatch.models.ladder.appointments import APPOINTMENT, cancel, make, new_book
 from valmatch.models.ladder.beliefs import Game, Rater, new_game, predict, rate
@@ -39,6 +41,7 @@ __all__ = [
     "Loop",
     "World",
     "advance_joint",
+    "advance_pairs",
     "advance_team_first",
     "new_log",
     "new_loop",
@@ -187,7 +190,7 @@ class World(NamedTuple):
 
     Attributes
     ----------
-    rules : Rules
+    rules : Rules or PairRules
         Of the queue.
     conduct : Conduct
         Of players and matches.
@@ -197,7 +200,7 @@ class World(NamedTuple):
         Where the errors of a career are measured from.
     """
 
-    rules: Rules
+    rules: Rules | PairRules
     conduct: Conduct
     rater: Rater
     newcomers_rating: float
@@ -384,6 +387,35 @@ def advance_joint(
     )
 
 
+@unallocating
+def advance_pairs(
+    until: float,
+    world: World,
+    loop: Loop,
+    lobby: pairs.Lobby,
+    waits: Floats,
+    log: Log,
+) -> int:
+    """Let everything happen before the hour `until`, with pairs chosen at every tick.
+
+    Parameters and result are those of `advance_team_first`.
+    """
+    return _advance(
+        until,
+        world,
+        loop,
+        pairs.Room(lobby.state, lobby, loop.players, loop.place),
+        waits,
+        log,
+        pairs.has_room,
+        pairs.next_expiry,
+        pairs.join,
+        pairs.leave,
+        pairs.review,
+        pairs.line_up,
+    )
+
+
 @expanded
 def _advance(
     until: float,
@@ -403,7 +435,7 @@ def _advance(
     rules, conduct = world.rules, world.conduct
     state = loop.state[0]
     while True:
-        expiry = next_expiry(rules, lobby) if rules.continuous else np.inf
+        expiry = next_expiry(rules, lobby)
         ends = loop.ring[at(state["first"])]["end"] if state["playing"] > 0 else np.inf
         quits = loop.patient[0]["time"] if state["patient"] > 0 else np.inf
         queues = _next_queueing(loop)

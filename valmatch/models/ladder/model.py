@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.compilation import announce_compilation
-from valmatch.matching import joint, team_first
+from valmatch.matching import joint, pairs, team_first
+from valmatch.matching.pairs import PairRules
 from valmatch.matching.rules import Rules, ticks_per_hour
 from valmatch.model import NO_FILES, Axes, Batch, Model, Outcome, Record, Table
 from valmatch.models.ladder import beliefs
@@ -21,6 +22,8 @@ from valmatch.models.ladder.loop import Conduct, Log, Loop, World, new_log, new_
 from valmatch.models.ladder.measures import RESPONSES, Standing, accuracy, responses, standing
 from valmatch.models.ladder.population import Population, draw_population
 from valmatch.models.ladder.profile import shares_before
+from valmatch.models.ladder.sources import PAIR
+from valmatch.policies.pair_weights import POLICIES
 from valmatch.streams import Streams
 
 __all__ = ["LadderModel", "Start"]
@@ -33,6 +36,11 @@ SYSTEMS = {
     "elo": beliefs.ELO,
     "zonestats": beliefs.ZONESTATS,
     "trueskill": beliefs.TRUESKILL,
+}
+MATCHERS: Mapping[str, tuple[Any, Any]] = {
+    "team_first": (team_first, kernel.advance_team_first),
+    "joint": (joint, kernel.advance_joint),
+    "pairs": (pairs, kernel.advance_pairs),
 }
 MEASURES = ("win_gap", "wait", "error")
 SCALES = (1.0, 2.0**6, 2.0**10)
@@ -111,18 +119,18 @@ class LadderModel(Model[Start]):
     def __init__(self, factors: LadderFactors, files: Mapping[str, Path] = NO_FILES) -> None:
         assert not files
         self._factors = factors
-        is_joint = factors.rule.matching == "joint"
-        self._matcher: Any = joint if is_joint else team_first
-        self._advance: Any = kernel.advance_joint if is_joint else kernel.advance_team_first
+        rule = factors.rule
+        self._matcher, self._advance = MATCHERS[rule.matching]
+        self._width = rule.band if rule.matching == "pairs" else rule.team_num
         self._world = World(
-            _rules(factors),
+            _pair_rules(factors) if rule.matching == "pairs" else _rules(factors),
             _conduct(factors),
             _rater(factors),
             factors.rating.mu,
             factors.population.skill_mean,
         )
         self._shares = shares_before(factors.sessions.hourly_profile)
-        self._lobby = self._matcher.new_lobby(64, factors.rule.team_num)
+        self._lobby = self._matcher.new_lobby(64, self._width)
         self._waits = np.empty(1024)
         self._check: Callable[[], None] = lambda: None
 
@@ -215,7 +223,7 @@ class LadderModel(Model[Start]):
             if found == kernel.DONE:
                 return
             if found == kernel.NO_ROOM_IN_LOBBY:
-                self._lobby = self._matcher.grown(self._lobby, self._factors.rule.team_num)
+                self._lobby = self._matcher.grown(self._lobby, self._width)
             else:
                 waits = np.empty(2 * self._waits.size)
                 waits[: self._waits.size] = self._waits
@@ -303,6 +311,26 @@ def _rules(factors: LadderFactors) -> Rules:
         balanced=rule.tie_break == "balanced",
         around=False,
         ticks_per_hour=ticks_per_hour(horizon, rule.team_num),
+    )
+
+
+def _pair_rules(factors: LadderFactors) -> PairRules:
+    rule = factors.rule
+    return PairRules(
+        tick_seconds=rule.tick_seconds,
+        horizon=24.0 * factors.days,
+        tolerance=rule.tolerance,
+        widening=rule.widening,
+        oldest=rule.widening_age == "oldest",
+        band=rule.band,
+        policy=POLICIES.index(rule.policy),
+        multiplier=rule.gamma / (1.0 - rule.gamma),
+        kappa=rule.kappa,
+        urgency=rule.urgency,
+        reserve=rule.reserve,
+        noise=factors.rating_beta**2,
+        true_noise=factors.match.beta**2,
+        source=PAIR,
     )
 
 

@@ -1,0 +1,293 @@
+"""What a match of two waiting players is worth, by the policies that choose for everybody at once.
+
+Beliefs are normal, N(mean, variance); all densities are divided by N(0; 0, 2 beta^2), so that
+every worth is a pure number. Equation numbers are those of `valmatch.ratings.trueskill`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.compilation import at, unallocating
+from valmatch.ratings.trueskill import (
+    draw_quality_normalised,
+    update,
+    v_and_w,
+    win_probability,
+)
+
+__all__ = [
+    "POLICIES",
+    "draw_chance",
+    "expected_variance",
+    "knowledge_gradient",
+    "knowledge_gradient_variance",
+    "nearest",
+    "oracle",
+    "ucb",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+POLICIES = (
+    "nearest",
+    "draw_chance",
+    "knowledge_gradient",
+    "knowledge_gradient_variance",
+    "ucb",
+    "random",
+    "oracle",
+)
+"""Names of the policies; `random` is a uniform number of the two tickets."""
+
+_SAFETY = 1e-9
+"""Far above the rounding error of the two sides of a comparison."""
+
+
+@unallocating
+def nearest(difference: float, limit: float) -> float:
+    """Return 1 - abs(difference) / limit; 1 if the limit is 0.
+
+    Parameters
+    ----------
+    difference
+        Of the ratings that the rule sees.
+    limit
+        The largest difference that is allowed.
+    """
+    return 1.0 - abs(difference) / limit if limit > 0.0 else 1.0
+
+
+@unallocating
+def draw_chance(
+    mean_i: float, variance_i: float, mean_j: float, variance_j: float, noise_variance: float
+) -> float:
+    """Return q~ of (6), the believed density of a draw.
+
+    Parameters
+    ----------
+    mean_i, variance_i, mean_j, variance_j
+        Beliefs about the two skills.
+    noise_variance
+        Variance of one performance around the skill.
+    """
+    return draw_quality_normalised(mean_i, variance_i, mean_j, variance_j, noise_variance)
+
+
+@unallocating
+def oracle(skill_i: float, skill_j: float, noise_variance: float) -> float:
+    """Return the density of a draw of two players of known skill.
+
+    Parameters
+    ----------
+    skill_i, skill_j
+        The true skills.
+    noise_variance
+        Variance of one performance around the skill.
+    """
+    return draw_quality_normalised(skill_i, 0.0, skill_j, 0.0, noise_variance)
+
+
+@unallocating
+def ucb(
+    mean_i: float,
+    variance_i: float,
+    mean_j: float,
+    variance_j: float,
+    noise_variance: float,
+    kappa: float,
+) -> float:
+    """Return the draw chance plus kappa standard deviations of the true density of a draw.
+
+    Parameters
+    ----------
+    mean_i, variance_i, mean_j, variance_j
+        Beliefs about the two skills.
+    noise_variance
+        Variance of one performance around the skill.
+    kappa
+        Weight of the standard deviation; with 0 this is the draw chance.
+
+    Notes
+    -----
+    The square of N(x; 0, 2 beta^2) is N(x; 0, beta^2) / (2 beta sqrt(2 pi)).
+    """
+    quality = draw_chance(mean_i, variance_i, mean_j, variance_j, noise_variance)
+    total = variance_i + variance_j + noise_variance
+    difference = mean_i - mean_j
+    square = math.sqrt(noise_variance / total) * math.exp(-0.5 * difference * difference / total)
+    return quality + kappa * math.sqrt(max(0.0, square - quality * quality))
+
+
+@unallocating
+def expected_variance(
+    mean_i: float, variance_i: float, mean_j: float, variance_j: float, noise_variance: float
+) -> float:
+    """Return the expected variance of the belief about player i after a game against player j.
+
+    Parameters
+    ----------
+    mean_i, variance_i, mean_j, variance_j
+        Beliefs about the two skills.
+    noise_variance
+        Variance of one performance around the skill.
+
+    Notes
+    -----
+    It is variance_i - variance_i^2 / c^2 phi(x)^2 / (Phi(x) Phi(-x)), x = d / c.
+    """
+    total = variance_i + variance_j + 2.0 * noise_variance
+    return variance_i - variance_i * variance_i / total * _learnt(mean_i - mean_j, total)
+
+
+@unallocating
+def _learnt(difference: float, total: float) -> float:
+    """Return phi(x)^2 / (Phi(x) Phi(-x)), x = d / c."""
+    x = difference / math.sqrt(total)
+    return v_and_w(x)[0] * v_and_w(-x)[0]
+
+
+@unallocating
+def knowledge_gradient_variance(
+    mean_i: float,
+    variance_i: float,
+    mean_j: float,
+    variance_j: float,
+    mean_variance: float,
+    noise_variance: float,
+    multiplier: float,
+) -> float:
+    """Return the draw chance plus what the narrower beliefs are worth.
+
+    Parameters
+    ----------
+    mean_i, variance_i, mean_j, variance_j
+        Beliefs about the two skills.
+    mean_variance
+        Mean variance of all who wait: of the opponent, of equal mean, of each later game.
+    noise_variance
+        Variance of one performance around the skill.
+    multiplier
+        gamma / (1 - gamma); with 0 this is the draw chance.
+    """
+    quality = draw_chance(mean_i, variance_i, mean_j, variance_j, noise_variance)
+    total = variance_i + variance_j + 2.0 * noise_variance
+    learnt = _learnt(mean_i - mean_j, total)
+    added = 0.0
+    for variance in (variance_i, variance_j):
+        after = variance - variance * variance / total * learnt
+        added += _evenness(after + mean_variance, noise_variance) - _evenness(
+            variance + mean_variance, noise_variance
+        )
+    return quality + 0.5 * multiplier * added
+
+
+@unallocating
+def _evenness(variance: float, noise_variance: float) -> float:
+    """Return the draw chance of equal means, of two beliefs with this sum of variances."""
+    return math.sqrt(2.0 * noise_variance / (variance + 2.0 * noise_variance))
+
+
+@unallocating
+def knowledge_gradient(
+    i: int,
+    j: int,
+    means: Floats,
+    variances: Floats,
+    tickets: Ints,
+    band: int,
+    noise_variance: float,
+    multiplier: float,
+) -> float:
+    """Return the draw chance plus what the game adds to the best next draw chance of both players.
+
+    Parameters
+    ----------
+    i, j
+        The two players: places among those who wait.
+    means, variances, tickets
+        Beliefs about all who wait in order of their means, ties by ticket; and their tickets.
+    band
+        The next opponent is one of so many on each side of a player's mean, i and j taken out.
+    noise_variance
+        Variance of one performance around the skill.
+    multiplier
+        gamma / (1 - gamma); with 0 this is the draw chance.
+    """
+    mean_i, variance_i, mean_j, variance_j = means[i], variances[i], means[j], variances[j]
+    p = win_probability(mean_i, variance_i, mean_j, variance_j, noise_variance)
+    won = update(mean_i, variance_i, mean_j, variance_j, noise_variance)
+    lost = update(mean_j, variance_j, mean_i, variance_i, noise_variance)
+    gained = 0.0
+    for x, y, chance, win, loss in (
+        (i, j, p, (won[0], won[1]), (lost[2], lost[3])),
+        (j, i, p, (won[2], won[3]), (lost[0], lost[1])),
+    ):
+        after_win = _best_next(x, y, win, means, variances, tickets, band, noise_variance)
+        after_loss = _best_next(x, y, loss, means, variances, tickets, band, noise_variance)
+        now = (means[x], variances[x])
+        before = _best_next(x, y, now, means, variances, tickets, band, noise_variance)
+        gained += (chance * after_win + (1.0 - chance) * after_loss) - before
+    quality = draw_chance(mean_i, variance_i, mean_j, variance_j, noise_variance)
+    return quality + 0.5 * multiplier * gained
+
+
+@unallocating
+def _best_next(
+    player: int,
+    opponent: int,
+    belief: tuple[float, float],
+    means: Floats,
+    variances: Floats,
+    tickets: Ints,
+    band: int,
+    noise_variance: float,
+) -> float:
+    """Return the largest draw chance of a player of this belief, 0 if there is nobody."""
+    mean, variance = belief
+    place = _place_of(mean, player, means, tickets)
+    best = 0.0
+    for step in (-1, 1):
+        other = place - 1 if step < 0 else place
+        left = band
+        while left > 0 and 0 <= other < means.size:
+            if other not in (player, opponent):
+                left -= 1
+                best = _better(
+                    best, mean - means[at(other)], variance + variances[at(other)], noise_variance
+                )
+            other += step
+    return best
+
+
+@unallocating
+def _better(best: float, difference: float, variance: float, noise_variance: float) -> float:
+    """Return the larger of a draw chance and of that of a difference and a sum of variances."""
+    total = variance + 2.0 * noise_variance
+    # exp(-x) <= 1 / (1 + x + x^2 / 2) rules most opponents out without an exponential.
+    x = 0.5 * difference * difference / total
+    limit = best * (1.0 + x + 0.5 * x * x)
+    if 2.0 * noise_variance < (1.0 - _SAFETY) * total * limit * limit:
+        return best
+    quality = math.sqrt(2.0 * noise_variance / total) * math.exp(
+        -0.5 * difference * difference / total
+    )
+    return max(best, quality)
+
+
+@unallocating
+def _place_of(mean: float, player: int, means: Floats, tickets: Ints) -> int:
+    """Return how many of those who wait come before a player of this mean."""
+    low, high = 0, means.size
+    while low < high:
+        middle = (low + high) // 2
+        other = means[at(middle)]
+        if other < mean or (other == mean and tickets[at(middle)] < tickets[at(player)]):
+            low = middle + 1
+        else:
+            high = middle
+    return low
