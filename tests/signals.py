@@ -171,7 +171,7 @@ def interruption(number: int, run: Mapping[str, Undisturbed]) -> Interruption:
 def broken_promises(one: Interruption, run: Undisturbed, folder: Path) -> list[str]:
     """Interrupt a command in an empty folder and finish it; return what is wrong."""
     out = folder / "out"
-    stopped = _interrupt(run.at(out), one, folder / "err")
+    stopped = _interrupt(run.at(out), one, run.ready, folder / "err")
     problems = [*_judge(one, stopped), *_left_behind(one, run, out)]
     further = ["--resume"] if run.argv[0] in RESUMABLE else []
     again = valmatch(*run.at(out, *further, "--quiet"), *_one_worker(run))
@@ -206,8 +206,12 @@ def _start(argv: Sequence[str], err: int) -> subprocess.Popen[bytes]:
     )
 
 
-def _interrupt(argv: Sequence[str], one: Interruption, log: Path) -> Stopped:
-    """Start a command, send it signals, and wait until it and all its workers are gone."""
+def _interrupt(argv: Sequence[str], one: Interruption, ready: float, log: Path) -> Stopped:
+    """Start a command, send it signals, and wait until it and all its workers are gone.
+
+    The server that workers come from hears of the end of a killed command when it has imported
+    everything, which takes about as long as it takes the command to be `ready`.
+    """
     with log.open("w") as err:
         process = _start(argv, err.fileno())
         send = os.killpg if one.to_group else os.kill
@@ -222,7 +226,7 @@ def _interrupt(argv: Sequence[str], one: Interruption, log: Path) -> Stopped:
         except subprocess.TimeoutExpired:
             code = None
         ended = time.monotonic()
-        while (orphans := living(process.pid)) and time.monotonic() < ended + _patience():
+        while (orphans := living(process.pid)) and time.monotonic() < ended + _patience() + ready:
             time.sleep(0.05)
         if orphans:
             os.killpg(process.pid, signal.SIGKILL)

@@ -191,4 +191,6 @@ def test_no_part_of_joint_matching_counts_references() -> None:
         if hasattr(part, "py_func")
     ]
     assert {joint.run, joint_search.find_match} <= set(parts)
-    assert all(vars(part)["targetoptions"]["_nrt"] is False for part in parts)
+    options = [vars(part)["targetoptions"] for part in parts]
+    # What is expanded is compiled with the kernel that it stands in.
+    assert all(one.get("inline") == "always" or one["_nrt"] is False for one in options)

@@ -241,7 +241,10 @@ def test_byte_order_mark_is_skipped() -> None:
 
 
 def test_files_that_cannot_be_read() -> None:
-    names = f"shipped configs: {', '.join(shipped_configs())}"
+    names = (
+        "shipped configs: chess-1, kg-*, ladder, ladder-*, smoke, smoke-*, valorant, valorant-*,"
+        " zonestats, zonestats-*"
+    )
     Path("folder").mkdir()
     for source, line in [
         ("x/y.yaml", f"x/y.yaml: no such file ({names})"),

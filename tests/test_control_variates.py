@@ -346,6 +346,7 @@ def test_traces_and_other_models_have_no_controls(tmp_path: Path) -> None:
     path.write_text("arrival_hours,rating\n0,1000\n1,1010\n")
     models = [build(load("valorant", [f"arrivals={path}"]))]
     models += [build(load(config)) for config in ("kg-fig1-top", "zonestats")]
+    models.append(build(load("ladder", ["days=2", "warmup_days=1"])))
     assert len(models) == len(MODELS)
     for model in models:
         plain, seen = run(model, 1, range(2)), run(model, 1, range(2), controls=True)

@@ -160,16 +160,14 @@ def test_a_run_on_a_frozen_scheduler_can_be_stopped(tmp_path: Path) -> None:
         ]
 
 
-def test_a_second_interrupt_ends_at_once(tmp_path: Path) -> None:
+def test_an_interrupt_does_not_wait_for_workers_that_are_silent(tmp_path: Path) -> None:
     with _cluster(tmp_path) as cluster, cluster.run(tmp_path / "run") as process:
         for worker in cluster.workers:
             worker.send_signal(signal.SIGSTOP)
         process.send_signal(signal.SIGINT)
-        with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(timeout=3)  # for what is at work
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=10)
-    assert (process.returncode, err) == (130, "")
+        _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "Traceback" not in err
 
 
 # Workers that are lost, or not there

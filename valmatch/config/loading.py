@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias
 
@@ -78,6 +79,17 @@ def shipped_configs() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.yaml"), key=lambda path: path.stem)}
 
 
+def _families(names: Iterable[str]) -> list[str]:
+    """Return names, those that differ after the first hyphen as one: there are many of them."""
+    shown = []
+    for family, members in groupby(names, lambda name: name.partition("-")[0]):
+        listed = list(members)
+        several = len(listed) > 1
+        shown += [name for name in listed if name == family or not several]
+        shown += [f"{family}-*"] * several
+    return shown
+
+
 def _json(value: object) -> str:
     """Write plain values, and arrays and scalars of numpy, as JSON, which is YAML."""
     return json.dumps(value, default=lambda array: array.tolist())
@@ -99,7 +111,7 @@ def _read(source: str | Path | Mapping[str, Any]) -> tuple[bytes, str, Path]:
     except FileNotFoundError:
         near = nearest(path.name.removesuffix(path.suffix), shipped)
         meant = f"did you mean the shipped config {near!r}?" if near else ""
-        others = meant or f"shipped configs: {', '.join(shipped)}"
+        others = meant or f"shipped configs: {', '.join(_families(shipped))}"
         raise InputError(f"{source}: no such file ({others})") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{source}: cannot be read: {reason(error)}") from None
