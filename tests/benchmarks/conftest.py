@@ -48,10 +48,12 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     """Print how long each benchmark takes against the last release."""
     if not (found := config.stash.get(_units, {})):
         return
-    if config.getoption("--record-release"):
+    if config.getoption("--record-release", default=False):
         record = {"version": valmatch.__version__, "calibrations": found}
         RECORD.write_text(json.dumps(record, indent=2) + "\n", "utf-8")
-    last = json.loads(RECORD.read_text("utf-8"))
+    last: dict[str, Any] = {"version": "no release", "calibrations": {}}
+    if RECORD.exists():
+        last = json.loads(RECORD.read_text("utf-8"))
     terminalreporter.section(f"time against {last['version']}, calibrated")
     for name, units in found.items():
         before = last["calibrations"].get(name)
