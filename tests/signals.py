@@ -44,6 +44,7 @@ SIGNALS: Mapping[str, Sequence[signal.Signals]] = {
 }
 
 TWO = ("--workers", "2")
+PROCESSES = ("--executor", "processes", *TWO)
 DASK = ("--executor", "dask", *TWO)
 REPLICATE = ("replicate", "valorant", "-n", "1000")
 CURVES = ("replicate", "kg-fig1-top", "--set", "n_opponents=9", "--set", "n_games=50")
@@ -54,6 +55,7 @@ OPTIMIZE = ("optimize", "valorant-20min", "--budget", "500")
 COMMANDS: Mapping[str, Sequence[str]] = {
     "replicate": REPLICATE,
     "replicate, 2 workers": (*REPLICATE, *TWO),
+    "replicate, 2 processes": (*REPLICATE, *PROCESSES),
     "replicate, dask": (*REPLICATE, *DASK),
     "curves": (*CURVES, "--set", "rank=1", "-n", "300"),
     "curves, 2 workers": (*CURVES, "--set", "rank=1", "-n", "300", *TWO),
@@ -185,7 +187,7 @@ def broken_promises(one: Interruption, run: Undisturbed, folder: Path) -> list[s
 def _one_worker(run: Undisturbed) -> list[str]:
     """Return options by which a command runs in this process, with the same results."""
     one = ["--workers", "1"] if "--workers" in run.argv else []
-    return [*one, *(["--executor", "local"] if "dask" in run.argv else [])]
+    return [*one, *(["--executor", "local"] if "--executor" in run.argv else [])]
 
 
 def _patience() -> float:

@@ -50,7 +50,7 @@ def log(tmp_path: Path) -> Path:
         ),
         (
             lambda: valmatch.replicate(SMALL, 3, executor="locl"),
-            "executor: 'locl' (allowed: local or dask; did you mean local?)",
+            "executor: 'locl' (allowed: local or processes or dask; did you mean local?)",
         ),
         (
             lambda: valmatch.replicate(SMALL, 3, max_seconds=-1.0),

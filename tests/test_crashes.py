@@ -134,7 +134,8 @@ def test_two_processes_on_one_folder_are_refused(tmp_path: Path) -> None:
 
 
 def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
-    process = start("replicate", "valorant", "-n", 1000000, "--workers", 2, "--out", tmp_path)
+    workers = ("--workers", 2, "--executor", "processes")
+    process = start("replicate", "valorant", "-n", 1000000, *workers, "--out", tmp_path)
     process.kill()
     process.communicate()
     deadline = time.monotonic() + 60

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from tests.oracles.ladder import Ladder, Match
 from tests.oracles.ladder_measures import career_curves, days, responses
 from tests.oracles.ladder_world import draw_world
 from tests.oracles.rate import logistic
+from valmatch import rate_games, simulate
 from valmatch.config.loading import load
 from valmatch.model import Record, Table
 from valmatch.models.ladder import sources
@@ -69,12 +72,16 @@ def same(found: Any, wanted: Mapping[str, float | None]) -> None:  # noqa: ANN40
         assert found[name] == pytest.approx(expected, rel=1e-9, abs=1e-9, nan_ok=True), name
 
 
+def near(value: float) -> Any:  # noqa: ANN401
+    return pytest.approx(value, rel=1e-10, abs=1e-10)
+
+
 def same_tickets(table: Table, plain: Ladder) -> None:
     """Compare who queued when, what the rule saw, and how the wait ended."""
     assert len(table) == len(plain.tickets)
     for row, ticket in zip(rows(table), plain.tickets, strict=True):
         assert (row["player"], row["queued_hours"]) == (ticket.player.number, ticket.time)
-        assert row["rating"] == pytest.approx(ticket.rating, **_approximately())
+        assert row["rating"] == near(ticket.rating)
         ended = (row["ended_hours"], row["match"])
         wanted = (ticket.ended, ticket.match)
         assert [None if math.isnan(one) else one for one in ended] == list(wanted)
@@ -101,12 +108,8 @@ def same_games(table: Table, plain: Ladder) -> None:
             assert (row["game"], row["team"], row["player"]) == (game, side, player)
             assert row["score"] == won
             assert row["p"] == pytest.approx(match.p if side == "A" else 1.0 - match.p, rel=1e-12)
-            assert row["rating_before"] == pytest.approx(mu, **_approximately())
-            assert row["rating_after"] == pytest.approx(new, **_approximately())
-
-
-def _approximately() -> dict[str, float]:
-    return {"rel": 1e-10, "abs": 1e-10}
+            assert row["rating_before"] == near(mu)
+            assert row["rating_after"] == near(new)
 
 
 def test_teams_first() -> None:
@@ -172,9 +175,9 @@ def test_decisions_shift_no_draw() -> None:
         assert (mine[name] == theirs[name]).all()
     paired = [run(small(f"rule.player_diff={d}"), 5, range(12)).responses for d in (100, 800)]
     apart = run(small("rule.player_diff=800"), 6, range(12)).responses
-    name = small().responses.names.index("n_matches")
-    together = np.var(paired[0][:, name] - paired[1][:, name])
-    assert together < 0.5 * np.var(paired[0][:, name] - apart[:, name])
+    place = small().responses.names.index("n_matches")
+    together = np.var(paired[0][:, place] - paired[1][:, place])
+    assert together < 0.5 * np.var(paired[0][:, place] - apart[:, place])
 
 
 def test_nobody_plays_in_two_places() -> None:
@@ -199,3 +202,42 @@ def test_a_run_without_a_match_is_undefined() -> None:
     assert values["n_tickets"] == 0
     for name in ("win_gap", "avg_wait_time", "wait_p99", "rating_error", "games_per_player_day"):
         assert math.isnan(values[name])
+
+
+@pytest.mark.parametrize(
+    ("system", "parameters"),
+    [
+        ("elo", {"K": 32.0, "scale": 400.0}),
+        ("zonestats", {"T": 120.0, "GAME_MULT": 2.0, "MAX_GAME_LENGTH": 20.0}),
+        ("trueskill", {"mu": 1500.0, "sigma": 300.0, "beta": 400.0, "tau": 3.0}),
+    ],
+)
+def test_the_log_closes_the_circle(
+    system: str, parameters: dict[str, float], tmp_path: Path
+) -> None:
+    """Rating the log of a run gives the ratings of the run."""
+    overrides = {
+        "population.players": 60,
+        "days": 3,
+        "warmup_days": 1,
+        "rule.team_num": 2,
+        "rating.system": system,
+        "rating.beta": 400.0,
+        "rating.mu": {"elo": 1500.0, "zonestats": 500.0}.get(system, 1500.0),
+    }
+    run_folder = tmp_path / "run"
+    simulate(load("ladder", overrides), out=run_folder)
+    if system == "trueskill":
+        parameters = {**parameters, "draw_probability": 0.0}
+    rated = rate_games(
+        run_folder / "games.csv", system, parameters=parameters, out=tmp_path / "rated"
+    )
+    assert rated.games > 100
+    mine, theirs = (
+        {row["player"]: float(row[column]) for row in csv.DictReader(path.open())}
+        for path, column in (
+            (run_folder / "players.csv", "rating"),
+            (tmp_path / "rated" / "ratings.csv", "mu" if system == "trueskill" else "rating"),
+        )
+    )
+    assert all(mine[player] == pytest.approx(rating, abs=1e-9) for player, rating in theirs.items())

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-import valmatch.models.registry as registry
 from valmatch.config.factor_paths import factor_names
 from valmatch.config.identity import config_id, identity
 from valmatch.config.loading import load
@@ -16,12 +15,6 @@ from valmatch.errors import InputError
 from valmatch.models.ladder.factors import LadderFactors
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
-
-
-@pytest.fixture(autouse=True)
-def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = registry.ModelEntry(LadderFactors, "a ladder", "fractions:Fraction")
-    monkeypatch.setitem(registry.OWN, "ladder", entry)
 
 
 def ladder(*overrides: str) -> LadderFactors:
@@ -75,7 +68,6 @@ def test_the_defaults() -> None:
             "wait_thresh": 0.1,
             "player_slack": 400.0,
             "team_slack": 100.0,
-            "team_rule": "range",
             "review": "arrivals",
             "slack_scope": "team",
             "tie_break": "balanced",
@@ -187,7 +179,6 @@ def test_the_noise_that_fits_the_outcome() -> None:
             " ratings are always the skills (allowed with known: prior)",
         ),
         ("rule.matching=joint rule.team_num=17", "17 players on a team are too many for joint"),
-        ("rule.matching=joint rule.team_rule=newcomer", "newcomer is for team_first matching"),
         ("rule.matching=pairs rule.band=17", "17 is too large (allowed: an integer from 1 to 16"),
         ("rule.matching=pairs rule.gamma=1", "1 is too large (allowed: a number from 0 to 0.9999"),
         (

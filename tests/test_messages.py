@@ -236,7 +236,8 @@ def test_nothing_of_a_file_that_is_no_queue_log_is_shown(tmp_path: Path) -> None
 
 SCRIPT = """\
 import valmatch
-valmatch.replicate({"model": "valorant", "factors": {"horizon": 2}}, 100, workers=2)
+valmatch.replicate({"model": "valorant", "factors": {"horizon": 2}}, 100, workers=2,
+                   executor="processes")
 """
 
 

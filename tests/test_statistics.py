@@ -96,5 +96,5 @@ def test_curve_sums_count_who_defines_a_value() -> None:
     assert sums.n == 4
     assert sums.defined.tolist() == [4, 2, 0]
     np.testing.assert_allclose(sums.mean, [3.0, 6.0, np.nan])
-    deviation = np.std([1.0, 2.0, 6.0, 3.0], ddof=1)
+    deviation = float(np.std([1.0, 2.0, 6.0, 3.0], ddof=1))
     np.testing.assert_allclose(sums.std_error, [deviation / 2.0, 1.0, np.nan])

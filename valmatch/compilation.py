@@ -10,6 +10,7 @@ import hashlib
 import os
 import shutil
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -49,6 +50,7 @@ STRICT: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 """No fastmath, because results must be reproducible; no GIL, because a thread may wait for it."""
 
 _announced = False
+_announcing = threading.Lock()
 
 
 def njit(function: F) -> F:
@@ -193,7 +195,10 @@ def announce_compilation(kernel: Any) -> None:  # noqa: ANN401
     stem = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}-"
     if place and any(Path(place).glob(f"{stem}*.nbi")):
         return
-    _announced = True
+    with _announcing:
+        if _announced:
+            return
+        _announced = True
     if not place:
         text = "compiling kernels (not kept: no folder to write to; NUMBA_CACHE_DIR names one)"
     else:

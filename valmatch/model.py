@@ -12,6 +12,7 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from valmatch.errors import RunError
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.streams import Streams
 
@@ -28,6 +29,7 @@ __all__ = [
     "Table",
     "Values",
     "Window",
+    "row_of",
 ]
 
 Floats = NDArray[np.float64]
@@ -141,9 +143,9 @@ class Responses(Sequence[Response]):
     def __repr__(self) -> str:
         return f"Responses({', '.join(self.names)})"
 
-    def record(self) -> NDArray[np.void]:
-        """Return a record in which nothing is set, (1,) of `dtype`."""
-        return self._blank.copy()
+    def record(self, count: int = 1) -> NDArray[np.void]:
+        """Return records in which nothing is set, (count,) of `dtype`."""
+        return np.repeat(self._blank, count)
 
     def row(self, values: Values) -> Floats:
         """Return the responses in order, (len(self),) float64; NaN where undefined.
@@ -157,9 +159,7 @@ class Responses(Sequence[Response]):
         if isinstance(values, np.ndarray):
             if values.dtype != self.dtype or values.shape != (1,):
                 raise ValueError(f"a record of {values.dtype.names} is not one of {self.names}")
-            if self._unset in values.tobytes():
-                self._refuse_unset(values)
-            return values.view(np.float64)
+            return np.array(self.rows(values)[0])
         for name in self.names:
             if name not in values:
                 raise ValueError(f"response {name!r} is missing")
@@ -170,8 +170,20 @@ class Responses(Sequence[Response]):
                 raise ValueError(f"response {name!r} is an array of shape {np.shape(value)}")
         return np.array([values[name] for name in self.names], dtype=np.float64)
 
-    def _refuse_unset(self, values: NDArray[np.void]) -> None:
-        unset = values.view(np.int64) == UNSET
+    def rows(self, records: NDArray[np.void]) -> Floats:
+        """Return the responses of records, (n, len(self)) float64; NaN where undefined.
+
+        Raises
+        ------
+        ValueError
+            Naming the first response that is missing in any of them.
+        """
+        if self._unset in records.tobytes():
+            self._refuse_unset(records)
+        return records.view(np.float64).reshape(-1, len(self))
+
+    def _refuse_unset(self, records: NDArray[np.void]) -> None:
+        unset = (records.view(np.int64).reshape(-1, len(self)) == UNSET).any(axis=0)
         for name, missing in zip(self.names, unset.tolist(), strict=True):
             if missing:
                 raise ValueError(f"response {name!r} is missing")
@@ -320,6 +332,9 @@ class Model(ABC, Generic[Inputs]):
         Remarks on the model's input, one line each.
     floors : mapping of str to tuple
         What theory knows of the least mean of a response: (value, under which condition).
+    releases_gil : bool
+        Whether replications are made by compiled code that lets other threads of Python run:
+        then threads rather than processes share the work on one machine.
     """
 
     responses: Responses
@@ -327,6 +342,7 @@ class Model(ABC, Generic[Inputs]):
     axes: Axes | None = None
     warnings: Sequence[str] = ()
     floors: Mapping[str, tuple[float, str]] = MappingProxyType({})
+    releases_gil: bool = False
 
     def draws_by(self, factor: str) -> bool:
         """Return whether the random inputs depend on a factor, or on a part of it."""
@@ -353,6 +369,73 @@ class Model(ABC, Generic[Inputs]):
     def run(self, inputs: Inputs) -> Outcome:
         """Return what comes of these inputs."""
 
+    def run_many(
+        self,
+        streams: Streams,
+        replications: Sequence[int],
+        controls: bool,
+        check: Callable[[], None],
+    ) -> Batch:
+        """Run replications, here one by one; a model that can make many at once does so.
+
+        Parameters
+        ----------
+        streams : Streams
+            Where their random numbers come from.
+        replications : sequence of int
+            Their indices.
+        controls : bool
+            Whether to observe the controls.
+        check : callable
+            To be called between two pieces of work; ends the run by what it raises.
+
+        Returns
+        -------
+        Batch
+            As `valmatch.simulator.run` returns it: the same, however many are made at once.
+
+        Raises
+        ------
+        RunError
+            If a replication does not give each of the responses, and no others.
+        """
+        curves = CurveSums.zeros(self.axes.shape) if self.axes else None
+        rows, seen = [], []
+        for replication in replications:
+            check()
+            inputs = self.draw(streams, replication)
+            if controls:
+                inputs, observed = self.observe(inputs)
+            outcome = self.run(inputs)
+            rows.append(row_of(self, outcome.responses))
+            if controls:
+                seen.append(observed())
+            if curves is not None and outcome.curves is not None:
+                curves.add(outcome.curves)
+        return Batch(
+            _table(rows, len(self.responses)),
+            curves,
+            _table(seen, len(self.controls)) if controls else None,
+        )
+
     @abstractmethod
     def record(self, inputs: Inputs) -> Record:
         """Return the same responses with everything that happened."""
+
+
+def row_of(model: Model[Inputs], values: Values) -> Floats:
+    """Return the responses of a replication in their order; see `Responses.row`.
+
+    Raises
+    ------
+    RunError
+        If the model does not give each of its responses, and no others.
+    """
+    try:
+        return model.responses.row(values)
+    except ValueError as error:
+        raise RunError(f"{type(model).__name__}: {error}") from None
+
+
+def _table(rows: Sequence[Floats], width: int) -> Floats:
+    return np.array(rows, dtype=np.float64).reshape(len(rows), width)

@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 from valmatch.config.config import Config
 from valmatch.errors import RunError
 from valmatch.fields import Factors
-from valmatch.model import Batch, Inputs, Model, Responses, Table, Values
+from valmatch.model import Batch, Inputs, Model, Responses, Table, row_of
 from valmatch.models.registry import load_model
-from valmatch.statistics.curve_sums import CurveSums
 from valmatch.streams import Streams
 
-__all__ = ["Recorded", "build", "record", "row_of", "run"]
+__all__ = ["Recorded", "build", "record", "releases_gil", "run"]
 
 Floats = NDArray[np.float64]
 
@@ -73,8 +72,23 @@ def build(
     return model
 
 
+def releases_gil(*configs: Config) -> bool:
+    """Return whether the models of all configs leave the GIL to other threads; see `Model`.
+
+    Raises
+    ------
+    InputError
+        If there is no such model.
+    """
+    return all(getattr(load_model(one.model), "releases_gil", False) for one in configs)
+
+
 def run(
-    model: Model[Inputs], seed: int, replications: Iterable[int], controls: bool = False
+    model: Model[Inputs],
+    seed: int,
+    replications: Iterable[int],
+    controls: bool = False,
+    check: Callable[[], None] = lambda: None,
 ) -> Batch:
     """Run replications of a model.
 
@@ -88,6 +102,8 @@ def run(
         Indices >= 0; each replication depends on the seed and its own index alone.
     controls : bool
         Whether to observe the controls; no response depends on it.
+    check : callable
+        Called between two pieces of work; ends the run by what it raises.
 
     Returns
     -------
@@ -99,28 +115,7 @@ def run(
     RunError
         If the model does not give each of its responses, and no others.
     """
-    streams = Streams(seed)
-    curves = CurveSums.zeros(model.axes.shape) if model.axes else None
-    rows, seen = [], []
-    for replication in replications:
-        inputs = model.draw(streams, replication)
-        if controls:
-            inputs, observed = model.observe(inputs)
-        outcome = model.run(inputs)
-        rows.append(row_of(model, outcome.responses))
-        if controls:
-            seen.append(observed())
-        if curves is not None and outcome.curves is not None:
-            curves.add(outcome.curves)
-    return Batch(
-        _table(rows, len(model.responses)),
-        curves,
-        _table(seen, len(model.controls)) if controls else None,
-    )
-
-
-def _table(rows: Sequence[Floats], width: int) -> Floats:
-    return np.array(rows, dtype=np.float64).reshape(len(rows), width)
+    return model.run_many(Streams(seed), list(replications), controls, check)
 
 
 def record(model: Model[Inputs], seed: int, replication: int) -> Recorded:
@@ -133,11 +128,3 @@ def record(model: Model[Inputs], seed: int, replication: int) -> Recorded:
     """
     found = model.record(model.draw(Streams(seed), replication))
     return Recorded(row_of(model, found.responses), found.tables)
-
-
-def row_of(model: Model[Inputs], values: Values) -> Floats:
-    """Return the responses of a replication in their order; see `Responses.row`."""
-    try:
-        return model.responses.row(values)
-    except ValueError as error:
-        raise RunError(f"{type(model).__name__}: {error}") from None

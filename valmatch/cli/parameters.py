@@ -137,7 +137,7 @@ def place(
     executor: str | None, scheduler: str | None, given: ReplicateOptions
 ) -> tuple[str | None, str | None]:
     """Return executor and scheduler: what the command line says of either outranks the config."""
-    if scheduler is None and executor != "local":
+    if scheduler is None and executor in (None, "dask"):
         return executor or given.executor, given.scheduler
     return executor, scheduler
 
@@ -263,7 +263,9 @@ Seed = Annotated[
 
 Workers = Annotated[
     int | None,
-    typer.Option(parser=whole("workers"), metavar="W", help="Worker processes.  [default: 1]"),
+    typer.Option(
+        parser=whole("workers"), metavar="W", help="Workers of this machine.  [default: 1]"
+    ),
 ]
 
 
@@ -271,8 +273,8 @@ Executor = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Where replications run: local (processes) or dask.  [default: dask with --scheduler,"
-        " else local]",
+        help="Where replications run: local (threads where the model can use them, else processes),"
+        " processes or dask.  [default: dask with --scheduler, else local]",
     ),
 ]
 

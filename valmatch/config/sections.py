@@ -52,12 +52,12 @@ class ReplicateOptions(Options):
         None, description="Seed of all random numbers."
     )
     workers: Annotated[int, _within("workers"), *Whole] | None = Field(
-        None, description="Number of worker processes."
+        None, description="Number of workers of this machine."
     )
-    executor: Literal["local", "dask"] | None = Field(
+    executor: Literal["local", "processes", "dask"] | None = Field(
         None,
-        description="Where replications run: local processes or a Dask cluster; null: dask with a"
-        " scheduler, else local.",
+        description="Where replications run: local (threads where the model can use them, else"
+        " processes), processes or a Dask cluster; null: dask with a scheduler, else local.",
     )
     scheduler: str | None = Field(
         None, description="Address of a Dask scheduler; null: dask starts one for the run."

@@ -7,11 +7,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator
 from concurrent.futures import BrokenExecutor, CancelledError, Future, wait
+from contextlib import suppress
 
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.errors import InputError, RunError, option
 from valmatch.execution.executors import WorkerPool
+from valmatch.execution.interruption import Stop, Stopped
 from valmatch.model import Batch, Model
 from valmatch.simulator import build, run
 
@@ -20,14 +22,17 @@ __all__ = ["Chunks"]
 TARGET = 0.2
 """Seconds of work in a chunk: long against the cost of sending it, short against patience."""
 
-POLL_SECONDS = 0.5
+POLL_SECONDS = 0.1
 """Seconds between two looks at whether to stop while waiting for a chunk."""
 
 RETRIES = 3
 """Times that workers may be lost with a chunk."""
 
 _own = threading.local()
-"""The model of this thread of this worker process: models are for one thread at a time."""
+"""The model of this thread of this process: models are for one thread at a time."""
+
+Piece = tuple[range, "Future[tuple[Batch, float]]"]
+Check = Callable[[], None]
 
 
 class Chunks:
@@ -51,12 +56,31 @@ class Chunks:
         self._pool, self._config, self._seed, self._controls = pool, config, seed, controls
         self._size = 1
 
-    def run(self, todo: range, stop: Callable[[], bool]) -> Generator[Batch]:
+    def run(self, todo: range, stop: Stop) -> Generator[Batch]:
         """Yield what comes of the replications `todo` in order, chunk by chunk.
 
-        Once `stop` says so, nothing more is begun; what is at work is still waited for.
+        Once `stop` says so, nothing more is begun; what is at work is still waited for, until
+        that is urgent.
         """
-        pending: deque[tuple[range, Future[tuple[Batch, float]]]] = deque()
+        pending: deque[Piece] = deque()
+        closed = threading.Event()
+
+        def check() -> None:
+            if closed.is_set() or stop.urgent():
+                raise Stopped
+
+        try:
+            with suppress(Stopped):
+                yield from self._advance(todo, pending, stop, check)
+        finally:
+            closed.set()
+            for _, future in pending:
+                future.cancel()
+
+    def _advance(
+        self, todo: range, pending: deque[Piece], stop: Stop, check: Check
+    ) -> Generator[Batch]:
+        """Hand out chunks and yield their results; `check` ends work in this process."""
         losses = 0
         while todo or pending:
             slots = self._pool.slots()
@@ -68,11 +92,13 @@ class Chunks:
             while todo and len(pending) < self._pool.ahead * max(1, slots):
                 size = self._fair(len(todo), slots)
                 chunk, todo = todo[:size], todo[size:]
-                pending.append((chunk, self._hand_out(chunk)))
+                pending.append((chunk, self._hand_out(chunk, check)))
             if not pending:
                 return
             chunk, future = pending[0]
             if not wait([future], POLL_SECONDS).done:
+                if stop.urgent():
+                    return
                 continue
             result = _result(future)
             if result is None:
@@ -81,7 +107,7 @@ class Chunks:
                     raise RunError(
                         f"{losses} times the workers were lost with replications {chunk}"
                     )
-                pending[0] = chunk, self._hand_out(chunk)
+                pending[0] = chunk, self._hand_out(chunk, check)
                 continue
             pending.popleft()
             losses = 0
@@ -94,15 +120,17 @@ class Chunks:
         share = left // (2 * max(1, slots))
         return max(1, self._size // self._pool.finest, min(self._size, share))
 
-    def _hand_out(self, chunk: range) -> Future[tuple[Batch, float]]:
-        return self._pool.executor.submit(_work, self._config, self._seed, chunk, self._controls)
+    def _hand_out(self, chunk: range, check: Check) -> Future[tuple[Batch, float]]:
+        work = self._config, self._seed, chunk, self._controls
+        shared = (check,) if self._pool.here else ()
+        return self._pool.executor.submit(_work, *work, *shared)
 
 
 def _result(future: Future[tuple[Batch, float]]) -> tuple[Batch, float] | None:
     """Return the result of a chunk, None if the workers that had it were lost."""
     try:
         return future.result()
-    except (InputError, RunError):
+    except (InputError, RunError, Stopped):
         raise
     except BrokenExecutor:
         raise RunError(
@@ -123,11 +151,17 @@ def _next_size(size: int, seconds: float) -> int:
     return max(1, min(4 * size, int(size * TARGET / max(seconds, 1e-9))))
 
 
-def _work(config: Config, seed: int, replications: range, controls: bool) -> tuple[Batch, float]:
+def _work(
+    config: Config,
+    seed: int,
+    replications: range,
+    controls: bool,
+    check: Check = lambda: None,
+) -> tuple[Batch, float]:
     """Run a chunk in a worker; return what came of it and the seconds it took."""
     model = _model_of(config)
     started = time.perf_counter()
-    batch = run(model, seed, replications, controls)
+    batch = run(model, seed, replications, controls, check)
     return batch, time.perf_counter() - started
 
 

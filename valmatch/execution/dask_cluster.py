@@ -32,11 +32,11 @@ def dask_pool(
         if scheduler is None:
             detail(f"executor: dask, {workers} workers")
             with _own_cluster(workers) as client:
-                yield WorkerPool(client.get_executor(pure=False), lambda: workers, 2, 3)
+                yield WorkerPool(client.get_executor(pure=False), lambda: workers, 2, 3, here=False)
         else:
             with connection(scheduler) as client:
                 slots = Workers(client, scheduler, warn, detail).slots
-                yield WorkerPool(client.get_executor(pure=False), slots, 2, 3)
+                yield WorkerPool(client.get_executor(pure=False), slots, 2, 3, here=False)
 
 
 @contextmanager

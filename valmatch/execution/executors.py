@@ -1,4 +1,4 @@
-"""Where chunks of work run: in this process, in worker processes, on a Dask cluster.
+"""Where chunks of work run: here, in threads, in worker processes, on a Dask cluster.
 
 All are executors of the standard library's `concurrent.futures`.
 """
@@ -10,7 +10,13 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from concurrent.futures import (
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
 from contextlib import AbstractContextManager, contextmanager
 from multiprocessing import (
     current_process,
@@ -25,12 +31,12 @@ from typing import Any, NamedTuple
 
 from valmatch.config import arguments
 from valmatch.errors import InputError, RunError, option
-from valmatch.execution.interruption import SIGNALS, held_signals
+from valmatch.execution.interruption import SIGNALS, held_signals, leave_signals
 from valmatch.models.registry import OWN
 
 __all__ = ["EXECUTORS", "LOCAL", "WorkerPool", "check_workers", "open_pool", "process_pool"]
 
-LOCAL, DASK = EXECUTORS = "local", "dask"
+LOCAL, PROCESSES, DASK = EXECUTORS = "local", "processes", "dask"
 
 UNGUARDED = 86
 """Exit code of a worker process whose script asks for workers while it is imported."""
@@ -50,12 +56,15 @@ class WorkerPool(NamedTuple):
         time.
     finest : int
         Into how many pieces one may be cut where the work ends; few where handing out is slow.
+    here : bool
+        Whether it works in this process, whose objects the work can then share.
     """
 
     executor: Executor
     slots: Callable[[], int]
     ahead: int
     finest: int
+    here: bool
 
 
 @contextmanager
@@ -65,6 +74,8 @@ def open_pool(
     scheduler: str | None = None,
     warn: Callable[[str], None] = lambda text: None,
     detail: Callable[[str], None] = lambda text: None,
+    *,
+    threads: bool = False,
 ) -> Iterator[WorkerPool]:
     """Start workers, and dismiss them in the end; what they have not begun is dropped.
 
@@ -73,12 +84,14 @@ def open_pool(
     executor : str or None
         One of `EXECUTORS`; None is Dask where a scheduler is given, else local.
     workers : int
-        Worker processes; a single local one is this process itself. Of no meaning with a
+        Threads or processes; a single local one is this thread itself. Of no meaning with a
         scheduler, which has workers of its own.
     scheduler : str or None
         Address of a Dask scheduler; None starts a Dask cluster in this process.
     warn, detail : callable
         Called when there is nobody to work, and with the number of workers.
+    threads : bool
+        Whether local workers are threads, for work that runs without the GIL.
 
     Raises
     ------
@@ -95,15 +108,18 @@ def open_pool(
         return
     if scheduler is not None:
         raise InputError(
-            f"{option('scheduler')}: of no use with {option('executor=local')} (allowed:"
+            f"{option('scheduler')}: of no use with {option(f'executor={executor}')} (allowed:"
             f" {option('executor=dask')})"
         )
-    detail(f"executor: local, {workers} workers")
-    if workers == 1:
-        yield WorkerPool(_Serial(), lambda: 1, 1, 1)
+    detail(f"executor: {executor}, {workers} workers")
+    if executor == LOCAL and workers == 1:
+        yield WorkerPool(_Serial(), lambda: 1, 1, 1, here=True)
+    elif executor == LOCAL and threads:
+        with _Threads(workers, initializer=leave_signals) as pool:
+            yield WorkerPool(pool, lambda: workers, 2, 16, here=True)
     else:
         with process_pool(workers) as processes:
-            yield WorkerPool(processes, lambda: workers, 2, 16)
+            yield WorkerPool(processes, lambda: workers, 2, 16, here=False)
 
 
 def _dask_pool(*arguments: Any) -> AbstractContextManager[WorkerPool]:  # noqa: ANN401
@@ -139,6 +155,13 @@ class _Serial(Executor):
         except Exception as error:
             future.set_exception(error)
         return future
+
+
+class _Threads(ThreadPoolExecutor):
+    """Threads, of which nothing further is wanted in the end."""
+
+    def __exit__(self, *exception: object) -> None:
+        self.shutdown(cancel_futures=True)
 
 
 class _Processes(ProcessPoolExecutor):

@@ -10,9 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["SIGNALS", "Stop", "Stopped", "held_signals", "stop_on_signal"]
+__all__ = ["SIGNALS", "Stop", "Stopped", "held_signals", "leave_signals", "stop_on_signal"]
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+PATIENCE = 0.5
+"""Seconds that an interruption waits for what is at work."""
 
 
 class Stopped(Exception):  # noqa: N818 - no error
@@ -38,6 +41,7 @@ class Stop:
     def __init__(self, max_seconds: float = math.inf, whole: Stop | None = None) -> None:
         self.reason = ""
         self._deadline = time.monotonic() + max_seconds
+        self._interrupted = math.inf
         self._whole = whole
 
     def __call__(self) -> bool:
@@ -47,6 +51,20 @@ class Stop:
         if not self.reason and time.monotonic() >= self._deadline:
             self.reason = "out of time"
         return bool(self.reason)
+
+    def interrupt(self) -> None:
+        """Let the reason be a signal."""
+        self.reason = "interrupted"
+        self._interrupted = time.monotonic()
+
+    def urgent(self) -> bool:
+        """Return whether to stop even inside a piece of work: it takes longer than a signal waits.
+
+        The end of the time is never urgent.
+        """
+        if self._whole and self._whole.urgent():
+            return True
+        return time.monotonic() >= self._interrupted + PATIENCE
 
     def check(self) -> None:
         """Raise `Stopped` if it is time to stop."""
@@ -69,7 +87,7 @@ def stop_on_signal(max_seconds: float = math.inf) -> Iterator[Stop]:
     def note(number: int, frame: FrameType | None) -> None:
         if stop.reason == "interrupted":
             raise KeyboardInterrupt
-        stop.reason = "interrupted"
+        stop.interrupt()
 
     before = {number: signal.signal(number, note) for number in SIGNALS}
     try:
@@ -77,6 +95,12 @@ def stop_on_signal(max_seconds: float = math.inf) -> Iterator[Stop]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def leave_signals() -> None:
+    """Let signals come to other threads than this one, where the platform can."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
 
 
 @contextmanager

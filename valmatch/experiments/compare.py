@@ -23,7 +23,7 @@ from valmatch.experiments.plan import DEFAULT_N, DEFAULT_SEED, Plan
 from valmatch.experiments.replicate import check_kept, run_plan
 from valmatch.experiments.replications import Replications
 from valmatch.model import Response
-from valmatch.simulator import build
+from valmatch.simulator import build, releases_gil
 from valmatch.statistics.estimates import Estimate, estimate
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
@@ -246,7 +246,9 @@ def compare(
     path = None if out is None else arguments.path("out", out)
     _common(build(first).responses, build(second).responses, first.model, second.model)
     with ExitStack() as stack:
-        pool = stack.enter_context(open_pool(executor, workers, scheduler, warn, detail))
+        threads = releases_gil(first, second)
+        opened = open_pool(executor, workers, scheduler, warn, detail, threads=threads)
+        pool = stack.enter_context(opened)
         folder = None
         if path:
             identity = {"config_id_b": config_id(second), "seed": seed}

@@ -23,7 +23,7 @@ from valmatch.experiments.plan import DEFAULT_N, DEFAULT_SEED, MAX_REPS, Plan
 from valmatch.experiments.replications import Replications
 from valmatch.model import Response
 from valmatch.nearest import hint
-from valmatch.simulator import build
+from valmatch.simulator import build, releases_gil
 from valmatch.statistics.precision import Precision, Target, parse_target
 from valmatch.storage.curve_file import write_curves
 from valmatch.storage.output import to_json, write_atomically, write_csv
@@ -58,9 +58,9 @@ def replicate(
 ) -> Replications:
     """Run replications 0..n-1 of a config, or a shard of them.
 
-    SIGINT (Ctrl-C), SIGTERM and the end of the time end the run after the chunks at work: what is
-    finished is kept, in the files and in the result. No result depends on workers, executor,
-    shards or interruptions.
+    SIGINT (Ctrl-C), SIGTERM and the end of the time end the run after the chunks at work, for which
+    a signal waits half a second: what is finished is kept, in the files and in the result. No
+    result depends on workers, executor, shards or interruptions.
 
     Parameters
     ----------
@@ -71,10 +71,11 @@ def replicate(
     seed : int
         Seed of all random numbers, >= 0.
     workers : int
-        Worker processes, >= 1; without effect where a Dask scheduler is given.
+        Workers, >= 1; without effect where a Dask scheduler is given.
     executor : str or None
-        ``local``: processes of this machine; ``dask``: the workers of a Dask scheduler. None is
-        ``dask`` where a scheduler is given, else ``local``.
+        ``local``: threads of this process where the model's compiled code lets them work at once,
+        else processes of this machine; ``processes``: such processes in any case; ``dask``: the
+        workers of a Dask scheduler. None is ``dask`` where a scheduler is given, else ``local``.
     scheduler : str or None
         Address of that scheduler; ``dask`` without one starts one in this process.
     shard : Shard or str
@@ -120,7 +121,9 @@ def replicate(
     plan = Plan(n, seed, part, confidence, targets, max_reps, control_variates)
     with ExitStack() as stack:
         limit = arguments.seconds("max_seconds", max_seconds)
-        pool = stack.enter_context(open_pool(executor, workers, scheduler, warn, detail))
+        threads = releases_gil(config)
+        opened = open_pool(executor, workers, scheduler, warn, detail, threads=threads)
+        pool = stack.enter_context(opened)
         return run_plan(
             config,
             plan,

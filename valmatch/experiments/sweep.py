@@ -21,6 +21,7 @@ from valmatch.experiments.design import Design
 from valmatch.experiments.plan import Plan
 from valmatch.experiments.replicate import check_kept, run_plan
 from valmatch.experiments.replications import STATISTICS, Replications
+from valmatch.simulator import releases_gil
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
@@ -143,7 +144,9 @@ def run_design(
     """
     results: dict[str, Replications] = {}
     with ExitStack() as stack:
-        pool = stack.enter_context(open_pool(executor, workers, scheduler, warn, detail))
+        threads = releases_gil(config)
+        opened = open_pool(executor, workers, scheduler, warn, detail, threads=threads)
+        pool = stack.enter_context(opened)
         folder = None
         if out:
             ids = list(map(config_id, configs))

@@ -96,7 +96,7 @@ def new_lobby(capacity: int, team_num: int) -> Lobby:
 
 def reset(lobby: Lobby) -> None:
     """Empty a lobby for the next replication."""
-    lobby.state[:] = 0
+    lobby.state.view(np.uint8)[:] = 0
 
 
 def grown(lobby: Lobby, team_num: int) -> Lobby:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from valmatch.errors import InputError
 from valmatch.fields import Factors
+from valmatch.models.ladder.factors import LadderFactors
 from valmatch.models.opponent.factors import OpponentFactors
 from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.models.zonestats.factors import ZoneStatsFactors
@@ -113,6 +114,11 @@ OWN = {
         ZoneStatsFactors,
         "a population with latent skills plays games that ZoneStats rates",
         "valmatch.models.zonestats.model:ZoneStatsModel",
+    ),
+    "ladder": ModelEntry(
+        LadderFactors,
+        "players of unknown skill come in sessions, queue, play, are rated, and come back",
+        "valmatch.models.ladder.model:LadderModel",
     ),
 }
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.config.config import Config
-from valmatch.model import Model
+from valmatch.model import Model, row_of
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import with_factors
-from valmatch.simulator import build, row_of
+from valmatch.simulator import build
 from valmatch.streams import Streams
 
 __all__ = ["BudgetSpent", "Evaluator", "Journal"]

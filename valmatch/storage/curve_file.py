@@ -97,7 +97,11 @@ def write_sums(folder: Path, sums: CurveSums, over: Sequence[range]) -> None:
     ends = [(part.start, part.stop, part.step) for part in over]
     content = io.BytesIO()
     replications = np.array(ends, dtype=np.int64).reshape(len(ends), 3)
-    parts = {"replications": replications, "total": sums.total, "squares": sums.squares}
+    parts: dict[str, Any] = {
+        "replications": replications,
+        "total": sums.total,
+        "squares": sums.squares,
+    }
     if (sums.defined != sums.n).any():
         parts[DEFINED] = sums.defined
     np.savez(content, **parts)

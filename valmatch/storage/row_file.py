@@ -13,6 +13,7 @@ from typing import TextIO
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic_core import to_json
 
 from valmatch.errors import InputError, RunError
 from valmatch.storage.line_file import numbers, read_lines
@@ -54,6 +55,23 @@ class RowFormat:
         """Return the line of a replication."""
         cells = ",".join(map(cell, values, self.whole))
         return f"{self.config_id},{self.seed},{replication},{cells}\n"
+
+    def lines(self, replications: range, rows: Floats) -> str:
+        """Return the lines of replications, (n, len(names)), at least one."""
+        sizes = np.abs(rows)
+        usual = (sizes >= 1e-4) & (sizes < 1e15) | (sizes == 0.0)
+        missing = np.isnan(rows) & ~np.array(self.whole, np.bool_)
+        if not (usual | missing).all():
+            return "".join(map(self.line, replications, rows.tolist()))
+        columns = [
+            column.astype(np.int64).tolist() if whole else column.tolist()
+            for column, whole in zip(rows.T, self.whole, strict=True)
+        ]
+        # The serializer of pydantic writes usual numbers as repr does, twelve times as fast.
+        text = to_json(list(zip(replications, *columns, strict=True))).decode()
+        start = f"{self.config_id},{self.seed},"
+        text = text[2:-2].replace("],[", f"\n{start}").replace("NaN", "")
+        return f"{start}{text}\n"
 
     def parse(self, line: str) -> tuple[int, list[float]] | None:
         """Return the replication of a line (without its end) and its values; None if damaged."""
@@ -182,9 +200,8 @@ class RowFile:
         """Write the next replications; they are on disk when this returns."""
         assert self._file is not None
         indices = self._indices[self._done : self._done + len(chunk)]
-        lines = map(self._form.line, indices, chunk.tolist())
         try:
-            self._file.write("".join(lines))
+            self._file.write(self._form.lines(indices, chunk) if len(chunk) else "")
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:

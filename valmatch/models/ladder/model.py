@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from valmatch.compilation import announce_compilation
 from valmatch.matching import joint, pairs, team_first
 from valmatch.matching.pairs import PairRules
 from valmatch.matching.rules import Rules, ticks_per_hour
-from valmatch.model import NO_FILES, Axes, Model, Outcome, Record, Table
+from valmatch.model import NO_FILES, Axes, Batch, Model, Outcome, Record, Table
 from valmatch.models.ladder import beliefs
 from valmatch.models.ladder import loop as kernel
 from valmatch.models.ladder.factors import LadderFactors
@@ -98,6 +98,7 @@ class LadderModel(Model[Start]):
     """
 
     responses = RESPONSES
+    releases_gil = True
     drawn_by = frozenset(
         (
             "days",
@@ -131,6 +132,7 @@ class LadderModel(Model[Start]):
         self._shares = shares_before(factors.sessions.hourly_profile)
         self._lobby = self._matcher.new_lobby(64, self._width)
         self._waits = np.empty(1024)
+        self._check: Callable[[], None] = lambda: None
 
     def draw(self, streams: Streams, replication: int) -> Start:
         """Return the players of a replication; no rule and no rating enters."""
@@ -145,6 +147,17 @@ class LadderModel(Model[Start]):
             place,
         )
         return Start(population, place)
+
+    def run_many(
+        self,
+        streams: Streams,
+        replications: Sequence[int],
+        controls: bool,
+        check: Callable[[], None],
+    ) -> Batch:
+        """Run replications one by one, checking every day."""
+        self._check = check
+        return super().run_many(streams, replications, controls, check)
 
     def run(self, inputs: Start) -> Outcome:
         """Return the responses, and the curves over the games of a career."""
@@ -186,6 +199,7 @@ class LadderModel(Model[Start]):
         self._matcher.reset(self._lobby)
         standings, days, day = {}, [], 0
         for moment in self._moments():
+            self._check()
             self._go_on(24.0 * moment, loop, log)
             standings[moment] = standing(loop.players)
             if moment == day + 1 or moment == factors.days:

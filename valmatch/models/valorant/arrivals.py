@@ -15,7 +15,18 @@ from valmatch.draws.poisson import fill_poisson
 from valmatch.draws.ziggurat import fill_exponential, fill_normal
 from valmatch.streams import Streams
 
-__all__ = ["ArrivalProcess", "ArrivingPlayers", "arrival_times", "cholesky_factor", "skill_vectors"]
+__all__ = [
+    "CHUNK",
+    "GAPS",
+    "VECTORS",
+    "ArrivalProcess",
+    "ArrivingPlayers",
+    "Law",
+    "arrival_times",
+    "cholesky_factor",
+    "draw_players",
+    "skill_vectors",
+]
 
 Floats = NDArray[np.float64]
 
@@ -46,6 +57,29 @@ class ArrivingPlayers(NamedTuple):
     times: Floats
     ratings: Floats
     vectors: Floats
+
+
+class Law(NamedTuple):
+    """The law of the arrivals as `draw_players` takes it.
+
+    Attributes
+    ----------
+    whole_gaps : bool
+        Gaps are Poisson counts of mean 1, not exponentials.
+    edges, levels, rates : numpy.ndarray
+        As for `arrival_times`.
+    mean, factor, multipliers, elo_max
+        As for `skill_vectors`.
+    """
+
+    whole_gaps: bool
+    edges: Floats
+    levels: Floats
+    rates: Floats
+    mean: Floats
+    factor: Floats
+    multipliers: Floats
+    elo_max: float
 
 
 @njit
@@ -152,8 +186,8 @@ def skill_vectors(
 def draw_players(
     gaps: Words,
     normals: Words,
-    whole_gaps: bool,
     clock: Floats,
+    whole_gaps: bool,
     edges: Floats,
     levels: Floats,
     rates: Floats,
@@ -173,12 +207,10 @@ def draw_players(
     ----------
     gaps, normals : numpy.ndarray
         In and out: the two streams.
-    whole_gaps : bool
-        Gaps are Poisson counts of mean 1, not exponentials.
-    clock, edges, levels, rates
+    clock : numpy.ndarray
         As for `arrival_times`.
-    mean, factor, multipliers, elo_max
-        As for `skill_vectors`.
+    whole_gaps, edges, levels, rates, mean, factor, multipliers, elo_max
+        A `Law`.
     times, vectors, ratings : numpy.ndarray
         (n,), (n, 3) and (n,) out.
 
@@ -272,6 +304,16 @@ class ArrivalProcess:
         # Nearly always one chunk reaches the horizon: the mean and six deviations.
         expected = self.expected_players
         self.room = int(expected + 6.0 * math.sqrt(expected)) + 16 if count is None else count
+        self.law = Law(
+            whole_gaps,
+            self.edges,
+            self.levels,
+            self.rates,
+            self.mean,
+            self.factor,
+            self.multipliers,
+            float(elo_max),
+        )
 
     @property
     def expected_players(self) -> float:
@@ -300,22 +342,7 @@ class ArrivalProcess:
             room = size if left is None else min(size, left)
             times, ratings = np.empty(room), np.empty(room)
             vectors = np.empty((room, self.mean.size))
-            count, finished = draw_players(
-                gaps,
-                normals,
-                self.whole_gaps,
-                clock,
-                self.edges,
-                self.levels,
-                self.rates,
-                self.mean,
-                self.factor,
-                self.multipliers,
-                self.elo_max,
-                times,
-                vectors,
-                ratings,
-            )
+            count, finished = draw_players(gaps, normals, clock, *self.law, times, vectors, ratings)
             yield ArrivingPlayers(times[:count], ratings[:count], vectors[:count])
             if left is not None:
                 left -= count

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from valmatch.compilation import njit
 from valmatch.models.valorant.arrivals import ArrivalProcess, ArrivingPlayers
 
-__all__ = ["PlayerSums", "rating_integrals"]
+__all__ = ["PlayerSums", "add_players", "rating_integrals"]
 
 Floats = NDArray[np.float64]
 
@@ -50,7 +50,7 @@ class PlayerSums:
         self._process = process
 
     @cached_property
-    def _standard(self) -> tuple[float, float]:
+    def standard(self) -> tuple[float, float]:
         """Return about the mean and standard deviation of a rating; inf if ratings do not vary.
 
         Round numbers, so that rounding on no platform moves them.
@@ -73,7 +73,7 @@ class PlayerSums:
         process = self._process
         players = process.expected_players
         hours = (process.rates * np.diff(process.edges**2)).sum() / 2.0
-        center, scale = self._standard
+        center, scale = self.standard
         powers = np.zeros(POWERS)
         if scale < math.inf:
             powers = rating_integrals(process, center, scale)
@@ -90,14 +90,14 @@ class PlayerSums:
     def _counted(
         self, chunks: Iterable[ArrivingPlayers], sums: Floats
     ) -> Iterator[ArrivingPlayers]:
-        center, scale = self._standard
+        center, scale = self.standard
         for chunk in chunks:
-            _add_players(chunk.times, chunk.ratings, center, scale, sums)
+            add_players(chunk.times, chunk.ratings, center, scale, sums)
             yield chunk
 
 
 @njit
-def _add_players(times: Floats, ratings: Floats, center: float, scale: float, sums: Floats) -> None:
+def add_players(times: Floats, ratings: Floats, center: float, scale: float, sums: Floats) -> None:
     """Add players to the controls, in the order of `NAMES`."""
     sums[0] += times.size
     for k in range(times.size):

@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import announce_compilation, inlined, njit
+from valmatch.compilation import announce_compilation
 from valmatch.errors import option
 from valmatch.matching import joint, team_first
 from valmatch.matching.rules import Rules, prioritized, ticks_per_hour
-from valmatch.model import NO_FILES, Model, Outcome, Record, Response, Responses, Table
-from valmatch.models.valorant.arrivals import ArrivalProcess, ArrivingPlayers
+from valmatch.model import NO_FILES, Batch, Model, Outcome, Record, Response, Responses, Table
+from valmatch.models.valorant.arrivals import (
+    CHUNK,
+    GAPS,
+    VECTORS,
+    ArrivalProcess,
+    ArrivingPlayers,
+    Law,
+)
 from valmatch.models.valorant.controls import PlayerSums
+from valmatch.models.valorant.days import Days, joint_days, new_days, team_first_days
 from valmatch.models.valorant.factors import ValorantFactors
+from valmatch.models.valorant.summary import fill_quantiles, summarize
 from valmatch.models.valorant.trace import Trace, read_trace
 from valmatch.streams import Streams
 
 __all__ = ["RESPONSES", "ValorantModel"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 RESPONSES = Responses(
     Response("avg_team_diff", "Elo points", "mean over matches of |mean rating - mean rating|"),
@@ -57,6 +68,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
     """
 
     responses = RESPONSES
+    releases_gil = True
     drawn_by = frozenset(
         (
             "poisson_rate",
@@ -73,7 +85,10 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
 
     def __init__(self, factors: ValorantFactors, files: Mapping[str, Path] = NO_FILES) -> None:
         arrivals = files.get("arrivals")
-        self._matcher: Any = joint if factors.matching == "joint" else team_first
+        matcher: tuple[Any, Any] = (team_first, team_first_days)
+        if factors.matching == "joint":
+            matcher = (joint, joint_days)
+        self._matcher, self._make_days = matcher
         self._trace: Trace | None = None
         self._process: ArrivalProcess | None = None
         self._sums: PlayerSums | None = None
@@ -120,6 +135,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         # Room for six deviations above the mean; what is never touched takes no memory.
         self._waits = np.empty(int(players + 6.0 * players**0.5) + 16)
         self._no_log = np.empty((0, 3 + 2 * factors.team_num))
+        self._check: Callable[[], None] = lambda: None
 
     def _remarks(self, arrivals: Path | None) -> Iterator[str]:
         if self._trace is None:
@@ -161,6 +177,67 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         """Return the players, to be used once, and a function that gives their sums afterwards."""
         return self._sums.observe(inputs) if self._sums else super().observe(inputs)
 
+    def run_many(
+        self,
+        streams: Streams,
+        replications: Sequence[int],
+        controls: bool,
+        check: Callable[[], None],
+    ) -> Batch:
+        """Run replications, days that fit the memory of one call of compiled code in few calls."""
+        self._check = check
+        process = self._process
+        if process is None or self._open_ended or process.room > CHUNK:
+            return super().run_many(streams, replications, controls, check)
+        indices = np.array(replications, np.int64)
+        rows = np.empty((indices.size, len(RESPONSES)))
+        seen = np.empty((indices.size if controls else 0, len(self.controls)))
+        done = 0
+        while done < indices.size:
+            check()
+            most = done + self._days.matched.size
+            made = self._run_days(streams, process.law, indices[done:most], seen[done:most])
+            if not len(made):
+                one = super().run_many(streams, replications[done : done + 1], controls, check)
+                made = one.responses
+                if one.controls is not None:
+                    seen[done] = one.controls
+            rows[done : done + len(made)] = made
+            done += len(made)
+        return Batch(rows, None, seen if controls else None)
+
+    @cached_property
+    def _days(self) -> Days:
+        assert self._process is not None
+        return new_days(self._process.room, self._rules.team_num)
+
+    def _run_days(self, streams: Streams, law: Law, replications: Ints, seen: Floats) -> Floats:
+        """Return the responses of days up to the first one that does not fit.
+
+        A day does not fit if its players are unusually many, or if the lobby is to grow.
+        """
+        announce_compilation(self._make_days)
+        days, out = self._days, RESPONSES.record(replications.size)
+        standard = self._sums.standard if self._sums and seen.size else (0.0, 1.0)
+        made = self._make_days(
+            replications,
+            streams.words(0, GAPS),
+            streams.words(0, VECTORS),
+            law,
+            self._rules,
+            self._lobby,
+            days,
+            standard,
+            seen,
+            out,
+        )
+        matched, out = days.matched[:made], out[:made]
+        # Row by row, because numpy's vectorised sort is faster than its selection of six order
+        # statistics.
+        days.waits[:made, : matched.max(initial=0)].sort(axis=1)
+        fill_quantiles(days.waits, matched, out)
+        return RESPONSES.rows(out)
+
     def run(self, inputs: Iterable[ArrivingPlayers]) -> Outcome:
         """Return the responses to these arrivals."""
         return Outcome(self._responses(self._match(inputs, self._no_log)))
@@ -194,6 +271,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         count = 0
         while True:
             following = next(ahead, None)
+            self._check()
             count += self._feed(chunk, count, following is None, log)
             if following is None:
                 return count
@@ -229,7 +307,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         # In place, because a copy of the waits of millions of players would show; sorted, because
         # numpy's vectorised sort is faster than its selection of six order statistics.
         waits.sort()
-        _summarize(state, waits, players, self._rules.horizon, out)
+        summarize(state, waits, players, self._rules.horizon, out)
         return out
 
     def _players_table(self, players: ArrivingPlayers, log: Floats) -> Table:
@@ -281,47 +359,6 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
                 "team_diff": np.abs(means[0] - means[1]),
             },
         )
-
-
-@njit
-def _summarize(
-    state: NDArray[np.void], waits: Floats, players: int, horizon: float, out_: NDArray[np.void]
-) -> None:
-    """Turn the sums of a replication into its responses, by name."""
-    sums, out = state[0], out_[0]
-    matches, matched = sums["matches"], sums["matched"]
-    all_waits = sums["wait"] + sums["unmatched_wait"]
-    out["avg_team_diff"] = _ratio(sums["team_diff"], matches)
-    out["avg_player_diff"] = _ratio(sums["player_diff"], 2 * matches)
-    out["avg_wait_time"] = _ratio(sums["wait"], matched)
-    out["avg_wait_time_all"] = _ratio(all_waits, players)
-    out["wait_p50"] = _quantile(waits, 0.5)
-    out["wait_p90"] = _quantile(waits, 0.9)
-    out["wait_p95"] = _quantile(waits, 0.95)
-    out["wait_p99"] = _quantile(waits, 0.99)
-    out["max_wait_time"] = sums["longest_wait"] if matched > 0 else np.nan
-    out["avg_queue_length"] = all_waits / (60.0 * horizon)
-    out["matched_fraction"] = _ratio(matched, players)
-    out["prioritized_fraction"] = _ratio(sums["prioritized"], players)
-    out["n_players"] = players
-    out["n_matches"] = matches
-    out["unmatched"] = players - matched
-
-
-@inlined
-def _ratio(total: float, count: int) -> float:
-    return total / count if count else np.nan
-
-
-@inlined
-def _quantile(ordered: Floats, q: float) -> float:
-    """Return a quantile of sorted values, interpolated linearly; NaN without a value."""
-    last = ordered.size - 1
-    if last < 0:
-        return np.nan
-    low = int(q * last)
-    high = min(low + 1, last)
-    return ordered[low] + (ordered[high] - ordered[low]) * (q * last - low)
 
 
 def _sums(ratings: Floats) -> Floats:
