@@ -255,22 +255,29 @@ def _best_next(
 ) -> float:
     """Return the largest draw chance of a player of this belief and place, 0 if there is nobody."""
     mean, variance = belief
-    best, best_total, best_power = NOBODY, 1.0, 0.0
-    for step in (-1, 1):
-        other = place - 1 if step < 0 else place
-        left = band
-        while left > 0 and 0 <= other < means.size:
-            if other != player and other != opponent:  # noqa: PLR1714
-                left -= 1
-                difference = mean - means[at(other)]
-                total = variance + variances[at(other)] + 2.0 * noise_variance
-                power = difference * difference / total
-                if best == NOBODY or _is_better(total, power, best_total, best_power):
-                    best, best_total, best_power = other, total, power
-            other += step
+    low, high = _window(place, min(player, opponent), max(player, opponent), band, means.size)
+    best, best_total, best_power = NOBODY, 1.0, np.inf
+    for k in range(low, high):
+        difference = mean - means[at(k)]
+        total = variance + variances[at(k)] + 2.0 * noise_variance
+        power = difference * difference / total
+        if _is_better(total, power, best_total, best_power) and k != player and k != opponent:  # noqa: PLR1714
+            best, best_total, best_power = k, total, power
     if best == NOBODY:
         return 0.0
     return draw_chance(mean, variance, means[at(best)], variances[at(best)], noise_variance)
+
+
+@inlined
+def _window(place: int, first: int, second: int, band: int, n: int) -> tuple[int, int]:
+    """Return the range of the `band` players on each side of a place, besides two who lie in it."""
+    low = place - band
+    low -= int(low <= second < place)
+    low -= int(low <= first < place)
+    high = place + band
+    high += int(place <= first < high)
+    high += int(place <= second < high)
+    return max(low, 0), min(high, n)
 
 
 @inlined
@@ -284,6 +291,8 @@ def _is_better(total: float, power: float, best_total: float, best_power: float)
         return False
     if total < (1.0 - _SAFETY) * best_total * (1.0 - z):
         return True
+    if z > 0.0:
+        return total < best_total * math.exp(-z)
     return total * math.exp(z) < best_total
 
 
