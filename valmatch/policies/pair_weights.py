@@ -261,7 +261,7 @@ def _best_next(
         difference = mean - means[at(k)]
         total = variance + variances[at(k)] + 2.0 * noise_variance
         power = difference * difference / total
-        if _is_better(total, power, best_total, best_power) and k != player and k != opponent:  # noqa: PLR1714
+        if _is_better(total, power, best_total, best_power) and k != player and k != opponent:
             best, best_total, best_power = k, total, power
     if best == NOBODY:
         return 0.0
