@@ -11,11 +11,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import at, unallocating
+from valmatch.compilation import at, inlined, unallocating
 from valmatch.ratings.trueskill import (
     draw_quality_normalised,
+    hazard_excess,
+    normal_density,
     update,
-    v_and_w,
     win_probability,
 )
 
@@ -43,6 +44,8 @@ POLICIES = (
     "oracle",
 )
 """Names of the policies; `random` is a uniform number of the two tickets."""
+
+NOBODY = -1
 
 _SAFETY = 1e-9
 """Far above the rounding error of the two sides of a comparison."""
@@ -146,9 +149,10 @@ def expected_variance(
 
 @unallocating
 def _learnt(difference: float, total: float) -> float:
-    """Return phi(x)^2 / (Phi(x) Phi(-x)), x = d / c."""
-    x = difference / math.sqrt(total)
-    return v_and_w(x)[0] * v_and_w(-x)[0]
+    """Return phi(x)^2 / (Phi(x) Phi(-x)), x = d / c: the product of both hazards."""
+    y = abs(difference) / math.sqrt(total)
+    hazard, density = y + hazard_excess(y), normal_density(y)
+    return density / (1.0 - density / hazard) * hazard
 
 
 @unallocating
@@ -227,10 +231,12 @@ def knowledge_gradient(
         (i, j, p, (won[0], won[1]), (lost[2], lost[3])),
         (j, i, p, (won[2], won[3]), (lost[0], lost[1])),
     ):
-        after_win = _best_next(x, y, win, means, variances, tickets, band, noise_variance)
-        after_loss = _best_next(x, y, loss, means, variances, tickets, band, noise_variance)
+        place = _place_of(win[0], x, means, tickets)
+        after_win = _best_next(place, x, y, win, means, variances, band, noise_variance)
+        place = _place_of(loss[0], x, means, tickets)
+        after_loss = _best_next(place, x, y, loss, means, variances, band, noise_variance)
         now = (means[x], variances[x])
-        before = _best_next(x, y, now, means, variances, tickets, band, noise_variance)
+        before = _best_next(x, x, y, now, means, variances, band, noise_variance)
         gained += (chance * after_win + (1.0 - chance) * after_loss) - before
     quality = draw_chance(mean_i, variance_i, mean_j, variance_j, noise_variance)
     return quality + 0.5 * multiplier * gained
@@ -238,45 +244,56 @@ def knowledge_gradient(
 
 @unallocating
 def _best_next(
+    place: int,
     player: int,
     opponent: int,
     belief: tuple[float, float],
     means: Floats,
     variances: Floats,
-    tickets: Ints,
     band: int,
     noise_variance: float,
 ) -> float:
-    """Return the largest draw chance of a player of this belief, 0 if there is nobody."""
+    """Return the largest draw chance of a player of this belief and place, 0 if there is nobody."""
     mean, variance = belief
-    place = _place_of(mean, player, means, tickets)
-    best = 0.0
-    for step in (-1, 1):
-        other = place - 1 if step < 0 else place
-        left = band
-        while left > 0 and 0 <= other < means.size:
-            if other not in (player, opponent):
-                left -= 1
-                best = _better(
-                    best, mean - means[at(other)], variance + variances[at(other)], noise_variance
-                )
-            other += step
-    return best
+    low, high = _window(place, min(player, opponent), max(player, opponent), band, means.size)
+    best, best_total, best_power = NOBODY, 1.0, np.inf
+    for k in range(low, high):
+        difference = mean - means[at(k)]
+        total = variance + variances[at(k)] + 2.0 * noise_variance
+        power = difference * difference / total
+        if _is_better(total, power, best_total, best_power) and k != player and k != opponent:
+            best, best_total, best_power = k, total, power
+    if best == NOBODY:
+        return 0.0
+    return draw_chance(mean, variance, means[at(best)], variances[at(best)], noise_variance)
 
 
-@unallocating
-def _better(best: float, difference: float, variance: float, noise_variance: float) -> float:
-    """Return the larger of a draw chance and of that of a difference and a sum of variances."""
-    total = variance + 2.0 * noise_variance
-    # exp(-x) <= 1 / (1 + x + x^2 / 2) rules most opponents out without an exponential.
-    x = 0.5 * difference * difference / total
-    limit = best * (1.0 + x + 0.5 * x * x)
-    if 2.0 * noise_variance < (1.0 - _SAFETY) * total * limit * limit:
-        return best
-    quality = math.sqrt(2.0 * noise_variance / total) * math.exp(
-        -0.5 * difference * difference / total
-    )
-    return max(best, quality)
+@inlined
+def _window(place: int, first: int, second: int, band: int, n: int) -> tuple[int, int]:
+    """Return the range of the `band` players on each side of a place, besides two who lie in it."""
+    low = place - band
+    low -= int(low <= second < place)
+    low -= int(low <= first < place)
+    high = place + band
+    high += int(place <= first < high)
+    high += int(place <= second < high)
+    return max(low, 0), min(high, n)
+
+
+@inlined
+def _is_better(total: float, power: float, best_total: float, best_power: float) -> bool:
+    """Return whether exp(-power) / total, a draw chance squared, is larger than that of the best.
+
+    As exp(z) >= 1 + z, most are compared without an exponential.
+    """
+    z = power - best_power
+    if best_total < (1.0 - _SAFETY) * total * (1.0 + z):
+        return False
+    if total < (1.0 - _SAFETY) * best_total * (1.0 - z):
+        return True
+    if z > 0.0:
+        return total < best_total * math.exp(-z)
+    return total * math.exp(z) < best_total
 
 
 @unallocating
