@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from tests.command import valmatch
 from tests.game_logs import random_rows, write
+from tests.machine import slowness
 
 __all__ = ["COMMANDS", "SIGNALS", "Interruption", "broken_promises", "interruption", "undisturbed"]
 
@@ -33,7 +34,7 @@ On a machine that does nothing else; see `_patience`.
 INTERPRETER = 0.1
 """Seconds after which a signal is sent at the earliest; Python itself needs some to start."""
 
-GIVEN_UP = 30.0
+GIVEN_UP = 60.0
 """Seconds after which a command that has not ended is killed."""
 
 SIGNALS: Mapping[str, Sequence[signal.Signals]] = {
@@ -192,8 +193,7 @@ def _one_worker(run: Undisturbed) -> list[str]:
 
 def _patience() -> float:
     """Return the seconds that a command has to end: more where others want the cores, too."""
-    wanted, _, _ = os.getloadavg()
-    return SECONDS * (1.0 + wanted / (os.cpu_count() or 1))
+    return SECONDS * slowness()
 
 
 def _start(argv: Sequence[str], err: int) -> subprocess.Popen[bytes]:

@@ -1,0 +1,25 @@
+"""How fast this machine is at the moment: others may have most of it."""
+
+from __future__ import annotations
+
+import os
+import time
+
+__all__ = ["slowness"]
+
+LOOP = 0.1
+"""Seconds that the loop takes on an idle core, at the most."""
+
+
+def slowness() -> float:
+    """Return how many times as long as on an idle machine things take here, 1 or more.
+
+    What runs here shows in the load; what the host gives to others, in the time of a loop.
+    """
+    wanted, _, _ = os.getloadavg()
+    started = time.monotonic()
+    total = 0
+    for step in range(1_000_000):
+        total += step
+    taken = time.monotonic() - started
+    return max(1.0, taken / LOOP) * (1.0 + wanted / (os.cpu_count() or 1))
