@@ -21,6 +21,7 @@ import pytest
 
 from tests.command import valmatch
 from tests.crashes import contents, start
+from tests.machine import slowness
 from valmatch.config.loading import load
 from valmatch.errors import InputError, RunError
 from valmatch.execution.executors import open_pool
@@ -117,7 +118,7 @@ def test_a_lost_scheduler_ends_a_run_that_can_be_resumed(
     folder = tmp_path / "run"
     with _cluster(tmp_path) as cluster, cluster.run(folder, SHORT) as process:
         cluster.scheduler.send_signal(number)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=30 * slowness())
         assert (process.returncode, err) == (1, _lost(cluster, how))
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["replications"] == _rows(folder) > 0
@@ -165,7 +166,7 @@ def test_an_interrupt_does_not_wait_for_workers_that_are_silent(tmp_path: Path) 
         for worker in cluster.workers:
             worker.send_signal(signal.SIGSTOP)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=20 * slowness())
     assert process.returncode == 130
     assert "Traceback" not in err
 
