@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
+from filelock import FileLock
 
 from tests.sectioned_model import ENTRY
 from valmatch.cli.parameters import flag
 from valmatch.config.loading import load
 from valmatch.errors import options_called
-from valmatch.models.registry import MODELS, OWN
+from valmatch.models.registry import OWN
 from valmatch.simulator import build, run
+
+KERNELS = (
+    ("ladder",),
+    ("kg-fig1-top",),
+    ("valorant", "matching=joint"),
+    ("valorant",),
+    ("zonestats",),
+)
+"""Configs with what they override; their replications need the kernels that most tests need."""
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _compiled_kernels() -> None:
-    run(build(load("valorant", ["matching=joint"])), 1, [0])
-    for model in MODELS:
-        run(build(load(model if model != "opponent" else "kg-fig1-top")), 1, [0])
+def _compiled_kernels(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Compile kernels, each in one of the test processes; the others find it in the cache."""
+    process = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    shared = tmp_path_factory.getbasetemp().parent
+    for number in range(len(KERNELS)):
+        config, *overrides = KERNELS[(number + process) % len(KERNELS)]
+        with FileLock(shared / f"{'-'.join([config, *overrides])}.lock"):
+            run(build(load(config, overrides)), 1, [0])
 
 
 @pytest.fixture

@@ -36,23 +36,29 @@ def start(*arguments: object) -> subprocess.Popen[str]:
         text=True,
         start_new_session=True,
     )
-    path = Path(str(arguments[-1])) / "replications.csv"
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not (
-        path.exists() and path.read_bytes().count(b"\n") > 9
-    ):
-        time.sleep(0.05)
+    _wait_for(Path(str(arguments[-1])) / "replications.csv", 10)
     return process
 
 
-def run_and_kill(config: Config, n: int, folder: Path, seconds: float) -> None:
-    """Resume a run in a process of its own and kill it after a while, if it still lives."""
+def _wait_for(path: Path, lines: int) -> None:
+    """Wait until a file has some lines, a minute at the longest."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (
+        path.exists() and path.read_bytes().count(b"\n") >= lines
+    ):
+        time.sleep(0.05)
+
+
+def run_and_kill(config: Config, n: int, folder: Path, seconds: float, lines: int = 0) -> None:
+    """Resume a run in a process of its own; kill it after a while, and not before some lines."""
     pid = os.fork()
     if pid == 0:
         try:
             replicate(config, n, out=folder, resume=True)
         finally:
             os._exit(0)
+    if lines:
+        _wait_for(folder / "replications.csv", lines)
     time.sleep(seconds)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)

@@ -42,7 +42,7 @@ def test_kills_tears_and_duplicates_change_nothing(
 
 def test_a_kill_costs_at_most_the_chunk_in_flight(tmp_path: Path) -> None:
     config = load("valorant")
-    run_and_kill(config, 10**6, tmp_path, 1.5)
+    run_and_kill(config, 10**6, tmp_path, 0.5, lines=200)
     lines = (tmp_path / "replications.csv").read_text().count("\n") - 1
     done: list[int] = []
     before = (tmp_path / "replications.csv").read_bytes()

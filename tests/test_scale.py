@@ -150,7 +150,7 @@ def test_contradictions_are_refused(tmp_path: Path) -> None:
 
 def test_a_killed_shard_is_combined_as_far_as_it_got(tmp_path: Path) -> None:
     config = load("valorant")
-    run_and_kill(config, 10**6, tmp_path / "killed", 1.0)
+    run_and_kill(config, 10**6, tmp_path / "killed", 0.3, lines=20)
     with (tmp_path / "killed" / "replications.csv").open("a") as file:
         file.write("ba9486b58175,1,99999,22")
     (tmp_path / "empty").mkdir()
