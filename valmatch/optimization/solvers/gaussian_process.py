@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import njit
+from valmatch.compilation import inlined, njit
 
 __all__ = ["Posterior", "fit", "posterior"]
 
@@ -150,40 +150,62 @@ def covariance_of(units: Floats, lengths: Floats, errors: Floats) -> Floats:
 def inverted(matrix: Floats) -> tuple[Floats, float]:
     """Return the inverse of a positive definite matrix and half its log determinant.
 
-    The matrix is factored as U'U with rows of U in place. All inner loops add a multiple of a row
-    to a row, which compiles to vector instructions without reordering any sum.
+    The matrix is factored as U'U with rows of U in place; of the inverse one half is computed.
     """
     n = len(matrix)
     upper = matrix.copy()
     half = 0.0
-    for k in range(n):
-        pivot = math.sqrt(upper[k, k])
+    for i in range(n):
+        add_rows(upper[i], -1.0, upper[:, i], upper, 0, i, i, n)
+        pivot = math.sqrt(upper[i, i])
         half += math.log(pivot)
-        for j in range(k, n):
-            upper[k, j] /= pivot
-        for i in range(k + 1, n):
-            factor = upper[k, i]
-            for j in range(i, n):
-                upper[i, j] -= factor * upper[k, j]
+        for j in range(i, n):
+            upper[i, j] /= pivot
     # The rows of the inverse of U, from the last one up.
     rows = np.zeros((n, n))
     for i in range(n - 1, -1, -1):
         rows[i, i] = 1.0
-        for k in range(i + 1, n):
-            factor = upper[i, k]
-            for j in range(k, n):
-                rows[i, j] -= factor * rows[k, j]
+        add_rows(rows[i], -1.0, upper[i], rows, i + 1, n, i + 1, n)
         for j in range(i, n):
             rows[i, j] /= upper[i, i]
     # The columns of that inverse, as rows, make the product add rows as well.
     columns = rows.T.copy()
     inverse = np.zeros((n, n))
     for i in range(n):
-        for k in range(i, n):
-            factor = rows[i, k]
-            for j in range(k + 1):
-                inverse[i, j] += factor * columns[k, j]
+        add_rows(inverse[i], 1.0, rows[i], columns, i, n, 0, i + 1)
+        for j in range(i):
+            inverse[j, i] = inverse[i, j]
     return inverse, half
+
+
+@inlined
+def add_rows(
+    row: Floats,
+    sign: float,
+    factors: Floats,
+    matrix: Floats,
+    first: int,
+    last: int,
+    start: int,
+    stop: int,
+) -> None:
+    """Add multiples of rows first to last - 1 of a matrix to columns start to stop - 1 of a row.
+
+    Columns compile to vectors without reordering any sum; four rows at a time, in their order,
+    write the sums a quarter as often.
+    """
+    k = first
+    while k + 4 <= last:
+        a, b = sign * factors[k], sign * factors[k + 1]
+        c, d = sign * factors[k + 2], sign * factors[k + 3]
+        w0, w1, w2, w3 = matrix[k], matrix[k + 1], matrix[k + 2], matrix[k + 3]
+        for j in range(start, stop):
+            row[j] = (((row[j] + a * w0[j]) + b * w1[j]) + c * w2[j]) + d * w3[j]
+        k += 4
+    for rest in range(k, last):
+        a = sign * factors[rest]
+        for j in range(start, stop):
+            row[j] += a * matrix[rest, j]
 
 
 @njit
@@ -250,8 +272,7 @@ def project(
         for k in range(n):
             cross[k] = correlation(new[i], units[k], lengths)[0]
             mean[i] += cross[k] * weights[k]
-            for j in range(n):
-                product[j] += cross[k] * inverse[k, j]
+        add_rows(product, 1.0, cross, inverse, 0, n, 0, n)
         explained = 0.0
         for j in range(n):
             explained += cross[j] * product[j]
