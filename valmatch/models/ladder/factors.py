@@ -69,8 +69,8 @@ class Population(Factors):
     players: Annotated[int, Field(ge=0, le=MAX_PLAYERS), *Whole] | None = _factor(
         1000,
         "players",
-        "Number of players at the start. With a file of skills or arrivals: null, those of the"
-        " file, for which the default is taken too.",
+        "Number of players at the start. With a file of skills or arrivals: null or the default,"
+        " for the players of the file.",
     )
     skill_mean: Level = _factor(
         1500.0,
@@ -89,8 +89,8 @@ class Population(Factors):
     newcomers_per_day: Rate = _factor(
         10.0,
         "players per day",
-        "Rate at which players join: a homogeneous Poisson process. With a file of arrivals: 0, for"
-        " which the default is taken too; its players are there from the start.",
+        "Rate at which players join: a homogeneous Poisson process. With a file of arrivals: 0 or"
+        " the default, for nobody; its players are there from the start.",
     )
     newcomer_skill_mean: Level = _factor(
         1500.0, "points", "Mean of the true skills of newcomers, which are normal."
