@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,7 +11,16 @@ from tests.oracles.addressed import Addressed
 from tests.oracles.ladder import Factors, factors_with
 from tests.oracles.ladder_world import World, draw_world
 
-__all__ = ["POLICIES", "random_factors", "random_pairs", "random_world"]
+__all__ = [
+    "NO_FILES",
+    "POLICIES",
+    "RandomFiles",
+    "random_factors",
+    "random_files",
+    "random_pairs",
+    "random_world",
+    "with_files",
+]
 
 POLICIES = (
     "nearest",
@@ -120,3 +130,53 @@ def random_world(rng: np.random.Generator, factors: Factors, lattice: bool) -> W
             for _ in range(players)
         ],
     )
+
+
+class RandomFiles(NamedTuple):
+    """Files of a ladder, and what they say of the players by number; None of what they do not."""
+
+    paths: dict[str, Path]
+    names: list[str]
+    skills: list[float] | None
+    starts: list[list[float]] | None
+
+
+NO_FILES = RandomFiles({}, [], None, None)
+
+
+def with_files(factors: Factors, files: RandomFiles) -> Factors:
+    """Return factors that say the same as files."""
+    population = dict(factors["population"])
+    if files.names:
+        population["players"] = len(files.names)
+    if files.skills is not None:
+        population["skill_mean"] = sum(files.skills) / len(files.skills)
+    if files.starts is not None:
+        population["newcomers_per_day"] = 0.0
+    return {**factors, "population": population}
+
+
+def random_files(rng: np.random.Generator, days: float, folder: Path) -> RandomFiles:
+    """Write skills, arrivals or both; times are on a lattice, or shortly after it."""
+    kinds = (("skills",), ("arrivals",), ("skills", "arrivals"))[rng.integers(3)]
+    paths = {kind: folder / f"{kind}.csv" for kind in kinds}
+    names = [f"{'abc'[k % 3]}, {k}" for k in rng.permutation(int(rng.integers(1, 13))).tolist()]
+    skills = rng.normal(1500.0, 300.0, len(names)).tolist() if "skills" in kinds else None
+    if skills is not None:
+        rows = (f'"{name}",{skill!r}\n' for name, skill in zip(names, skills, strict=True))
+        paths["skills"].write_text(f"player,{rng.choice(['skill', 'rating'])}\n{''.join(rows)}")
+    if "arrivals" not in kinds:
+        return RandomFiles(paths, names, skills, None)
+    moments, late = int(STEPS * 27 * days), 1e-3 * float(rng.integers(2))
+    sessions = [
+        (name, moment / STEPS + late * float(rng.uniform()))
+        for name in names
+        for moment in rng.choice(moments, rng.integers(skills is None, 12), replace=False).tolist()
+    ]
+    rng.shuffle(sessions)
+    text = "".join(f'{time!r},"{name}"\n' for name, time in sessions)
+    paths["arrivals"].write_text(f"{rng.choice(['arrival_hours', 'time'])},player\n{text}")
+    if skills is None:
+        names = list(dict.fromkeys(name for name, _ in sessions))
+    starts = [sorted(time for one, time in sessions if one == name) for name in names]
+    return RandomFiles(paths, names, skills, starts)

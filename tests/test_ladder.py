@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from tests.interpreted import interpreted
-from tests.ladders import random_factors
+from tests.ladders import NO_FILES, random_factors, random_files, with_files
 from tests.oracles.ladder import Ladder, Match
 from tests.oracles.ladder_measures import career_curves, days, responses
 from tests.oracles.ladder_world import draw_world
@@ -32,22 +32,34 @@ from valmatch.streams import Streams
 CLOSE: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9}
 
 
-def equals_the_plain_ladder(matching: str, seed: int, cases: int) -> Counter[str]:
-    """Compare random small ladders in everything that happens; return how often what did."""
+def equals_the_plain_ladder(
+    matching: str, seed: int, cases: int, folder: Path | None = None
+) -> Counter[str]:
+    """Compare random small ladders in everything that happens; return how often what did.
+
+    With a folder, they have files, which are written there.
+    """
     rng, happened = np.random.default_rng([seed, len(matching)]), Counter[str]()
     for _ in range(cases):
         factors, replication = random_factors(rng, matching), int(rng.integers(0, 10))
+        files = random_files(rng, factors["days"], folder) if folder else NO_FILES
+        factors = with_files(factors, files)
         try:
-            model = LadderModel(LadderFactors.model_validate(factors))
+            context = {"files": frozenset(files.paths)}
+            model = LadderModel(LadderFactors.model_validate(factors, context=context), files.paths)
         except ValidationError:  # nobody would ever queue, or skills that are known anyway
             continue
-        plain = Ladder(factors, draw_world(factors, seed, replication), brute=False)
+        world = draw_world(factors, seed, replication, files.skills, files.starts)
+        plain = Ladder(factors, world, brute=False)
         plain.play()
+        names: list[object] = list(range(len(plain.players)))
+        if files.names:
+            names = [*files.names, *(f"newcomer-{k}" for k in range(len(world.joining)))]
         found = model.record(model.draw(Streams(seed), replication))
         happened.update(kind for _, kind, *_ in plain.history)
         tables = {table.name: table for table in found.tables}
-        same_tickets(tables["tickets"], plain)
-        same_games(tables["games"], plain)
+        same_tickets(tables["tickets"], plain, names)
+        same_games(tables["games"], plain, names)
         same(found.responses, responses(plain))
         for mine, theirs in zip(rows(tables["days"]), days(plain), strict=True):
             same(mine, theirs)
@@ -76,18 +88,18 @@ def near(value: float) -> Any:  # noqa: ANN401
     return pytest.approx(value, rel=1e-10, abs=1e-10)
 
 
-def same_tickets(table: Table, plain: Ladder) -> None:
+def same_tickets(table: Table, plain: Ladder, names: list[object]) -> None:
     """Compare who queued when, what the rule saw, and how the wait ended."""
     assert len(table) == len(plain.tickets)
     for row, ticket in zip(rows(table), plain.tickets, strict=True):
-        assert (row["player"], row["queued_hours"]) == (ticket.player.number, ticket.time)
+        assert (row["player"], row["queued_hours"]) == (names[ticket.player.number], ticket.time)
         assert row["rating"] == near(ticket.rating)
         ended = (row["ended_hours"], row["match"])
         wanted = (ticket.ended, ticket.match)
         assert [None if math.isnan(one) else one for one in ended] == list(wanted)
 
 
-def same_games(table: Table, plain: Ladder) -> None:
+def same_games(table: Table, plain: Ladder, names: list[object]) -> None:
     """Compare the matches that ended: sides, results, probabilities, ratings."""
     ends = [number for _, kind, number, *_ in plain.history if kind == "end"]
     size = plain.factors["rule"]["team_num"]
@@ -105,7 +117,7 @@ def same_games(table: Table, plain: Ladder) -> None:
         for row, (game, side, player, won, mu, new) in zip(
             games[2 * size * place :], wanted, strict=False
         ):
-            assert (row["game"], row["team"], row["player"]) == (game, side, player)
+            assert (row["game"], row["team"], row["player"]) == (game, side, names[player])
             assert row["score"] == won
             assert row["p"] == pytest.approx(match.p if side == "A" else 1.0 - match.p, rel=1e-12)
             assert row["rating_before"] == near(mu)

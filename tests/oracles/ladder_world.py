@@ -108,17 +108,30 @@ class Profile:
         return 24.0 * day + (h + (x - day - low) / (high - low))
 
 
-def draw_world(factors: Mapping[str, Any], seed: int, replication: int) -> World:
-    """Draw players and sessions of a replication."""
+def draw_world(
+    factors: Mapping[str, Any],
+    seed: int,
+    replication: int,
+    given_skills: Sequence[float] | None = None,
+    given_starts: Sequence[Sequence[float]] | None = None,
+) -> World:
+    """Draw players and sessions of a replication, but those of the first players that are given."""
     population, sessions = factors["population"], factors["sessions"]
     numbers = Addressed(seed, replication)
     joining = list(_joining(population["newcomers_per_day"], factors["days"], numbers))
     profile = Profile(sessions["hourly_profile"])
     old = population["players"]
-    skills, starts = [], []
+    skills: list[float] = []
+    starts: list[Iterator[float]] = []
     for player in range(old + len(joining)):
         newcomer = player - old
-        skills.append(_skill(player, newcomer >= 0, population, numbers))
+        if given_skills is not None and newcomer < 0:
+            skills.append(given_skills[player])
+        else:
+            skills.append(_skill(player, newcomer >= 0, population, numbers))
+        if given_starts is not None:
+            starts.append(iter(given_starts[player]))
+            continue
         rate = sessions["per_day"] * _activity(player, sessions["activity_cv"], numbers)
         first = joining[newcomer] if newcomer >= 0 else None
         starts.append(_starts(player, first, rate, profile, numbers))

@@ -43,8 +43,6 @@ NO_CONTEXT: Mapping[str, object] = MappingProxyType({})
 FILES = tuple(dict.fromkeys(key for entry in OWN.values() for key in entry.files))
 """The keys of files of some model of this package."""
 
-EVERY_KEY = ("model", "factors", *FILES, *SECTIONS)
-
 
 def reason(error: OSError | ValueError) -> str:
     """Return why a file cannot be read."""
@@ -86,6 +84,8 @@ class _Check:
         (node, message) pairs; the node tells where.
     further : int
         How many problems there are besides.
+    keys : tuple of str
+        What may stand at the top level with the model; with none, all that may with any.
     """
 
     def __init__(self, root: Node, overrides: Sequence[str]) -> None:
@@ -93,13 +93,15 @@ class _Check:
         self.overrides = overrides
         self.problems: list[tuple[Node, str]] = []
         self.further = 0
+        self.keys: tuple[str, ...] = ()
 
     def config(self, source: str, folder: Path) -> Config:
         """Check all of the document; raise with one line for each problem."""
         model = self._model()
         entry = MODELS.get(model)
         inner = {**self._problem_names(), **(_named_factors(entry.factors) if entry else {})}
-        known = (*TOP_LEVEL, *(entry.files if entry else ()))
+        self.keys = ("model", "factors", *(entry.files if entry else FILES), *SECTIONS)
+        known = self.keys if entry else TOP_LEVEL
         others = [(key, value) for key, value in self.root.value if key.value not in known]
         self.further += max(len(others) - MOST, 0)
         for key, value in others[:MOST]:
@@ -153,7 +155,7 @@ class _Check:
 
     def _unknown_key(self, key: Node, value: Node, inner: Mapping[str, str]) -> None:
         if key.value not in FILES:
-            meant = _key_hint(key.value, EVERY_KEY, inner)
+            meant = _key_hint(key.value, self.keys, inner)
             self.problems.append((key, f"{shortened(key.value)}: unknown key ({meant})"))
         elif kind(value) != "null":
             self.problems.append((value, f"{key.value}: this model takes none"))
@@ -247,7 +249,7 @@ class _Check:
         others = by_last_part(factors, section)
         if not outer:
             # A bare name may have been meant for the top level.
-            top = {**self._problem_names(bare), **{top: top for top in EVERY_KEY}}
+            top = {**self._problem_names(bare), **{top: top for top in self.keys}}
             others = {**top, **others}
         return _key_hint(str(key), names, others, f"{section}." if section else "")
 

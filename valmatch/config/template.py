@@ -35,7 +35,7 @@ def template(model: str) -> str:
     lines = [*_wrap(f"{model}: {entry.summary}.", "# "), f"model: {model}", "", "factors:"]
     lines += _factors(entry.factors, [])
     for key, meaning in entry.files.items():
-        lines += [*_wrap(meaning, "# "), f"# {key}: players.csv", ""]
+        lines += [*_wrap(meaning, "# "), f"# {key}: {key}.csv", ""]
     for section, options in SECTIONS.items():
         assert options.__doc__
         meaning = options.__doc__.splitlines()[0].replace("``", "`")

@@ -119,6 +119,14 @@ OWN = {
         LadderFactors,
         "players of unknown skill come in sessions, queue, play, are rated, and come back",
         "valmatch.models.ladder.model:LadderModel",
+        files={
+            "arrivals": "A CSV file of session starts that replaces the random ones, relative to"
+            " this file, with the columns player and arrival_hours (or time), hours since the start"
+            " of the run. Its players, or those of skills, are there from the start; nobody joins.",
+            "skills": "A CSV file of the players at the start and their true skills, relative to"
+            " this file, with the columns player and skill (or rating), such as the ratings.csv of"
+            " valmatch rate.",
+        },
     ),
 }
 

@@ -7,12 +7,21 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import ConfigDict, Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from valmatch.fields import Factors, NonNegative, Real, Whole, plain_number, refuse
 from valmatch.models.team_rules import check_teams, slow_joint_search
 
-__all__ = ["LadderFactors", "Match", "Population", "Rating", "Rule", "Sessions"]
+__all__ = [
+    "MAX_PLAYERS",
+    "MAX_STARTS",
+    "LadderFactors",
+    "Match",
+    "Population",
+    "Rating",
+    "Rule",
+    "Sessions",
+]
 
 # The bounds lie far outside any use; within them no kernel overflows.
 Level = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False), *Real]
@@ -57,10 +66,17 @@ class Population(Factors):
 
     model_config = ConfigDict(json_schema_extra={"example": "{players: 1000}"})
 
-    players: Annotated[int, Field(ge=0, le=MAX_PLAYERS), *Whole] = _factor(
-        1000, "players", "Number of players at the start."
+    players: Annotated[int, Field(ge=0, le=MAX_PLAYERS), *Whole] | None = _factor(
+        1000,
+        "players",
+        "Number of players at the start. With a file of skills or arrivals: null or the default,"
+        " for the players of the file.",
     )
-    skill_mean: Level = _factor(1500.0, "points", "Mean of their true skills, which are normal.")
+    skill_mean: Level = _factor(
+        1500.0,
+        "points",
+        "Mean of their true skills, which are normal. A file of skills has its own.",
+    )
     skill_std: Spread = _factor(
         300.0, "points", "Standard deviation of the true skills, also of those of newcomers."
     )
@@ -71,7 +87,10 @@ class Population(Factors):
         " belief is their true skill; its deviation is that of newcomers.",
     )
     newcomers_per_day: Rate = _factor(
-        10.0, "players per day", "Rate at which players join: a homogeneous Poisson process."
+        10.0,
+        "players per day",
+        "Rate at which players join: a homogeneous Poisson process. With a file of arrivals: 0 or"
+        " the default, for nobody; its players are there from the start.",
     )
     newcomer_skill_mean: Level = _factor(
         1500.0, "points", "Mean of the true skills of newcomers, which are normal."
@@ -418,6 +437,23 @@ class LadderFactors(Factors):
         default_factory=Rating, description="What is believed of skills, and learned from games."
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _players_of_files(cls, data: Any, info: ValidationInfo) -> Any:  # noqa: ANN401
+        """Leave it to the files who plays where the config has no more than the defaults."""
+        files, given = _files(info), {} if data is None else data
+        population = (given.get("population") or {}) if isinstance(given, dict) else None
+        if not files or not isinstance(population, dict):
+            return data
+        instead: dict[str, Any] = {"players": None}
+        if "arrivals" in files:
+            instead["newcomers_per_day"] = 0.0
+        for name, value in instead.items():
+            default = Population.model_fields[name].default
+            if population.get(name, default) == default:
+                population = {**population, name: value}
+        return {**given, "population": population}
+
     @property
     def rating_beta(self) -> float:
         """The deviation of a performance for the rating system: as given, or what fits."""
@@ -451,12 +487,30 @@ class LadderFactors(Factors):
         return self
 
     @model_validator(mode="after")
-    def _somebody_queues(self) -> Self:
+    def _players_are_known(self, info: ValidationInfo) -> Self:
+        population, files = self.population, _files(info)
+        if population.players is None and not files:
+            raise refuse(
+                "null needs a file of skills or arrivals (allowed: a number >= 0)",
+                "population.players",
+            )
+        if population.newcomers_per_day > 0 and "arrivals" in files:
+            raise refuse(
+                "nobody joins with a file of arrivals, whose players are there from the start"
+                " (allowed: 0)",
+                "population.newcomers_per_day",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _somebody_queues(self, info: ValidationInfo) -> Self:
         population, per_day = self.population, self.sessions.per_day
-        if population.newcomers_per_day == 0 and population.players * per_day == 0:
+        comes = population.players != 0 and per_day > 0
+        if population.newcomers_per_day == 0 and not comes and "arrivals" not in _files(info):
+            players = "the" if population.players is None else population.players
             raise refuse(
                 "nobody would ever queue: there are no newcomers, and"
-                f" {population.players} players with {plain_number(per_day)} sessions a day"
+                f" {players} players with {plain_number(per_day)} sessions a day"
                 " (allowed: newcomers_per_day > 0, or players and per_day > 0)",
                 "population.newcomers_per_day",
                 "population.players",
@@ -464,10 +518,15 @@ class LadderFactors(Factors):
             )
         return self
 
+    def session_starts(self, players: int) -> float:
+        """Return how many sessions are expected to start with so many players at the start."""
+        newcomers = self.population.newcomers_per_day * self.days
+        return (players + newcomers / 2.0) * self.sessions.per_day * self.days
+
     @model_validator(mode="after")
     def _within_reason(self) -> Self:
         newcomers = self.population.newcomers_per_day * self.days
-        starts = (self.population.players + newcomers / 2.0) * self.sessions.per_day * self.days
+        starts = self.session_starts(self.population.players or 0)
         ticks = self.days * 86400.0 / self.rule.tick_seconds
         if newcomers > MAX_PLAYERS:
             raise refuse(
@@ -512,6 +571,11 @@ class LadderFactors(Factors):
                 f"{rule.policy} is the same as draw_chance with the rating system {system}, whose"
                 " ratings have no variance",
             )
+
+
+def _files(info: ValidationInfo) -> frozenset[str]:
+    """Return the keys of the files that the config names."""
+    return info.context["files"] if info.context else frozenset()
 
 
 def _without_effect(section: Factors) -> Iterator[tuple[str, str]]:

@@ -34,11 +34,13 @@ __all__ = [
     "NEW",
     "NO_ROOM_FOR_WAITS",
     "NO_ROOM_IN_LOBBY",
+    "NO_SESSIONS",
     "OF_THE_DAY",
     "PLAYER",
     "Conduct",
     "Log",
     "Loop",
+    "Sessions",
     "World",
     "advance_joint",
     "advance_pairs",
@@ -207,6 +209,25 @@ class World(NamedTuple):
     mean_skill: float
 
 
+class Sessions(NamedTuple):
+    """Session starts that are given, not drawn.
+
+    Attributes
+    ----------
+    times : (m,) ndarray of float64
+        Hours, player by player, those of each in order.
+    firsts : (n + 1,) ndarray of int64
+        Where those of each player begin, and the end; empty if starts are drawn.
+    """
+
+    times: Floats
+    firsts: Ints
+
+
+NO_SESSIONS = Sessions(np.empty(0), np.empty(0, np.int64))
+"""Session starts are drawn."""
+
+
 class Loop(NamedTuple):
     """The state of a replication between two events, apart from those who wait.
 
@@ -218,6 +239,8 @@ class Loop(NamedTuple):
         Where the addressed numbers of the replication lie.
     shares : (25,) ndarray of float64
         See `valmatch.models.ladder.profile`.
+    sessions : Sessions
+        Session starts that are given, not drawn.
     starts : (n,) ndarray of float64
         Hour of each player's next session start, infinite for none.
     starting, pausing, patient : (n,) records of `APPOINTMENT`
@@ -240,6 +263,7 @@ class Loop(NamedTuple):
     players: Records
     place: Words
     shares: Floats
+    sessions: Sessions
     starts: Floats
     starting: Records
     starting_places: Ints
@@ -276,7 +300,14 @@ class Log(NamedTuple):
     after: Floats
 
 
-def new_loop(players: Records, place: Words, shares: Floats, team_num: int, minutes: float) -> Loop:
+def new_loop(
+    players: Records,
+    place: Words,
+    shares: Floats,
+    sessions: Sessions,
+    team_num: int,
+    minutes: float,
+) -> Loop:
     """Return the start of a replication."""
     n = players.size
     most = n // (2 * team_num) + 1
@@ -287,6 +318,7 @@ def new_loop(players: Records, place: Words, shares: Floats, team_num: int, minu
         players,
         place,
         shares,
+        sessions,
         np.full(n, np.inf),
         starting,
         starting_places,
@@ -529,10 +561,15 @@ def _next_to_queue(conduct: Conduct, loop: Loop) -> int:
 
 @expanded
 def _expect_session(player: int, loop: Loop) -> None:
-    """Set a player's clock to his next session start."""
-    one = loop.players[at(player)]
-    gap = exponential_at(loop.place, SESSIONS, player, one["starts"])
+    """Set a player's clock to his next session start, or take it from those that are given."""
+    one, number = loop.players[at(player)], loop.players[at(player)]["starts"]
     one["starts"] += 1
+    if loop.sessions.firsts.size > 0:
+        start = loop.sessions.firsts[at(player)] + number
+        more = start < loop.sessions.firsts[at(player + 1)]
+        loop.starts[at(player)] = loop.sessions.times[at(start)] if more else np.inf
+        return
+    gap = exponential_at(loop.place, SESSIONS, player, number)
     one["clock"] += gap / one["rate"]
     never = one["clock"] > NEVER
     loop.starts[at(player)] = np.inf if never else moment_of(one["clock"], loop.shares)

@@ -18,6 +18,7 @@ from valmatch.model import NO_FILES, Axes, Batch, Model, Outcome, Record, Table
 from valmatch.models.ladder import beliefs
 from valmatch.models.ladder import loop as kernel
 from valmatch.models.ladder.factors import LadderFactors
+from valmatch.models.ladder.files import newcomer_names, players_at_start, read_files, remarks
 from valmatch.models.ladder.loop import Conduct, Log, Loop, World, new_log, new_loop, set_clocks
 from valmatch.models.ladder.measures import RESPONSES, Standing, accuracy, responses, standing
 from valmatch.models.ladder.population import Population, draw_population
@@ -93,8 +94,9 @@ class LadderModel(Model[Start]):
     ----------
     factors : LadderFactors
         The factors.
-    files : mapping
-        This model takes none.
+    files : mapping of str to Path
+        ``arrivals``: session starts that replace the random ones; ``skills``: the players at the
+        start. What is drawn besides differs between replications.
     """
 
     responses = RESPONSES
@@ -117,8 +119,10 @@ class LadderModel(Model[Start]):
     axes = Axes(("ladder",), MEASURES, kernel.CAREER, SCALES)
 
     def __init__(self, factors: LadderFactors, files: Mapping[str, Path] = NO_FILES) -> None:
-        assert not files
         self._factors = factors
+        self._given = read_files(files, 24.0 * factors.days)
+        self._players_at_start = players_at_start(factors, self._given, files)
+        self.warnings = tuple(remarks(factors, self._given, files))
         rule = factors.rule
         self._matcher, self._advance = MATCHERS[rule.matching]
         self._width = rule.band if rule.matching == "pairs" else rule.team_num
@@ -127,7 +131,9 @@ class LadderModel(Model[Start]):
             _conduct(factors),
             _rater(factors),
             factors.rating.mu,
-            factors.population.skill_mean,
+            factors.population.skill_mean
+            if self._given.skills is None
+            else float(self._given.skills.mean()),
         )
         self._shares = shares_before(factors.sessions.hourly_profile)
         self._lobby = self._matcher.new_lobby(64, self._width)
@@ -138,7 +144,7 @@ class LadderModel(Model[Start]):
         """Return the players of a replication; no rule and no rating enters."""
         people, place = self._factors.population, streams.place(replication)
         population = draw_population(
-            people.players,
+            self._players_at_start,
             24.0 * self._factors.days,
             people.newcomers_per_day,
             (people.skill_mean, people.newcomer_skill_mean, people.skill_std),
@@ -146,6 +152,8 @@ class LadderModel(Model[Start]):
             self._factors.sessions.activity_cv,
             place,
         )
+        if self._given.skills is not None:
+            population.skills[: self._players_at_start] = self._given.skills
         return Start(population, place)
 
     def run_many(
@@ -176,10 +184,11 @@ class LadderModel(Model[Start]):
         # The log does not grow: what it has to hold is known after a first time without it.
         state = self._play(inputs, new_log(0, size)).loop.state[0]
         played = self._play(inputs, new_log(int(state["tickets"]), size))
+        names = self._names(inputs.population)
         tables = (
-            self._players_table(inputs.population, played.loop.players),
-            self._games_table(played),
-            _tickets_table(played),
+            self._players_table(names, inputs.population, played.loop.players),
+            self._games_table(names, played),
+            _tickets_table(names, played),
             Table("days", _columns(played.days), whole=("matches", "active_players")),
         )
         return Record(self._responses(played), tables)
@@ -192,6 +201,7 @@ class LadderModel(Model[Start]):
             self._players(inputs.population),
             inputs.place,
             self._shares,
+            self._given.sessions,
             factors.rule.team_num,
             factors.match.minutes,
         )
@@ -253,15 +263,25 @@ class LadderModel(Model[Start]):
             factors.rating.system == "trueskill",
         )
 
-    def _players_table(self, population: Population, players: Records) -> Table:
+    def _names(self, population: Population) -> NDArray[Any]:
+        """Return what the players are called in tables: by the files, or by their numbers."""
+        known, joined = self._given.names, population.joining.size
+        if not known:
+            return np.arange(population.skills.size)
+        return np.array([*known, *newcomer_names(known, joined)])
+
+    def _players_table(
+        self, names: NDArray[Any], population: Population, players: Records
+    ) -> Table:
         n, joined = players.size, population.joining
+        drawn = not self._given.sessions.firsts.size
         return Table(
             "players",
             {
-                "player": np.arange(n),
+                "player": names,
                 "joined_hours": np.concatenate([np.zeros(n - joined.size), joined]),
                 "skill": players["skill"],
-                "activity": population.activities,
+                "activity": population.activities if drawn else np.full(n, np.nan),
                 "rating": players["mean"],
                 "sigma": players["sigma"] if players["sigma"].any() else np.full(n, np.nan),
                 "games": players["finished"],
@@ -269,7 +289,7 @@ class LadderModel(Model[Start]):
             },
         )
 
-    def _games_table(self, played: Run) -> Table:
+    def _games_table(self, names: NDArray[Any], played: Run) -> Table:
         """Return a row for each player of each match that ended, in order of ending."""
         log, size = played.log, self._factors.rule.team_num
         ended = np.flatnonzero(log.matches["place"][: played.loop.state["numbered"][0]] >= 0)
@@ -283,7 +303,7 @@ class LadderModel(Model[Start]):
             {
                 "game": np.repeat(ended, 2 * size),
                 "time": np.repeat(matches["time"] + self._world.conduct.minutes, 2 * size),
-                "player": tickets["player"],
+                "player": names[tickets["player"]],
                 "team": np.where(side_b, "B", "A"),
                 "score": won.astype(np.int64),
                 "minutes": np.full(rows, self._factors.match.minutes),
@@ -386,7 +406,7 @@ def _columns(rows: list[dict[str, float]]) -> dict[str, list[float]]:
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
-def _tickets_table(played: Run) -> Table:
+def _tickets_table(names: NDArray[Any], played: Run) -> Table:
     """Return a row for each ticket; one still waiting has not ended."""
     tickets = played.log.tickets[: played.loop.state["tickets"][0]]
     matched = tickets["match"] >= 0
@@ -394,7 +414,7 @@ def _tickets_table(played: Run) -> Table:
         "tickets",
         {
             "ticket": np.arange(tickets.size),
-            "player": tickets["player"],
+            "player": names[tickets["player"]],
             "queued_hours": tickets["time"],
             "rating": tickets["rating"],
             "ended_hours": tickets["ended"],

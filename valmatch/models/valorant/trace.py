@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from valmatch.config.numerals import real_number
 from valmatch.errors import InputError
+from valmatch.models.csv_rows import Row, read_rows
 from valmatch.models.valorant.arrivals import ArrivingPlayers
-from valmatch.printable import shown
 
 __all__ = ["Trace", "read_trace"]
 
 VECTOR = ("elo", "kd", "wr")
+UNITS = {"arrival_hours": " of hours since the start of the log"}
 
 
 @dataclass(frozen=True)
@@ -77,49 +76,28 @@ def _read(
     times: list[float] = []
     ratings: list[float] = []
     vectors: list[list[float]] = []
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file, strict=True)
-            header = [name.strip() for name in next(reader, [])]
-            columns = _columns(path, header)
-            for row in reader:
-                if not row:
-                    continue
-                place = f"{path}:{reader.line_num}"
-                if len(row) != len(header):
-                    raise InputError(f"{place}: {len(row)} cells (the header has {len(header)})")
-                values = {name: _number(place, name, row[k]) for name, k in columns.items()}
-                times.append(_arrival(place, values["arrival_hours"], times))
-                vector = [values[name] for name in VECTOR if name in values]
-                if vector:
-                    vectors.append(vector)
-                ratings.append(
-                    values["rating"]
-                    if "rating" in values
-                    else sum(m * v for m, v in zip(multipliers, vector, strict=True))
-                )
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: cannot be read: not a text file in UTF-8") from None
-    except csv.Error as error:
-        raise InputError(f"{path}:{reader.line_num}: cannot be read: {error}") from None
+    for row in read_rows(path, lambda header: _columns(path, header)):
+        values = {name: row.number(name, UNITS.get(name, "")) for name in row.cells}
+        times.append(_arrival(row, values["arrival_hours"], times))
+        vector = [values[name] for name in VECTOR if name in values]
+        if vector:
+            vectors.append(vector)
+        ratings.append(
+            values["rating"]
+            if "rating" in values
+            else sum(m * v for m, v in zip(multipliers, vector, strict=True))
+        )
     return times, ratings, vectors
 
 
-def _columns(path: Path, header: list[str]) -> dict[str, int]:
-    """Return the positions of the columns to read."""
-    given = {name: k for k, name in enumerate(header)}
-    for name in ("arrival_hours", "rating", *VECTOR):
-        if header.count(name) > 1:
-            raise InputError(f"{path}:1: column {name} appears twice")
-    complete = all(name in given for name in VECTOR)
+def _columns(path: Path, header: list[str]) -> list[str]:
+    """Return the columns to read."""
     needed = ["arrival_hours"]
-    if "rating" in given:
+    if "rating" in header:
         needed.append("rating")
-    if complete:
+    if all(name in header for name in VECTOR):
         needed.extend(VECTOR)
-    if "arrival_hours" not in given:
+    if "arrival_hours" not in header:
         # Any file might be named here: nothing of it is shown.
         raise InputError(
             f"{path}:1: column arrival_hours is missing (a queue log has the columns arrival_hours,"
@@ -128,26 +106,16 @@ def _columns(path: Path, header: list[str]) -> dict[str, int]:
     if len(needed) == 1:
         missing, found = "rating, or elo, kd and wr", ", ".join(header)
         raise InputError(f"{path}:1: column {missing} is missing (found: {found})")
-    return {name: given[name] for name in needed}
+    return needed
 
 
-def _number(place: str, column: str, cell: str) -> float:
-    """Return a finite number, or say which cell is not one."""
-    value = real_number(cell.strip())
-    if value is None:
-        what = shown(cell) if cell.strip() else "empty"
-        unit = " of hours since the start of the log" if column == "arrival_hours" else ""
-        raise InputError(f"{place}: {column}: {what} (allowed: a finite number{unit})")
-    return value
-
-
-def _arrival(place: str, time: float, earlier: list[float]) -> float:
+def _arrival(row: Row, time: float, earlier: list[float]) -> float:
     """Return an arrival time, or say why it cannot be one."""
     if time < 0:
-        raise InputError(f"{place}: arrival_hours: {time!r} is negative (allowed: hours >= 0)")
+        raise row.wrong("arrival_hours", f"{time!r} is negative (allowed: hours >= 0)")
     if earlier and time < earlier[-1]:
-        raise InputError(
-            f"{place}: arrival_hours: {time!r} is before the row above ({earlier[-1]!r}); sort"
-            " the file by arrival_hours"
+        raise row.wrong(
+            "arrival_hours",
+            f"{time!r} is before the row above ({earlier[-1]!r}); sort the file by arrival_hours",
         )
     return time

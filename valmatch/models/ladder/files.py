@@ -1,0 +1,243 @@
+"""Files of the ladder: who plays, how well, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import count, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.errors import InputError
+from valmatch.models.csv_rows import Row, read_rows
+from valmatch.models.ladder.factors import MAX_PLAYERS, MAX_STARTS, LadderFactors
+from valmatch.models.ladder.loop import NO_SESSIONS, Sessions
+from valmatch.printable import shown
+
+__all__ = ["Given", "newcomer_names", "players_at_start", "read_files", "remarks"]
+
+Floats = NDArray[np.float64]
+
+MAX_SKILL = 1e6
+"""Points, as for the factors."""
+
+MAX_NAME = 100
+"""Characters of a name: tables hold as many for every player."""
+
+SKILL, TIME = ("skill", "rating"), ("arrival_hours", "time")
+"""Columns besides player; the second counts where there is no first."""
+
+UNUSED = {
+    "skills": ("population.skill_mean",),
+    "arrivals": ("sessions.per_day", "sessions.activity_cv", "sessions.hourly_profile"),
+}
+"""Factors whose place a file takes."""
+
+
+class Given(NamedTuple):
+    """What the files say.
+
+    Attributes
+    ----------
+    names : sequence of str
+        The players at the start, by number: in the order of the skills, or in that in which the
+        arrivals name them; none without files.
+    skills : numpy.ndarray or None
+        Their skills, if these are given.
+    sessions : Sessions
+        Their session starts before the horizon, if these are given.
+    left_out : int
+        Session starts at or after the horizon.
+    """
+
+    names: Sequence[str] = ()
+    skills: Floats | None = None
+    sessions: Sessions = NO_SESSIONS
+    left_out: int = 0
+
+
+def read_files(files: Mapping[str, Path], horizon: float) -> Given:
+    """Read the files of a config: ``skills``, ``arrivals``, both or none.
+
+    Other columns than the wanted ones are ignored; rows may come in any order.
+
+    Parameters
+    ----------
+    files : mapping of str to Path
+        The files by their keys.
+    horizon : float
+        Session starts at or after this hour are left out.
+
+    Raises
+    ------
+    InputError
+        Naming file, row, column and value of the first thing that is wrong.
+    """
+    skills, numbers = None, {}
+    if "skills" in files:
+        by_name = _skills(files["skills"])
+        skills, numbers = np.array(list(by_name.values())), _numbered(by_name)
+    if "arrivals" not in files:
+        return Given(list(numbers), skills)
+    players, times = _starts(files["arrivals"], files.get("skills"), numbers)
+    kept = times < horizon
+    if not kept.any():
+        raise InputError(
+            f"{files['arrivals']}: no session starts before the horizon of {horizon:g} hours"
+        )
+    firsts = np.searchsorted(players[kept], np.arange(len(numbers) + 1))
+    sessions = Sessions(times[kept], firsts.astype(np.int64))
+    return Given(list(numbers), skills, sessions, int(np.count_nonzero(~kept)))
+
+
+def newcomer_names(taken: Collection[str], n: int) -> list[str]:
+    """Return names of `n` newcomers that no other player has."""
+    others = set(taken)
+    free = (name for name in map("newcomer-{}".format, count()) if name not in others)
+    return list(islice(free, n))
+
+
+def players_at_start(factors: LadderFactors, given: Given, files: Mapping[str, Path]) -> int:
+    """Return how many players there are at the start, by the factors or by the files.
+
+    Raises
+    ------
+    InputError
+        If both say so and differ, or if their sessions would be too many.
+    """
+    players, n = factors.population.players, len(given.names)
+    if not files:
+        assert players is not None
+        return players
+    path = files.get("skills", files.get("arrivals"))
+    if players not in (None, n):
+        raise InputError(
+            f"{path}: {n} players, but population.players is {players} (allowed: {n}, or null)"
+        )
+    starts = factors.session_starts(n)
+    if "arrivals" not in files and starts > MAX_STARTS:
+        raise InputError(
+            f"{path}: about {starts:.1e} sessions of {n} players would start (at most"
+            f" {MAX_STARTS:.0e})"
+        )
+    return n
+
+
+def remarks(factors: LadderFactors, given: Given, files: Mapping[str, Path]) -> Iterator[str]:
+    """Yield what is probably not meant with these files."""
+    for key, path in files.items():
+        for name in UNUSED[key]:
+            section, _, factor = name.partition(".")
+            changed: Any = getattr(factors, section)
+            if getattr(changed, factor) != type(changed).model_fields[factor].default:
+                yield f"{path}: {name} has no effect with a file of {key}"
+    if "arrivals" not in files:
+        return
+    if given.left_out:
+        rows = "row" if given.left_out == 1 else "rows"
+        yield (
+            f"{files['arrivals']}: {given.left_out} {rows} at or after the horizon of"
+            f" {24.0 * factors.days:g} hours left out"
+        )
+    warmup = 24.0 * factors.warmup_days
+    if given.sessions.times.max() < warmup:
+        yield (
+            f"{files['arrivals']}: every session starts within the warm-up of {warmup:g} hours,"
+            " before anything is measured (set days and warmup_days)"
+        )
+
+
+def _numbered(names: Collection[str]) -> dict[str, int]:
+    return {name: number for number, name in enumerate(names)}
+
+
+def _skills(path: Path) -> dict[str, float]:
+    """Return the skills of the players by name."""
+    found: dict[str, float] = {}
+    what = "the skills of players have the columns player, and skill or rating"
+    for row in read_rows(path, lambda header: _columns(path, header, SKILL, what)):
+        name, (_, column) = _name(row), row.cells
+        if name in found:
+            raise row.wrong("player", f"{shown(name)} has a row above (allowed: one row a player)")
+        skill = row.number(column)
+        if abs(skill) > MAX_SKILL:
+            raise row.wrong(column, f"{skill!r} (allowed: a number from -1000000 to 1000000)")
+        found[name] = skill
+    _check_count(path, found)
+    return found
+
+
+def _starts(
+    path: Path, skills: Path | None, numbers: dict[str, int]
+) -> tuple[NDArray[np.int64], Floats]:
+    """Return player and hour of the session starts, by player, those of each in order.
+
+    Without a file of skills, the players are numbered here.
+    """
+    players: list[int] = []
+    times: list[float] = []
+    lines: list[int] = []
+    what = "session starts have the columns player, and arrival_hours or time"
+    for row in read_rows(path, lambda header: _columns(path, header, TIME, what)):
+        name, (_, column) = _name(row), row.cells
+        if skills is not None and name not in numbers:
+            raise row.wrong("player", f"{shown(name)} is not among the players of {skills}")
+        hours = row.number(column, " of hours since the start of the run")
+        if hours < 0:
+            raise row.wrong(column, f"{hours!r} is negative (allowed: hours >= 0)")
+        players.append(numbers.setdefault(name, len(numbers)))
+        times.append(hours)
+        lines.append(row.line)
+    _check_count(path, lines and numbers)
+    who, when = np.array(players, np.int64), np.array(times)
+    order = np.lexsort((when, who))
+    _check_places(path, list(numbers), who, when, lines, order)
+    return who[order], when[order]
+
+
+def _check_places(
+    path: Path,
+    names: Sequence[str],
+    who: NDArray[np.int64],
+    when: Floats,
+    lines: Sequence[int],
+    order: NDArray[np.int64],
+) -> None:
+    """Raise if a player starts two sessions at one moment."""
+    earlier, later = order[:-1], order[1:]
+    same = (who[earlier] == who[later]) & (when[earlier] == when[later])
+    if not same.any():
+        return
+    row, other = min(zip(later[same].tolist(), earlier[same].tolist(), strict=True))
+    raise InputError(
+        f"{path}:{lines[row]}: player: {shown(names[who[row]])} starts a session at"
+        f" {when[row].item()!r} hours in line {lines[other]} too (nobody is in two places at once)"
+    )
+
+
+def _columns(path: Path, header: list[str], either: Sequence[str], what: str) -> list[str]:
+    """Return the columns to read."""
+    second = next((name for name in either if name in header), None)
+    if "player" not in header or second is None:
+        missing = " or ".join(either) if "player" in header else "player"
+        # Any file might be named here: nothing of it is shown.
+        raise InputError(f"{path}:1: column {missing} is missing ({what})")
+    return ["player", second]
+
+
+def _name(row: Row) -> str:
+    """Return the player of a row."""
+    name = row.cells["player"].strip()
+    if not 0 < len(name) <= MAX_NAME or "\0" in name:
+        what = shown(name) if name else "empty"
+        raise row.wrong("player", f"{what} (allowed: a name of 1 to {MAX_NAME} characters)")
+    return name
+
+
+def _check_count(path: Path, players: Collection[object]) -> None:
+    if not players:
+        raise InputError(f"{path}: no players (at least one row is needed below the header)")
+    if len(players) > MAX_PLAYERS:
+        raise InputError(f"{path}: {len(players):,} players (at most {MAX_PLAYERS:,})")
