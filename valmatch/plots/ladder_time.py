@@ -1,0 +1,31 @@
+"""The time that a run of the `ladder` model takes, and the part of it that is not measured."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from matplotlib.axes import Axes
+
+from valmatch.plots.source import RunFiles, damaged
+from valmatch.storage.manifest import MANIFEST
+
+__all__ = ["Time", "read_time", "shade"]
+
+
+class Time(NamedTuple):
+    """The length of a run and of its warm-up, in days."""
+
+    days: float
+    warmup: float
+
+
+def read_time(run: RunFiles) -> Time:
+    """Return what the factors of a run say."""
+    with damaged(run.folder / MANIFEST):
+        return Time(float(run.factor("days")), float(run.factor("warmup_days")))
+
+
+def shade(axes: Axes, end: float) -> None:
+    """Shade the warm-up, from zero to its end, if there is any."""
+    if end > 0.0:
+        axes.axvspan(0.0, end, color="0.92", linewidth=0, zorder=0, label="warm-up")
