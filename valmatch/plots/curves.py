@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from valmatch.errors import InputError
 from valmatch.plots.source import RunFiles
-from valmatch.plots.style import COLOURS, LINES, head, panels
+from valmatch.plots.style import COLOURS, LINES, dots, head, note, panels
 from valmatch.statistics.estimates import t_quantile
 
 __all__ = ["Curve", "draw", "read_curves"]
@@ -72,15 +72,26 @@ def draw(run: RunFiles) -> dict[str, Figure]:
 
 
 def _panel(axes: Axes, curves: dict[str, Curve], confidence: float) -> None:
-    """Draw one measure of all policies with bands."""
+    """Draw one measure of all policies with bands; games that none defines leave gaps."""
+    if all(np.isnan(curve.mean).all() for curve in curves.values()):
+        note(axes, "undefined in all replications")
+        return
     for k, (policy, curve) in enumerate(curves.items()):
         game = np.arange(1, curve.mean.size + 1)
         colour, style = COLOURS[k % len(COLOURS)], LINES[k % len(LINES)]
         axes.plot(game, curve.mean, color=colour, linestyle=style, label=policy)
+        alone = _alone(curve.mean)
+        dots(axes, game[alone], curve.mean[alone], color=colour)
         reach = _factors(curve.n, confidence) * curve.error
         axes.fill_between(
             game, curve.mean - reach, curve.mean + reach, color=colour, alpha=0.25, linewidth=0
         )
+
+
+def _alone(values: Floats) -> NDArray[np.bool_]:
+    """Return which values have none beside them, so that no line shows them."""
+    gap = np.isnan(np.concatenate([[np.nan], values, [np.nan]]))
+    return gap[:-2] & ~gap[1:-1] & gap[2:]
 
 
 def _factors(n: Floats, confidence: float) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from valmatch.plots.ladder_time import read_time, shade
+from valmatch.plots.ladder_time import label_below, read_time, shade
 from valmatch.plots.source import RunFiles
 from valmatch.plots.style import GOOD, GREY, MOST_VECTOR_MARKS, head, note, panels
 
@@ -46,9 +46,7 @@ def draw(run: RunFiles) -> dict[str, Figure]:
             rasterized=values.size > MOST_VECTOR_MARKS,
         )
         axes.set(xlabel="time [days]", ylabel=run.units.response(measure), xlim=(0.0, days))
-    handles, labels = grid[-1].get_legend_handles_labels()
-    if handles:
-        figure.legend(handles, labels, loc="outside lower center", ncols=2)
+    label_below(figure, grid)
     matches = int(np.nansum(table["matches"]))
     facts = (
         f"replication {run.manifest.get('replication')}",

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from valmatch.plots.ladder_time import read_time, shade
+from valmatch.plots.ladder_time import label_below, read_time, shade
 from valmatch.plots.source import RunFiles
 from valmatch.plots.style import FAINT, GOOD, counted, head, note, panels
 from valmatch.plots.waiting import fill_steps, waiting_between
@@ -63,8 +63,7 @@ def draw(run: RunFiles) -> dict[str, Figure]:
             axes.set_ylim(bottom=0.0)
             if day.length == 24.0:
                 axes.set_xticks(range(0, 25, 2))
-    if day.warmup > 0.0 and queue.has_data():
-        figure.legend(*queue.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    label_below(figure, (queue, starts))
     n = day.starts.size
     facts = (
         f"replication {run.manifest.get('replication')}",
@@ -101,7 +100,7 @@ def _queue(axes: Axes, day: Day) -> None:
     if not steps.players.any():
         note(axes, "nobody waited")
         return
-    fill_steps(axes, steps, FAINT, "waiting players")
+    fill_steps(axes, steps, FAINT)
     counted(axes, "waiting players")
 
 

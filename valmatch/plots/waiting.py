@@ -35,7 +35,7 @@ def waiting_between(first: float, last: float, came: Floats, went: Floats) -> St
     return Steps(hours, (there - gone).astype(np.float64))
 
 
-def fill_steps(axes: Axes, steps: Steps, colour: str, label: str) -> None:
+def fill_steps(axes: Axes, steps: Steps, colour: str, label: str = "") -> None:
     """Fill what lies below the steps."""
     axes.fill_between(
         steps.hours,
