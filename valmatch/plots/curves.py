@@ -60,7 +60,7 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     measures = list(dict.fromkeys(measure for _, measure in curves))
     figure, grid = panels(len(measures), 3, width=3.6, height=2.8)
     confidence = run.manifest.confidence or 0.95
-    n = int(max(curve.n.max() for curve in curves.values()))
+    n = run.manifest.replications or int(max(curve.n.max() for curve in curves.values()))
     for axes, measure in zip(grid, measures, strict=True):
         own = {policy: curve for (policy, name), curve in curves.items() if name == measure}
         _panel(axes, own, confidence)
@@ -86,12 +86,23 @@ def _panel(axes: Axes, curves: dict[str, Curve], confidence: float) -> None:
         axes.fill_between(
             game, curve.mean - reach, curve.mean + reach, color=colour, alpha=0.25, linewidth=0
         )
+    _look_at_means(axes, np.concatenate([curve.mean for curve in curves.values()]))
+
+
+def _look_at_means(axes: Axes, means: Floats) -> None:
+    """Cut off what bands of few replications need of the vertical axis, and less than nothing."""
+    least, most = float(np.nanmin(means)), float(np.nanmax(means))
+    bottom, top = axes.get_ylim()
+    reach = most - least
+    if reach > 0.0:
+        floor = 0.0 if least >= 0.0 else -math.inf
+        axes.set_ylim(max(bottom, least - reach, floor), min(top, most + reach))
 
 
 def _alone(values: Floats) -> NDArray[np.bool_]:
     """Return which values have none beside them, so that no line shows them."""
     gap = np.isnan(np.concatenate([[np.nan], values, [np.nan]]))
-    return gap[:-2] & ~gap[1:-1] & gap[2:]
+    return np.asarray(gap[:-2] & ~gap[1:-1] & gap[2:])
 
 
 def _factors(n: Floats, confidence: float) -> Floats:
