@@ -43,6 +43,7 @@ from valmatch.plots.frontier import read_frontier
 from valmatch.plots.optimized import final_point
 from valmatch.plots.search import read_search
 from valmatch.plots.units import Units
+from valmatch.plots.waiting import MOST_STEPS
 
 Array = np.ndarray[Any, Any]
 
@@ -416,7 +417,7 @@ def test_days_without_matches_and_long_days(tmp_path: Path) -> None:
     assert files[1].stat().st_size < 1_000_000
     day = simulate_valorant.read_day(read_run_files(tmp_path / "b"))
     steps = simulate_valorant.waiting(day)
-    assert steps.hours.size == simulate_valorant.MOST_STEPS
+    assert steps.hours.size == MOST_STEPS
     at = 1234
     left = np.where(np.isnan(day.leaving), 25.0, day.leaving)
     there = (day.arrival <= steps.hours[at]) & (left > steps.hours[at])

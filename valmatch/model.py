@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
@@ -246,10 +246,14 @@ class Outcome(NamedTuple):
         All responses of the model by name; NaN where undefined.
     curves : numpy.ndarray or None
         float64 of the shape of the model's axes, in units of their scales; None where it has none.
+    remarks : sequence of str
+        What has to be said of it; without numbers, so that the replications can be counted of
+        which the same is said.
     """
 
     responses: Values
     curves: Floats | None = None
+    remarks: Sequence[str] = ()
 
 
 class Record(NamedTuple):
@@ -261,10 +265,13 @@ class Record(NamedTuple):
         All responses of the model by name; NaN where undefined.
     tables : sequence of Table
         What happened, one table for each kind of event.
+    remarks : sequence of str
+        As in its `Outcome`.
     """
 
     responses: Values
     tables: Sequence[Table]
+    remarks: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -282,12 +289,15 @@ class Axes:
     scales : sequence of float
         Powers of two, one a measure, of about the size of its values: curves are in these units,
         in which the fixed point of their sums is fine and wide enough.
+    units : mapping of str to str
+        The units of measures that are no responses.
     """
 
     policies: Sequence[str]
     measures: Sequence[str]
     games: int
     scales: Sequence[float]
+    units: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -306,11 +316,14 @@ class Batch(NamedTuple):
         Sums of the curves over the replications; None where the model has none.
     controls : numpy.ndarray or None
         Shape (n, len(model.controls)): the controls in each replication; None unless asked for.
+    remarks : sequence of str
+        Those of all replications.
     """
 
     responses: Floats
     curves: CurveSums | None
     controls: Floats | None = None
+    remarks: Sequence[str] = ()
 
 
 class Model(ABC, Generic[Inputs]):
@@ -400,7 +413,7 @@ class Model(ABC, Generic[Inputs]):
             If a replication does not give each of the responses, and no others.
         """
         curves = CurveSums.zeros(self.axes.shape) if self.axes else None
-        rows, seen = [], []
+        rows, seen, remarks = [], [], list[str]()
         for replication in replications:
             check()
             inputs = self.draw(streams, replication)
@@ -408,6 +421,7 @@ class Model(ABC, Generic[Inputs]):
                 inputs, observed = self.observe(inputs)
             outcome = self.run(inputs)
             rows.append(row_of(self, outcome.responses))
+            remarks += outcome.remarks
             if controls:
                 seen.append(observed())
             if curves is not None and outcome.curves is not None:
@@ -416,6 +430,7 @@ class Model(ABC, Generic[Inputs]):
             _table(rows, len(self.responses)),
             curves,
             _table(seen, len(self.controls)) if controls else None,
+            remarks,
         )
 
     @abstractmethod

@@ -34,10 +34,13 @@ class Recorded(NamedTuple):
         (len(model.responses),) float64; NaN where undefined.
     tables : sequence of Table
         What happened, one table for each kind of event.
+    remarks : sequence of str
+        What has to be said of it.
     """
 
     responses: Floats
     tables: Sequence[Table]
+    remarks: Sequence[str]
 
 
 def build(
@@ -127,4 +130,4 @@ def record(model: Model[Inputs], seed: int, replication: int) -> Recorded:
         If the model does not give each of its responses, and no others.
     """
     found = model.record(model.draw(Streams(seed), replication))
-    return Recorded(row_of(model, found.responses), found.tables)
+    return Recorded(row_of(model, found.responses), found.tables, found.remarks)

@@ -113,6 +113,9 @@ def compare(
     for name, compared in found.comparisons.items():
         if undefined := compared.difference.undefined:
             warn(f"{name} is undefined in {undefined} of {found.n} pairs")
+    for side, replications in (("a", found.a), ("b", found.b)):
+        for remark in replications.remarks:
+            warn(f"{side}: {remark}")
     if found.status != "complete":
         warn(f"{found.status}{'; --resume goes on' if out else ''}")
         raise typer.Exit(130 if found.status == "interrupted" else 3)

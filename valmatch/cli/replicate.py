@@ -189,6 +189,8 @@ def show_run(
     for name, one in result.estimates.items():
         if one.undefined:
             warn(f"{name} is undefined in {one.undefined} of {len(result.values)} replications")
+    for remark in result.remarks:
+        warn(remark)
 
 
 def _exit_unless_complete(result: Replications, total: int, out: Path | None) -> None:
@@ -223,6 +225,9 @@ def _replicate_design(
         found = run_design(settings, design, configs, plan, progress=advance, **options)
     header = f"{name_of(settings)}, seed {plan.seed}, {each(found)}"
     show(json, found.summary(), lambda: show_experiment_points(header, found), options["out"])
+    for point, one in zip(found.points, found.results, strict=True):
+        for remark in one.remarks:
+            warn(f"{', '.join(f'{name}={value}' for name, value in point.items())}: {remark}")
     if found.status != "complete":
         further = "; --resume goes on" if options["out"] else ""
         done = sum(one.complete for one in found.results)

@@ -60,3 +60,5 @@ def simulate(
     header = f"{title_of(settings)}, seed {seed}, replication {replication}"
     values = result.values.tolist()
     show(json, result.summary(), lambda: show_responses(header, result.responses, values), out)
+    for remark in result.remarks:
+        warn(remark)

@@ -286,6 +286,8 @@ def _manifests(folders: Sequence[Path], warn: Warn) -> dict[Path, ReplicateManif
             raise InputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None
         if manifests[folder].status == "running":
             warn(f"{folder}: its run has not ended, or was killed")
+        for remark in manifests[folder].remarks:
+            warn(f"{folder}: {remark}")
     if not manifests:
         raise InputError(f"{', '.join(map(str, folders))}: nothing to combine")
     return manifests

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -211,6 +212,7 @@ def run_plan(
             precision,
             None if store.controls is None else store.controls[: store.done],
             model.controls if plan.control_variates else {},
+            [*(folder.earlier_remarks if folder else []), *_remarks(store)],
             out,
         )
         if folder:
@@ -271,6 +273,13 @@ def _status(done: int, goal: int, precision: Sequence[Precision], stop: Stop) ->
     return "target missed" if precision else "complete"
 
 
+def _remarks(store: Store) -> list[str]:
+    """Say of how many of the replications made by this run something has to be said."""
+    made = len(store.values) - store.kept
+    of = f"{made:,}{' further' if store.kept else ''} replication{'s' * (made != 1)}"
+    return [f"{count:,} of {of}: {text}" for text, count in Counter(store.remarks).items()]
+
+
 def claim(
     out: Path, config: Config, plan: Plan, resume: bool, replications: int | None = None
 ) -> RunFolder:
@@ -313,6 +322,7 @@ def write_results(folder: RunFolder, result: Replications) -> None:
     write_csv(folder.path / "summary.csv", result.columns())
     if result.differences:
         write_csv(folder.path / "paired.csv", result.paired_columns())
+    folder.remark(result.remarks)
     folder.close(result.status, replications=len(result.values), confidence=result.confidence)
 
 

@@ -68,6 +68,8 @@ class Replications(Result):
         The control variates; None unless they were asked for.
     expectations : mapping of str to float
         Their expectations by name.
+    remarks : sequence of str
+        What has to be said of the replications, one line each.
     """
 
     config: Config
@@ -84,6 +86,7 @@ class Replications(Result):
     precision: Sequence[Precision] = ()
     controls: Floats | None = None
     expectations: Mapping[str, float] = field(default_factory=dict)
+    remarks: Sequence[str] = ()
     folder: Path | None = None
 
     @property

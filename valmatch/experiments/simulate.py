@@ -42,6 +42,8 @@ class Simulation(Result):
         (len(responses),) float64; NaN where undefined.
     tables : sequence of Table
         What happened, one table for each kind of event.
+    remarks : sequence of str
+        What has to be said of the replication.
     """
 
     config: Config
@@ -50,6 +52,7 @@ class Simulation(Result):
     responses: Sequence[Response]
     values: NDArray[np.float64]
     tables: Sequence[Table]
+    remarks: Sequence[str] = ()
     folder: Path | None = None
 
     @property
@@ -124,12 +127,20 @@ def simulate(
     with RunFolder(path, "simulate", config, identity) if path else nullcontext() as folder:
         result = record(model, seed, replication)
         recording = Simulation(
-            config, seed, replication, model.responses, result.responses, result.tables, path
+            config,
+            seed,
+            replication,
+            model.responses,
+            result.responses,
+            result.tables,
+            result.remarks,
+            path,
         )
         if folder:
             for table in result.tables:
                 write_csv(folder.path / f"{table.name}.csv", table.columns, table.whole)
             with write_atomically(folder.path / "responses.json") as file:
                 file.write(to_json(recording.summary()))
+            folder.remark(result.remarks)
             folder.close("complete")
     return recording

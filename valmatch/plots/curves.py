@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from valmatch.errors import InputError
 from valmatch.plots.source import RunFiles
-from valmatch.plots.style import COLOURS, LINES, head, panels
+from valmatch.plots.style import COLOURS, LINES, dots, head, note, panels
 from valmatch.statistics.estimates import t_quantile
 
 __all__ = ["Curve", "draw", "read_curves"]
@@ -25,13 +25,13 @@ class Curve(NamedTuple):
 
     Attributes
     ----------
-    n : int
-        Number of replications.
+    n : numpy.ndarray
+        Number of replications that define each game.
     mean, error : numpy.ndarray
         Mean and standard error at each game.
     """
 
-    n: int
+    n: Floats
     mean: Floats
     error: Floats
 
@@ -51,20 +51,20 @@ def read_curves(run: RunFiles) -> dict[tuple[str, str], Curve]:
     if not rows:
         raise InputError(f"{table.path}: holds no curves")
     n, means, errors = table.numbers.values()
-    return {key: Curve(int(n[at[0]]), means[at], errors[at]) for key, at in rows.items()}
+    return {key: Curve(n[at], means[at], errors[at]) for key, at in rows.items()}
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw ``curves.csv``."""
     curves = read_curves(run)
     measures = list(dict.fromkeys(measure for _, measure in curves))
-    figure, grid = panels(len(measures), 2, width=3.6, height=2.8)
+    figure, grid = panels(len(measures), 3, width=3.6, height=2.8)
     confidence = run.manifest.confidence or 0.95
-    n = next(iter(curves.values())).n
+    n = run.manifest.replications or int(max(curve.n.max() for curve in curves.values()))
     for axes, measure in zip(grid, measures, strict=True):
         own = {policy: curve for (policy, name), curve in curves.items() if name == measure}
         _panel(axes, own, confidence)
-        axes.set(xlabel="games of a player", ylabel=run.units.response(measure))
+        axes.set(xlabel="games of a player", ylabel=run.units.measure(measure))
     if len(curves) > len(measures):
         grid[0].legend()
     head(figure, run.heading(f"mean of {n:,} replications with {confidence:.0%} bands"))
@@ -72,13 +72,41 @@ def draw(run: RunFiles) -> dict[str, Figure]:
 
 
 def _panel(axes: Axes, curves: dict[str, Curve], confidence: float) -> None:
-    """Draw one measure of all policies with bands."""
+    """Draw one measure of all policies with bands; games that none defines leave gaps."""
+    if all(np.isnan(curve.mean).all() for curve in curves.values()):
+        note(axes, "undefined in all replications")
+        return
     for k, (policy, curve) in enumerate(curves.items()):
         game = np.arange(1, curve.mean.size + 1)
         colour, style = COLOURS[k % len(COLOURS)], LINES[k % len(LINES)]
         axes.plot(game, curve.mean, color=colour, linestyle=style, label=policy)
-        factor = t_quantile((1.0 + confidence) / 2.0, curve.n - 1) if curve.n > 1 else math.nan
-        reach = factor * curve.error
+        alone = _alone(curve.mean)
+        dots(axes, game[alone], curve.mean[alone], color=colour)
+        reach = _factors(curve.n, confidence) * curve.error
         axes.fill_between(
             game, curve.mean - reach, curve.mean + reach, color=colour, alpha=0.25, linewidth=0
         )
+    _look_at_means(axes, np.concatenate([curve.mean for curve in curves.values()]))
+
+
+def _look_at_means(axes: Axes, means: Floats) -> None:
+    """Cut off what bands of few replications need of the vertical axis, and less than nothing."""
+    least, most = float(np.nanmin(means)), float(np.nanmax(means))
+    bottom, top = axes.get_ylim()
+    reach = most - least
+    if reach > 0.0:
+        floor = 0.0 if least >= 0.0 else -math.inf
+        axes.set_ylim(max(bottom, least - reach, floor), min(top, most + reach))
+
+
+def _alone(values: Floats) -> NDArray[np.bool_]:
+    """Return which values have none beside them, so that no line shows them."""
+    gap = np.isnan(np.concatenate([[np.nan], values, [np.nan]]))
+    return np.asarray(gap[:-2] & ~gap[1:-1] & gap[2:])
+
+
+def _factors(n: Floats, confidence: float) -> Floats:
+    """Return half the width of intervals in standard errors, by the number of replications."""
+    numbers, at = np.unique(n, return_inverse=True)
+    half = (1.0 + confidence) / 2.0
+    return np.array([t_quantile(half, k - 1) if k > 1 else math.nan for k in numbers])[at]

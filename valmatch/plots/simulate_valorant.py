@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 
 from valmatch.plots.source import RunFiles
 from valmatch.plots.style import BAD, FAINT, GOOD, GREY, counted, dots, head, note
+from valmatch.plots.waiting import Steps, fill_steps, waiting_between
 
-__all__ = ["Day", "Steps", "draw", "read_day", "rolling", "waiting"]
+__all__ = ["Day", "draw", "read_day", "rolling", "waiting"]
 
 Floats = NDArray[np.float64]
-
-MOST_STEPS = 3000
-"""Changes of the queue that are drawn one by one; a longer day is drawn at this many times."""
 
 WINDOWS_PER_DAY = 24
 GROUPS = 10
@@ -50,13 +48,6 @@ class Day(NamedTuple):
     rating: Floats
     wait: Floats
     differences: Floats
-
-
-class Steps(NamedTuple):
-    """A number of players that stays the same from each time to the next."""
-
-    hours: Floats
-    players: Floats
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:
@@ -100,15 +91,8 @@ def read_day(run: RunFiles) -> Day:
 
 def waiting(day: Day, prioritized: bool = False) -> Steps:
     """Return how many players wait, or how many of them are prioritized, over the day."""
-    end = np.where(np.isnan(day.leaving), day.horizon, day.leaving)
     begin = day.arrival + (day.threshold if prioritized else 0.0)
-    begin, end = begin[begin < end], end[begin < end]
-    hours = np.unique(np.concatenate([[0.0], begin, end, [day.horizon]]))
-    if hours.size > MOST_STEPS:
-        hours = np.linspace(0.0, day.horizon, MOST_STEPS)
-    came = np.searchsorted(np.sort(begin), hours, side="right")
-    went = np.searchsorted(np.sort(end), hours, side="right")
-    return Steps(hours, (came - went).astype(np.float64))
+    return waiting_between(0.0, day.horizon, begin, day.leaving)
 
 
 def rolling(day: Day) -> tuple[Floats, Floats, Floats, Floats]:
@@ -139,15 +123,7 @@ def _queue(axes: Axes, day: Day) -> None:
         (waiting(day), FAINT, "waiting"),
         (waiting(day, prioritized=True), BAD, "of them prioritized"),
     ):
-        axes.fill_between(
-            steps.hours,
-            steps.players,
-            step="post",
-            color=colour,
-            linewidth=0,
-            label=label,
-            rasterized=steps.hours.size >= MOST_STEPS,
-        )
+        fill_steps(axes, steps, colour, label)
     _over_the_day(axes, day, "time [hours]", "")
     counted(axes, "waiting players")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -66,6 +67,12 @@ class Units:
         """The units by the first part of a response's name, for windows of other factors."""
         return {name.partition(".")[0]: one.unit for name, one in self.responses.items()}
 
+    @cached_property
+    def _curves(self) -> Mapping[str, str]:
+        """The units of what curves show and no response is."""
+        axes = getattr(load_model(self._model), "axes", None) if self._model else None
+        return axes.units if axes else {}
+
     def of_response(self, name: str) -> str:
         """Return the unit of a response; "" where it has none."""
         if name in self.responses:
@@ -84,6 +91,10 @@ class Units:
     def response(self, name: str) -> str:
         """Return the label of a response."""
         return labelled(name, self.of_response(name))
+
+    def measure(self, name: str) -> str:
+        """Return the label of what a curve shows."""
+        return labelled(name, self._curves.get(name) or self.of_response(name))
 
     def factor(self, name: str) -> str:
         """Return the label of a factor."""

@@ -72,6 +72,7 @@ class Manifest(Facts):
     system: str | None = None
     config: ConfigFacts | None = None
     identity: IdentityFacts | None = None
+    remarks: list[str] = []
     versions: dict[str, str] = {}
     pid: int | None = None
     host: str | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -235,6 +235,16 @@ class RunFolder:
             if before.get(name, now[name]) != now[name]
         ]
         return ", ".join(changed)
+
+    @property
+    def earlier_remarks(self) -> list[str]:
+        """What had to be said of the run that this one goes on with."""
+        return self._earlier.remarks if self._earlier and self._resume else []
+
+    def remark(self, remarks: Sequence[str]) -> None:
+        """Have the manifest hold what has to be said of the run, if anything."""
+        if remarks:
+            self.note(remarks=list(remarks))
 
     def note(self, **facts: object) -> None:
         """Add facts that the manifest will hold once the run has ended, however it ends."""

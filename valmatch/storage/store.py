@@ -63,6 +63,13 @@ class Store:
         Whether to go on from what is there.
     warn : callable
         Called with each remark on what is there.
+
+    Attributes
+    ----------
+    kept : int
+        Number of replications that an earlier run left.
+    remarks : list of str
+        Those on the replications made since.
     """
 
     def __init__(
@@ -78,9 +85,11 @@ class Store:
         warn: Warn,
     ) -> None:
         self.indices = indices
+        self.remarks: list[str] = []
         self._rows = _Rows(
             _Rows.responses, folder, ROWS, row_format(config, seed, model), indices, resume, warn
         )
+        self.kept = self._rows.done
         self._parts: list[_Rows | _Curves] = [self._rows]
         self._controls: _Rows | None = None
         if controls:
@@ -135,6 +144,8 @@ class Store:
 
     def add(self, place: int, batch: Batch) -> None:
         """Take in the replications from `place` on, in every part that lacks them."""
+        if self._rows.done == place:
+            self.remarks += batch.remarks
         for part in self._parts:
             if part.done == place:
                 part.add(batch)

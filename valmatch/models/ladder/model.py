@@ -24,6 +24,7 @@ from valmatch.models.ladder.measures import RESPONSES, Standing, accuracy, respo
 from valmatch.models.ladder.population import Population, draw_population
 from valmatch.models.ladder.profile import shares_before
 from valmatch.models.ladder.sources import PAIR
+from valmatch.models.ladder.stationarity import SCALE_MOVES, scale_moves
 from valmatch.policies.pair_weights import POLICIES
 from valmatch.streams import Streams
 
@@ -46,6 +47,7 @@ MATCHERS: Mapping[str, tuple[Any, Any]] = {
 MEASURES = ("win_gap", "wait", "error")
 SCALES = (1.0, 2.0**6, 2.0**10)
 """Of curves: shares, minutes, points."""
+UNITS = {"wait": "minutes", "error": "points"}
 
 
 class Start(NamedTuple):
@@ -116,7 +118,7 @@ class LadderModel(Model[Start]):
             "sessions.hourly_profile",
         )
     )
-    axes = Axes(("ladder",), MEASURES, kernel.CAREER, SCALES)
+    axes = Axes(("ladder",), MEASURES, kernel.CAREER, SCALES, UNITS)
 
     def __init__(self, factors: LadderFactors, files: Mapping[str, Path] = NO_FILES) -> None:
         self._factors = factors
@@ -175,7 +177,9 @@ class LadderModel(Model[Start]):
             curves = loop.careers / loop.careers_n
         curves[MEASURES.index("wait")] *= 60.0
         return Outcome(
-            self._responses(played), curves[np.newaxis] / np.array(SCALES)[:, np.newaxis]
+            self._responses(played),
+            curves[np.newaxis] / np.array(SCALES)[:, np.newaxis],
+            self._remarks(played.days),
         )
 
     def record(self, inputs: Start) -> Record:
@@ -191,7 +195,7 @@ class LadderModel(Model[Start]):
             _tickets_table(names, played),
             Table("days", _columns(played.days), whole=("matches", "active_players")),
         )
-        return Record(self._responses(played), tables)
+        return Record(self._responses(played), tables, self._remarks(played.days))
 
     def _play(self, inputs: Start, log: Log) -> Run:
         """Play a replication, day by day."""
@@ -269,6 +273,12 @@ class LadderModel(Model[Start]):
         if not known:
             return np.arange(population.skills.size)
         return np.array([*known, *newcomer_names(known, joined)])
+
+    def _remarks(self, days: Sequence[Mapping[str, float]]) -> tuple[str, ...]:
+        """Return what has to be said of a run by its days."""
+        warmup = self._factors.warmup_days
+        measured = [day["scale_stretch"] for day in days if day["day"] >= warmup]
+        return (SCALE_MOVES,) if scale_moves(measured) else ()
 
     def _players_table(
         self, names: NDArray[Any], population: Population, players: Records
