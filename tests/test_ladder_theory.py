@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests import ladder_theory as theory
 from tests.interpreted import interpreted
-from tests.ladder_theory import ELO_SPREAD, agrees, of_poisson_players
+from tests.ladder_theory import ELO_SPREAD, agrees, error_of, of_poisson_players
 
 REVIEWS = [
     ("arrivals", "team"),
@@ -127,11 +128,13 @@ def test_elo_keeps_its_identity(name: str) -> None:
 
 
 def test_error_of_elo_under_random_pairs() -> None:
-    """Terms of order K / s are left out by the theory; they are 4.8 % at K 32."""
+    """The theory leaves out terms of order K / s; rounds in a few lines do not."""
     k = 32.0
     errors = theory.stationary_error(k, 200, 12, 4, 1, 4)
     wanted = math.sqrt(k * ELO_SPREAD / 2.0)
     agrees("error", errors, wanted, precision=0.02, slack=k / (3.0 * ELO_SPREAD))
+    rounds = [theory.error_after_rounds(k, 1000, 800, 200, n) for n in range(4)]
+    agrees("rounds", errors, float(np.mean(rounds)), precision=0.02, error=error_of(rounds))
 
 
 def test_elo_matched_by_rating() -> None:

@@ -47,7 +47,10 @@ def test_one_known_game_each_is_the_model_valorant(matching: str, review: str, s
             "team_slack": float(rng.choice([0, 50, 200])),
             "wait_thresh": float(rng.choice([0.0, 0.05, 0.2, 1.0])),
         }
-        day = {"gaps": str(rng.choice(["exponential", "poisson"])), "rate_multiplier": 2}
+        # Whole gaps let somebody queue just when another becomes prioritized. A ladder takes the
+        # newcomer first, the model valorant the other.
+        whole = review == "arrivals" and replication % 2
+        day = {"gaps": "poisson" if whole else "exponential", "rate_multiplier": 2}
         matches += theory.same_matches(rule, replication, **day)
     print(f"{matching} {review} {scope}: {matches} matches of {days} days are the same")
     assert matches > 50 * days
@@ -63,8 +66,8 @@ def test_one_known_game_each_is_the_model_valorant(matching: str, review: str, s
 def test_mean_wait_without_a_rule(matching: str, size: int) -> None:
     rate, n = 30.0, 2 * size
     model = of_poisson_players(rate, size, 20.0, rule__matching=matching)
-    waits = theory.waits_without_a_rule(model, 10 * size, 100)
-    agrees(f"wait, {matching}, {n} players", waits, (n - 1) / (2.0 * rate), precision=0.002)
+    waits = theory.waits_without_a_rule(model, 10 * size, 60)
+    agrees(f"wait, {matching}, {n} players", waits, (n - 1) / (2.0 * rate), precision=0.003)
 
 
 @pytest.mark.parametrize("minutes", [0.25, 2.0, 10.0])
@@ -76,8 +79,8 @@ def test_mean_wait_with_ticks(minutes: float) -> None:
         "rule__policy": "random",
     }
     model = of_poisson_players(rate, 1, 20.0, **ticks, rule__tolerance=1e6, rule__reserve=-100)
-    waits = theory.waits_without_a_rule(model, 2, 100)
-    agrees(f"wait, ticks of {minutes} min", waits, 0.5 / rate + minutes / 120.0, precision=0.002)
+    waits = theory.waits_without_a_rule(model, 2, 60)
+    agrees(f"wait, ticks of {minutes} min", waits, 0.5 / rate + minutes / 120.0, precision=0.003)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +111,7 @@ def test_impatient_queue(matching: str, size: int, rate: float, patience: float)
 @pytest.mark.parametrize("matching", ["team_first", "joint", "pairs"])
 def test_elo_keeps_its_identity(matching: str) -> None:
     rng, happened = np.random.default_rng(len(matching)), Counter[str]()
-    for _ in range(60):
+    for _ in range(120):
         factors: Any = random_factors(rng, matching)
         factors["rating"]["system"] = "elo"
         try:
@@ -122,13 +125,13 @@ def test_elo_keeps_its_identity(matching: str) -> None:
         happened["matches"] += matches
         happened["ladders"] += matches > 0
     print(f"{matching}: {happened}")
-    assert happened["ladders"] > 15
+    assert happened["ladders"] > 20
 
 
-@pytest.mark.parametrize(("k", "burn_in"), [(8.0, 20), (16.0, 12), (32.0, 8)])
+@pytest.mark.parametrize(("k", "burn_in"), [(8.0, 12), (16.0, 8), (32.0, 5)])
 def test_error_of_elo_under_random_pairs(k: float, burn_in: int) -> None:
     """The theory is the limit of small K; it leaves out terms of order K / s."""
-    errors = theory.stationary_error(k, 500, 4 * burn_in, burn_in, 1, 6)
+    errors = theory.stationary_error(k, 500, 3 * burn_in, burn_in, 1, 6)
     wanted = math.sqrt(k * ELO_SPREAD / 2.0)
     agrees(f"error, K {k:g}", errors, wanted, precision=0.006, slack=k / (3.0 * ELO_SPREAD))
     rounds = [theory.error_after_rounds(k, 2000, 240 * burn_in, 60 * burn_in, n) for n in range(4)]
@@ -153,7 +156,7 @@ def test_elo_matched_by_rating() -> None:
 @pytest.mark.parametrize(
     ("policy", "wanted", "error", "runs"),
     [
-        ("random", 1.087, 0.005, 300),
+        ("random", 1.087, 0.005, 200),
         ("draw_chance", 1.40, 0.03, 40),
         ("nearest", 1.41, 0.03, 40),
     ],
