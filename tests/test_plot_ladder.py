@@ -38,7 +38,7 @@ def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def week(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of two against two; read only."""
+    """Return a run of two against two; read only."""
     return simulated(tmp_path_factory.mktemp("week"), *TEAMS)
 
 
@@ -256,12 +256,12 @@ def test_ratings_against_skills(week: Path) -> None:
     _, ratings = drawn(week, ladder_ratings).axes
     players = week / "players.csv"
     there = (column(players, "games") > 0) & (column(players, "gone") == 0)
-    points = [column(players, name)[there] for name in ("skill", "rating")]
-    assert np.array_equal(line(ratings, "players"), points)
+    skill, rating = (column(players, name)[there] for name in ("skill", "rating"))
+    assert np.array_equal(line(ratings, "players"), [skill, rating])
     slope = json.loads((week / "responses.json").read_text())["responses"]["rating_slope"]
     x, y = line(ratings, f"least squares, slope {slope:.3f}")
     assert (y[1] - y[0]) / (x[1] - x[0]) == pytest.approx(slope)
-    fit = np.polyfit(*points, 1)
+    fit = np.polyfit(skill, rating, 1)
     assert y.tolist() == pytest.approx(np.polyval(fit, x).tolist())
     assert np.array_equal(*line(ratings, "equal"))
     assert ratings.get_xlabel() == "skill [points]"
@@ -314,7 +314,7 @@ def test_a_manifest_without_days(tmp_path: Path) -> None:
     content = json.loads(path.read_text())
     content["config"]["factors"]["days"] = "long"
     path.write_text(json.dumps(content))
-    with pytest.raises(InputError, match="manifest.json: damaged: could not convert"):
+    with pytest.raises(InputError, match=r"manifest.json: damaged: could not convert"):
         plot_files(tmp_path)
 
 
