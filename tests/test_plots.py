@@ -49,6 +49,10 @@ Array = np.ndarray[Any, Any]
 
 SMALL_STUDY = ("kg-fig1-top", "--set", "n_opponents=5", "--set", "n_games=60")
 SMALL_LEAGUE = ("zonestats", "--set", "n_players=12", "--set", "games_per_player=30")
+SMALL_LADDER = (
+    *("ladder", "--set", "population.players=60", "--set", "rule.team_num=2"),
+    *("--set", "days=6", "--set", "warmup_days=2"),
+)
 LOG = "winner,loser\n" + "".join(
     f"{a},{b}\n" for _ in range(6) for a, b in product("abcdefg", repeat=2) if a < b
 )
@@ -56,9 +60,11 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "day": ("simulate", "valorant"),
     "path": ("simulate", *SMALL_STUDY),
     "league": ("simulate", *SMALL_LEAGUE),
+    "ladder": ("simulate", *SMALL_LADDER),
     "days": ("replicate", "valorant", "-n", "40"),
     "paths": ("replicate", *SMALL_STUDY, "-n", "20"),
     "leagues": ("replicate", *SMALL_LEAGUE, "-n", "8"),
+    "ladders": ("replicate", *SMALL_LADDER, "-n", "5"),
     "search": ("optimize", "valorant-20min", "--budget", "150"),
     "solvers": (
         *("optimize", "valorant-20min", "--budget", "150"),
@@ -74,9 +80,11 @@ FILES = {
     "day": ["day"],
     "path": ["path"],
     "league": ["ratings"],
+    "ladder": ["queue", "days", "ratings"],
     "days": ["responses"],
     "paths": ["curves", "responses"],
     "leagues": ["curves", "responses"],
+    "ladders": ["curves", "responses"],
     "search": ["search", "slices"],
     "solvers": ["progress", "slices"],
     "frontier": ["frontier"],
@@ -289,6 +297,10 @@ def test_the_same_files_every_time(kind: str, copy: Callable[[str], Path]) -> No
         ("path", "players.csv"),
         ("league", "games.csv"),
         ("league", "players.csv"),
+        ("ladder", "tickets.csv"),
+        ("ladder", "days.csv"),
+        ("ladder", "games.csv"),
+        ("ladder", "players.csv"),
         ("days", "replications.csv"),
         ("leagues", "curves.csv"),
         ("compared", "summary.json"),
