@@ -34,19 +34,29 @@ def rate(
         ),
     ],
     system: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="NAME",
-            help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]}.",
+            help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]}.  [default: the one that made --ratings,"
+            f" else {DEFAULT}]",
             autocompletion=complete_system,
         ),
-    ] = DEFAULT,
+    ] = None,
     ratings: Annotated[
         Path | None,
         typer.Option(
-            parser=path("ratings"), metavar="FILE", help="Go on from an earlier ratings.csv."
+            parser=path("ratings"),
+            metavar="FILE",
+            help="Go on from an earlier ratings.csv, or its folder, with the parameters that it was"
+            " made with.",
         ),
     ] = None,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again", help="Rate games also if --ratings seems to have rated them already."
+        ),
+    ] = False,
     columns: Annotated[
         str,
         typer.Option(
@@ -85,7 +95,8 @@ def rate(
         typer.Option(
             metavar="NAME",
             help="What caps a game of zonestats: most_distant (equation 5) or every_player (nobody"
-            " beyond GAME_MULT points a minute up to MAX_GAME_LENGTH).  [default: most_distant]",
+            " beyond GAME_MULT points a minute up to MAX_GAME_LENGTH).  [default: that of"
+            " --ratings, else most_distant]",
         ),
     ] = None,
     pairs: Annotated[
@@ -109,7 +120,6 @@ def rate(
     from valmatch.cli.tables import show_rating
     from valmatch.game_logs.rating import BURN_IN, parse_parameters, rate_games
     from valmatch.game_logs.reading.columns import parse_columns
-    from valmatch.ratings.zonestats_cap import MOST_DISTANT
 
     warn_in_job_array("rate")
     size = games.stat().st_size if games.is_file() else 0
@@ -124,8 +134,9 @@ def rate(
             tune=[name.strip() for name in tune.split(",")] if tune else [],
             train=0.5 if train is None else train,
             burn_in=BURN_IN if burn_in is None else burn_in,
-            cap=MOST_DISTANT if cap is None else cap,
+            cap=cap,
             pairs=pairs,
+            again=again,
             skip_bad_games=skip_bad_games,
             progress=advance,
             warn=warn,

@@ -14,15 +14,8 @@ from valmatch.config.arguments import PathLike
 from valmatch.config.numerals import real_number
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals, stop_on_signal
-from valmatch.game_logs.files import (
-    HISTORY,
-    PAIRS,
-    RATINGS,
-    SUMMARY,
-    claim,
-    read_ratings,
-    write_ratings,
-)
+from valmatch.game_logs.earlier import Earlier
+from valmatch.game_logs.files import HISTORY, PAIRS, RATINGS, SUMMARY, claim, write_ratings
 from valmatch.game_logs.games import Games, joined, pieces
 from valmatch.game_logs.history import HistoryWriter
 from valmatch.game_logs.pairs import PairsWriter
@@ -30,7 +23,7 @@ from valmatch.game_logs.ranks import Ranks
 from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.reading.rows import DEFAULT_MINUTES
-from valmatch.game_logs.roster import Ranking, Roster
+from valmatch.game_logs.roster import COUNTS, LAST_GAME, Known, Ranking, Roster
 from valmatch.game_logs.scores import TALLIES, Scores, scores
 from valmatch.game_logs.system import System
 from valmatch.game_logs.systems import DEFAULT, system_named
@@ -100,11 +93,13 @@ class RatedLog(Result):
     def columns(self) -> dict[str, list[Any]]:
         """Return a row for each player, the best first."""
         ranking = self.ranking
+        more = {name: getattr(ranking, name) for name in (*COUNTS, LAST_GAME, "change")}
         return {
             "rank": ranking.ranks,
             "player": ranking.players,
             "rating": ranking.ratings,
             "games": ranking.games,
+            **more,
             **ranking.state,
         }
 
@@ -127,7 +122,7 @@ class RatedLog(Result):
 
 def rate_games(
     games: PathLike,
-    system: str = DEFAULT,
+    system: str | None = None,
     *,
     parameters: Mapping[str, float] = {},
     ratings: PathLike | None = None,
@@ -136,8 +131,9 @@ def rate_games(
     tune: str | Sequence[str] = (),
     train: float = 0.5,
     burn_in: int = BURN_IN,
-    cap: str = MOST_DISTANT,
+    cap: str | None = None,
     pairs: bool = False,
+    again: bool = False,
     skip_bad_games: bool = False,
     progress: Callable[[int], None] = lambda done: None,
     warn: Callable[[str], None] = lambda text: None,
@@ -152,12 +148,14 @@ def rate_games(
     ----------
     games : str or Path
         The log, see `valmatch.game_logs.reading.log.GameLog`; `-` is standard input.
-    system : str
-        Name of a file in ``valmatch/game_logs/systems``.
+    system : str or None
+        Name of a file in ``valmatch/game_logs/systems``; None: the one that made `ratings`, or
+        else ``zonestats``.
     parameters : mapping
-        Values of parameters that are not as published.
+        Values of parameters that are not those which `ratings` was made with, or else not as
+        published.
     ratings : PathLike or None
-        An earlier ``ratings.csv`` to go on from; the result is that of one log.
+        An earlier ``ratings.csv`` to go on from, or its folder; the result is that of one log.
     out : PathLike or None
         Folder for ``ratings.csv``, ``history.csv``, ``summary.json`` and
         ``manifest.json``, with `pairs` also ``pairs.csv``.
@@ -170,11 +168,15 @@ def rate_games(
     burn_in : int
         Games that every player of a game must have behind him for its prediction to count as one
         after the burn-in, >= 0.
-    cap : str
+    cap : str or None
         What caps a game under ``zonestats``: ``most_distant`` (equation 5) or ``every_player``,
-        see `valmatch.ratings.zonestats_cap.Cap`.
+        see `valmatch.ratings.zonestats_cap.Cap`; None: what did in `ratings`, or else
+        ``most_distant``.
     pairs : bool
         Write ``pairs.csv`` too, every contest of two players, under ``zonestats``.
+    again : bool
+        Rate also games that seem to have been rated in `ratings` already: a log that was, one that
+        begins with one that was, or one that is not later.
     skip_bad_games : bool
         Leave bad games out and count them, instead of raising.
     progress : callable
@@ -189,17 +191,22 @@ def rate_games(
     RunError
         If the results cannot be written.
     """
-    chosen = _system(system, cap, pairs)
+    earlier = None if ratings is None else Earlier(arguments.path("ratings", ratings))
+    cap = cap or (earlier.cap if earlier else None) or MOST_DISTANT
+    chosen = _system(system or (earlier.system if earlier else None) or DEFAULT, cap, pairs)
+    if earlier:
+        earlier.check(chosen)
     if pairs and out is None:
         raise InputError(f"{option('pairs=True')}: needs {option('out')}, the folder for {PAIRS}")
-    given = _values(chosen, parameters)
+    given = _values(chosen, parameters, earlier.parameters if earlier else {})
     tune = arguments.names("tune", tune)
     _check(chosen, tune)
     arguments.level("train", train)
     arguments.whole("burn_in", burn_in)
     path = arguments.path("games", games)
-    earlier = None if ratings is None else arguments.path("ratings", ratings)
-    known = read_ratings(earlier, chosen) if earlier else []
+    known = earlier.players(chosen) if earlier else []
+    if earlier and (remark := earlier.remark(chosen, parameters)):
+        warn(remark)
     announce_compilation(find_cells)
     with ExitStack() as stack:
         log = stack.enter_context(
@@ -207,6 +214,8 @@ def rate_games(
         )
         if chosen.name == "zonestats" and "minutes" not in log.columns.places:
             warn(f"no column minutes: every player counts as {DEFAULT_MINUTES:g} minutes in a game")
+        if earlier and not again:
+            earlier.refuse_rated(log)
         folder = None
         if out is not None:
             identity = {
@@ -220,18 +229,21 @@ def rate_games(
                 "pairs": pairs or None,
                 "skip_bad_games": skip_bad_games,
             }
-            claimed = claim(arguments.path("out", out), log, earlier, identity)
+            read, rated = (earlier.path, earlier.rated) if earlier else (None, [])
+            claimed = claim(arguments.path("out", out), log, read, rated, identity)
             folder = stack.enter_context(claimed)
         stop = stack.enter_context(stop_on_signal())
         values, tuning = given, None
         parts: Iterable[Games] = _until_stopped(log.games(progress), stop)
+        if earlier:
+            parts = _later(parts, earlier, log, known, again)
         everything = _together(parts) if tune else None
         if everything:
             tuning = fit(chosen, tune, values, everything, log.players, known, train, stop)
             values = dict(tuning.tuned.parameters)
             parts = [everything]
         parts = (piece for some in parts for piece in pieces(some, chosen.pairs_at_once))
-        roster = Roster(chosen, values, log.players, known)
+        roster = Roster(chosen, values, log.players, known, log.timed)
         with ExitStack() as written:
             file = _opened(HISTORY, folder, written)
             more = _opened(PAIRS, folder, written) if pairs else None
@@ -252,7 +264,7 @@ def rate_games(
                 unrated=log.unrated,
                 skipped=log.skipped,
                 burn_in=burn_in,
-                ranking=roster.ranking(),
+                ranking=roster.ranking(log.dated if log.timed else any(o.dated for o in known)),
                 predictions=predictions,
                 tuning=tuning,
                 cap=cap,
@@ -317,6 +329,18 @@ def _until_stopped(parts: Iterator[Games], stop: Callable[[], bool]) -> Iterator
         yield some
 
 
+def _later(
+    parts: Iterable[Games], earlier: Earlier, log: GameLog, known: Sequence[Known], again: bool
+) -> Iterator[Games]:
+    """Pass parts on, if the first game comes after those rated before; see `Earlier`."""
+    checked = False
+    for some in parts:
+        if some.n_games and not checked:
+            earlier.refuse_times(log, known, float(some.times[0]), again)
+            checked = True
+        yield some
+
+
 def _together(parts: Iterable[Games]) -> Games | None:
     """Return all games, if there are any."""
     held = [some for some in parts if some.n_games]
@@ -337,8 +361,10 @@ def _system(name: str, cap: str, pairs: bool) -> System:
     return chosen
 
 
-def _values(system: System, given: Mapping[str, float]) -> dict[str, float]:
-    """Return the values of all parameters."""
+def _values(
+    system: System, given: Mapping[str, float], before: Mapping[str, float]
+) -> dict[str, float]:
+    """Return the values of all parameters: as given, else as before, else as published."""
     limits = {parameter.name: parameter for parameter in system.parameters}
     for name, value in given.items():
         if name not in limits:
@@ -350,7 +376,7 @@ def _values(system: System, given: Mapping[str, float]) -> dict[str, float]:
                 f"{option('parameters')} {name}={value!r}: out of range (allowed: {low!r} to"
                 f" {high!r})"
             )
-    return {name: given.get(name, one.published) for name, one in limits.items()}
+    return {n: given.get(n, before.get(n, one.published)) for n, one in limits.items()}
 
 
 def _check(system: System, tune: Sequence[str]) -> None:

@@ -109,6 +109,8 @@ class GameLog:
         Which column is which.
     size : int
         Bytes of the file.
+    timed : bool
+        Whether games have times.
     players : Names
         Names of players.
     game_names : Names or None
@@ -145,6 +147,7 @@ class GameLog:
         self._slot = {meaning: slot for slot, meaning in enumerate(self.columns.places)}
         self._slots[list(self.columns.places.values())] = range(len(self._slot))
         self.size = self._file.seek(0, 2)
+        self.timed = "time" in self._slot
         self.players = Names()
         self._split: set[int] | None = None  # games in pieces, where they are left out
         self._moments: bool | None = None  # whether times are moments, once one has been read
@@ -161,6 +164,22 @@ class GameLog:
         """Return the SHA-256 of the file."""
         self._file.seek(0)
         return hashlib.file_digest(self._file, "sha256").hexdigest()  # type: ignore[arg-type]
+
+    def digests(self, sizes: Sequence[int]) -> list[str]:
+        """Return the SHA-256 of the first so many bytes of the file, for sizes in order."""
+        self._file.seek(0)
+        found, done, digest = [], 0, hashlib.sha256()
+        for size in sizes:
+            while done < size:
+                digest.update(self._file.read(min(BLOCK, size - done)))
+                done = self._file.tell()
+            found.append(digest.hexdigest())
+        return found
+
+    @property
+    def dated(self) -> bool:
+        """Whether times are moments, in seconds since 1970, as far as the log has been read."""
+        return bool(self._moments)
 
     def close(self) -> None:
         """Close the file."""
@@ -180,7 +199,7 @@ class GameLog:
             At the first part with a game that cannot be used; up to ten are named.
         """
         ordered = True
-        if "time" in self._slot or (self._skip and self.game_names):
+        if self.timed or (self._skip and self.game_names):
             ordered = self._survey()
         if ordered:
             yield from self._read(progress)
@@ -226,11 +245,11 @@ class GameLog:
 
     def _times(self, block: _Block, rows: Rows) -> Floats:
         """Return the time of each game."""
-        if self._moments is None and "time" in self._slot:
+        if self._moments is None and self.timed:
             slot = self._slot["time"]
             starts, ends = block.cells.starts[:, slot], block.cells.ends[:, slot]
             self._moments = are_moments(block.buffer, starts, ends)
-        times = rows.times(bool(self._moments))
+        times = rows.times(self.dated)
         return np.minimum.reduceat(times, block.game_rows[:-1])
 
     def _header(self) -> tuple[list[str], int, int]:
