@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         Whole,
         refuse,
     )
+    from valmatch.game_logs.predicting import PredictedGames, predict_games
     from valmatch.game_logs.rating import RatedLog, rate_games
     from valmatch.model import Axes, Model, Outcome, Record, Response, Responses, Table, Window
     from valmatch.models.registry import ModelEntry
@@ -68,6 +69,7 @@ _HOMES = {
         "Whole",
         "refuse",
     ),
+    "game_logs.predicting": ("PredictedGames", "predict_games"),
     "game_logs.rating": ("RatedLog", "rate_games"),
     "model": ("Axes", "Model", "Outcome", "Record", "Response", "Responses", "Table", "Window"),
     "models.registry": ("ModelEntry",),
@@ -97,6 +99,7 @@ __all__ = [
     "PairedDifference",
     "Positive",
     "Precision",
+    "PredictedGames",
     "RatedLog",
     "Record",
     "Replications",
@@ -115,6 +118,7 @@ __all__ = [
     "load",
     "optimize",
     "plot",
+    "predict_games",
     "rate_games",
     "refuse",
     "replicate",

@@ -144,6 +144,7 @@ def place(
 
 FLAGS = {
     "config": "CONFIG",
+    "fixtures": "FIXTURES.csv",
     "folders": "DIR",
     "games": "GAMES.csv",
     "max_seconds": "--max-time",

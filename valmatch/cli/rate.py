@@ -118,7 +118,8 @@ def rate(
     loser, optional game, winner_score, loser_score, draw, minutes, time.
     """
     from valmatch.cli.tables import show_rating
-    from valmatch.game_logs.rating import BURN_IN, parse_parameters, rate_games
+    from valmatch.game_logs.parameters import parse_parameters
+    from valmatch.game_logs.rating import BURN_IN, rate_games
     from valmatch.game_logs.reading.columns import parse_columns
 
     warn_in_job_array("rate")

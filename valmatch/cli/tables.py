@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from valmatch.experiments.compare import Comparison
     from valmatch.experiments.replications import Replications
     from valmatch.experiments.sweep import DesignReplications
+    from valmatch.game_logs.predicting import PredictedGames
     from valmatch.game_logs.rating import RatedLog
     from valmatch.game_logs.scores import Scores
     from valmatch.optimization.frontier import Frontier
@@ -33,6 +34,7 @@ __all__ = [
     "show_comparison",
     "show_experiment_points",
     "show_frontier",
+    "show_predictions",
     "show_rating",
     "show_replications",
     "show_responses",
@@ -68,6 +70,9 @@ LEFT = (
     "certified",
     "player",
     "predictions",
+    "game",
+    "side",
+    "newcomers",
 )
 """Columns of text."""
 
@@ -257,6 +262,29 @@ def show_rating(header: str, result: RatedLog) -> None:
         ratings, *state = (column[k] for column in columns)
         _row(best, f"{ranking.ranks[k]}", name, ratings, f"{ranking.games[k]}", *state)
     _print(f"\nbest of {len(ranking.players):,} players", best)
+
+
+def show_predictions(result: PredictedGames) -> None:
+    """Print the probabilities of the results of games to come."""
+    rows = result.columns()
+    names = ["game", "side", "win"]
+    columns = [rows["game"], rows["players"], [f"{x:.1%}" for x in rows["win"]]]
+    if None not in rows["win_low"]:
+        names.append("95%")
+        ends = zip(rows["win_low"], rows["win_high"], strict=True)
+        columns.append([f"{low:.1%} to {high:.1%}" for low, high in ends])
+    if any(draw is not None for draw in rows["draw"]):
+        names.append("draw")
+        columns.append([_shown(x, ".1%") for x in rows["draw"]])
+    if any(rows["newcomers"]):
+        names.append("newcomers")
+        columns.append(rows["newcomers"])
+    table = _table(*names)
+    last = None
+    for game, *cells in zip(*columns, strict=True):
+        _row(table, "" if game == last else game, *cells)
+        last = game
+    _print(result.title, table)
 
 
 def _predictions(scores: Scores) -> list[str]:

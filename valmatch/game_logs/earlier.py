@@ -21,10 +21,12 @@ from valmatch.game_logs.roster import COUNTS, LAST_GAME, Known
 from valmatch.game_logs.system import Column, System
 from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
 
-__all__ = ["Earlier"]
+__all__ = ["KINDS", "Earlier"]
 
 _COUNTS = tuple(Column(name, 0.0, 1e15) for name in ("games", *COUNTS))
-_KINDS = {True: "dates", False: "numbers"}
+
+KINDS = {True: "dates", False: "numbers"}
+"""What times are called by whether they are moments."""
 
 
 class RatingManifest(Manifest):
@@ -186,8 +188,8 @@ class Earlier:
         time = log.columns.names[log.columns.places["time"]]
         if any(one.dated != log.dated for one in timed):
             raise InputError(
-                f"{log.name}: {time}: holds {_KINDS[log.dated]}, {LAST_GAME} of {self.path}"
-                f" {_KINDS[not log.dated]} (allowed: the same in both)"
+                f"{log.name}: {time}: holds {KINDS[log.dated]}, {LAST_GAME} of {self.path}"
+                f" {KINDS[not log.dated]} (allowed: the same in both)"
             )
         if first <= last.last and not again:
             mine, other = (time_text(value, log.dated) for value in (first, last.last))

@@ -14,7 +14,16 @@ from valmatch.storage.manifest import MANIFEST, Count, Facts
 from valmatch.storage.output import write_atomically
 from valmatch.storage.run_folder import RunFolder
 
-__all__ = ["HISTORY", "PAIRS", "RATINGS", "SUMMARY", "RatedFile", "claim", "write_ratings"]
+__all__ = [
+    "HISTORY",
+    "PAIRS",
+    "RATINGS",
+    "SUMMARY",
+    "RatedFile",
+    "claim",
+    "refuse_to_replace",
+    "write_ratings",
+]
 
 RATINGS, HISTORY, PAIRS, SUMMARY = "ratings.csv", "history.csv", "pairs.csv", "summary.json"
 
@@ -55,16 +64,27 @@ def claim(
     InputError
         If the folder cannot be used, or holds another rating, or would lose what is read.
     """
-    for path in (log.path, ratings):
-        if path and path.resolve() in [(out / name).resolve() for name in WRITTEN]:
-            raise InputError(
-                f"{option('out')} {out}: would replace what is read, {path}; choose another folder"
-            )
+    refuse_to_replace(out, WRITTEN, (log.path, ratings))
     digest = log.sha256()
     files = {"games_sha256": digest, "ratings_sha256": sha256(ratings) if ratings else None}
     logs = [*rated, RatedFile(sha256=digest, bytes=log.size)]
     facts = {"source": log.name, "rated": [one.model_dump() for one in logs]}
     return RunFolder(out, "rate", None, {**identity, **files}, facts=facts)
+
+
+def refuse_to_replace(out: Path, written: Sequence[str], read: Sequence[Path | None]) -> None:
+    """Refuse a folder where files that are read would be replaced by what is written.
+
+    Raises
+    ------
+    InputError
+        If one would.
+    """
+    for path in read:
+        if path and path.resolve() in [(out / name).resolve() for name in written]:
+            raise InputError(
+                f"{option('out')} {out}: would replace what is read, {path}; choose another folder"
+            )
 
 
 def write_ratings(path: Path, ranking: Ranking) -> None:

@@ -11,7 +11,6 @@ from typing import Any, TextIO, get_args
 from valmatch.compilation import announce_compilation
 from valmatch.config import arguments
 from valmatch.config.arguments import PathLike
-from valmatch.config.numerals import real_number
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals, stop_on_signal
 from valmatch.game_logs.earlier import Earlier
@@ -19,6 +18,7 @@ from valmatch.game_logs.files import HISTORY, PAIRS, RATINGS, SUMMARY, claim, wr
 from valmatch.game_logs.games import Games, joined, pieces
 from valmatch.game_logs.history import HistoryWriter
 from valmatch.game_logs.pairs import PairsWriter
+from valmatch.game_logs.parameters import values_of
 from valmatch.game_logs.ranks import Ranks
 from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog
@@ -36,7 +36,7 @@ from valmatch.storage.output import to_json, write_atomically
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 
-__all__ = ["BURN_IN", "RatedLog", "parse_parameters", "rate_games"]
+__all__ = ["BURN_IN", "RatedLog", "rate_games"]
 
 BURN_IN = 10
 
@@ -198,7 +198,7 @@ def rate_games(
         earlier.check(chosen)
     if pairs and out is None:
         raise InputError(f"{option('pairs=True')}: needs {option('out')}, the folder for {PAIRS}")
-    given = _values(chosen, parameters, earlier.parameters if earlier else {})
+    given = values_of(chosen, parameters, earlier.parameters if earlier else {})
     tune = arguments.names("tune", tune)
     _check(chosen, tune)
     arguments.level("train", train)
@@ -301,26 +301,6 @@ def _play(
     return n_rows
 
 
-def parse_parameters(texts: Sequence[str]) -> dict[str, float]:
-    """Return the values that texts such as ``GAME_MULT=0.5`` give to parameters.
-
-    Raises
-    ------
-    InputError
-        If a text is no such thing, or a parameter is given twice.
-    """
-    values: dict[str, float] = {}
-    for text in texts:
-        name, _, value = (piece.strip() for piece in text.partition("="))
-        if name in values:
-            raise InputError(f"{option('parameters')} {name}: is given twice")
-        number = real_number(value)
-        if number is None:
-            raise InputError(f"{option('parameters')} {text}: (allowed: NAME=NUMBER, such as K=24)")
-        values[name] = number
-    return values
-
-
 def _until_stopped(parts: Iterator[Games], stop: Callable[[], bool]) -> Iterator[Games]:
     """Pass parts on until a signal comes; half a rating is of no use."""
     for some in parts:
@@ -359,24 +339,6 @@ def _system(name: str, cap: str, pairs: bool) -> System:
         what = f"{name} compares no pairs of players (allowed with: zonestats)"
         raise InputError(f"{option('pairs=True')}: {what}")
     return chosen
-
-
-def _values(
-    system: System, given: Mapping[str, float], before: Mapping[str, float]
-) -> dict[str, float]:
-    """Return the values of all parameters: as given, else as before, else as published."""
-    limits = {parameter.name: parameter for parameter in system.parameters}
-    for name, value in given.items():
-        if name not in limits:
-            what = f"{system.name} has no such parameter ({hint(name, limits)})"
-            raise InputError(f"{option('parameters')} {name}: {what}")
-        low, high = limits[name].low, limits[name].high
-        if not low <= value <= high:
-            raise InputError(
-                f"{option('parameters')} {name}={value!r}: out of range (allowed: {low!r} to"
-                f" {high!r})"
-            )
-    return {n: given.get(n, before.get(n, one.published)) for n, one in limits.items()}
 
 
 def _check(system: System, tune: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ from valmatch.game_logs.csv_text import numerals, time_text, words
 from valmatch.game_logs.games import Games
 from valmatch.game_logs.names import Names, Texts
 from valmatch.game_logs.scores import new_tally
-from valmatch.game_logs.system import Played, Players, System
+from valmatch.game_logs.system import Played, Players, System, unplayed
 
 __all__ = ["COUNTS", "LAST_GAME", "Known", "Ranking", "Roster"]
 
@@ -170,10 +170,7 @@ class Roster:
     def play(self, games: Games, burn_in: int) -> Played:
         """Predict and rate the next games."""
         self._grow()
-        n_sides, n_rows = len(games.points), len(games.players)
-        sides, rows = (n_sides,) * 4, (n_rows,) * 3
-        sizes = (games.n_games, *sides, *rows, games.n_games)
-        played = Played(self.tally, *map(np.empty, sizes))
+        played = unplayed(games, self.tally)
         self._system.play(self._values, games, self._players, burn_in, played)
         _count(games, self._timed, self._counts, self._last)
         return played

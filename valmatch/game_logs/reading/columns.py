@@ -86,8 +86,14 @@ def parse_columns(text: str) -> dict[str, str]:
     return names
 
 
-def find_columns(where: str, header: Sequence[str], given: Mapping[str, str]) -> Columns:
-    """Find the columns of a log by its header.
+def find_columns(
+    where: str,
+    header: Sequence[str],
+    given: Mapping[str, str],
+    formats: Sequence[Format] = FORMATS,
+    what: str = "a log has",
+) -> Columns:
+    """Find the columns of a log, or of another file of games, by its header.
 
     Columns without a meaning are left alone, unless their name looks like a misspelt one.
 
@@ -99,13 +105,17 @@ def find_columns(where: str, header: Sequence[str], given: Mapping[str, str]) ->
         Names of the columns.
     given : mapping
         Names that the user gives, by meaning; other columns have their meaning as name.
+    formats : sequence of Format
+        The shapes that the file may have.
+    what : str
+        What messages call such a file, with a verb.
 
     Raises
     ------
     InputError
         If a required column is missing, a given one does not exist, or a name is ambiguous.
     """
-    meanings = list(dict.fromkeys(m for f in FORMATS for m in (*f.required, *f.optional)))
+    meanings = list(dict.fromkeys(m for f in formats for m in (*f.required, *f.optional)))
     for meaning, name in given.items():
         if meaning not in meanings:
             raise InputError(
@@ -116,7 +126,7 @@ def find_columns(where: str, header: Sequence[str], given: Mapping[str, str]) ->
                 f"{where}: {option('columns')}: no column {name!r} ({hint(name, header)})"
             )
     names = {meaning: meaning for meaning in meanings} | dict(given)
-    format_ = _format(where, header, names)
+    format_ = _format(where, header, names, formats, what)
     wrong = [m for m in given if m not in (*format_.required, *format_.optional)]
     if wrong:
         allowed = ", ".join((*format_.required, *format_.optional))
@@ -127,19 +137,25 @@ def find_columns(where: str, header: Sequence[str], given: Mapping[str, str]) ->
     return Columns(format_, _places(where, header, format_, names), header)
 
 
-def _format(where: str, header: Sequence[str], names: Mapping[str, str]) -> Format:
+def _format(
+    where: str,
+    header: Sequence[str],
+    names: Mapping[str, str],
+    formats: Sequence[Format],
+    what: str,
+) -> Format:
     """Return the format whose required columns are there."""
-    missing = {f: [m for m in f.required if names[m] not in header] for f in FORMATS}
-    best = min(FORMATS, key=lambda f: (len(missing[f]) / len(f.required), FORMATS.index(f)))
+    missing = {f: [m for m in f.required if names[m] not in header] for f in formats}
+    best = min(formats, key=lambda f: (len(missing[f]) / len(f.required), formats.index(f)))
     if missing[best]:
         meaning = missing[best][0]
         name = names[meaning]
         near = nearest(name, header)
         meant = f"did you mean {shortened(near)}? " if near else ""
-        needs = " or ".join(", ".join(f.required) for f in FORMATS)
+        needs = " or ".join(", ".join(f.required) for f in formats)
         found = shortened(", ".join(header), 2 * VALUE)
         raise InputError(
-            f"{where}: no column {shown(name)} ({meant}a log has the columns {needs}; found:"
+            f"{where}: no column {shown(name)} ({meant}{what} the columns {needs}; found:"
             f" {found}; {option('columns')} {meaning}=NAME says which column it is)"
         )
     return best
