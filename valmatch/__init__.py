@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         Whole,
         refuse,
     )
+    from valmatch.game_logs.comparison import ComparedSystems, compare_systems
     from valmatch.game_logs.predicting import PredictedGames, predict_games
     from valmatch.game_logs.rating import RatedLog, rate_games
     from valmatch.model import Axes, Model, Outcome, Record, Response, Responses, Table, Window
@@ -69,6 +70,7 @@ _HOMES = {
         "Whole",
         "refuse",
     ),
+    "game_logs.comparison": ("ComparedSystems", "compare_systems"),
     "game_logs.predicting": ("PredictedGames", "predict_games"),
     "game_logs.rating": ("RatedLog", "rate_games"),
     "model": ("Axes", "Model", "Outcome", "Record", "Response", "Responses", "Table", "Window"),
@@ -85,6 +87,7 @@ _HOMES = {
 __all__ = [
     "Adjusted",
     "Axes",
+    "ComparedSystems",
     "Comparison",
     "Config",
     "Estimate",
@@ -115,6 +118,7 @@ __all__ = [
     "Window",
     "__version__",
     "compare",
+    "compare_systems",
     "load",
     "optimize",
     "plot",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,6 +19,7 @@ from valmatch.cli.parameters import (
     warn_in_job_array,
     whole,
 )
+from valmatch.errors import InputError, option
 from valmatch.game_logs.systems import DEFAULT, NAMES
 
 __all__ = ["rate"]
@@ -37,8 +38,8 @@ def rate(
         str | None,
         typer.Option(
             metavar="NAME",
-            help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]}.  [default: the one that made --ratings,"
-            f" else {DEFAULT}]",
+            help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]}; several, such as elo,glicko2, are"
+            f" compared.  [default: the one that made --ratings, else {DEFAULT}]",
             autocompletion=complete_system,
         ),
     ] = None,
@@ -66,7 +67,11 @@ def rate(
     ] = "",
     overrides: Annotated[
         list[str],
-        typer.Option("--set", metavar="NAME=NUMBER", help="Set a parameter; may be repeated."),
+        typer.Option(
+            "--set",
+            metavar="NAME=NUMBER",
+            help="Set a parameter; elo.K=24 where systems are compared; may be repeated.",
+        ),
     ] = [],  # noqa: B006
     tune: Annotated[
         str,
@@ -117,30 +122,50 @@ def rate(
     player plays alone), minutes, enabled, time. Results format, a row for each game: winner,
     loser, optional game, winner_score, loser_score, draw, minutes, time.
     """
-    from valmatch.cli.tables import show_rating
+    from valmatch.cli.tables import show_rating, show_systems
+    from valmatch.game_logs.comparison import compare_systems
     from valmatch.game_logs.parameters import parse_parameters
     from valmatch.game_logs.rating import BURN_IN, rate_games
     from valmatch.game_logs.reading.columns import parse_columns
 
     warn_in_job_array("rate")
     size = games.stat().st_size if games.is_file() else 0
+    several = [name.strip() for name in (system or "").split(",")]
+    if len(several) > 1:
+        _refuse(ratings=ratings, tune=tune, train=train, cap=cap, pairs=pairs, again=again)
     with progress("bytes", size) as advance:
-        result = rate_games(
-            games,
-            system,
-            parameters=parse_parameters(overrides),
-            ratings=ratings,
-            out=out,
-            columns=parse_columns(columns),
-            tune=[name.strip() for name in tune.split(",")] if tune else [],
-            train=0.5 if train is None else train,
-            burn_in=BURN_IN if burn_in is None else burn_in,
-            cap=cap,
-            pairs=pairs,
-            again=again,
-            skip_bad_games=skip_bad_games,
-            progress=advance,
-            warn=warn,
-        )
+        common: dict[str, Any] = {
+            "parameters": parse_parameters(overrides),
+            "out": out,
+            "columns": parse_columns(columns),
+            "burn_in": BURN_IN if burn_in is None else burn_in,
+            "skip_bad_games": skip_bad_games,
+            "progress": advance,
+            "warn": warn,
+        }
+        if len(several) > 1:
+            compared = compare_systems(games, several, **common)
+        else:
+            result = rate_games(
+                games,
+                system,
+                ratings=ratings,
+                tune=[name.strip() for name in tune.split(",")] if tune else [],
+                train=0.5 if train is None else train,
+                cap=cap,
+                pairs=pairs,
+                again=again,
+                **common,
+            )
+    if len(several) > 1:
+        show(json, compared.summary(), lambda: show_systems(compared), out)
+        return
     header = f"{result.system}, {result.games:,} games, {result.rows:,} rows"
     show(json, result.summary(), lambda: show_rating(header, result), out)
+
+
+def _refuse(**given: object) -> None:
+    """Refuse options that go with one system."""
+    for name, value in given.items():
+        if value:
+            raise InputError(f"{option(name)}: goes with one --system (several are compared)")

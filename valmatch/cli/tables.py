@@ -16,12 +16,14 @@ from rich.text import Text
 from valmatch.cli.console import title_of
 from valmatch.model import Response
 from valmatch.printable import one_line, printable, shortened
-from valmatch.statistics.estimates import Estimate
+from valmatch.statistics.estimates import Estimate, t_quantile
 
 if TYPE_CHECKING:
     from valmatch.experiments.compare import Comparison
     from valmatch.experiments.replications import Replications
     from valmatch.experiments.sweep import DesignReplications
+    from valmatch.game_logs.blocks import Difference
+    from valmatch.game_logs.comparison import ComparedSystems
     from valmatch.game_logs.predicting import PredictedGames
     from valmatch.game_logs.rating import RatedLog
     from valmatch.game_logs.scores import Scores
@@ -40,6 +42,7 @@ __all__ = [
     "show_responses",
     "show_solvers",
     "show_study",
+    "show_systems",
 ]
 
 
@@ -73,6 +76,7 @@ LEFT = (
     "game",
     "side",
     "newcomers",
+    "system",
 )
 """Columns of text."""
 
@@ -233,7 +237,7 @@ def show_frontier(header: str, frontier: Frontier) -> None:
 
 def show_rating(header: str, result: RatedLog) -> None:
     """Print how well games were predicted, and the best players."""
-    table = _table("predictions", "games", "accuracy", "log loss", "±", "Brier score")
+    table = _table("predictions", "games", "accuracy", "log loss", "± 95%", "Brier score")
     later = f"after {result.burn_in} games of every player"
     for name, label in (("all", "all games"), ("after_burn_in", later)):
         _row(table, label, *_predictions(result.predictions[name]))
@@ -246,13 +250,14 @@ def show_rating(header: str, result: RatedLog) -> None:
             _row(table, f"rest, {label}", *_predictions(trial.rest))
     _print(header, table)
     if result.tuning:
-        gain, error = result.tuning.difference, result.tuning.difference_std_error
-        spread = "" if error is None else f" ± {error:.4f}"
+        gain, rest = result.tuning.difference, result.tuning.tuned.rest.games
+        half = _half(result.tuning.difference_std_error, rest)
+        spread = "" if half is None else f" ± {half:.4f}"
         values = ", ".join(
             f"{name} = {result.parameters[name]:.6g}" for name in result.tuning.fitted
         )
         print()
-        text = f"tuned {values}: log loss of the rest {gain:+.4f}{spread} (standard error)"
+        text = f"tuned {values}: log loss of the rest {gain:+.4f}{spread} (95%)"
         print(textwrap.fill(text, WIDTH))
     ranking = result.ranking
     best = _table("rank", "player", "rating", "games", *ranking.printed)
@@ -262,6 +267,27 @@ def show_rating(header: str, result: RatedLog) -> None:
         ratings, *state = (column[k] for column in columns)
         _row(best, f"{ranking.ranks[k]}", name, ratings, f"{ranking.games[k]}", *state)
     _print(f"\nbest of {len(ranking.players):,} players", best)
+
+
+def show_systems(found: ComparedSystems) -> None:
+    """Print how well systems predicted, and by how much they fall behind the best of them."""
+    names, columns = ["system"], [list(found.means)]
+    for measure in next(iter(found.means.values())):
+        pairs = [_rounded_to(one[measure]) for one in found.differences.values()]
+        columns.append([_shown(one[measure].mean, ".4f") for one in found.means.values()])
+        columns += [_aligned(side) for side in zip(*pairs, strict=True)]
+        names += [measure.replace("_", " "), f"- {found.best}", "± 95%"]
+    table = _table(*names)
+    for cells in zip(*columns, strict=True):
+        _row(table, *cells)
+    _print(found.title, table)
+
+
+def _rounded_to(one: Difference) -> tuple[str, str]:
+    """Return a difference and its half-width; nothing of what differs from itself."""
+    if one.mean is None or not (one.mean or one.half_width):
+        return "", ""
+    return _shown(one.mean, "+.4f"), _shown(one.half_width, ".4f")
 
 
 def show_predictions(result: PredictedGames) -> None:
@@ -289,8 +315,14 @@ def show_predictions(result: PredictedGames) -> None:
 
 def _predictions(scores: Scores) -> list[str]:
     """Return the cells of a row of scores."""
-    numbers = (scores.accuracy, scores.log_loss, scores.log_loss_std_error, scores.brier_score)
+    half = _half(scores.log_loss_std_error, scores.games)
+    numbers = (scores.accuracy, scores.log_loss, half, scores.brier_score)
     return [f"{scores.games}", *("" if x is None else f"{x:.4f}" for x in numbers)]
+
+
+def _half(std_error: float | None, n: int) -> float | None:
+    """Return half the length of a 95% interval of a mean over so many games."""
+    return None if std_error is None else t_quantile(0.975, n - 1) * std_error
 
 
 def _mean_and_half(one: Estimate) -> tuple[str, str]:

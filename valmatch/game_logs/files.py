@@ -43,6 +43,7 @@ def claim(
     ratings: Path | None,
     rated: Sequence[RatedFile],
     identity: Mapping[str, object],
+    written: Sequence[str] = WRITTEN,
 ) -> RunFolder:
     """Return the folder of a rating, claimed.
 
@@ -58,13 +59,15 @@ def claim(
         The logs that those were made from.
     identity : mapping
         What else distinguishes this rating from others.
+    written : sequence of str
+        The files that it writes.
 
     Raises
     ------
     InputError
         If the folder cannot be used, or holds another rating, or would lose what is read.
     """
-    refuse_to_replace(out, WRITTEN, (log.path, ratings))
+    refuse_to_replace(out, written, (log.path, ratings))
     digest = log.sha256()
     files = {"games_sha256": digest, "ratings_sha256": sha256(ratings) if ratings else None}
     logs = [*rated, RatedFile(sha256=digest, bytes=log.size)]

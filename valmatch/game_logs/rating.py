@@ -15,7 +15,7 @@ from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals, stop_on_signal
 from valmatch.game_logs.earlier import Earlier
 from valmatch.game_logs.files import HISTORY, PAIRS, RATINGS, SUMMARY, claim, write_ratings
-from valmatch.game_logs.games import Games, joined, pieces
+from valmatch.game_logs.games import Games, joined, pieces, until_stopped
 from valmatch.game_logs.history import HistoryWriter
 from valmatch.game_logs.pairs import PairsWriter
 from valmatch.game_logs.parameters import values_of
@@ -23,6 +23,7 @@ from valmatch.game_logs.ranks import Ranks
 from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.reading.rows import DEFAULT_MINUTES
+from valmatch.game_logs.remarks import games_left_out, uneven_games, worse_than_a_coin
 from valmatch.game_logs.roster import COUNTS, LAST_GAME, Known, Ranking, Roster
 from valmatch.game_logs.scores import TALLIES, Scores, scores
 from valmatch.game_logs.system import System
@@ -234,7 +235,7 @@ def rate_games(
             folder = stack.enter_context(claimed)
         stop = stack.enter_context(stop_on_signal())
         values, tuning = given, None
-        parts: Iterable[Games] = _until_stopped(log.games(progress), stop)
+        parts: Iterable[Games] = until_stopped(log.games(progress), stop)
         if earlier:
             parts = _later(parts, earlier, log, known, again)
         everything = _together(parts) if tune else None
@@ -251,10 +252,16 @@ def rate_games(
             writers: list[HistoryWriter | PairsWriter] = []
             writers += [HistoryWriter(file, log, ranks)] if file else []
             writers += [PairsWriter(more, log, values, stop)] if more else []
-            rows = _play(roster, _until_stopped(parts, stop), burn_in, writers)
+            rows, uneven = _play(roster, until_stopped(parts, stop), burn_in, writers)
             predictions = dict(zip(TALLIES, map(scores, roster.tally), strict=True))
-            _remark(log, predictions["all"].games, warn)
+            for remark in games_left_out(log):
+                warn(remark)
+            if not rows:
+                raise InputError(f"{log.name}: holds no game that can be rated")
             for remark in tuning.remarks if tuning else ():
+                warn(remark)
+            remark = worse_than_a_coin(chosen, predictions["all"], uneven, errors=2.0)
+            if remark and not tuning:
                 warn(remark)
             result = RatedLog(
                 system=chosen.name,
@@ -290,23 +297,22 @@ def _play(
     parts: Iterable[Games],
     burn_in: int,
     writers: Sequence[HistoryWriter | PairsWriter],
-) -> int:
-    """Play games, and write what is wanted of them; return the number of their rows."""
-    n_rows = 0
+) -> tuple[int, int]:
+    """Play games, and write what is wanted of them.
+
+    Returns
+    -------
+    tuple of int
+        The number of their rows; the number of games whose sides are not equally large.
+    """
+    n_rows = uneven = 0
     for some in parts:
         played = roster.play(some, burn_in)
         n_rows += len(some.players)
+        uneven += uneven_games(some)
         for writer in writers:
             writer.append(some, played)
-    return n_rows
-
-
-def _until_stopped(parts: Iterator[Games], stop: Callable[[], bool]) -> Iterator[Games]:
-    """Pass parts on until a signal comes; half a rating is of no use."""
-    for some in parts:
-        if stop():
-            raise KeyboardInterrupt
-        yield some
+    return n_rows, uneven
 
 
 def _later(
@@ -350,19 +356,3 @@ def _check(system: System, tune: Sequence[str]) -> None:
             raise InputError(f"{option('tune')} {name}: {what}")
         if tune.count(name) > 1:
             raise InputError(f"{option('tune')}: {name} is given twice")
-
-
-def _remark(log: GameLog, games: int, warn: Callable[[str], None]) -> None:
-    """Warn of games that were not rated; without a game that was, raise."""
-    if log.skipped:
-        reasons = ", ".join(f"{n} {reason}" for reason, n in sorted(log.skipped.items()))
-        warn(f"{_counted(sum(log.skipped.values()), 'bad game')} left out ({reasons})")
-    if log.unrated:
-        unrated = _counted(log.unrated, "game")
-        warn(f"{unrated} not rated: fewer than two sides with enabled players")
-    if not games:
-        raise InputError(f"{log.name}: holds no game that can be rated")
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n} {what}{'s' * (n != 1)}"

@@ -173,6 +173,10 @@ class System(ABC):
         prediction among new players; () where there is no such factor.
     columns : sequence of Column
         What it keeps of a player.
+    adds_up : bool
+        Whether a side is as strong as the sum of its players, not as their mean.
+    tuned_first : sequence of str
+        Parameters whose fit does most for a log of another scale.
     most_players : int
         Players that a game may have.
     pairs_at_once : int
@@ -183,6 +187,8 @@ class System(ABC):
     parameters: Sequence[Parameter]
     unit: Sequence[str]
     columns: Sequence[Column]
+    adds_up = False
+    tuned_first: Sequence[str] = ()
     most_players = MOST_PLAYERS
     pairs_at_once = 20_000_000
 

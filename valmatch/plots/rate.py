@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from valmatch.errors import InputError
 from valmatch.plots.source import RunFiles, damaged
 from valmatch.plots.style import BAD, COLOURS, GOOD, GREY, LINES, counted, head, note, thinned
 
-__all__ = ["CalibrationPoint", "draw", "read_history"]
+__all__ = ["CalibrationPoint", "bins_of", "draw", "read_history"]
 
 Floats = NDArray[np.float64]
 
@@ -53,6 +53,11 @@ class CalibrationPoint(NamedTuple):
         return centre - half, centre + half
 
 
+def bins_of(found: Sequence[Mapping[str, Any]]) -> list[CalibrationPoint]:
+    """Return bins as ``summary.json`` has them."""
+    return [CalibrationPoint(**{name: float(x) for name, x in one.items()}) for one in found]
+
+
 def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw ``history.csv`` for the best of ``ratings.csv``, and the calibration.
 
@@ -62,15 +67,16 @@ def draw(run: RunFiles) -> dict[str, Figure]:
         If a file is missing or damaged.
     """
     summary = run.json("summary.json")
+    if "best" in summary:
+        from valmatch.plots import rating_systems
+
+        return rating_systems.draw(run, summary)
     with damaged(run.folder / "summary.json"):
         heading = f"{summary['system']}, {summary['games']:,} games, {summary['players']:,} players"
         later = f"after {summary['burn_in']} games of every player"
         parts = {"all games": "all", later: "after_burn_in"}
         bins = {
-            label: [
-                CalibrationPoint(**{name: float(value) for name, value in one.items()})
-                for one in summary["predictions"][part]["calibration"]
-            ]
+            label: bins_of(summary["predictions"][part]["calibration"])
             for label, part in parts.items()
         }
     heading += f", {run.remark}" if run.remark else ""

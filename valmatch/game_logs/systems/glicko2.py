@@ -64,6 +64,7 @@ class Glicko2(System):
         Column("surprise", -1e15, 1e15, printed=False),
         Column("time", -_LATEST, _LATEST, printed=False),
     )
+    tuned_first = ("deviation", "volatility")
 
     def newcomer(self, values: Mapping[str, float]) -> Sequence[float]:
         """Return what is known of a player without a game (step 1)."""

@@ -45,6 +45,8 @@ class TrueSkill(System):
     columns = (Column("mu"), Column("sigma", 1e-12, 1e12))
     most_players = openskill_models.MOST_PLAYERS
     pairs_at_once = openskill_models.PAIRS_AT_ONCE
+    adds_up = True
+    tuned_first = ("mu", "sigma", "beta")
 
     def newcomer(self, values: Mapping[str, float]) -> Sequence[float]:
         """Return mean and standard deviation of the belief about a player without a game."""
