@@ -268,13 +268,19 @@ def test_time_decides_the_order(tmp_path: Path) -> None:
             out = tmp_path / f"{stamp[:12]}{number}"
             rate_games(path, columns={"time": header}, out=out)
             assert all("last_game" in row for row in table(out / "ratings.csv"))
+            assert [row["time"] for row in table(out / "history.csv")] == [
+                stamp.format(k // 2) if header == "time" else f"2024-01-01 10:{k // 2:02d}:00"
+                for k, game in enumerate(games)
+                for _ in game
+            ]
             assert untimed(tmp_path / "a") == untimed(out)
 
 
 def untimed(folder: Path) -> tuple[object, ...]:
     """Return what the files of a rating hold besides times."""
     rows = [row for name in FILES[:2] for row in table(folder / name)]
-    kept = [[cell for name, cell in row.items() if "last_game" not in name] for row in rows]
+    timed = ("time", "last_game")
+    kept = [[cell for name, cell in row.items() if name not in timed] for row in rows]
     return kept, contents(folder)["summary.json"]
 
 

@@ -111,6 +111,14 @@ def rate(
     skip_bad_games: Annotated[
         bool, typer.Option("--skip-bad-games", help="Leave bad games out and count them.")
     ] = False,
+    min_games: Annotated[
+        int | None,
+        typer.Option(
+            parser=whole("min_games"),
+            metavar="N",
+            help="Print players with so many games only; the files have all.  [default: 0]",
+        ),
+    ] = None,
     out: Out = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -161,7 +169,7 @@ def rate(
         show(json, compared.summary(), lambda: show_systems(compared), out)
         return
     header = f"{result.system}, {result.games:,} games, {result.rows:,} rows"
-    show(json, result.summary(), lambda: show_rating(header, result), out)
+    show(json, result.summary(), lambda: show_rating(header, result, min_games or 0), out)
 
 
 def _refuse(**given: object) -> None:

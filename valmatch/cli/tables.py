@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from valmatch.game_logs.comparison import ComparedSystems
     from valmatch.game_logs.predicting import PredictedGames
     from valmatch.game_logs.rating import RatedLog
+    from valmatch.game_logs.roster import Ranking
     from valmatch.game_logs.scores import Scores
     from valmatch.optimization.frontier import Frontier
     from valmatch.optimization.optimize import Study
@@ -63,6 +64,9 @@ CELL = 100
 BEST = 10
 """Players that are printed."""
 
+COUNTS, LAST_GAME = ("wins", "losses", "draws"), "last_game"
+"""What is counted of players, and when they played last."""
+
 LEFT = (
     "response",
     "unit",
@@ -77,6 +81,7 @@ LEFT = (
     "side",
     "newcomers",
     "system",
+    "last game",
 )
 """Columns of text."""
 
@@ -235,8 +240,8 @@ def show_frontier(header: str, frontier: Frontier) -> None:
     _print(header, table, repeated=1)
 
 
-def show_rating(header: str, result: RatedLog) -> None:
-    """Print how well games were predicted, and the best players."""
+def show_rating(header: str, result: RatedLog, min_games: int = 0) -> None:
+    """Print how well games were predicted, and the best players who have so many games."""
     table = _table("predictions", "games", "accuracy", "log loss", "± 95%", "Brier score")
     later = f"after {result.burn_in} games of every player"
     for name, label in (("all", "all games"), ("after_burn_in", later)):
@@ -259,14 +264,44 @@ def show_rating(header: str, result: RatedLog) -> None:
         print()
         text = f"tuned {values}: log loss of the rest {gain:+.4f}{spread} (95%)"
         print(textwrap.fill(text, WIDTH))
-    ranking = result.ranking
-    best = _table("rank", "player", "rating", "games", *ranking.printed)
-    numbers = (ranking.ratings, *(ranking.state[name] for name in ranking.printed))
-    columns = [_aligned([f"{x:.2f}" for x in column[:BEST]]) for column in numbers]
-    for k, name in enumerate(ranking.players[:BEST]):
-        ratings, *state = (column[k] for column in columns)
-        _row(best, f"{ranking.ranks[k]}", name, ratings, f"{ranking.games[k]}", *state)
-    _print(f"\nbest of {len(ranking.players):,} players", best)
+    _show_leaderboard(result.ranking, min_games)
+
+
+def _show_leaderboard(ranking: Ranking, min_games: int) -> None:
+    """Print the best players who have so many games."""
+    listed = [k for k, games in enumerate(ranking.games) if games >= min_games]
+    best = listed[:BEST]
+    if not best:
+        print(f"\nno player has {min_games:,} games")
+        return
+    ratings = [ranking.ratings[k] for k in listed]
+    digits = _digits([ranking.ratings[k] for k in best])
+    columns = {
+        "rank": [f"{1 + ratings.index(ranking.ratings[k])}" for k in best],
+        "player": [ranking.players[k] for k in best],
+        "rating": [f"{ranking.ratings[k]:.{digits}f}" for k in best],
+        "change": [_shown(ranking.change[k], f"+.{digits}f") for k in best],
+    }
+    for name in ("games", *COUNTS):
+        columns[name] = [f"{getattr(ranking, name)[k]}" for k in best]
+    columns[LAST_GAME.replace("_", " ")] = [ranking.last_game[k] for k in best]
+    for name in ranking.printed:
+        own = [ranking.state[name][k] for k in best]
+        columns[name] = [f"{x:.{_digits(own)}f}" for x in own]
+    for name in ("change", "last game"):
+        if not any(columns[name]):
+            del columns[name]
+    table = _table(*columns)
+    for row in zip(*columns.values(), strict=True):
+        _row(table, *row)
+    of = f"of {len(listed):,} players" + (f" with {min_games:,} games" if min_games > 1 else "")
+    _print(f"\nbest {of}", table)
+
+
+def _digits(values: Sequence[float]) -> int:
+    """Return after how many decimals the largest of some numbers has four digits."""
+    largest = max(map(abs, values))
+    return 2 if largest == 0.0 else max(0, min(6, 3 - math.floor(math.log10(largest))))
 
 
 def show_systems(found: ComparedSystems) -> None:
@@ -276,7 +311,7 @@ def show_systems(found: ComparedSystems) -> None:
         pairs = [_rounded_to(one[measure]) for one in found.differences.values()]
         columns.append([_shown(one[measure].mean, ".4f") for one in found.means.values()])
         columns += [_aligned(side) for side in zip(*pairs, strict=True)]
-        names += [measure.replace("_", " "), f"- {found.best}", "± 95%"]
+        names += [measure.replace("_", " ").replace("brier", "Brier"), f"- {found.best}", "± 95%"]
     table = _table(*names)
     for cells in zip(*columns, strict=True):
         _row(table, *cells)
