@@ -60,9 +60,9 @@ def test_leaderboard_says_what_happened(league: Path) -> None:
     for name, rating, change in zip(
         result.ranking.players, result.ranking.ratings, result.ranking.change, strict=True
     ):
-        assert found[name][2] == f"{rating:.0f}"
+        assert found[name][2] == f"{rating:.1f}"
         if change is not None:
-            assert found[name][3] == f"{change:+.0f}"
+            assert found[name][3] == f"{change:+.1f}"
 
 
 def test_leaderboard_without_dates_and_earlier_ratings_is_short(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_leaderboard_without_dates_and_earlier_ratings_is_short(tmp_path: Path) 
         "rank", "player", "rating", "games", "wins", "losses", "draws", "mu", "sigma",
     ]  # fmt: skip
     ranking = rate_games(path, "trueskill").ranking
-    assert first[-2:] == [f"{ranking.state['mu'][0]:.2f}", f"{ranking.state['sigma'][0]:.3f}"]
+    assert first[-2:] == [f"{ranking.state['mu'][0]:.3f}", f"{ranking.state['sigma'][0]:.4f}"]
 
 
 def test_players_of_few_games_are_left_out(league: Path) -> None:

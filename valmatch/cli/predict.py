@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from valmatch.cli.console import show, warn
-from valmatch.cli.parameters import Json, Out, Quiet, Verbose, complete_system, path
+from valmatch.cli.parameters import Json, Out, Quiet, Separator, Verbose, complete_system, path
 from valmatch.game_logs.systems import NAMES
 
 __all__ = ["predict"]
@@ -55,6 +55,7 @@ def predict(
             help="Names that FIXTURES.csv has for columns, such as home=team1,away=team2.",
         ),
     ] = "",
+    separator: Separator = ",",
     overrides: Annotated[
         list[str],
         typer.Option(
@@ -86,6 +87,7 @@ def predict(
         system=system,
         parameters=parse_parameters(overrides),
         columns=parse_columns(columns),
+        separator=separator,
         out=out,
         warn=warn,
     )

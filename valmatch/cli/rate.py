@@ -12,6 +12,7 @@ from valmatch.cli.parameters import (
     Json,
     Out,
     Quiet,
+    Separator,
     Verbose,
     complete_system,
     level,
@@ -65,6 +66,7 @@ def rate(
             help="Names that the file has for columns, such as game=match_id,winner=winning_team.",
         ),
     ] = "",
+    separator: Separator = ",",
     overrides: Annotated[
         list[str],
         typer.Option(
@@ -127,8 +129,11 @@ def rate(
     """Rate the players of a game log, predicting each game before it is rated.
 
     Long format, a row for each player of a game: game, player, score, optional team (empty: the
-    player plays alone), minutes, enabled, time. Results format, a row for each game: winner,
-    loser, optional game, winner_score, loser_score, draw, minutes, time.
+    player plays alone), minutes, enabled (no: the player was there, but is neither rated nor
+    counts for his side), time. A row for each game: winner, loser, optional winner_score,
+    loser_score, draw; or home, away, home_score, away_score; or player_a, player_b, result (1-0,
+    1/2-1/2, 0-1); all with optional game, minutes, time. PGN tags in a CSV file:
+    --columns player_a=White,player_b=Black,result=Result,time=Date.
     """
     from valmatch.cli.tables import show_rating, show_systems
     from valmatch.game_logs.comparison import compare_systems
@@ -146,6 +151,7 @@ def rate(
             "parameters": parse_parameters(overrides),
             "out": out,
             "columns": parse_columns(columns),
+            "separator": separator,
             "burn_in": BURN_IN if burn_in is None else burn_in,
             "skip_bad_games": skip_bad_games,
             "progress": advance,

@@ -299,9 +299,9 @@ def _show_leaderboard(ranking: Ranking, min_games: int) -> None:
 
 
 def _digits(values: Sequence[float]) -> int:
-    """Return after how many decimals the largest of some numbers has four digits."""
+    """Return after how many decimals the largest of some numbers has five digits, at most four."""
     largest = max(map(abs, values))
-    return 2 if largest == 0.0 else max(0, min(6, 3 - math.floor(math.log10(largest))))
+    return 2 if largest == 0.0 else max(0, min(4, 4 - math.floor(math.log10(largest))))
 
 
 def show_systems(found: ComparedSystems) -> None:

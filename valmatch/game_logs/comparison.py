@@ -22,6 +22,7 @@ from valmatch.game_logs.files import SUMMARY, claim
 from valmatch.game_logs.games import Games, joined, part, pieces, until_stopped
 from valmatch.game_logs.parameters import values_of
 from valmatch.game_logs.reading.cells import find_cells
+from valmatch.game_logs.reading.columns import separator_called
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.remarks import games_left_out, uneven_games, worse_than_a_coin
 from valmatch.game_logs.roster import Roster
@@ -129,6 +130,7 @@ def compare_systems(
     parameters: Mapping[str, float] = {},
     out: PathLike | None = None,
     columns: Mapping[str, str] = {},
+    separator: str = ",",
     burn_in: int = 10,
     skip_bad_games: bool = False,
     progress: Callable[[int], None] = lambda done: None,
@@ -151,7 +153,7 @@ def compare_systems(
         Values of parameters that are not as published, by names such as ``elo.K``.
     out : PathLike or None
         Folder for ``comparison.csv``, ``summary.json`` and ``manifest.json``.
-    columns, burn_in, skip_bad_games, progress, warn
+    columns, separator, burn_in, skip_bad_games, progress, warn
         As `rate_games` takes them.
 
     Raises
@@ -164,17 +166,21 @@ def compare_systems(
     chosen = _chosen(arguments.names("system", system))
     values = _values(chosen, parameters)
     arguments.whole("burn_in", burn_in)
+    between = separator_called(separator)
     path = arguments.path("games", games)
     announce_compilation(find_cells)
     most_players = min(one.most_players for one in chosen)
     with ExitStack() as stack:
-        log = stack.enter_context(closing(GameLog(path, columns, skip_bad_games, most_players)))
+        log = stack.enter_context(
+            closing(GameLog(path, columns, skip_bad_games, most_players, between))
+        )
         folder = None
         if out is not None:
             identity = {
                 "system": ",".join(one.name for one in chosen),
                 "given": values,
                 "columns": dict(columns),
+                "separator": None if between == "," else between,
                 "burn_in": burn_in,
                 "skip_bad_games": skip_bad_games,
             }

@@ -77,7 +77,9 @@ def parse_pairs(texts: Sequence[str], known: Iterable[str]) -> list[Fixture]:
     return found
 
 
-def read_fixtures(path: Path, columns: Mapping[str, str], known: Iterable[str]) -> list[Fixture]:
+def read_fixtures(
+    path: Path, columns: Mapping[str, str], known: Iterable[str], separator: str = ","
+) -> list[Fixture]:
     """Read fixtures from a CSV file.
 
     Long format: `game`, `player`, optional `team` (empty, or without the column: the player plays
@@ -95,6 +97,8 @@ def read_fixtures(path: Path, columns: Mapping[str, str], known: Iterable[str]) 
         Names of the file's columns by meaning, where they differ.
     known : iterable of str
         Names of players.
+    separator : str
+        What stands between cells; where it is a semicolon, a side of several needs quotes.
 
     Raises
     ------
@@ -102,7 +106,7 @@ def read_fixtures(path: Path, columns: Mapping[str, str], known: Iterable[str]) 
         If the file cannot be used.
     """
     name, names = ("standard input" if str(path) == "-" else str(path)), set(known)
-    rows = _rows(path, name)
+    rows = _rows(path, name, separator)
     line, header = next(rows, (0, []))
     if not header:
         raise InputError(f"{name}: is empty (allowed: a CSV file with a header)")
@@ -115,14 +119,14 @@ def read_fixtures(path: Path, columns: Mapping[str, str], known: Iterable[str]) 
     return games
 
 
-def _rows(path: Path, name: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(path: Path, name: str, separator: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of a CSV file that are not empty, each with the number of its last line."""
     try:
         with ExitStack() as stack:
             file: TextIO = sys.stdin
             if str(path) != "-":
                 file = stack.enter_context(regular(path).open(encoding="utf-8-sig", newline=""))
-            rows = csv.reader(file, strict=True, skipinitialspace=True)
+            rows = csv.reader(file, delimiter=separator, strict=True, skipinitialspace=True)
             for row in filter(None, rows):
                 yield rows.line_num, row
     except OSError as error:

@@ -21,6 +21,7 @@ from valmatch.game_logs.files import SUMMARY, refuse_to_replace
 from valmatch.game_logs.fixtures import Fixture, parse_pairs, read_fixtures
 from valmatch.game_logs.forecast import Forecast, forecast
 from valmatch.game_logs.parameters import values_of
+from valmatch.game_logs.reading.columns import separator_called
 from valmatch.game_logs.roster import LAST_GAME, Known
 from valmatch.game_logs.system import System
 from valmatch.game_logs.systems import system_named
@@ -130,6 +131,7 @@ def predict_games(
     system: str | None = None,
     parameters: Mapping[str, float] = {},
     columns: Mapping[str, str] = {},
+    separator: str = ",",
     out: PathLike | None = None,
     warn: Callable[[str], None] = lambda text: None,
 ) -> PredictedGames:
@@ -149,6 +151,8 @@ def predict_games(
         Values of parameters that are not those which `ratings` was made with.
     columns : mapping
         Names of the columns of `fixtures` by meaning, where they differ.
+    separator : str
+        What stands between the cells of `fixtures`: ``,``, ``;``, ``|``, or ``tab``.
     out : PathLike or None
         Folder for ``predictions.csv``, ``summary.json`` and ``manifest.json``.
     warn : callable
@@ -172,7 +176,8 @@ def predict_games(
     if earlier.manifest is None:
         warn(earlier.remark(chosen, parameters))
     names = [one.player for one in known]
-    games = read_fixtures(path, columns, names) if path else []
+    between = separator_called(separator)
+    games = read_fixtures(path, columns, names, between) if path else []
     games += parse_pairs(texts, names)
     _check(games, chosen, earlier, known)
     claimed: AbstractContextManager[RunFolder | None] = nullcontext()

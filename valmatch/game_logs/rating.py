@@ -21,6 +21,7 @@ from valmatch.game_logs.pairs import PairsWriter
 from valmatch.game_logs.parameters import values_of
 from valmatch.game_logs.ranks import Ranks
 from valmatch.game_logs.reading.cells import find_cells
+from valmatch.game_logs.reading.columns import separator_called
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.reading.rows import DEFAULT_MINUTES
 from valmatch.game_logs.remarks import games_left_out, uneven_games, worse_than_a_coin
@@ -129,6 +130,7 @@ def rate_games(
     ratings: PathLike | None = None,
     out: PathLike | None = None,
     columns: Mapping[str, str] = {},
+    separator: str = ",",
     tune: str | Sequence[str] = (),
     train: float = 0.5,
     burn_in: int = BURN_IN,
@@ -162,6 +164,8 @@ def rate_games(
         ``manifest.json``, with `pairs` also ``pairs.csv``.
     columns : mapping
         Names of the file's columns by meaning, where they differ.
+    separator : str
+        What stands between the cells of the log: ``,``, ``;``, ``|``, or ``tab``.
     tune : str or sequence of str
         Parameters to fit to the log loss of the first part of the log.
     train : float
@@ -204,6 +208,7 @@ def rate_games(
     _check(chosen, tune)
     arguments.level("train", train)
     arguments.whole("burn_in", burn_in)
+    between = separator_called(separator)
     path = arguments.path("games", games)
     known = earlier.players(chosen) if earlier else []
     if earlier and (remark := earlier.remark(chosen, parameters)):
@@ -211,18 +216,17 @@ def rate_games(
     announce_compilation(find_cells)
     with ExitStack() as stack:
         log = stack.enter_context(
-            closing(GameLog(path, columns, skip_bad_games, chosen.most_players))
+            closing(GameLog(path, columns, skip_bad_games, chosen.most_players, between))
         )
         if chosen.name == "zonestats" and "minutes" not in log.columns.places:
             warn(f"no column minutes: every player counts as {DEFAULT_MINUTES:g} minutes in a game")
-        if earlier and not again:
-            earlier.refuse_rated(log)
         folder = None
         if out is not None:
             identity = {
                 "system": chosen.name,
                 "given": given,
                 "columns": dict(columns),
+                "separator": None if between == "," else between,
                 "tune": list(tune),
                 "train": train if tune else None,
                 "burn_in": burn_in,
@@ -233,6 +237,8 @@ def rate_games(
             read, rated = (earlier.path, earlier.rated) if earlier else (None, [])
             claimed = claim(arguments.path("out", out), log, read, rated, identity)
             folder = stack.enter_context(claimed)
+        if earlier and not again:
+            earlier.refuse_rated(log)
         stop = stack.enter_context(stop_on_signal())
         values, tuning = given, None
         parts: Iterable[Games] = until_stopped(log.games(progress), stop)

@@ -6,11 +6,23 @@ import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from valmatch.config import arguments
 from valmatch.errors import InputError, option
 from valmatch.nearest import hint, nearest
 from valmatch.printable import VALUE, shortened, shown
 
-__all__ = ["FORMATS", "Columns", "Format", "find_columns", "parse_columns"]
+__all__ = [
+    "FORMATS",
+    "SEPARATORS",
+    "Columns",
+    "Format",
+    "find_columns",
+    "parse_columns",
+    "separator_called",
+]
+
+SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
+"""What may stand between cells, by name."""
 
 # A column that is so like an unknown one that a misspelling is the likely explanation.
 _ALIKE = 0.8
@@ -43,7 +55,9 @@ RESULTS = Format(
     ("game", "winner_score", "loser_score", "draw", "minutes", "time"),
     together=("winner_score", "loser_score"),
 )
-FORMATS = (LONG, RESULTS)
+SCORES = Format("scores", ("home", "away", "home_score", "away_score"), ("game", "minutes", "time"))
+PLAYERS = Format("players", ("player_a", "player_b", "result"), ("game", "minutes", "time"))
+FORMATS = (LONG, RESULTS, SCORES, PLAYERS)
 
 
 @dataclass(frozen=True)
@@ -84,6 +98,19 @@ def parse_columns(text: str) -> dict[str, str]:
             raise InputError(f"{option('columns')}: {meaning} is given twice")
         names[meaning] = name
     return names
+
+
+def separator_called(name: str) -> str:
+    """Return the separator that is meant by its name or by itself.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    if name in SEPARATORS.values():
+        return name
+    return SEPARATORS[arguments.one_of("separator", name, SEPARATORS)]
 
 
 def find_columns(

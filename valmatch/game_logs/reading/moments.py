@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from datetime import UTC, datetime
 
 import numpy as np
@@ -56,7 +57,9 @@ def read_moments(buffer: Bytes, starts: Integers, ends: Integers) -> Floats:
 
 
 def moment(text: str) -> float:
-    """Return the seconds since 1970 of any moment that Python can read, or NaN."""
+    """Return the seconds since 1970 of any moment that Python can read, or a day of PGN, or NaN."""
+    if re.fullmatch(r"\d{4}\.\d\d\.\d\d", text, re.ASCII):
+        text = text.replace(".", "-")
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
