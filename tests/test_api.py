@@ -150,7 +150,7 @@ def test_paths_may_be_strings(tmp_path: Path, log: Path) -> None:
     out = str(tmp_path / "c")
     first = valmatch.rate_games(str(log), "elo", out=out)
     assert first.folder == Path(out)
-    again = valmatch.rate_games(str(log), "elo", ratings=f"{out}/ratings.csv")
+    again = valmatch.rate_games(str(log), "elo", ratings=f"{out}/ratings.csv", again=True)
     assert again.ranking.games == [4, 4, 4]
 
 

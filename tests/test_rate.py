@@ -267,7 +267,21 @@ def test_time_decides_the_order(tmp_path: Path) -> None:
             path = write(tmp_path / "b.csv", order, f"{LONG},{header}")
             out = tmp_path / f"{stamp[:12]}{number}"
             rate_games(path, columns={"time": header}, out=out)
-            assert contents(tmp_path / "a") == contents(out)
+            assert all("last_game" in row for row in table(out / "ratings.csv"))
+            assert [row["time"] for row in table(out / "history.csv")] == [
+                stamp.format(k // 2) if header == "time" else f"2024-01-01 10:{k // 2:02d}:00"
+                for k, game in enumerate(games)
+                for _ in game
+            ]
+            assert untimed(tmp_path / "a") == untimed(out)
+
+
+def untimed(folder: Path) -> tuple[object, ...]:
+    """Return what the files of a rating hold besides times."""
+    rows = [row for name in FILES[:2] for row in table(folder / name)]
+    timed = ("time", "last_game")
+    kept = [[cell for name, cell in row.items() if name not in timed] for row in rows]
+    return kept, contents(folder)["summary.json"]
 
 
 def test_results_format_is_short_for_two_players_a_game(tmp_path: Path) -> None:
@@ -327,7 +341,7 @@ def test_quoted_names_survive_the_round_trip(tmp_path: Path) -> None:
         writer.writerow(["winner", "loser"])
         writer.writerows([(names[k % 4], names[(k + 1) % 4]) for k in range(8)])
     for ratings, out in ((None, "one"), (tmp_path / "one" / "ratings.csv", "two")):
-        rate_games(path, ratings=ratings, out=tmp_path / out)
+        rate_games(path, ratings=ratings, out=tmp_path / out, again=True)
         for file_name in FILES[:2]:
             assert {row["player"] for row in table(tmp_path / out / file_name)} == set(names)
 

@@ -239,7 +239,8 @@ HEADER_ERRORS = [
     ("game,payer,score", "1: no column 'player' (did you mean payer?"),
     (
         "who,what",
-        "1: no column 'game' (a log has the columns game, player, score or winner, loser; found:"
+        "1: no column 'game' (a log has the columns game, player, score or winner, loser or home,"
+        " away, home_score, away_score or player_a, player_b, result; found:"
         " who, what; --columns game=NAME says which column it is)",
     ),
     ("winner,loser,loser", "1: there are 2 columns 'loser'"),

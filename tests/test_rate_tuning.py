@@ -16,7 +16,8 @@ import pytest
 from tests.game_logs import random_rows, write
 from valmatch.errors import InputError
 from valmatch.game_logs import tuning as tuning_module
-from valmatch.game_logs.rating import parse_parameters, rate_games
+from valmatch.game_logs.parameters import parse_parameters
+from valmatch.game_logs.rating import rate_games
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
 
@@ -131,7 +132,7 @@ def test_unit_of_the_ratings_cannot_be_fitted(ladder: Path, tmp_path: Path) -> N
     assert losses[0] == pytest.approx(losses[1], rel=1e-10)
     # Known ratings have a unit, and then both can be told.
     rate_games(ladder, out=tmp_path)
-    known = rate_games(ladder, tune=["T", "GAME_MULT"], ratings=tmp_path / "ratings.csv").tuning
+    known = rate_games(ladder, tune=["T", "GAME_MULT"], ratings=tmp_path, again=True).tuning
     assert known is not None
     assert known.fitted == ["T", "GAME_MULT"]
 

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
         Whole,
         refuse,
     )
+    from valmatch.game_logs.comparison import ComparedSystems, compare_systems
+    from valmatch.game_logs.predicting import PredictedGames, predict_games
     from valmatch.game_logs.rating import RatedLog, rate_games
     from valmatch.model import Axes, Model, Outcome, Record, Response, Responses, Table, Window
     from valmatch.models.registry import ModelEntry
@@ -68,6 +70,8 @@ _HOMES = {
         "Whole",
         "refuse",
     ),
+    "game_logs.comparison": ("ComparedSystems", "compare_systems"),
+    "game_logs.predicting": ("PredictedGames", "predict_games"),
     "game_logs.rating": ("RatedLog", "rate_games"),
     "model": ("Axes", "Model", "Outcome", "Record", "Response", "Responses", "Table", "Window"),
     "models.registry": ("ModelEntry",),
@@ -83,6 +87,7 @@ _HOMES = {
 __all__ = [
     "Adjusted",
     "Axes",
+    "ComparedSystems",
     "Comparison",
     "Config",
     "Estimate",
@@ -97,6 +102,7 @@ __all__ = [
     "PairedDifference",
     "Positive",
     "Precision",
+    "PredictedGames",
     "RatedLog",
     "Record",
     "Replications",
@@ -112,9 +118,11 @@ __all__ = [
     "Window",
     "__version__",
     "compare",
+    "compare_systems",
     "load",
     "optimize",
     "plot",
+    "predict_games",
     "rate_games",
     "refuse",
     "replicate",

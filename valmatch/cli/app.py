@@ -16,6 +16,7 @@ from valmatch.cli.factors import factors
 from valmatch.cli.optimize import optimize
 from valmatch.cli.parameters import flag
 from valmatch.cli.plot import plot
+from valmatch.cli.predict import predict
 from valmatch.cli.rate import rate
 from valmatch.cli.replicate import replicate
 from valmatch.cli.simulate import simulate
@@ -43,7 +44,17 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (simulate, replicate, compare, optimize, combine, rate, plot, factors):
+for command in (
+    simulate,
+    replicate,
+    compare,
+    optimize,
+    combine,
+    rate,
+    predict,
+    plot,
+    factors,
+):
     app.command(cls=_Command)(command)
 
 

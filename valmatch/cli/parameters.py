@@ -38,6 +38,7 @@ __all__ = [
     "Resume",
     "Scheduler",
     "Seed",
+    "Separator",
     "Verbose",
     "Workers",
     "check_resume",
@@ -144,6 +145,7 @@ def place(
 
 FLAGS = {
     "config": "CONFIG",
+    "fixtures": "FIXTURES.csv",
     "folders": "DIR",
     "games": "GAMES.csv",
     "max_seconds": "--max-time",
@@ -221,6 +223,15 @@ def workers_here(scheduler: str | None, *values: int | None) -> int:
     if cores and workers > cores and scheduler is None:
         warn(f"{workers} workers on {cores} core{'s' * (cores > 1)}: no faster than {cores}")
     return workers
+
+
+Separator = Annotated[
+    str,
+    typer.Option(
+        metavar="CHAR",
+        help="What stands between cells: comma, semicolon, tab, bar, or the character.",
+    ),
+]
 
 
 Quiet = Annotated[

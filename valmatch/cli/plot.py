@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +23,10 @@ def plot(
             help="The folder of a run, or one whose subfolders are runs of one kind.",
         ),
     ],
+    players: Annotated[
+        str,
+        typer.Option(metavar="NAME,...", help="Players of a rating to draw, instead of the best."),
+    ] = "",
 ) -> None:
     """Draw the results in a folder, as PNG and SVG files in it.
 
@@ -29,5 +34,6 @@ def plot(
     """
     from valmatch.plots.drawing import plot_files
 
-    for file in plot_files(folder):
+    wanted = next(csv.reader([players], skipinitialspace=True), [])
+    for file in plot_files(folder, [name.strip() for name in wanted]):
         print(printable(str(file)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,6 +12,7 @@ from valmatch.cli.parameters import (
     Json,
     Out,
     Quiet,
+    Separator,
     Verbose,
     complete_system,
     level,
@@ -19,6 +20,7 @@ from valmatch.cli.parameters import (
     warn_in_job_array,
     whole,
 )
+from valmatch.errors import InputError, option
 from valmatch.game_logs.systems import DEFAULT, NAMES
 
 __all__ = ["rate"]
@@ -34,19 +36,29 @@ def rate(
         ),
     ],
     system: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="NAME",
-            help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]}.",
+            help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]}; several, such as elo,glicko2, are"
+            f" compared.  [default: the one that made --ratings, else {DEFAULT}]",
             autocompletion=complete_system,
         ),
-    ] = DEFAULT,
+    ] = None,
     ratings: Annotated[
         Path | None,
         typer.Option(
-            parser=path("ratings"), metavar="FILE", help="Go on from an earlier ratings.csv."
+            parser=path("ratings"),
+            metavar="FILE",
+            help="Go on from an earlier ratings.csv, or its folder, with the parameters that it was"
+            " made with.",
         ),
     ] = None,
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--again", help="Rate games also if --ratings seems to have rated them already."
+        ),
+    ] = False,
     columns: Annotated[
         str,
         typer.Option(
@@ -54,9 +66,14 @@ def rate(
             help="Names that the file has for columns, such as game=match_id,winner=winning_team.",
         ),
     ] = "",
+    separator: Separator = ",",
     overrides: Annotated[
         list[str],
-        typer.Option("--set", metavar="NAME=NUMBER", help="Set a parameter; may be repeated."),
+        typer.Option(
+            "--set",
+            metavar="NAME=NUMBER",
+            help="Set a parameter; elo.K=24 where systems are compared; may be repeated.",
+        ),
     ] = [],  # noqa: B006
     tune: Annotated[
         str,
@@ -85,7 +102,8 @@ def rate(
         typer.Option(
             metavar="NAME",
             help="What caps a game of zonestats: most_distant (equation 5) or every_player (nobody"
-            " beyond GAME_MULT points a minute up to MAX_GAME_LENGTH).  [default: most_distant]",
+            " beyond GAME_MULT points a minute up to MAX_GAME_LENGTH).  [default: that of"
+            " --ratings, else most_distant]",
         ),
     ] = None,
     pairs: Annotated[
@@ -95,6 +113,14 @@ def rate(
     skip_bad_games: Annotated[
         bool, typer.Option("--skip-bad-games", help="Leave bad games out and count them.")
     ] = False,
+    min_games: Annotated[
+        int | None,
+        typer.Option(
+            parser=whole("min_games"),
+            metavar="N",
+            help="Print players with so many games only; the files have all.  [default: 0]",
+        ),
+    ] = None,
     out: Out = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -103,32 +129,57 @@ def rate(
     """Rate the players of a game log, predicting each game before it is rated.
 
     Long format, a row for each player of a game: game, player, score, optional team (empty: the
-    player plays alone), minutes, enabled, time. Results format, a row for each game: winner,
-    loser, optional game, winner_score, loser_score, draw, minutes, time.
+    player plays alone), minutes, enabled (no: the player was there, but is neither rated nor
+    counts for his side), time. A row for each game: winner, loser, optional winner_score,
+    loser_score, draw; or home, away, home_score, away_score; or player_a, player_b, result (1-0,
+    1/2-1/2, 0-1); all with optional game, minutes, time. PGN tags in a CSV file:
+    --columns player_a=White,player_b=Black,result=Result,time=Date.
     """
-    from valmatch.cli.tables import show_rating
-    from valmatch.game_logs.rating import BURN_IN, parse_parameters, rate_games
+    from valmatch.cli.tables import show_rating, show_systems
+    from valmatch.game_logs.comparison import compare_systems
+    from valmatch.game_logs.parameters import parse_parameters
+    from valmatch.game_logs.rating import BURN_IN, rate_games
     from valmatch.game_logs.reading.columns import parse_columns
-    from valmatch.ratings.zonestats_cap import MOST_DISTANT
 
     warn_in_job_array("rate")
     size = games.stat().st_size if games.is_file() else 0
+    several = [name.strip() for name in (system or "").split(",")]
+    if len(several) > 1:
+        _refuse(ratings=ratings, tune=tune, train=train, cap=cap, pairs=pairs, again=again)
     with progress("bytes", size) as advance:
-        result = rate_games(
-            games,
-            system,
-            parameters=parse_parameters(overrides),
-            ratings=ratings,
-            out=out,
-            columns=parse_columns(columns),
-            tune=[name.strip() for name in tune.split(",")] if tune else [],
-            train=0.5 if train is None else train,
-            burn_in=BURN_IN if burn_in is None else burn_in,
-            cap=MOST_DISTANT if cap is None else cap,
-            pairs=pairs,
-            skip_bad_games=skip_bad_games,
-            progress=advance,
-            warn=warn,
-        )
+        common: dict[str, Any] = {
+            "parameters": parse_parameters(overrides),
+            "out": out,
+            "columns": parse_columns(columns),
+            "separator": separator,
+            "burn_in": BURN_IN if burn_in is None else burn_in,
+            "skip_bad_games": skip_bad_games,
+            "progress": advance,
+            "warn": warn,
+        }
+        if len(several) > 1:
+            compared = compare_systems(games, several, **common)
+        else:
+            result = rate_games(
+                games,
+                system,
+                ratings=ratings,
+                tune=[name.strip() for name in tune.split(",")] if tune else [],
+                train=0.5 if train is None else train,
+                cap=cap,
+                pairs=pairs,
+                again=again,
+                **common,
+            )
+    if len(several) > 1:
+        show(json, compared.summary(), lambda: show_systems(compared), out)
+        return
     header = f"{result.system}, {result.games:,} games, {result.rows:,} rows"
-    show(json, result.summary(), lambda: show_rating(header, result), out)
+    show(json, result.summary(), lambda: show_rating(header, result, min_games or 0), out)
+
+
+def _refuse(**given: object) -> None:
+    """Refuse options that go with one system."""
+    for name, value in given.items():
+        if value:
+            raise InputError(f"{option(name)}: goes with one --system (several are compared)")

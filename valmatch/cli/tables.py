@@ -16,13 +16,17 @@ from rich.text import Text
 from valmatch.cli.console import title_of
 from valmatch.model import Response
 from valmatch.printable import one_line, printable, shortened
-from valmatch.statistics.estimates import Estimate
+from valmatch.statistics.estimates import Estimate, t_quantile
 
 if TYPE_CHECKING:
     from valmatch.experiments.compare import Comparison
     from valmatch.experiments.replications import Replications
     from valmatch.experiments.sweep import DesignReplications
+    from valmatch.game_logs.blocks import Difference
+    from valmatch.game_logs.comparison import ComparedSystems
+    from valmatch.game_logs.predicting import PredictedGames
     from valmatch.game_logs.rating import RatedLog
+    from valmatch.game_logs.roster import Ranking
     from valmatch.game_logs.scores import Scores
     from valmatch.optimization.frontier import Frontier
     from valmatch.optimization.optimize import Study
@@ -33,11 +37,13 @@ __all__ = [
     "show_comparison",
     "show_experiment_points",
     "show_frontier",
+    "show_predictions",
     "show_rating",
     "show_replications",
     "show_responses",
     "show_solvers",
     "show_study",
+    "show_systems",
 ]
 
 
@@ -58,6 +64,9 @@ CELL = 100
 BEST = 10
 """Players that are printed."""
 
+COUNTS, LAST_GAME = ("wins", "losses", "draws"), "last_game"
+"""What is counted of players, and when they played last."""
+
 LEFT = (
     "response",
     "unit",
@@ -68,6 +77,11 @@ LEFT = (
     "certified",
     "player",
     "predictions",
+    "game",
+    "side",
+    "newcomers",
+    "system",
+    "last game",
 )
 """Columns of text."""
 
@@ -226,9 +240,9 @@ def show_frontier(header: str, frontier: Frontier) -> None:
     _print(header, table, repeated=1)
 
 
-def show_rating(header: str, result: RatedLog) -> None:
-    """Print how well games were predicted, and the best players."""
-    table = _table("predictions", "games", "accuracy", "log loss", "±", "Brier score")
+def show_rating(header: str, result: RatedLog, min_games: int = 0) -> None:
+    """Print how well games were predicted, and the best players who have so many games."""
+    table = _table("predictions", "games", "accuracy", "log loss", "± 95%", "Brier score")
     later = f"after {result.burn_in} games of every player"
     for name, label in (("all", "all games"), ("after_burn_in", later)):
         _row(table, label, *_predictions(result.predictions[name]))
@@ -241,28 +255,109 @@ def show_rating(header: str, result: RatedLog) -> None:
             _row(table, f"rest, {label}", *_predictions(trial.rest))
     _print(header, table)
     if result.tuning:
-        gain, error = result.tuning.difference, result.tuning.difference_std_error
-        spread = "" if error is None else f" ± {error:.4f}"
+        gain, rest = result.tuning.difference, result.tuning.tuned.rest.games
+        half = _half(result.tuning.difference_std_error, rest)
+        spread = "" if half is None else f" ± {half:.4f}"
         values = ", ".join(
             f"{name} = {result.parameters[name]:.6g}" for name in result.tuning.fitted
         )
         print()
-        text = f"tuned {values}: log loss of the rest {gain:+.4f}{spread} (standard error)"
+        text = f"tuned {values}: log loss of the rest {gain:+.4f}{spread} (95%)"
         print(textwrap.fill(text, WIDTH))
-    ranking = result.ranking
-    best = _table("rank", "player", "rating", "games", *ranking.printed)
-    numbers = (ranking.ratings, *(ranking.state[name] for name in ranking.printed))
-    columns = [_aligned([f"{x:.2f}" for x in column[:BEST]]) for column in numbers]
-    for k, name in enumerate(ranking.players[:BEST]):
-        ratings, *state = (column[k] for column in columns)
-        _row(best, f"{ranking.ranks[k]}", name, ratings, f"{ranking.games[k]}", *state)
-    _print(f"\nbest of {len(ranking.players):,} players", best)
+    _show_leaderboard(result.ranking, min_games)
+
+
+def _show_leaderboard(ranking: Ranking, min_games: int) -> None:
+    """Print the best players who have so many games."""
+    listed = [k for k, games in enumerate(ranking.games) if games >= min_games]
+    best = listed[:BEST]
+    if not best:
+        print(f"\nno player has {min_games:,} games")
+        return
+    ratings = [ranking.ratings[k] for k in listed]
+    digits = _digits([ranking.ratings[k] for k in best])
+    columns = {
+        "rank": [f"{1 + ratings.index(ranking.ratings[k])}" for k in best],
+        "player": [ranking.players[k] for k in best],
+        "rating": [f"{ranking.ratings[k]:.{digits}f}" for k in best],
+        "change": [_shown(ranking.change[k], f"+.{digits}f") for k in best],
+    }
+    for name in ("games", *COUNTS):
+        columns[name] = [f"{getattr(ranking, name)[k]}" for k in best]
+    columns[LAST_GAME.replace("_", " ")] = [ranking.last_game[k] for k in best]
+    for name in ranking.printed:
+        own = [ranking.state[name][k] for k in best]
+        columns[name] = [f"{x:.{_digits(own)}f}" for x in own]
+    for name in ("change", "last game"):
+        if not any(columns[name]):
+            del columns[name]
+    table = _table(*columns)
+    for row in zip(*columns.values(), strict=True):
+        _row(table, *row)
+    of = f"of {len(listed):,} players" + (f" with {min_games:,} games" if min_games > 1 else "")
+    _print(f"\nbest {of}", table)
+
+
+def _digits(values: Sequence[float]) -> int:
+    """Return after how many decimals the largest of some numbers has five digits, at most four."""
+    largest = max(map(abs, values))
+    return 2 if largest == 0.0 else max(0, min(4, 4 - math.floor(math.log10(largest))))
+
+
+def show_systems(found: ComparedSystems) -> None:
+    """Print how well systems predicted, and by how much they fall behind the best of them."""
+    names, columns = ["system"], [list(found.means)]
+    for measure in next(iter(found.means.values())):
+        pairs = [_rounded_to(one[measure]) for one in found.differences.values()]
+        columns.append([_shown(one[measure].mean, ".4f") for one in found.means.values()])
+        columns += [_aligned(side) for side in zip(*pairs, strict=True)]
+        names += [measure.replace("_", " ").replace("brier", "Brier"), f"- {found.best}", "± 95%"]
+    table = _table(*names)
+    for cells in zip(*columns, strict=True):
+        _row(table, *cells)
+    _print(found.title, table)
+
+
+def _rounded_to(one: Difference) -> tuple[str, str]:
+    """Return a difference and its half-width; nothing of what differs from itself."""
+    if one.mean is None or not (one.mean or one.half_width):
+        return "", ""
+    return _shown(one.mean, "+.4f"), _shown(one.half_width, ".4f")
+
+
+def show_predictions(result: PredictedGames) -> None:
+    """Print the probabilities of the results of games to come."""
+    rows = result.columns()
+    names = ["game", "side", "win"]
+    columns = [rows["game"], rows["players"], [f"{x:.1%}" for x in rows["win"]]]
+    if None not in rows["win_low"]:
+        names.append("95%")
+        ends = zip(rows["win_low"], rows["win_high"], strict=True)
+        columns.append([f"{low:.1%} to {high:.1%}" for low, high in ends])
+    if any(draw is not None for draw in rows["draw"]):
+        names.append("draw")
+        columns.append([_shown(x, ".1%") for x in rows["draw"]])
+    if any(rows["newcomers"]):
+        names.append("newcomers")
+        columns.append(rows["newcomers"])
+    table = _table(*names)
+    last = None
+    for game, *cells in zip(*columns, strict=True):
+        _row(table, "" if game == last else game, *cells)
+        last = game
+    _print(result.title, table)
 
 
 def _predictions(scores: Scores) -> list[str]:
     """Return the cells of a row of scores."""
-    numbers = (scores.accuracy, scores.log_loss, scores.log_loss_std_error, scores.brier_score)
+    half = _half(scores.log_loss_std_error, scores.games)
+    numbers = (scores.accuracy, scores.log_loss, half, scores.brier_score)
     return [f"{scores.games}", *("" if x is None else f"{x:.4f}" for x in numbers)]
+
+
+def _half(std_error: float | None, n: int) -> float | None:
+    """Return half the length of a 95% interval of a mean over so many games."""
+    return None if std_error is None else t_quantile(0.975, n - 1) * std_error
 
 
 def _mean_and_half(one: Estimate) -> tuple[str, str]:

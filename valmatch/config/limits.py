@@ -43,6 +43,7 @@ RANGES = {
     "workers": Range(1, 61 if sys.platform == "win32" else 1000),
     "shards": Range(1, 1_000_000),
     "burn_in": Range(0, 1_000_000_000),
+    "min_games": Range(0, 1_000_000_000),
     "points": Range(1, 100_000),
 }
 """By the name of the argument of the public functions."""

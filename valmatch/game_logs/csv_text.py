@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +12,15 @@ from pydantic_core import to_json
 from valmatch.compilation import inlined, njit
 from valmatch.game_logs.names import Texts
 
-__all__ = ["lines", "numerals", "words"]
+__all__ = ["lines", "numerals", "time_text", "times", "words"]
 
 Bytes = NDArray[np.uint8]
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_NEWLINE, _RETURN, _QUOTE, _COMMA = b'\n\r",'
+_NEWLINE, _RETURN, _QUOTE, _COMMA, _SPACE = b'\n\r", '
+
+_DAY, _MOMENT = len("2024-02-16"), len("2024-02-16 17:00:00")
 
 
 def words(texts: Sequence[str]) -> Texts:
@@ -42,6 +45,38 @@ def numerals(values: Integers | Floats) -> Texts:
         text += repr(values[k].item()).encode()
         ends[k] = len(text)
     return Texts(np.frombuffer(text, np.uint8), starts, ends)
+
+
+def time_text(value: float, dated: bool) -> str:
+    """Return the time of a game: a number, or a moment in UTC, which begins a day where no hour is.
+
+    Parameters
+    ----------
+    value : float
+        The time; NaN is the empty text.
+    dated : bool
+        Whether it is in seconds since 1970.
+    """
+    if value != value:
+        return ""
+    if not dated:
+        return repr(value)
+    found = datetime.fromtimestamp(value, UTC).replace(tzinfo=None)
+    return str(found).removesuffix(" 00:00:00")
+
+
+def times(values: Floats, dated: bool) -> Texts:
+    """Return the times of games, at least one, as a column; see `time_text`."""
+    if not dated:
+        return numerals(values)
+    if (values != np.floor(values)).any():
+        return words([time_text(value, dated) for value in values.tolist()])
+    # All at once, thirty times as fast.
+    moments = np.datetime_as_string(values.astype("datetime64[s]"))
+    text = np.frombuffer(bytearray().join(moments.astype(f"S{_MOMENT}").tolist()), np.uint8).copy()
+    text[_DAY::_MOMENT] = _SPACE
+    starts = _MOMENT * np.arange(len(values))
+    return Texts(text, starts, starts + np.where(values % 86400.0 == 0.0, _DAY, _MOMENT))
 
 
 def lines(columns: tuple[Texts, ...]) -> str:

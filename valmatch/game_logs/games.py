@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from valmatch.compilation import njit
 
-__all__ = ["Games", "joined", "part", "pieces", "reordered"]
+__all__ = ["Games", "joined", "part", "pieces", "reordered", "until_stopped"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -93,6 +93,14 @@ def pieces(games: Games, pairs: int = 1 << 40) -> Iterator[Games]:
         last = min(last, first + _PIECE)
         yield part(games, first, last)
         first = last
+
+
+def until_stopped(parts: Iterable[Games], stop: Callable[[], bool]) -> Iterator[Games]:
+    """Pass parts on until a signal comes; half a rating is of no use."""
+    for some in parts:
+        if stop():
+            raise KeyboardInterrupt
+        yield some
 
 
 def joined(parts: Sequence[Games]) -> Games:

@@ -6,7 +6,7 @@ from typing import TextIO
 
 import numpy as np
 
-from valmatch.game_logs.csv_text import lines, numerals
+from valmatch.game_logs.csv_text import lines, numerals, times
 from valmatch.game_logs.games import Games
 from valmatch.game_logs.names import Texts
 from valmatch.game_logs.ranks import Ranks
@@ -15,6 +15,7 @@ from valmatch.game_logs.system import Played
 
 __all__ = ["HistoryWriter", "titles"]
 
+TIME = "time"
 COLUMNS = ("game", "player", "side", "expected", "score", "rating_before", "rating_after")
 OF_ZONESTATS = ("score_per_hour", "rating_offset", "scale", "capped", "rank_after")
 
@@ -22,10 +23,10 @@ OF_ZONESTATS = ("score_per_hour", "rating_offset", "scale", "capped", "rank_afte
 class HistoryWriter:
     """Writes ``history.csv``: a row for each player of each game, in play order.
 
-    Columns: game, player, side (from 1), expected and score (the mean over the opposing sides of
-    the predicted and of the actual score: 1, 0.5, 0), rating_before, rating_after. By zonestats
-    also: score_per_hour, rating_offset (equation 4), scale (equation 5), capped (1 where it is
-    less than 1), rank_after among all players rated so far.
+    Columns: game, time (where the log has it), player, side (from 1), expected and score (the mean
+    over the opposing sides of the predicted and of the actual score: 1, 0.5, 0), rating_before,
+    rating_after. By zonestats also: score_per_hour, rating_offset (equation 4), scale (equation 5),
+    capped (1 where it is less than 1), rank_after among all players rated so far.
 
     Parameters
     ----------
@@ -41,7 +42,9 @@ class HistoryWriter:
         self._file = file
         self._log = log
         self._ranks = ranks
-        file.write(",".join((*COLUMNS, *(OF_ZONESTATS if ranks else ()))) + "\n")
+        game, *others = COLUMNS
+        time = (TIME,) if log.timed else ()
+        file.write(",".join((game, *time, *others, *(OF_ZONESTATS if ranks else ()))) + "\n")
 
     def append(self, games: Games, played: Played) -> None:
         """Write some games."""
@@ -52,8 +55,10 @@ class HistoryWriter:
         opponents = np.repeat(sides - 1, sides)
         game_of_row = np.repeat(np.repeat(np.arange(games.n_games), sides), rows)
         side_of_row = np.repeat(np.arange(len(rows)), rows)
-        columns: tuple[Texts, ...] = (
-            titles(self._log, games).at(game_of_row),
+        columns: tuple[Texts, ...] = (titles(self._log, games).at(game_of_row),)
+        if self._log.timed:
+            columns += (times(games.times, self._log.dated).at(game_of_row),)
+        columns += (
             self._log.players.cells(games.players),
             numerals(games.sides[games.side_starts[:-1]] + 1).at(side_of_row),
             numerals(played.expected / opponents).at(side_of_row),

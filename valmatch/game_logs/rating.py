@@ -11,26 +11,21 @@ from typing import Any, TextIO, get_args
 from valmatch.compilation import announce_compilation
 from valmatch.config import arguments
 from valmatch.config.arguments import PathLike
-from valmatch.config.numerals import real_number
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals, stop_on_signal
-from valmatch.game_logs.files import (
-    HISTORY,
-    PAIRS,
-    RATINGS,
-    SUMMARY,
-    claim,
-    read_ratings,
-    write_ratings,
-)
-from valmatch.game_logs.games import Games, joined, pieces
+from valmatch.game_logs.earlier import Earlier
+from valmatch.game_logs.files import HISTORY, PAIRS, RATINGS, SUMMARY, claim, write_ratings
+from valmatch.game_logs.games import Games, joined, pieces, until_stopped
 from valmatch.game_logs.history import HistoryWriter
 from valmatch.game_logs.pairs import PairsWriter
+from valmatch.game_logs.parameters import values_of
 from valmatch.game_logs.ranks import Ranks
 from valmatch.game_logs.reading.cells import find_cells
+from valmatch.game_logs.reading.columns import separator_called
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.reading.rows import DEFAULT_MINUTES
-from valmatch.game_logs.roster import Ranking, Roster
+from valmatch.game_logs.remarks import games_left_out, uneven_games, worse_than_a_coin
+from valmatch.game_logs.roster import COUNTS, LAST_GAME, Known, Ranking, Roster
 from valmatch.game_logs.scores import TALLIES, Scores, scores
 from valmatch.game_logs.system import System
 from valmatch.game_logs.systems import DEFAULT, system_named
@@ -43,7 +38,7 @@ from valmatch.storage.output import to_json, write_atomically
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 
-__all__ = ["BURN_IN", "RatedLog", "parse_parameters", "rate_games"]
+__all__ = ["BURN_IN", "RatedLog", "rate_games"]
 
 BURN_IN = 10
 
@@ -100,11 +95,13 @@ class RatedLog(Result):
     def columns(self) -> dict[str, list[Any]]:
         """Return a row for each player, the best first."""
         ranking = self.ranking
+        more = {name: getattr(ranking, name) for name in (*COUNTS, LAST_GAME, "change")}
         return {
             "rank": ranking.ranks,
             "player": ranking.players,
             "rating": ranking.ratings,
             "games": ranking.games,
+            **more,
             **ranking.state,
         }
 
@@ -127,17 +124,19 @@ class RatedLog(Result):
 
 def rate_games(
     games: PathLike,
-    system: str = DEFAULT,
+    system: str | None = None,
     *,
     parameters: Mapping[str, float] = {},
     ratings: PathLike | None = None,
     out: PathLike | None = None,
     columns: Mapping[str, str] = {},
+    separator: str = ",",
     tune: str | Sequence[str] = (),
     train: float = 0.5,
     burn_in: int = BURN_IN,
-    cap: str = MOST_DISTANT,
+    cap: str | None = None,
     pairs: bool = False,
+    again: bool = False,
     skip_bad_games: bool = False,
     progress: Callable[[int], None] = lambda done: None,
     warn: Callable[[str], None] = lambda text: None,
@@ -152,17 +151,21 @@ def rate_games(
     ----------
     games : str or Path
         The log, see `valmatch.game_logs.reading.log.GameLog`; `-` is standard input.
-    system : str
-        Name of a file in ``valmatch/game_logs/systems``.
+    system : str or None
+        Name of a file in ``valmatch/game_logs/systems``; None: the one that made `ratings`, or
+        else ``zonestats``.
     parameters : mapping
-        Values of parameters that are not as published.
+        Values of parameters that are not those which `ratings` was made with, or else not as
+        published.
     ratings : PathLike or None
-        An earlier ``ratings.csv`` to go on from; the result is that of one log.
+        An earlier ``ratings.csv`` to go on from, or its folder; the result is that of one log.
     out : PathLike or None
         Folder for ``ratings.csv``, ``history.csv``, ``summary.json`` and
         ``manifest.json``, with `pairs` also ``pairs.csv``.
     columns : mapping
         Names of the file's columns by meaning, where they differ.
+    separator : str
+        What stands between the cells of the log: ``,``, ``;``, ``|``, or ``tab``.
     tune : str or sequence of str
         Parameters to fit to the log loss of the first part of the log.
     train : float
@@ -170,11 +173,15 @@ def rate_games(
     burn_in : int
         Games that every player of a game must have behind him for its prediction to count as one
         after the burn-in, >= 0.
-    cap : str
+    cap : str or None
         What caps a game under ``zonestats``: ``most_distant`` (equation 5) or ``every_player``,
-        see `valmatch.ratings.zonestats_cap.Cap`.
+        see `valmatch.ratings.zonestats_cap.Cap`; None: what did in `ratings`, or else
+        ``most_distant``.
     pairs : bool
         Write ``pairs.csv`` too, every contest of two players, under ``zonestats``.
+    again : bool
+        Rate also games that seem to have been rated in `ratings` already: a log that was, one that
+        begins with one that was, or one that is not later.
     skip_bad_games : bool
         Leave bad games out and count them, instead of raising.
     progress : callable
@@ -189,21 +196,27 @@ def rate_games(
     RunError
         If the results cannot be written.
     """
-    chosen = _system(system, cap, pairs)
+    earlier = None if ratings is None else Earlier(arguments.path("ratings", ratings))
+    cap = cap or (earlier.cap if earlier else None) or MOST_DISTANT
+    chosen = _system(system or (earlier.system if earlier else None) or DEFAULT, cap, pairs)
+    if earlier:
+        earlier.check(chosen)
     if pairs and out is None:
         raise InputError(f"{option('pairs=True')}: needs {option('out')}, the folder for {PAIRS}")
-    given = _values(chosen, parameters)
+    given = values_of(chosen, parameters, earlier.parameters if earlier else {})
     tune = arguments.names("tune", tune)
     _check(chosen, tune)
     arguments.level("train", train)
     arguments.whole("burn_in", burn_in)
+    between = separator_called(separator)
     path = arguments.path("games", games)
-    earlier = None if ratings is None else arguments.path("ratings", ratings)
-    known = read_ratings(earlier, chosen) if earlier else []
+    known = earlier.players(chosen) if earlier else []
+    if earlier and (remark := earlier.remark(chosen, parameters)):
+        warn(remark)
     announce_compilation(find_cells)
     with ExitStack() as stack:
         log = stack.enter_context(
-            closing(GameLog(path, columns, skip_bad_games, chosen.most_players))
+            closing(GameLog(path, columns, skip_bad_games, chosen.most_players, between))
         )
         if chosen.name == "zonestats" and "minutes" not in log.columns.places:
             warn(f"no column minutes: every player counts as {DEFAULT_MINUTES:g} minutes in a game")
@@ -213,6 +226,7 @@ def rate_games(
                 "system": chosen.name,
                 "given": given,
                 "columns": dict(columns),
+                "separator": None if between == "," else between,
                 "tune": list(tune),
                 "train": train if tune else None,
                 "burn_in": burn_in,
@@ -220,18 +234,23 @@ def rate_games(
                 "pairs": pairs or None,
                 "skip_bad_games": skip_bad_games,
             }
-            claimed = claim(arguments.path("out", out), log, earlier, identity)
+            read, rated = (earlier.path, earlier.rated) if earlier else (None, [])
+            claimed = claim(arguments.path("out", out), log, read, rated, identity)
             folder = stack.enter_context(claimed)
+        if earlier and not again:
+            earlier.refuse_rated(log)
         stop = stack.enter_context(stop_on_signal())
         values, tuning = given, None
-        parts: Iterable[Games] = _until_stopped(log.games(progress), stop)
+        parts: Iterable[Games] = until_stopped(log.games(progress), stop)
+        if earlier:
+            parts = _later(parts, earlier, log, known, again)
         everything = _together(parts) if tune else None
         if everything:
             tuning = fit(chosen, tune, values, everything, log.players, known, train, stop)
             values = dict(tuning.tuned.parameters)
             parts = [everything]
         parts = (piece for some in parts for piece in pieces(some, chosen.pairs_at_once))
-        roster = Roster(chosen, values, log.players, known)
+        roster = Roster(chosen, values, log.players, known, log.timed)
         with ExitStack() as written:
             file = _opened(HISTORY, folder, written)
             more = _opened(PAIRS, folder, written) if pairs else None
@@ -239,10 +258,16 @@ def rate_games(
             writers: list[HistoryWriter | PairsWriter] = []
             writers += [HistoryWriter(file, log, ranks)] if file else []
             writers += [PairsWriter(more, log, values, stop)] if more else []
-            rows = _play(roster, _until_stopped(parts, stop), burn_in, writers)
+            rows, uneven = _play(roster, until_stopped(parts, stop), burn_in, writers)
             predictions = dict(zip(TALLIES, map(scores, roster.tally), strict=True))
-            _remark(log, predictions["all"].games, warn)
+            for remark in games_left_out(log):
+                warn(remark)
+            if not rows:
+                raise InputError(f"{log.name}: holds no game that can be rated")
             for remark in tuning.remarks if tuning else ():
+                warn(remark)
+            remark = worse_than_a_coin(chosen, predictions["all"], uneven, errors=2.0)
+            if remark and not tuning:
                 warn(remark)
             result = RatedLog(
                 system=chosen.name,
@@ -252,7 +277,7 @@ def rate_games(
                 unrated=log.unrated,
                 skipped=log.skipped,
                 burn_in=burn_in,
-                ranking=roster.ranking(),
+                ranking=roster.ranking(log.dated if log.timed else any(o.dated for o in known)),
                 predictions=predictions,
                 tuning=tuning,
                 cap=cap,
@@ -278,42 +303,33 @@ def _play(
     parts: Iterable[Games],
     burn_in: int,
     writers: Sequence[HistoryWriter | PairsWriter],
-) -> int:
-    """Play games, and write what is wanted of them; return the number of their rows."""
-    n_rows = 0
+) -> tuple[int, int]:
+    """Play games, and write what is wanted of them.
+
+    Returns
+    -------
+    tuple of int
+        The number of their rows; the number of games whose sides are not equally large.
+    """
+    n_rows = uneven = 0
     for some in parts:
         played = roster.play(some, burn_in)
         n_rows += len(some.players)
+        uneven += uneven_games(some)
         for writer in writers:
             writer.append(some, played)
-    return n_rows
+    return n_rows, uneven
 
 
-def parse_parameters(texts: Sequence[str]) -> dict[str, float]:
-    """Return the values that texts such as ``GAME_MULT=0.5`` give to parameters.
-
-    Raises
-    ------
-    InputError
-        If a text is no such thing, or a parameter is given twice.
-    """
-    values: dict[str, float] = {}
-    for text in texts:
-        name, _, value = (piece.strip() for piece in text.partition("="))
-        if name in values:
-            raise InputError(f"{option('parameters')} {name}: is given twice")
-        number = real_number(value)
-        if number is None:
-            raise InputError(f"{option('parameters')} {text}: (allowed: NAME=NUMBER, such as K=24)")
-        values[name] = number
-    return values
-
-
-def _until_stopped(parts: Iterator[Games], stop: Callable[[], bool]) -> Iterator[Games]:
-    """Pass parts on until a signal comes; half a rating is of no use."""
+def _later(
+    parts: Iterable[Games], earlier: Earlier, log: GameLog, known: Sequence[Known], again: bool
+) -> Iterator[Games]:
+    """Pass parts on, if the first game comes after those rated before; see `Earlier`."""
+    checked = False
     for some in parts:
-        if stop():
-            raise KeyboardInterrupt
+        if some.n_games and not checked:
+            earlier.refuse_times(log, known, float(some.times[0]), again)
+            checked = True
         yield some
 
 
@@ -337,22 +353,6 @@ def _system(name: str, cap: str, pairs: bool) -> System:
     return chosen
 
 
-def _values(system: System, given: Mapping[str, float]) -> dict[str, float]:
-    """Return the values of all parameters."""
-    limits = {parameter.name: parameter for parameter in system.parameters}
-    for name, value in given.items():
-        if name not in limits:
-            what = f"{system.name} has no such parameter ({hint(name, limits)})"
-            raise InputError(f"{option('parameters')} {name}: {what}")
-        low, high = limits[name].low, limits[name].high
-        if not low <= value <= high:
-            raise InputError(
-                f"{option('parameters')} {name}={value!r}: out of range (allowed: {low!r} to"
-                f" {high!r})"
-            )
-    return {name: given.get(name, one.published) for name, one in limits.items()}
-
-
 def _check(system: System, tune: Sequence[str]) -> None:
     """Check the parameters that are to be fitted."""
     names = [parameter.name for parameter in system.parameters]
@@ -362,19 +362,3 @@ def _check(system: System, tune: Sequence[str]) -> None:
             raise InputError(f"{option('tune')} {name}: {what}")
         if tune.count(name) > 1:
             raise InputError(f"{option('tune')}: {name} is given twice")
-
-
-def _remark(log: GameLog, games: int, warn: Callable[[str], None]) -> None:
-    """Warn of games that were not rated; without a game that was, raise."""
-    if log.skipped:
-        reasons = ", ".join(f"{n} {reason}" for reason, n in sorted(log.skipped.items()))
-        warn(f"{_counted(sum(log.skipped.values()), 'bad game')} left out ({reasons})")
-    if log.unrated:
-        unrated = _counted(log.unrated, "game")
-        warn(f"{unrated} not rated: fewer than two sides with enabled players")
-    if not games:
-        raise InputError(f"{log.name}: holds no game that can be rated")
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n} {what}{'s' * (n != 1)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -9,13 +10,25 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.game_logs.csv_text import numerals, words
+from valmatch.compilation import njit
+from valmatch.game_logs.csv_text import numerals, time_text, words
 from valmatch.game_logs.games import Games
 from valmatch.game_logs.names import Names, Texts
 from valmatch.game_logs.scores import new_tally
-from valmatch.game_logs.system import Played, Players, System
+from valmatch.game_logs.system import Played, Players, System, unplayed
 
-__all__ = ["Known", "Ranking", "Roster"]
+__all__ = ["COUNTS", "LAST_GAME", "Known", "Ranking", "Roster"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+COUNTS = ("wins", "losses", "draws")
+"""Columns of how many games a player's side won, was not among the best of, or shared the first
+place of."""
+
+LAST_GAME = "last_game"
+
+_WON, _LOST, _DRAWN = range(3)
 
 
 class Known(NamedTuple):
@@ -29,11 +42,20 @@ class Known(NamedTuple):
         What the system keeps of a player.
     games : int
         Games rated before.
+    counts : sequence of int
+        Those of them by `COUNTS`, as far as that is known.
+    last : float
+        Time of the last; NaN if it is not known.
+    dated : bool
+        Whether that is a moment, in seconds since 1970.
     """
 
     player: str
     state: Sequence[float]
     games: int
+    counts: Sequence[int]
+    last: float
+    dated: bool
 
 
 @dataclass(frozen=True)
@@ -48,8 +70,12 @@ class Ranking:
         Names; equal ratings stand by name.
     ratings : list of float
         Ratings.
-    games : list of int
-        Games rated, earlier ones included.
+    games, wins, losses, draws : list of int
+        Games rated, earlier ones included, and how they ended, see `COUNTS`.
+    last_game : list of str
+        Time of the last game; all are empty where the log has no times.
+    change : list of float or None
+        By how much the rating is higher than the earlier one; None for new players.
     state : dict of str to list of float
         Further columns of the system.
     printed : tuple of str
@@ -60,6 +86,11 @@ class Ranking:
     players: list[str]
     ratings: list[float]
     games: list[int]
+    wins: list[int]
+    losses: list[int]
+    draws: list[int]
+    last_game: list[str]
+    change: list[float | None]
     state: dict[str, list[float]]
     printed: tuple[str, ...]
 
@@ -70,6 +101,8 @@ class Ranking:
             "player": words(self.players),
             "rating": numerals(np.array(self.ratings)),
             "games": numerals(np.array(self.games)),
+            **{name: numerals(np.array(getattr(self, name))) for name in COUNTS},
+            **({LAST_GAME: words(self.last_game)} if any(self.last_game) else {}),
             **{name: numerals(np.array(column)) for name, column in self.state.items()},
         }
 
@@ -87,6 +120,8 @@ class Roster:
         Numbers of the players; may grow between games.
     known : sequence of Known
         Where some players start.
+    timed : bool
+        Whether games have times.
 
     Attributes
     ----------
@@ -95,17 +130,28 @@ class Roster:
     """
 
     def __init__(
-        self, system: System, values: Mapping[str, float], names: Names, known: Sequence[Known]
+        self,
+        system: System,
+        values: Mapping[str, float],
+        names: Names,
+        known: Sequence[Known],
+        timed: bool = False,
     ) -> None:
         self._system = system
         self._values = values
         self._names = names
+        self._timed = timed
         self._players = Players(np.empty((0, len(system.columns))), np.empty(0, np.int64))
+        self._counts = np.empty((0, len(COUNTS)), np.int64)
+        self._last = np.empty(0)
         self._known = [names.number(one.player) for one in known]
         self._grow()
         for number, one in zip(self._known, known, strict=True):
             self._players.state[number] = one.state
             self._players.games[number] = one.games
+            self._counts[number] = one.counts
+            self._last[number] = one.last
+        self._before = self.ratings()
         self.tally = new_tally()
 
     def _grow(self) -> None:
@@ -118,32 +164,40 @@ class Roster:
                 np.concatenate([state, newcomers]),
                 np.concatenate([games, np.zeros(more, np.int64)]),
             )
+            self._counts = np.concatenate([self._counts, np.zeros((more, len(COUNTS)), np.int64)])
+            self._last = np.concatenate([self._last, np.full(more, np.nan)])
 
     def play(self, games: Games, burn_in: int) -> Played:
         """Predict and rate the next games."""
         self._grow()
-        n_sides, n_rows = len(games.points), len(games.players)
-        sides, rows = (n_sides,) * 4, (n_rows,) * 3
-        sizes = (games.n_games, *sides, *rows, games.n_games)
-        played = Played(self.tally, *map(np.empty, sizes))
+        played = unplayed(games, self.tally)
         self._system.play(self._values, games, self._players, burn_in, played)
+        _count(games, self._timed, self._counts, self._last)
         return played
 
-    def ratings(self) -> NDArray[np.float64]:
+    def ratings(self) -> Floats:
         """Return the (players,) ratings; NaN of who has not played nor was known before."""
         present = self._players.games > 0
         present[self._known] = True
         return np.where(present, self._system.shown(self._players.state), np.nan)
 
-    def ranking(self) -> Ranking:
-        """Rank the players who have played or were known before."""
+    def ranking(self, dated: bool = False) -> Ranking:
+        """Rank the players who have played or were known before.
+
+        Parameters
+        ----------
+        dated : bool
+            Whether times are moments, in seconds since 1970.
+        """
         ratings = self.ratings()
+        before = np.concatenate([self._before, np.full(len(ratings) - len(self._before), np.nan)])
         numbers = np.flatnonzero(~np.isnan(ratings))
         ratings = ratings[numbers]
         names = self._names.texts(numbers.tolist())
         by_name = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
         order = by_name[np.argsort(-ratings[by_name], kind="stable")]
-        shown: NDArray[np.float64] = ratings[order]
+        shown: Floats = ratings[order]
+        numbers = numbers[order]
         # The rank of a rating is one more than the number of higher ones.
         ranks = 1 + np.searchsorted(-shown, -shown, side="left")
         columns = [column.name for column in self._system.columns]
@@ -152,11 +206,35 @@ class Roster:
             ranks=ranks.tolist(),
             players=[names[k] for k in order],
             ratings=shown.tolist(),
-            games=self._players.games[numbers][order].tolist(),
-            state={c: self._players.state[numbers, k][order].tolist() for k, c in own},
+            games=self._players.games[numbers].tolist(),
+            wins=self._counts[numbers, _WON].tolist(),
+            losses=self._counts[numbers, _LOST].tolist(),
+            draws=self._counts[numbers, _DRAWN].tolist(),
+            last_game=[time_text(value, dated) for value in self._last[numbers].tolist()],
+            change=[None if math.isnan(x) else x for x in (shown - before[numbers]).tolist()],
+            state={c: self._players.state[numbers, k].tolist() for k, c in own},
             printed=tuple(
                 column.name
                 for column in self._system.columns
                 if column.printed and column.name != "rating"
             ),
         )
+
+
+@njit
+def _count(games: Games, timed: bool, counts: Integers, last: Floats) -> None:
+    """Note how games ended for their players, and when they were."""
+    for game in range(len(games.names)):
+        first, end = games.game_starts[game], games.game_starts[game + 1]
+        best, n_best = games.points[first], 0
+        for side in range(first, end):
+            best = max(best, games.points[side])
+        for side in range(first, end):
+            n_best += games.points[side] == best
+        for side in range(first, end):
+            won = _WON if n_best == 1 else _DRAWN
+            column = won if games.points[side] == best else _LOST
+            for row in range(games.side_starts[side], games.side_starts[side + 1]):
+                player = games.players[row]
+                counts[player, column] += 1
+                last[player] = games.times[game] if timed else math.nan

@@ -11,14 +11,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.game_logs.games import Games
+from valmatch.game_logs.scores import new_tally
 
-__all__ = ["MOST_PLAYERS", "Column", "Parameter", "Played", "Players", "System"]
+__all__ = [
+    "MOST_PLAYERS",
+    "Chances",
+    "Column",
+    "Parameter",
+    "Played",
+    "Players",
+    "System",
+    "Z",
+    "unplayed",
+]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 MOST_PLAYERS = 5_000
 """Players of a game, all pairs of whom are compared within a second."""
+
+Z = 1.959963984540054
+"""Standard deviations of half a 95% interval."""
 
 FAR = 1e100
 """Far beyond any use; within it no rating overflows."""
@@ -116,6 +130,35 @@ class Played(NamedTuple):
     scales: Floats
 
 
+def unplayed(games: Games, tally: Floats) -> Played:
+    """Return the arrays for what will come of some games."""
+    sides, rows = (len(games.points),) * 4, (len(games.players),) * 3
+    return Played(tally, *map(np.empty, (games.n_games, *sides, *rows, games.n_games)))
+
+
+class Chances(NamedTuple):
+    """How some games of two sides will end, seen from the first side.
+
+    Attributes
+    ----------
+    expected : numpy.ndarray
+        (games,) expected score, a draw is half a win.
+    wins : numpy.ndarray
+        (games,) probability of a win; the expected score where the system knows no draws.
+    draws : numpy.ndarray
+        (games,) probability of a draw; NaN where the system knows none.
+    low, high : numpy.ndarray
+        (games,) what the probability of a win would be if the difference of the sides were known,
+        at the ends of its 95% interval; NaN where the system knows no uncertainty.
+    """
+
+    expected: Floats
+    wins: Floats
+    draws: Floats
+    low: Floats
+    high: Floats
+
+
 class System(ABC):
     """A rating system.
 
@@ -130,6 +173,10 @@ class System(ABC):
         prediction among new players; () where there is no such factor.
     columns : sequence of Column
         What it keeps of a player.
+    adds_up : bool
+        Whether a side is as strong as the sum of its players, not as their mean.
+    tuned_first : sequence of str
+        Parameters whose fit does most for a log of another scale.
     most_players : int
         Players that a game may have.
     pairs_at_once : int
@@ -140,6 +187,8 @@ class System(ABC):
     parameters: Sequence[Parameter]
     unit: Sequence[str]
     columns: Sequence[Column]
+    adds_up = False
+    tuned_first: Sequence[str] = ()
     most_players = MOST_PLAYERS
     pairs_at_once = 20_000_000
 
@@ -176,3 +225,25 @@ class System(ABC):
         played : Played
             Filled; its tally is added to.
         """
+
+    def predict(self, values: Mapping[str, float], games: Games, players: Players) -> Chances:
+        """Predict games of two sides, of which no two have a player in common.
+
+        Parameters
+        ----------
+        values : mapping
+            Values of all parameters.
+        games : Games
+            The games; whoever wins in them does not count.
+        players : Players
+            Their players; changed.
+        """
+        expected = self.foresee(values, games, players).expected[::2]
+        unknown = np.full(games.n_games, np.nan)
+        return Chances(expected, expected, unknown, unknown, unknown)
+
+    def foresee(self, values: Mapping[str, float], games: Games, players: Players) -> Played:
+        """Play games for the sake of their predictions; parameters as in `predict`."""
+        played = unplayed(games, new_tally())
+        self.play(values, games, players, 0, played)
+        return played

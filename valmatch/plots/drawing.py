@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from valmatch.config import arguments
 from valmatch.config.arguments import PathLike
-from valmatch.errors import InputError
+from valmatch.errors import InputError, option
 from valmatch.nearest import hint
 from valmatch.plots.source import RunFiles, read_run_files
 from valmatch.storage.manifest import MANIFEST
@@ -44,7 +44,9 @@ SIDE_BY_SIDE = {("replicate", "opponent"): "opponent"}
 """The module whose `draw_all` draws several runs in one figure."""
 
 
-def plot(source: PathLike | Result, figure: str = "") -> Figure:
+def plot(
+    source: PathLike | Result, figure: str = "", *, players: str | Sequence[str] = ()
+) -> Figure:
     """Draw a result, or what a folder holds.
 
     Parameters
@@ -54,6 +56,8 @@ def plot(source: PathLike | Result, figure: str = "") -> Figure:
         was written to a folder can be drawn.
     figure : str
         Its name, where there are several; "" for the first.
+    players : str or sequence of str
+        The players of a rating to be drawn; none: the best.
 
     Returns
     -------
@@ -65,8 +69,9 @@ def plot(source: PathLike | Result, figure: str = "") -> Figure:
     InputError
         If there is nothing that can be drawn, no figure of that name, or no matplotlib.
     """
+    wanted = arguments.names("players", players)
     with _folder_of(source) as folder:
-        runs = _runs(folder)
+        runs = _runs(folder, wanted)
         _need_matplotlib()
         found: dict[str, Figure] = {}
         for drawn, _ in _figures(runs, folder):
@@ -77,7 +82,7 @@ def plot(source: PathLike | Result, figure: str = "") -> Figure:
     return found[name]
 
 
-def plot_files(folder: Path) -> list[Path]:
+def plot_files(folder: Path, players: Sequence[str] = ()) -> list[Path]:
     """Draw what a folder holds, as PNG and SVG files in it.
 
     Parameters
@@ -86,6 +91,8 @@ def plot_files(folder: Path) -> list[Path]:
         The folder of a run, or one whose subfolders are runs of one kind, in the order of their
         names. Replications of the opponent model are then drawn side by side in `folder`, other
         runs each in its own folder.
+    players : sequence of str
+        The players of a rating to be drawn; none: the best.
 
     Returns
     -------
@@ -99,7 +106,7 @@ def plot_files(folder: Path) -> list[Path]:
     RunError
         If a file cannot be written.
     """
-    runs = _runs(folder)
+    runs = _runs(folder, players)
     _drawers(runs, folder)
     _need_matplotlib()
     from valmatch.plots.style import save
@@ -171,13 +178,17 @@ def _drawer(name: str) -> ModuleType:
     return importlib.import_module(f"valmatch.plots.{name}")
 
 
-def _runs(folder: Path) -> Sequence[RunFiles]:
+def _runs(folder: Path, players: Sequence[str] = ()) -> Sequence[RunFiles]:
     """Return the run in a folder, or the runs in its subfolders."""
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder")
     if (folder / MANIFEST).is_file():
-        return [read_run_files(folder)]
-    inner = sorted(path.parent for path in folder.glob(f"*/{MANIFEST}"))
-    if not inner:
+        found = [folder]
+    else:
+        found = sorted(path.parent for path in folder.glob(f"*/{MANIFEST}"))
+    if not found:
         raise InputError(f"{folder}: no {MANIFEST} here or one level below, so not made by a run")
-    return [read_run_files(path) for path in inner]
+    runs = [read_run_files(path, players) for path in found]
+    if players and any(run.kind[0] != "rate" for run in runs):
+        raise InputError(f"{option('players')}: are drawn of a rating alone")
+    return runs

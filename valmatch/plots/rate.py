@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,11 +12,14 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from valmatch.errors import InputError
+from valmatch.config.numerals import real_number
+from valmatch.errors import InputError, option
+from valmatch.game_logs.reading.moments import moment
+from valmatch.nearest import correction
 from valmatch.plots.source import RunFiles, damaged
 from valmatch.plots.style import BAD, COLOURS, GOOD, GREY, LINES, counted, head, note, thinned
 
-__all__ = ["CalibrationPoint", "draw", "read_history"]
+__all__ = ["CalibrationPoint", "bins_of", "draw", "read_history"]
 
 Floats = NDArray[np.float64]
 
@@ -23,6 +27,9 @@ SHOWN = 5
 MOST_STEPS = 1500
 Z = 1.96
 HEADER = ("game", "player", "rating_before", "rating_after")
+
+GAMES, DATES, TIMES = "games of the log, in order of play", "date (UTC)", "time"
+"""What ratings are drawn over."""
 
 
 class CalibrationPoint(NamedTuple):
@@ -53,6 +60,11 @@ class CalibrationPoint(NamedTuple):
         return centre - half, centre + half
 
 
+def bins_of(found: Sequence[Mapping[str, Any]]) -> list[CalibrationPoint]:
+    """Return bins as ``summary.json`` has them."""
+    return [CalibrationPoint(**{name: float(x) for name, x in one.items()}) for one in found]
+
+
 def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw ``history.csv`` for the best of ``ratings.csv``, and the calibration.
 
@@ -62,15 +74,16 @@ def draw(run: RunFiles) -> dict[str, Figure]:
         If a file is missing or damaged.
     """
     summary = run.json("summary.json")
+    if "best" in summary:
+        from valmatch.plots import rating_systems
+
+        return rating_systems.draw(run, summary)
     with damaged(run.folder / "summary.json"):
         heading = f"{summary['system']}, {summary['games']:,} games, {summary['players']:,} players"
         later = f"after {summary['burn_in']} games of every player"
         parts = {"all games": "all", later: "after_burn_in"}
         bins = {
-            label: [
-                CalibrationPoint(**{name: float(value) for name, value in one.items()})
-                for one in summary["predictions"][part]["calibration"]
-            ]
+            label: bins_of(summary["predictions"][part]["calibration"])
             for label, part in parts.items()
         }
     heading += f", {run.remark}" if run.remark else ""
@@ -84,29 +97,46 @@ def draw(run: RunFiles) -> dict[str, Figure]:
 
 
 def _history(run: RunFiles, system: str, heading: str) -> Figure:
-    """Draw the ratings of the best players over the games of the log."""
+    """Draw the ratings of some players over the games of the log, or over their times."""
     ranking = run.table("ratings.csv", (), ("rank", "player"))
     if not len(ranking):
         raise InputError(f"{ranking.path}: holds no players")
-    best = ranking.texts["player"][:SHOWN]
-    paths, total = read_history(run, best)
+    rank_of = dict(zip(ranking.texts["player"], ranking.texts["rank"], strict=True))
+    chosen = _chosen(run, list(rank_of))
+    paths, last, over = read_history(run, chosen)
     figure = Figure(figsize=(9.0, 4.6), layout="constrained")
     axes = figure.subplots()
-    for k, (player, rank) in enumerate(zip(best, ranking.texts["rank"], strict=False)):
+    for k, player in enumerate(chosen):
         games, ratings = paths[player]
         shown = thinned(games.size, MOST_STEPS)
         look: dict[str, Any] = {"color": COLOURS[k], "linestyle": LINES[k % len(LINES)]}
         # To the last game, at which the rating is that of the ranking.
-        at, height = np.append(games[shown], total), np.append(ratings[shown], ratings[-1:])
-        label = f"{rank}. {_short(player)}"
+        at, height = np.append(games[shown], last), np.append(ratings[shown], ratings[-1:])
+        label = f"{rank_of[player]}. {_short(player)}"
         if games.size:
-            axes.step(at, height, where="post", linewidth=1.2, label=label, **look)
-    axes.set(xlabel="games of the log, in order of play", ylabel=f"rating by {system} [points]")
+            where = at.astype("datetime64[s]") if over == DATES else at
+            axes.step(where, height, where="post", linewidth=1.2, label=label, **look)
+    axes.set(xlabel=over, ylabel=f"rating by {system} [points]")
     axes.margins(x=0.01)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    figure.legend(loc="outside right center", title="best at the end")
+    if over == GAMES:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    figure.legend(loc="outside right center", title="" if run.players else "best at the end")
     head(figure, heading)
     return figure
+
+
+def _chosen(run: RunFiles, ranked: Sequence[str]) -> Sequence[str]:
+    """Return the players that are drawn."""
+    for player in run.players:
+        if player not in ranked:
+            raise InputError(
+                f"{option('players')}: {player!r} is not in {run.folder / 'ratings.csv'}"
+                f"{correction(player, ranked)}"
+            )
+    if len(run.players) > len(COLOURS):
+        most = f"allowed: {len(COLOURS)}, which colours tell apart"
+        raise InputError(f"{option('players')}: {len(run.players)} players ({most})")
+    return list(dict.fromkeys(run.players)) or ranked[:SHOWN]
 
 
 def _short(name: str) -> str:
@@ -117,11 +147,12 @@ def _short(name: str) -> str:
 
 def read_history(
     run: RunFiles, players: Sequence[str]
-) -> tuple[dict[str, tuple[Floats, Floats]], int]:
-    """Return of each player the numbers of the games with the ratings after them; all games.
+) -> tuple[dict[str, tuple[Floats, Floats]], float, str]:
+    """Return of each player where his games stand with the ratings after them; the last; over what.
 
-    A rating before the first game stands at the game before it. Rows stream through, because
-    there may be many millions.
+    Games stand at their times, if there are any, in seconds since 1970 if these are dates; else at
+    their numbers. A rating before the first game stands at its time, or at the game before it. Rows
+    stream through, because there may be many millions.
 
     Raises
     ------
@@ -129,19 +160,36 @@ def read_history(
         If ``history.csv`` is missing or damaged.
     """
     found: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in players}
-    number, last = 0, None
+    timed = "time" in run.header("history.csv")
+    over, place, before_first, last = GAMES, 0.0, 1.0, None
     with damaged(run.folder / "history.csv"):
-        for game, player, before, after in run.rows("history.csv", HEADER):
+        header = (*HEADER, "time") if timed else HEADER
+        for game, player, before, after, *time in run.rows("history.csv", header):
             if game != last:
-                number, last = number + 1, game
+                last = game
+                if timed:
+                    place, over, before_first = *_time(time[0]), 0.0
+                else:
+                    place += 1.0
             if player in found:
                 games, ratings = found[player]
                 if not games:
-                    games.append(number - 1)
+                    games.append(place - before_first)
                     ratings.append(float(before))
-                games.append(number)
+                games.append(place)
                 ratings.append(float(after))
-    return {name: (np.array(g), np.array(r)) for name, (g, r) in found.items()}, number
+    return {name: (np.array(g), np.array(r)) for name, (g, r) in found.items()}, place, over
+
+
+def _time(text: str) -> tuple[float, str]:
+    """Return the time of a game, and what an axis of such times is called."""
+    number = real_number(text)
+    if number is not None:
+        return number, TIMES
+    value = moment(text)
+    if math.isnan(value):
+        raise ValueError(f"{text!r} is no time")
+    return value, DATES
 
 
 # ---- calibration ----

@@ -83,10 +83,13 @@ class RunFiles:
         Where its files are.
     manifest : Manifest
         What its manifest says.
+    players : sequence of str
+        The players to be drawn, where that can be chosen; none: the best.
     """
 
     folder: Path
     manifest: Manifest
+    players: Sequence[str] = ()
 
     @property
     def kind(self) -> tuple[str, str]:
@@ -266,8 +269,15 @@ def damaged(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: damaged: {error}") from None
 
 
-def read_run_files(folder: Path) -> RunFiles:
+def read_run_files(folder: Path, players: Sequence[str] = ()) -> RunFiles:
     """Return the run that a folder with a manifest holds.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    players : sequence of str
+        The players to be drawn, where that can be chosen; none: the best.
 
     Raises
     ------
@@ -276,6 +286,6 @@ def read_run_files(folder: Path) -> RunFiles:
     """
     try:
         found = read_manifest(folder, Manifest).model_dump()
-        return RunFiles(folder, Manifest.model_validate(_in_print(found)))
+        return RunFiles(folder, Manifest.model_validate(_in_print(found)), players)
     except OSError as error:
         raise InputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None

@@ -36,6 +36,7 @@ class Reason(IntEnum):
     TWICE = 9
     ONE_SIDE = 10
     SIZE = 11
+    OUTCOME = 12
 
 
 class Entries(NamedTuple):

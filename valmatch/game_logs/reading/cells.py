@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from valmatch.compilation import inlined, njit
 
-__all__ = ["Cells", "find_cells", "read_flags", "read_numbers", "split"]
+__all__ = ["Cells", "find_cells", "read_flags", "read_numbers", "read_results", "split"]
 
 Bytes = NDArray[np.uint8]
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_TAB, _NEWLINE, _RETURN, _SPACE, _QUOTE, _COMMA = b'\t\n\r ",'
+_TAB, _NEWLINE, _RETURN, _SPACE, _QUOTE = b'\t\n\r "'
 _PLUS, _MINUS, _POINT, _ZERO, _NINE = b"+-.09"
 
 _EXACT = 2**53  # whole numbers below, and powers of ten to 22, are exact floats
@@ -24,6 +24,8 @@ _TENS = np.array([float(10**k) for k in range(23)])
 
 _YES = (b"true", b"t", b"yes", b"y", b"1")
 _NO = (b"false", b"f", b"no", b"n", b"0")
+
+_RESULTS = {1: (b"1-0",), 0: (b"0-1",), 2: (b"1/2-1/2", b"0.5-0.5", "½-½".encode())}
 
 
 class Cells(NamedTuple):
@@ -49,7 +51,7 @@ class Cells(NamedTuple):
     open_quote: bool
 
 
-def split(buffer: Bytes, slots: Integers, final: bool) -> Cells:
+def split(buffer: Bytes, slots: Integers, final: bool, separator: str = ",") -> Cells:
     """Split CSV text into cells (RFC 4180; blanks around a cell do not count).
 
     Quoted cells are unescaped in place, wherefore `buffer` changes. Blank lines are left out.
@@ -62,6 +64,8 @@ def split(buffer: Bytes, slots: Integers, final: bool) -> Cells:
         Slot of each column's cells in the result, or -1 for an unwanted column.
     final : bool
         Whether the text ends here, so that its last row needs no newline.
+    separator : str
+        What stands between cells, one ASCII character.
     """
     most = int(np.count_nonzero(buffer == _NEWLINE)) + 1
     wanted = int(slots.max()) + 1
@@ -69,13 +73,14 @@ def split(buffer: Bytes, slots: Integers, final: bool) -> Cells:
     ends = np.empty((most, wanted), np.int64)
     widths = np.empty(most, np.int64)
     rows = np.empty(most + 1, np.int64)
-    n, open_quote = find_cells(buffer, slots, final, starts, ends, widths, rows)
+    between = ord(separator)
+    n, open_quote = find_cells(buffer, slots, final, between, starts, ends, widths, rows)
     return Cells(starts[:n], ends[:n], widths[:n], rows[: n + 1], bool(open_quote))
 
 
 @inlined
-def _is_blank(byte: int) -> bool:
-    return byte in (_SPACE, _TAB, _RETURN)
+def _is_blank(byte: int, separator: int) -> bool:
+    return byte in (_SPACE, _TAB, _RETURN) and byte != separator
 
 
 @njit
@@ -83,6 +88,7 @@ def find_cells(
     buffer: Bytes,
     slots: Integers,
     final: bool,
+    separator: int,
     starts: Integers,
     ends: Integers,
     widths: Integers,
@@ -96,7 +102,7 @@ def find_cells(
         for slot in range(starts.shape[1]):
             starts[n, slot] = -1
         while not whole:
-            start, end, at = _cell(buffer, at)
+            start, end, at = _cell(buffer, at, separator)
             if at > len(buffer) or (at == len(buffer) and not final):
                 return n, at > len(buffer) and final
             if width < len(slots) and slots[width] >= 0:
@@ -116,29 +122,29 @@ def find_cells(
 
 
 @inlined
-def _cell(buffer: Bytes, at: int) -> tuple[int, int, int]:
+def _cell(buffer: Bytes, at: int, separator: int) -> tuple[int, int, int]:
     """Return start and end of the cell at `at`, and the place of the delimiter after it.
 
     That place is the length of the buffer if the text ends first, or more inside quotes.
     """
     size = len(buffer)
-    while at < size and _is_blank(buffer[at]):
+    while at < size and _is_blank(buffer[at], separator):
         at += 1
     start = at
     if at < size and buffer[at] == _QUOTE:
         start = at + 1
         end, at = _unescape(buffer, start)
         least = end
-        while at < size and buffer[at] != _COMMA and buffer[at] != _NEWLINE:
+        while at < size and buffer[at] != separator and buffer[at] != _NEWLINE:
             buffer[end] = buffer[at]  # text behind the quotes belongs to the cell
             end += 1
             at += 1
     else:
         least = start
-        while at < size and buffer[at] != _COMMA and buffer[at] != _NEWLINE:
+        while at < size and buffer[at] != separator and buffer[at] != _NEWLINE:
             at += 1
         end = at
-    while end > least and _is_blank(buffer[end - 1]):
+    while end > least and _is_blank(buffer[end - 1], separator):
         end -= 1
     return start, end, at
 
@@ -229,6 +235,18 @@ def read_flags(buffer: Bytes, starts: Integers, ends: Integers) -> Integers:
         for word in words:
             _mark(buffer, starts, ends, np.frombuffer(word, np.uint8), value, flags)
     return flags
+
+
+def read_results(buffer: Bytes, starts: Integers, ends: Integers) -> Integers:
+    """Return 1 for 1-0, 0 for 0-1, 2 for 1/2-1/2 (also 0.5-0.5 or with the sign of a half); or -1.
+
+    Parameters are those of `read_numbers`.
+    """
+    results = np.full(len(starts), -1, np.int64)
+    for value, words in _RESULTS.items():
+        for word in words:
+            _mark(buffer, starts, ends, np.frombuffer(word, np.uint8), value, results)
+    return results
 
 
 @njit

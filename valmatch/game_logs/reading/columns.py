@@ -6,11 +6,23 @@ import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from valmatch.config import arguments
 from valmatch.errors import InputError, option
 from valmatch.nearest import hint, nearest
 from valmatch.printable import VALUE, shortened, shown
 
-__all__ = ["FORMATS", "Columns", "Format", "find_columns", "parse_columns"]
+__all__ = [
+    "FORMATS",
+    "SEPARATORS",
+    "Columns",
+    "Format",
+    "find_columns",
+    "parse_columns",
+    "separator_called",
+]
+
+SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
+"""What may stand between cells, by name."""
 
 # A column that is so like an unknown one that a misspelling is the likely explanation.
 _ALIKE = 0.8
@@ -43,7 +55,9 @@ RESULTS = Format(
     ("game", "winner_score", "loser_score", "draw", "minutes", "time"),
     together=("winner_score", "loser_score"),
 )
-FORMATS = (LONG, RESULTS)
+SCORES = Format("scores", ("home", "away", "home_score", "away_score"), ("game", "minutes", "time"))
+PLAYERS = Format("players", ("player_a", "player_b", "result"), ("game", "minutes", "time"))
+FORMATS = (LONG, RESULTS, SCORES, PLAYERS)
 
 
 @dataclass(frozen=True)
@@ -86,8 +100,27 @@ def parse_columns(text: str) -> dict[str, str]:
     return names
 
 
-def find_columns(where: str, header: Sequence[str], given: Mapping[str, str]) -> Columns:
-    """Find the columns of a log by its header.
+def separator_called(name: str) -> str:
+    """Return the separator that is meant by its name or by itself.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    if name in SEPARATORS.values():
+        return name
+    return SEPARATORS[arguments.one_of("separator", name, SEPARATORS)]
+
+
+def find_columns(
+    where: str,
+    header: Sequence[str],
+    given: Mapping[str, str],
+    formats: Sequence[Format] = FORMATS,
+    what: str = "a log has",
+) -> Columns:
+    """Find the columns of a log, or of another file of games, by its header.
 
     Columns without a meaning are left alone, unless their name looks like a misspelt one.
 
@@ -99,13 +132,17 @@ def find_columns(where: str, header: Sequence[str], given: Mapping[str, str]) ->
         Names of the columns.
     given : mapping
         Names that the user gives, by meaning; other columns have their meaning as name.
+    formats : sequence of Format
+        The shapes that the file may have.
+    what : str
+        What messages call such a file, with a verb.
 
     Raises
     ------
     InputError
         If a required column is missing, a given one does not exist, or a name is ambiguous.
     """
-    meanings = list(dict.fromkeys(m for f in FORMATS for m in (*f.required, *f.optional)))
+    meanings = list(dict.fromkeys(m for f in formats for m in (*f.required, *f.optional)))
     for meaning, name in given.items():
         if meaning not in meanings:
             raise InputError(
@@ -116,7 +153,7 @@ def find_columns(where: str, header: Sequence[str], given: Mapping[str, str]) ->
                 f"{where}: {option('columns')}: no column {name!r} ({hint(name, header)})"
             )
     names = {meaning: meaning for meaning in meanings} | dict(given)
-    format_ = _format(where, header, names)
+    format_ = _format(where, header, names, formats, what)
     wrong = [m for m in given if m not in (*format_.required, *format_.optional)]
     if wrong:
         allowed = ", ".join((*format_.required, *format_.optional))
@@ -127,19 +164,25 @@ def find_columns(where: str, header: Sequence[str], given: Mapping[str, str]) ->
     return Columns(format_, _places(where, header, format_, names), header)
 
 
-def _format(where: str, header: Sequence[str], names: Mapping[str, str]) -> Format:
+def _format(
+    where: str,
+    header: Sequence[str],
+    names: Mapping[str, str],
+    formats: Sequence[Format],
+    what: str,
+) -> Format:
     """Return the format whose required columns are there."""
-    missing = {f: [m for m in f.required if names[m] not in header] for f in FORMATS}
-    best = min(FORMATS, key=lambda f: (len(missing[f]) / len(f.required), FORMATS.index(f)))
+    missing = {f: [m for m in f.required if names[m] not in header] for f in formats}
+    best = min(formats, key=lambda f: (len(missing[f]) / len(f.required), formats.index(f)))
     if missing[best]:
         meaning = missing[best][0]
         name = names[meaning]
         near = nearest(name, header)
         meant = f"did you mean {shortened(near)}? " if near else ""
-        needs = " or ".join(", ".join(f.required) for f in FORMATS)
+        needs = " or ".join(", ".join(f.required) for f in formats)
         found = shortened(", ".join(header), 2 * VALUE)
         raise InputError(
-            f"{where}: no column {shown(name)} ({meant}a log has the columns {needs}; found:"
+            f"{where}: no column {shown(name)} ({meant}{what} the columns {needs}; found:"
             f" {found}; {option('columns')} {meaning}=NAME says which column it is)"
         )
     return best

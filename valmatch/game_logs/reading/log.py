@@ -21,7 +21,7 @@ from valmatch.game_logs.games import Games, joined, pieces, reordered
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.reading.arrange import Arranged, Reason, arrange, starts_of_games
 from valmatch.game_logs.reading.cells import Cells, split
-from valmatch.game_logs.reading.columns import LONG, find_columns
+from valmatch.game_logs.reading.columns import LONG, PLAYERS, RESULTS, SCORES, find_columns
 from valmatch.game_logs.reading.moments import are_moments
 from valmatch.game_logs.reading.rows import Rows
 from valmatch.game_logs.system import MOST_PLAYERS
@@ -47,6 +47,7 @@ _LABELS = {
     Reason.TWICE: "player twice in a game",
     Reason.ONE_SIDE: "one side only",
     Reason.SIZE: "too many players",
+    Reason.OUTCOME: "not a result",
 }
 
 
@@ -73,13 +74,15 @@ class _Block(NamedTuple):
 
 
 class GameLog:
-    """A CSV file of games, in long format (a row a player) or results format (a row a game).
+    """A CSV file of games, in long format (a row a player) or with a row a game.
 
     Long format: `game`, `player`, `score`, optional `team` (without it everyone plays for
     himself, and so does whoever's cell is empty), `minutes` (without it 20 for everyone),
     `enabled`, `time`. Results format: `winner`, `loser`, optional `game`, `winner_score` and
     `loser_score`, `draw`, `minutes`, `time`; a game is drawn if `draw` says so or, without that
-    column, if the scores are equal.
+    column, if the scores are equal. Or a row a game with `home`, `away`, `home_score` and
+    `away_score`, of which the greater one wins; or with `player_a`, `player_b` and `result` (1-0,
+    0-1, 1/2-1/2); both with optional `game`, `minutes`, `time`.
 
     In long format the winner is who has the most points for each hour played, as ZoneStats compares
     players; if a side has more than one player, the side with the most points.
@@ -98,6 +101,8 @@ class GameLog:
         Leave games out that cannot be used, instead of raising.
     most_players : int
         A game of more players cannot be used.
+    separator : str
+        What stands between cells, see `SEPARATORS`.
 
     Attributes
     ----------
@@ -109,6 +114,8 @@ class GameLog:
         Which column is which.
     size : int
         Bytes of the file.
+    timed : bool
+        Whether games have times.
     players : Names
         Names of players.
     game_names : Names or None
@@ -130,11 +137,13 @@ class GameLog:
         columns: Mapping[str, str],
         skip_bad_games: bool = False,
         most_players: int = MOST_PLAYERS,
+        separator: str = ",",
     ) -> None:
         self.path = None if str(path) == "-" else path
         self.name = str(path) if self.path else "standard input"
         self._file = _opened(path)
         self._skip, self._most_players = skip_bad_games, most_players
+        self._separator = separator
         try:
             header, self._start, self._line = self._header()
             self.columns = find_columns(f"{self.name}:{self._line - 1}", header, columns)
@@ -145,6 +154,7 @@ class GameLog:
         self._slot = {meaning: slot for slot, meaning in enumerate(self.columns.places)}
         self._slots[list(self.columns.places.values())] = range(len(self._slot))
         self.size = self._file.seek(0, 2)
+        self.timed = "time" in self._slot
         self.players = Names()
         self._split: set[int] | None = None  # games in pieces, where they are left out
         self._moments: bool | None = None  # whether times are moments, once one has been read
@@ -161,6 +171,22 @@ class GameLog:
         """Return the SHA-256 of the file."""
         self._file.seek(0)
         return hashlib.file_digest(self._file, "sha256").hexdigest()  # type: ignore[arg-type]
+
+    def digests(self, sizes: Sequence[int]) -> list[str]:
+        """Return the SHA-256 of the first so many bytes of the file, for sizes in order."""
+        self._file.seek(0)
+        found, done, digest = [], 0, hashlib.sha256()
+        for size in sizes:
+            while done < size:
+                digest.update(self._file.read(min(BLOCK, size - done)))
+                done = self._file.tell()
+            found.append(digest.hexdigest())
+        return found
+
+    @property
+    def dated(self) -> bool:
+        """Whether times are moments, in seconds since 1970, as far as the log has been read."""
+        return bool(self._moments)
 
     def close(self) -> None:
         """Close the file."""
@@ -180,7 +206,7 @@ class GameLog:
             At the first part with a game that cannot be used; up to ten are named.
         """
         ordered = True
-        if "time" in self._slot or (self._skip and self.game_names):
+        if self.timed or (self._skip and self.game_names):
             ordered = self._survey()
         if ordered:
             yield from self._read(progress)
@@ -212,7 +238,12 @@ class GameLog:
             names, fresh = self._names(block)
             split = ~fresh if self._split is None else np.isin(names, list(self._split))
             rows = self._rows(block)
-            read = rows.long if self.columns.format is LONG else rows.results
+            read = {
+                LONG: rows.long,
+                RESULTS: rows.results,
+                SCORES: rows.scores,
+                PLAYERS: rows.players,
+            }[self.columns.format]
             entries = read(block.game_rows, self.players)
             times = self._times(block, rows)
             arranged = arrange(block.buffer, entries, names, times, split, self._most_players)
@@ -226,11 +257,11 @@ class GameLog:
 
     def _times(self, block: _Block, rows: Rows) -> Floats:
         """Return the time of each game."""
-        if self._moments is None and "time" in self._slot:
+        if self._moments is None and self.timed:
             slot = self._slot["time"]
             starts, ends = block.cells.starts[:, slot], block.cells.ends[:, slot]
             self._moments = are_moments(block.buffer, starts, ends)
-        times = rows.times(bool(self._moments))
+        times = rows.times(self.dated)
         return np.minimum.reduceat(times, block.game_rows[:-1])
 
     def _header(self) -> tuple[list[str], int, int]:
@@ -244,12 +275,15 @@ class GameLog:
                 yield line.decode("utf-8-sig" if len(lines) == 1 else "utf-8")
 
         try:
-            header = next((row for row in csv.reader(texts(), skipinitialspace=True) if row), [])
+            header = next((row for row in self._csv(texts()) if row), [])
         except (UnicodeDecodeError, csv.Error) as error:
             raise InputError(f"{self.name}:1: is no CSV file in UTF-8: {error}") from None
         if not header:
             raise InputError(f"{self.name}: is empty (allowed: a CSV file with a header)")
         return [name.strip() for name in header], sum(map(len, lines)), len(lines) + 1
+
+    def _csv(self, texts: Iterator[str]) -> Iterator[list[str]]:
+        return csv.reader(texts, delimiter=self._separator, skipinitialspace=True)
 
     def _blocks(self, progress: Callable[[int], None]) -> Iterator[_Block]:
         """Yield the file in pieces of whole games."""
@@ -263,7 +297,7 @@ class GameLog:
             if not text:
                 return
             buffer = np.frombuffer(text, np.uint8).copy()
-            cells = split(buffer, self._slots, final=not more)
+            cells = split(buffer, self._slots, not more, self._separator)
             if cells.open_quote:
                 at = self._place(text, line, int(cells.rows[-1]))
                 raise InputError(f"{at}: a quoted cell of this row has no closing quote")
@@ -332,7 +366,7 @@ class GameLog:
         reason = Reason(arranged.reasons[game])
         row, slot = int(arranged.rows[game]), int(arranged.slots[game])
         if reason is Reason.TWICE:
-            slot = self._slot["player" if self.columns.format is LONG else "loser"]
+            slot = self._slot[self.columns.format.required[1]]
         elif reason in (Reason.SPLIT, Reason.ONE_SIDE, Reason.SIZE):
             slot = self._slot.get("game", 0)
         meaning = list(self._slot)[slot]
@@ -349,6 +383,7 @@ class GameLog:
             Reason.TIME: f"{column}: {cell!r} (allowed: a number or an ISO 8601 moment)",
             Reason.RESULT: f"{column}: {cell!r} contradicts the other score and the result"
             " (allowed: more than the loser's, as much in a draw)",
+            Reason.OUTCOME: f"{column}: {cell!r} (allowed: 1-0, 0-1, 1/2-1/2)",
             Reason.SPLIT: f"{column}: game {cell!r} has been there before"
             " (allowed: one run of rows a game)",
             Reason.TWICE: f"{column}: {cell!r} is in this game twice",

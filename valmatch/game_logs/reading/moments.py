@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from datetime import UTC, datetime
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from valmatch.compilation import inlined, njit
 from valmatch.game_logs.reading.cells import read_numbers
 
-__all__ = ["are_moments", "read_moments"]
+__all__ = ["are_moments", "moment", "read_moments"]
 
 Bytes = NDArray[np.uint8]
 Integers = NDArray[np.int64]
@@ -51,19 +52,21 @@ def read_moments(buffer: Bytes, starts: Integers, ends: Integers) -> Floats:
     _read_plain(buffer, starts, ends, seconds)
     values = seconds.astype(np.float64)
     for cell in np.flatnonzero(seconds == _UNSURE):
-        values[cell] = _moment(buffer[starts[cell] : ends[cell]].tobytes())
+        values[cell] = moment(buffer[starts[cell] : ends[cell]].tobytes().decode(errors="replace"))
     return values
 
 
-def _moment(text: bytes) -> float:
-    """Return the seconds of any moment that Python can read, or NaN."""
+def moment(text: str) -> float:
+    """Return the seconds since 1970 of any moment that Python can read, or a day of PGN, or NaN."""
+    if re.fullmatch(r"\d{4}\.\d\d\.\d\d", text, re.ASCII):
+        text = text.replace(".", "-")
     try:
-        moment = datetime.fromisoformat(text.decode())
+        found = datetime.fromisoformat(text)
     except ValueError:
         return math.nan
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return moment.timestamp()
+    if found.tzinfo is None:
+        found = found.replace(tzinfo=UTC)
+    return found.timestamp()
 
 
 @njit

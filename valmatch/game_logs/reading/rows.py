@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.reading.arrange import Entries, Reason
-from valmatch.game_logs.reading.cells import Cells, read_flags, read_numbers
+from valmatch.game_logs.reading.cells import Cells, read_flags, read_numbers, read_results
 from valmatch.game_logs.reading.moments import read_moments
 
 __all__ = ["DEFAULT_MINUTES", "Rows"]
@@ -17,6 +17,7 @@ __all__ = ["DEFAULT_MINUTES", "Rows"]
 Bytes = NDArray[np.uint8]
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
 
 DEFAULT_MINUTES = 20.0  # in a game whose minutes are unknown
 
@@ -63,9 +64,33 @@ class Rows:
     def results(self, game_rows: Integers, players: Names) -> Entries:
         """Return the entries of rows in results format, the winner's and the loser's by turns."""
         drawn = self._drawn()
-        scores = np.column_stack([~drawn, np.zeros_like(drawn)]).ravel().astype(np.float64)
+        return self._pairs(game_rows, players, ["winner", "loser"], ~drawn, np.zeros_like(drawn))
+
+    def scores(self, game_rows: Integers, players: Names) -> Entries:
+        """Return the entries of rows with the scores of home and away, by turns."""
+        lead = self._numbers("home_score") - self._numbers("away_score")
+        return self._pairs(game_rows, players, ["home", "away"], lead > 0.0, lead < 0.0)
+
+    def players(self, game_rows: Integers, players: Names) -> Entries:
+        """Return the entries of rows with two players and the result, by turns."""
+        slot = self._slot["result"]
+        starts, ends = self._cells.starts[:, slot], self._cells.ends[:, slot]
+        results = read_results(self._buffer, starts, ends)
+        self._note(results < 0, Reason.OUTCOME, slot)
+        sides = ["player_a", "player_b"]
+        return self._pairs(game_rows, players, sides, results == 1, results == 0)
+
+    def _pairs(
+        self,
+        game_rows: Integers,
+        players: Names,
+        sides: Sequence[str],
+        first_won: Booleans,
+        second_won: Booleans,
+    ) -> Entries:
+        """Return the entries of rows with two players each; the winner has the score 1."""
+        scores = np.column_stack([first_won, second_won]).ravel().astype(np.float64)
         minutes = np.repeat(self._minutes(), 2)
-        sides = ["winner", "loser"]
         return self._entries(
             game_rows, players, sides, sides, scores, minutes, np.ones(len(scores), np.int64)
         )

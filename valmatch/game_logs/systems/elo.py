@@ -20,6 +20,7 @@ class Elo(System):
     parameters = (Parameter("scale", elo.SCALE, 1e-3, 1e6), Parameter("K", elo.K, 1e-6, 1e6))
     unit = ("scale", "K")
     columns = (Column("rating"),)
+    tuned_first = ("K",)
 
     def newcomer(self, values: Mapping[str, float]) -> Sequence[float]:
         """Return the rating of a player without a game."""

@@ -17,7 +17,7 @@ from valmatch.game_logs.predictions import (
     open_game,
     score_of,
 )
-from valmatch.game_logs.system import Column, Parameter, Played, Players, System
+from valmatch.game_logs.system import Chances, Column, Parameter, Played, Players, System, Z
 from valmatch.ratings import glicko2
 
 __all__ = ["SYSTEM", "Glicko2"]
@@ -64,6 +64,7 @@ class Glicko2(System):
         Column("surprise", -1e15, 1e15, printed=False),
         Column("time", -_LATEST, _LATEST, printed=False),
     )
+    tuned_first = ("deviation", "volatility")
 
     def newcomer(self, values: Mapping[str, float]) -> Sequence[float]:
         """Return what is known of a player without a game (step 1)."""
@@ -80,6 +81,18 @@ class Glicko2(System):
     ) -> None:
         """Predict and rate games, see `System.play`."""
         _play_glicko2(games, players, burn_in, values["tau"], values["period"], played)
+
+    def predict(self, values: Mapping[str, float], games: Games, players: Players) -> Chances:
+        """Predict games of two sides, see `System.predict`."""
+        played = self.foresee(values, games, players)
+        lead = (played.strengths[::2] - played.strengths[1::2]) / glicko2.SCALE
+        phi = np.sqrt(played.spreads[::2] + played.spreads[1::2]) / glicko2.SCALE
+        low, high = (
+            np.array([glicko2.expected_score(one, 0.0) for one in (lead + side * phi).tolist()])
+            for side in (-Z, Z)
+        )
+        expected = played.expected[::2]
+        return Chances(expected, expected, np.full(games.n_games, np.nan), low, high)
 
 
 @njit

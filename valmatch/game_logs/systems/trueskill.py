@@ -18,8 +18,9 @@ from valmatch.game_logs.predictions import (
     note_sides,
     open_game,
 )
-from valmatch.game_logs.system import Column, Parameter, Played, Players, System
+from valmatch.game_logs.system import Chances, Column, Parameter, Played, Players, System, Z
 from valmatch.ratings import trueskill_teams
+from valmatch.ratings.trueskill import normal_cdf
 
 __all__ = ["SYSTEM", "TrueSkill"]
 
@@ -44,6 +45,8 @@ class TrueSkill(System):
     columns = (Column("mu"), Column("sigma", 1e-12, 1e12))
     most_players = openskill_models.MOST_PLAYERS
     pairs_at_once = openskill_models.PAIRS_AT_ONCE
+    adds_up = True
+    tuned_first = ("mu", "sigma", "beta")
 
     def newcomer(self, values: Mapping[str, float]) -> Sequence[float]:
         """Return mean and standard deviation of the belief about a player without a game."""
@@ -73,6 +76,22 @@ class TrueSkill(System):
                 model = openskill_models.model("ThurstoneMostellerFull", values, what)
                 openskill_models.rate(model, games, players, burn_in, int(crowd), played)
             done = crowd + 1
+
+    def predict(self, values: Mapping[str, float], games: Games, players: Players) -> Chances:
+        """Predict games of two sides, see `System.predict`."""
+        played = self.foresee(values, games, players)
+        lead = played.strengths[::2] - played.strengths[1::2]
+        variance = played.spreads[::2] + played.spreads[1::2]
+        noise = values["beta"] * np.sqrt(np.diff(games.side_starts[games.game_starts]))
+        margin = trueskill_teams.margin_quantile(values["draw_probability"]) * noise
+
+        def wins(lead: Floats, deviation: Floats) -> Floats:
+            return np.array([normal_cdf(x) for x in ((lead - margin) / deviation).tolist()])
+
+        won = wins(lead, np.sqrt(variance + noise * noise))
+        low, high = (wins(lead + side * np.sqrt(variance), noise) for side in (-Z, Z))
+        expected = played.expected[::2]
+        return Chances(expected, won, 2.0 * (expected - won), low, high)
 
 
 @njit

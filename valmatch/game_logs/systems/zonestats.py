@@ -33,6 +33,7 @@ class ZoneStats(System):
     )
     unit = ("T", "GAME_MULT")
     columns = (Column("rating"),)
+    tuned_first = ("GAME_MULT",)
 
     def __init__(self, cap: str = MOST_DISTANT) -> None:
         self._every_player = cap == EVERY_PLAYER

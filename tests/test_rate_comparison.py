@@ -1,0 +1,266 @@
+"""Systems are compared on the same games, with intervals over blocks of them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.command import valmatch
+from tests.game_logs import LONG, random_rows, write
+from tests.oracles.rate import EloOracle, Game, Oracle, Row, ZoneStatsOracle
+from valmatch.errors import InputError
+from valmatch.game_logs.blocks import MEASURES
+from valmatch.game_logs.comparison import compare_systems
+from valmatch.game_logs.rating import rate_games
+from valmatch.game_logs.systems import system_named
+
+pytestmark = pytest.mark.usefixtures("command_line_words")
+
+THREE = ["zonestats", "elo", "trueskill"]
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def losses_of(folder: Path) -> list[float]:
+    """Return the log loss of each game of a rating by its history."""
+    rows = {row["game"]: row for row in table(folder / "history.csv")}
+    found = []
+    for row in rows.values():
+        p, s = float(row["expected"]), float(row["score"])
+        found.append(-(s * math.log(p) + (1.0 - s) * math.log(1.0 - p)))
+    return found
+
+
+def test_scores_are_those_of_each_system_alone(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(1, 80, sides=(2, 3)))
+    names = ["zonestats", "elo", "glicko2"]
+    found = compare_systems(path, names, burn_in=3)
+    for name in names:
+        alone = rate_games(path, name, burn_in=3).predictions
+        for part, own in found.predictions[name].items():
+            assert own.games == alone[part].games
+            for measure in MEASURES:
+                mine, its = getattr(own, measure), getattr(alone[part], measure)
+                assert mine == pytest.approx(its, rel=1e-12)
+        for measure in MEASURES:
+            whole = getattr(alone["all"], measure)
+            assert found.means[name][measure].mean == pytest.approx(whole, rel=1e-12)
+    best = min(names, key=lambda name: found.means[name]["log_loss"].mean or 0.0)
+    assert found.best == best
+    assert {one.mean for one in found.differences[best].values()} == {0.0}
+
+
+def test_differences_are_paired_over_blocks(tmp_path: Path) -> None:
+    """By hand: 120 games are 50 blocks of two or three."""
+    path = write(tmp_path / "log.csv", random_rows(2, 120))
+    found = compare_systems(path, ["elo", "zonestats"])
+    assert found.blocks == 50
+    rate_games(path, "elo", out=tmp_path / "elo")
+    rate_games(path, "zonestats", out=tmp_path / "zonestats")
+    other = "elo" if found.best == "zonestats" else "zonestats"
+    gain = np.array(losses_of(tmp_path / other)) - np.array(losses_of(tmp_path / found.best))
+    mean = gain.mean()
+    ends = [math.ceil(120 * (k + 1) / 50) for k in range(50)]
+    blocks = np.split(gain - mean, ends[:-1])
+    assert {len(block) for block in blocks} == {2, 3}
+    spread = math.sqrt(sum(block.sum() ** 2 for block in blocks) * 50 / 49) / 120
+    got = found.differences[other]["log_loss"]
+    assert got.mean == pytest.approx(mean, rel=1e-9)
+    assert got.half_width == pytest.approx(2.0095752 * spread, rel=1e-6)
+
+
+def test_blocks_divide_no_day(tmp_path: Path) -> None:
+    rows = [[[*row, f"2024-01-{1 + k // 40:02d}"] for row in game]
+            for k, game in enumerate(random_rows(3, 120))]  # fmt: skip
+    found = compare_systems(write(tmp_path / "log.csv", rows, f"{LONG},time"), ["elo"])
+    assert found.blocks == 3
+    one_day = write(tmp_path / "day.csv", rows[:40], f"{LONG},time")
+    alone = compare_systems(one_day, ["elo", "zonestats"])
+    assert alone.blocks == 1
+    assert {one.half_width for one in alone.means["elo"].values()} == {None}
+    assert valmatch("rate", one_day, "--system", "elo,zonestats").code == 0
+
+
+def test_coin_and_record_are_what_they_say(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(4, 100))
+    found = compare_systems(path, ["elo"])
+    coin = found.predictions["coin"]["all"]
+    assert coin.accuracy == 0.5
+    assert coin.log_loss == pytest.approx(math.log(2.0), rel=1e-14)
+    record: dict[str, tuple[float, int]] = {}
+    losses = []
+    rate_games(path, "elo", out=tmp_path / "elo")
+    games: dict[str, list[dict[str, str]]] = {}
+    for row in table(tmp_path / "elo" / "history.csv"):
+        games.setdefault(row["game"], []).append(row)
+    for rows in games.values():
+        sides = [[row for row in rows if row["side"] == side] for side in ("1", "2")]
+        shares = [[record.get(row["player"], (0.0, 0)) for row in side] for side in sides]
+        r, s = (sum((1 + won) / (2 + n) for won, n in side) / len(side) for side in shares)
+        p = r * (1 - s) / (r * (1 - s) + s * (1 - r))
+        score = float(sides[0][0]["score"])
+        losses.append(-(score * math.log(p) + (1 - score) * math.log(1 - p)))
+        for row in rows:
+            won, n = record.get(row["player"], (0.0, 0))
+            record[row["player"]] = (won + float(row["score"]), n + 1)
+    want = sum(losses) / len(losses)
+    assert found.predictions["better record"]["all"].log_loss == pytest.approx(want, rel=1e-12)
+
+
+def halo(seed: int) -> list[list[list[str]]]:
+    """Return games of large teams of 4 to 12, whose size decides nothing."""
+    rng = np.random.default_rng(seed)
+    skill = rng.normal(0.0, 1.0, 60)
+    games = []
+    for number in range(400):
+        sizes = rng.integers(4, 13, 2)
+        chosen = rng.choice(60, sizes.sum(), replace=False)
+        sides = np.split(chosen, [sizes[0]])
+        lead = skill[sides[0]].mean() - skill[sides[1]].mean()
+        won = rng.random() < 1.0 / (1.0 + math.exp(-4.0 * lead))
+        games.append(
+            [
+                [f"g{number}", f"p{player}", f"t{k}", "1" if won == (k == 0) and i == 0 else "0"]
+                for k, side in enumerate(sides)
+                for i, player in enumerate(side.tolist())
+            ]
+        )
+    return games
+
+
+def test_worse_than_a_coin_is_told_with_the_reason_and_the_way_out(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", halo(1), "game,player,team,score")
+    done = valmatch("rate", path, "--system", "elo,trueskill")
+    warned = [line for line in done.err.splitlines() if "worse than a coin" in line]
+    assert len(warned) == 1
+    assert "trueskill predicts worse than a coin (log loss" in warned[0]
+    assert "the sum of its players, and " in warned[0]
+    assert warned[0].endswith("games had sides of unequal size; --tune mu,sigma,beta fits it to the"
+                              " log")  # fmt: skip
+    assert warned[0] in valmatch("rate", path, "--system", "trueskill").err
+    tuned = rate_games(path, "trueskill", tune=["mu", "sigma", "beta"]).predictions["all"]
+    assert tuned.log_loss is not None
+    assert tuned.log_loss < math.log(2.0)
+
+
+def test_comparison_prints_and_writes(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(5, 300))
+    out = tmp_path / "out"
+    done = valmatch("rate", path, "--system", ",".join(THREE), "--set", "elo.K=20", "--out", out)
+    assert (done.code, done.err) == (0, f"results in {out}\n")
+    title, header, *lines = done.out.splitlines()
+    result = compare_systems(path, THREE, parameters={"elo.K": 20.0})
+    assert title.startswith("3 systems, 300 games, ")
+    assert title.endswith(f"50 blocks of games; best: {result.best}")
+    assert header.split()[:5] == ["system", "log", "loss", "-", result.best]
+    assert [line.split()[0] for line in lines] == [*THREE, "coin", "better"]
+    assert sorted(one.name for one in out.iterdir()) == [
+        "comparison.csv",
+        "manifest.json",
+        "summary.json",
+    ]
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["systems"]["elo"]["parameters"]["K"] == 20.0
+    assert summary == json.loads(json.dumps(result.summary()))
+    rows = table(out / "comparison.csv")
+    assert [row["system"] for row in rows] == [*THREE, "coin", "better record"]
+    for row in rows:
+        one = result.differences[row["system"]]["log_loss"]
+        assert float(row["log_loss_to_best"]) == one.mean
+        assert float(row["log_loss_to_best_half_width"]) == one.half_width
+    with pytest.raises(InputError, match="holds the results of another run"):
+        rate_games(path, "elo", out=out)
+    document = valmatch("rate", path, "--system", ",".join(THREE), "--json").out
+    assert json.loads(document)["games"] == 300
+
+
+BAD: list[tuple[list[str], str]] = [
+    (["--system", "elo,elo"], "--system: elo is given twice"),
+    (["--system", "elo,eloo"], "--system eloo: no such system (did you mean elo?)"),
+    (["--system", "elo,"], "--system : no such system (allowed: zonestats, elo"),
+    (["--system", "elo,zonestats", "--set", "K=3"], "--set K: of which system? (allowed: elo.K, "),
+    (["--system", "elo,zonestats", "--set", "elo.T=3"], "--set T: elo has no such parameter"),
+    (["--system", "elo,zonestats", "--tune", "K"], "--tune: goes with one --system"),
+    (["--system", "elo,zonestats", "--pairs"], "--pairs: goes with one --system"),
+]
+
+
+@pytest.mark.parametrize(("options", "what"), BAD)
+def test_bad_options(options: list[str], what: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(6))
+    done = valmatch("rate", path, *options, "--out", tmp_path / "out")
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert done.err.startswith(what)
+    assert not (tmp_path / "out").exists()
+
+
+# Leagues of which one system is the truth.
+
+
+def league(seed: int, system: str, n_games: int = 5000) -> list[list[list[str]]]:
+    """Return games decided by the very probabilities of a system; of TrueSkill by its skills."""
+    rng = np.random.default_rng(seed)
+    pairs = [rng.choice(100, 2, replace=False).tolist() for _ in range(n_games)]
+    if system == "trueskill":
+        skill = rng.normal(25.0, 25.0 / 3.0, 100)
+        lead = [skill[a] - skill[b] for a, b in pairs]
+        lead += rng.normal(0.0, math.sqrt(2.0) * 25.0 / 6.0, n_games)
+        drawn = np.abs(lead) < 0.1256613 * math.sqrt(2.0) * 25.0 / 6.0
+        ends = [(a, b) if won > 0 else (b, a) for (a, b), won in zip(pairs, lead, strict=True)]
+        return [
+            [[f"p{a}", f"p{b}", "yes" if draw else "no"]]
+            for (a, b), draw in zip(ends, drawn.tolist(), strict=True)
+        ]
+    values = {one.name: one.published for one in system_named(system).parameters}
+    oracle: Oracle = {"elo": EloOracle, "zonestats": ZoneStatsOracle}[system](values)
+    games = []
+    for a, b in pairs:
+        names = [f"p{a}", f"p{b}"]
+        for name in names:
+            oracle.beliefs.setdefault(name, oracle.newcomer())
+        sides = [[Row(name, name, 0.0, 20.0)] for name in names]
+        if rng.random() >= oracle.expected(Game("", sides), 0, 1):
+            names.reverse()
+        score = dict(zip(names, (1.0, 0.0), strict=True))
+        rows = [[Row(name, name, score[name], 20.0)] for name in sorted(names)]
+        oracle.beliefs.update(oracle.update(Game("", rows)))
+        games.append([[*names, "no"]])
+    return games
+
+
+def test_true_system_is_found_in_19_of_20_leagues(tmp_path: Path) -> None:
+    found = 0
+    for seed in range(20):
+        truth = THREE[seed % 3]
+        path = write(tmp_path / "log.csv", league(seed, truth), "winner,loser,draw")
+        result = compare_systems(path, THREE)
+        found += result.best == truth
+        if result.best == truth:  # and far ahead of who knows nothing
+            coin = result.differences["coin"]["log_loss"]
+            assert coin.mean is not None
+            assert coin.half_width is not None
+            assert coin.mean > coin.half_width
+    assert found >= 19
+
+
+def test_intervals_of_differences_hold_the_truth(tmp_path: Path) -> None:
+    """The favourite scores as predicted on average: accuracy lies about as far off as it says."""
+    covered: list[bool] = []
+    for seed in range(40):
+        path = write(tmp_path / "log.csv", league(100 + seed, "elo", 400), "winner,loser,draw")
+        result = compare_systems(path, ["elo"])
+        true = result.predictions["elo"]["all"]
+        # The mean of score - expected score of the favourite is 0 whatever the ratings are.
+        excess = sum(one.games * (one.observed - one.predicted) for one in true.calibration)
+        half = result.means["elo"]["accuracy"].half_width
+        assert half is not None
+        covered.append(abs(excess) / true.games <= half)
+    assert sum(covered) >= 34

@@ -1,0 +1,94 @@
+"""``valmatch predict``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from valmatch.cli.console import show, warn
+from valmatch.cli.parameters import Json, Out, Quiet, Separator, Verbose, complete_system, path
+from valmatch.game_logs.systems import NAMES
+
+__all__ = ["predict"]
+
+
+def predict(
+    ratings: Annotated[
+        Path,
+        typer.Argument(
+            parser=path("ratings"),
+            metavar="RATINGS",
+            help="A ratings.csv, or the folder of a rating.",
+        ),
+    ],
+    fixtures: Annotated[
+        Path | None,
+        typer.Argument(
+            parser=path("fixtures"),
+            metavar="FIXTURES.csv",
+            help="A CSV file with a header, or - for stdin.",
+        ),
+    ] = None,
+    pair: Annotated[
+        list[str],
+        typer.Option(
+            "--pair",
+            metavar="SIDE,SIDE",
+            help="A game to predict, such as ann,bob or 'ann;bob,cy;dan'; may be repeated.",
+        ),
+    ] = [],  # noqa: B006
+    system: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="By which system RATINGS is, if no manifest beside it says so:"
+            f" {', '.join(NAMES[:-1])} or {NAMES[-1]}.",
+            autocompletion=complete_system,
+        ),
+    ] = None,
+    columns: Annotated[
+        str,
+        typer.Option(
+            metavar="MEANING=NAME,...",
+            help="Names that FIXTURES.csv has for columns, such as home=team1,away=team2.",
+        ),
+    ] = "",
+    separator: Separator = ",",
+    overrides: Annotated[
+        list[str],
+        typer.Option(
+            "--set",
+            metavar="NAME=NUMBER",
+            help="Set a parameter to another value than RATINGS was made with; may be repeated.",
+        ),
+    ] = [],  # noqa: B006
+    out: Out = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Predict games to come by the system that rated their players.
+
+    A row for each game: home, away, or player_a, player_b, or side_1, side_2, side_3 ...; a side of
+    several players is ann;bob. Or a row for each player: game, player, optional team. Both may have
+    a time.
+    """
+    from valmatch.cli.tables import show_predictions
+    from valmatch.game_logs.parameters import parse_parameters
+    from valmatch.game_logs.predicting import predict_games
+    from valmatch.game_logs.reading.columns import parse_columns
+
+    result = predict_games(
+        ratings,
+        fixtures,
+        pair=pair,
+        system=system,
+        parameters=parse_parameters(overrides),
+        columns=parse_columns(columns),
+        separator=separator,
+        out=out,
+        warn=warn,
+    )
+    show(json, result.summary(), lambda: show_predictions(result), out)

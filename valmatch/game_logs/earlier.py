@@ -1,0 +1,245 @@
+"""Earlier ratings to go on from: their players, and how they came to be."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+
+from pydantic import Field
+
+from valmatch.config.input_files import regular
+from valmatch.config.numerals import real_number
+from valmatch.errors import InputError, option
+from valmatch.game_logs.csv_text import time_text
+from valmatch.game_logs.files import RATINGS, RatedFile
+from valmatch.game_logs.reading.log import GameLog
+from valmatch.game_logs.reading.moments import moment
+from valmatch.game_logs.roster import COUNTS, LAST_GAME, Known
+from valmatch.game_logs.system import Column, System
+from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
+
+__all__ = ["KINDS", "Earlier"]
+
+_COUNTS = tuple(Column(name, 0.0, 1e15) for name in ("games", *COUNTS))
+
+KINDS = {True: "dates", False: "numbers"}
+"""What times are called by whether they are moments."""
+
+
+class RatingManifest(Manifest):
+    """The manifest of a rating, as far as later ones depend on it."""
+
+    parameters: dict[str, float] = Field(default_factory=dict)
+    cap: str | None = None
+    rated: list[RatedFile] = Field(default_factory=list)
+
+
+class Earlier:
+    """A ``ratings.csv``; its ranks do not count, nor do ratings that follow from the state.
+
+    Parameters
+    ----------
+    path : Path
+        The file, or the folder that it is in.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    manifest : Path or None
+        The manifest beside it, which all below is from; None without one.
+    system, cap : str or None
+        By what the ratings were made.
+    parameters : mapping of str to float
+        The values of the parameters that they were made with.
+    rated : list of RatedFile
+        The logs that they were made from.
+
+    Raises
+    ------
+    InputError
+        If the manifest cannot be used.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path / RATINGS if path.is_dir() else path
+        made = self._made()
+        self.manifest = self.path.parent / MANIFEST if made else None
+        made = made or RatingManifest()
+        self.system, self.cap = made.system, made.cap
+        self.parameters: Mapping[str, float] = made.parameters
+        self.rated = made.rated
+
+    def _made(self) -> RatingManifest | None:
+        """Return the manifest of the rating, if it is there."""
+        if self.path.name != RATINGS:
+            return None
+        folder = self.path.parent
+        try:
+            found = read_manifest(folder, Manifest)
+            return read_manifest(folder, RatingManifest) if found.command == "rate" else None
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise InputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None
+
+    def check(self, system: System) -> None:
+        """Check that a system can go on from these ratings.
+
+        Raises
+        ------
+        InputError
+            If they are by another one, or by what it does not have.
+        """
+        if self.system not in (None, system.name):
+            what = f"holds ratings by {self.system} (allowed: by {system.name})"
+            raise InputError(f"{self.path}: {what}")
+        limits = {one.name: one for one in system.parameters}
+        for name, value in self.parameters.items():
+            one = limits.get(name)
+            if one is None or not one.low <= value <= one.high:
+                what = f"(allowed: {one.low!r} to {one.high!r})" if one else "is none of the system"
+                raise InputError(f"{self.manifest}: damaged: parameters.{name}: {value!r} {what}")
+
+    def remark(self, system: System, given: Mapping[str, float]) -> str:
+        """Say which values of parameters that are not given count now; "" if it goes unsaid."""
+        if self.manifest is None:
+            return f"{self.path}: no {MANIFEST} of a rating beside it: parameters are as published"
+        taken = [
+            f"{one.name} = {self.parameters[one.name]!r}"
+            for one in system.parameters
+            if one.name not in given
+            and self.parameters.get(one.name, one.published) != one.published
+        ]
+        return f"{', '.join(taken)}: as in {self.manifest}" if taken else ""
+
+    def players(self, system: System) -> list[Known]:
+        """Read the players.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be used.
+        """
+        path, known = self.path, dict[str, Known]()
+        try:
+            with regular(path).open(encoding="utf-8-sig", newline="") as file:
+                rows = csv.reader(file, strict=True)
+                header = _header(path, next(rows, []), system)
+                for cells in filter(None, rows):
+                    where = f"{path}:{rows.line_num}"
+                    if len(cells) > len(header):
+                        what = f"the row has {len(cells)} cells (allowed: {len(header)})"
+                        raise InputError(f"{where}: {what}")
+                    one = _known(where, dict(zip_longest(header, cells, fillvalue="")), system)
+                    if one.player in known:
+                        raise InputError(f"{where}: player: {one.player!r} is here twice")
+                    known[one.player] = one
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise InputError(f"{path}: is no CSV file in UTF-8: {error}") from None
+        return list(known.values())
+
+    def refuse_rated(self, log: GameLog) -> None:
+        """Refuse a log that is one of those rated here, or one of them with more games.
+
+        Raises
+        ------
+        InputError
+            If it is.
+        """
+        rated = sorted((one for one in self.rated if one.bytes <= log.size), key=lambda r: r.bytes)
+        digests = log.digests([one.bytes for one in rated])
+        for one, digest in zip(rated, digests, strict=True):
+            if one.sha256 == digest:
+                what = "was" if one.bytes == log.size else "begins with what was"
+                raise InputError(
+                    f"{log.name}: {what} rated already, for {self.path}"
+                    f" ({option('again=True')} rates it once more)"
+                )
+
+    def refuse_times(self, log: GameLog, known: Sequence[Known], first: float, again: bool) -> None:
+        """Refuse a log that begins before the last game rated here.
+
+        Parameters
+        ----------
+        log : GameLog
+            The log, some of it read.
+        known : sequence of Known
+            The players.
+        first : float
+            The time of its first game.
+        again : bool
+            Whether it may.
+
+        Raises
+        ------
+        InputError
+            If it does, or if its times and those here cannot be compared.
+        """
+        timed = [one for one in known if not math.isnan(one.last)]
+        if not (timed and log.timed):
+            return
+        last = max(timed, key=lambda one: one.last)
+        time = log.columns.names[log.columns.places["time"]]
+        if any(one.dated != log.dated for one in timed):
+            raise InputError(
+                f"{log.name}: {time}: holds {KINDS[log.dated]}, {LAST_GAME} of {self.path}"
+                f" {KINDS[not log.dated]} (allowed: the same in both)"
+            )
+        if first <= last.last and not again:
+            mine, other = (time_text(value, log.dated) for value in (first, last.last))
+            raise InputError(
+                f"{log.name}: {time}: its first game was at {mine}, but {self.path} has rated games"
+                f" up to {other} ({option('again=True')} rates it all the same)"
+            )
+
+
+def _header(path: Path, header: list[str], system: System) -> list[str]:
+    """Return the names of the columns, checked."""
+    names = [column.name for column in system.columns]
+    if missing := {"player", *names} - set(header):
+        raise InputError(
+            f"{path}:1: no column {min(missing)!r} (ratings by {system.name} have player,"
+            f" {', '.join(names)} and may have games)"
+        )
+    if len(set(header)) < len(header):
+        raise InputError(f"{path}:1: a column is here twice")
+    return header
+
+
+def _known(where: str, row: Mapping[str, str], system: System) -> Known:
+    """Read one row of a ``ratings.csv``."""
+    player = row["player"]
+    if not player:
+        raise InputError(f"{where}: player: the cell is empty")
+    state = [_number(where, row, column) for column in system.columns]
+    games, *counts = (_count(where, row, column) for column in _COUNTS)
+    cell = row.get(LAST_GAME, "")
+    number = real_number(cell)
+    last = moment(cell) if number is None else number
+    if cell and math.isnan(last):
+        allowed = "a number or an ISO 8601 moment"
+        raise InputError(f"{where}: {LAST_GAME}: {cell!r} (allowed: {allowed})")
+    return Known(player, state, games, counts, last, number is None)
+
+
+def _count(where: str, row: Mapping[str, str], column: Column) -> int:
+    """Read a whole number; of a column that is not there, 0."""
+    value = _number(where, row, column) if column.name in row else 0.0
+    if value != int(value):
+        raise InputError(f"{where}: {column.name}: {row[column.name]!r} (allowed: a whole number)")
+    return int(value)
+
+
+def _number(where: str, row: Mapping[str, str], column: Column) -> float:
+    cell = row[column.name]
+    value = real_number(cell)
+    if value is None or not column.low <= value <= column.high:
+        allowed = f"a number from {column.low:g} to {column.high:g}"
+        raise InputError(f"{where}: {column.name}: {cell!r} (allowed: {allowed})")
+    return value

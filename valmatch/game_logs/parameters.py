@@ -1,0 +1,65 @@
+"""The parameters of a rating system: as given, as in earlier ratings, or as published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from valmatch.config.numerals import real_number
+from valmatch.errors import InputError, option
+from valmatch.game_logs.system import System
+from valmatch.nearest import hint
+
+__all__ = ["parse_parameters", "values_of"]
+
+
+def parse_parameters(texts: Sequence[str]) -> dict[str, float]:
+    """Return the values that texts such as ``GAME_MULT=0.5`` give to parameters.
+
+    Raises
+    ------
+    InputError
+        If a text is no such thing, or a parameter is given twice.
+    """
+    values: dict[str, float] = {}
+    for text in texts:
+        name, _, value = (piece.strip() for piece in text.partition("="))
+        if name in values:
+            raise InputError(f"{option('parameters')} {name}: is given twice")
+        number = real_number(value)
+        if number is None:
+            raise InputError(f"{option('parameters')} {text}: (allowed: NAME=NUMBER, such as K=24)")
+        values[name] = number
+    return values
+
+
+def values_of(
+    system: System, given: Mapping[str, float], before: Mapping[str, float]
+) -> dict[str, float]:
+    """Return the values of all parameters of a system.
+
+    Parameters
+    ----------
+    system : System
+        The system.
+    given : mapping
+        What somebody wants them to be.
+    before : mapping
+        What they are else; the others are as published.
+
+    Raises
+    ------
+    InputError
+        If the system has no such parameter, or not in this range.
+    """
+    limits = {parameter.name: parameter for parameter in system.parameters}
+    for name, value in given.items():
+        if name not in limits:
+            what = f"{system.name} has no such parameter ({hint(name, limits)})"
+            raise InputError(f"{option('parameters')} {name}: {what}")
+        low, high = limits[name].low, limits[name].high
+        if not low <= value <= high:
+            raise InputError(
+                f"{option('parameters')} {name}={value!r}: out of range (allowed: {low!r} to"
+                f" {high!r})"
+            )
+    return {n: given.get(n, before.get(n, one.published)) for n, one in limits.items()}

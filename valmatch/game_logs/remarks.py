@@ -1,0 +1,73 @@
+"""What to know about a rating besides its numbers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from valmatch.errors import option
+from valmatch.game_logs.games import Games
+from valmatch.game_logs.reading.log import GameLog
+from valmatch.game_logs.scores import Scores
+from valmatch.game_logs.system import System
+
+__all__ = ["games_left_out", "uneven_games", "worse_than_a_coin"]
+
+COIN = math.log(2.0)
+"""The log loss of who always expects half a win."""
+
+
+def games_left_out(log: GameLog) -> list[str]:
+    """Return remarks on the games of a log that were not rated."""
+    found = []
+    if log.skipped:
+        reasons = ", ".join(f"{n} {reason}" for reason, n in sorted(log.skipped.items()))
+        found.append(f"{_counted(sum(log.skipped.values()), 'bad game')} left out ({reasons})")
+    if log.unrated:
+        unrated = _counted(log.unrated, "game")
+        found.append(f"{unrated} not rated: fewer than two sides with enabled players")
+    return found
+
+
+def uneven_games(games: Games) -> int:
+    """Return the number of games whose sides differ in their number of players."""
+    if not games.n_games:
+        return 0
+    sizes = np.diff(games.side_starts)
+    first = games.game_starts[:-1]
+    return int((np.maximum.reduceat(sizes, first) > np.minimum.reduceat(sizes, first)).sum())
+
+
+def worse_than_a_coin(system: System, found: Scores, uneven: int, errors: float) -> str:
+    """Say that a system predicts worse than a coin, and what may be the reason; or nothing.
+
+    Parameters
+    ----------
+    system : System
+        The system.
+    found : Scores
+        Of its predictions.
+    uneven : int
+        Games whose sides differ in their number of players.
+    errors : float
+        By more than so many standard errors.
+    """
+    log_loss = COIN if found.log_loss is None else found.log_loss
+    if log_loss - errors * (found.log_loss_std_error or 0.0) <= COIN:
+        return ""
+    why = "its parameters may be far from the scale of this log"
+    if uneven and system.adds_up:
+        why = (
+            f"to it a side is as strong as the sum of its players, and {_counted(uneven, 'game')}"
+            " had sides of unequal size"
+        )
+    names = ",".join(system.tuned_first)
+    return (
+        f"{system.name} predicts worse than a coin (log loss {log_loss:.4f}, a coin {COIN:.4f}):"
+        f" {why}; {option('tune')} {names} fits it to the log"
+    )
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}{'s' * (n != 1)}"
