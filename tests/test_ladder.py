@@ -129,10 +129,11 @@ def test_teams_first() -> None:
     assert min(happened[kind] for kind in ("queue", "match", "end", "give up", "drop")) > 50
 
 
-def plain_python(matching: str, seed: int, cases: int) -> dict[str, int]:
+def plain_python(matching: str, seed: int, cases: int, folder: str = "") -> dict[str, int]:
     """Compare without compiled kernels."""
     with np.errstate(all="ignore"):
-        return dict(equals_the_plain_ladder(matching, seed, cases))
+        files = Path(folder) if folder else None
+        return dict(equals_the_plain_ladder(matching, seed, cases, files))
 
 
 def test_both_teams_at_once() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.interpreted import interpreted
 from tests.test_ladder import equals_the_plain_ladder, ratings_in
 from valmatch import rate_games, replicate, simulate
 from valmatch.config.identity import config_id, resolved, restore
@@ -58,10 +59,16 @@ def refused(*overrides: str) -> str:
 # The same events as in the plain ladder.
 
 
-@pytest.mark.parametrize("matching", ["team_first", "pairs"])
-def test_files_are_played_as_in_the_plain_ladder(matching: str, tmp_path: Path) -> None:
-    happened = equals_the_plain_ladder(matching, 5, 30, tmp_path)
-    assert min(happened[kind] for kind in ("queue", "match", "end", "give up", "drop")) > 20
+def test_files_are_played_as_in_the_plain_ladder(tmp_path: Path) -> None:
+    happened = equals_the_plain_ladder("team_first", 5, 40, tmp_path)
+    assert min(happened[kind] for kind in ("queue", "match", "end", "give up", "drop")) > 50
+
+
+@pytest.mark.parametrize("matching", ["joint", "pairs"])
+def test_so_they_are_with_other_rules(matching: str, tmp_path: Path) -> None:
+    """In plain Python, as compiling takes long."""
+    found = interpreted("tests.test_ladder", "plain_python", matching, 2, 8, str(tmp_path))
+    assert found.startswith("{'")
 
 
 # What comes of good files.
