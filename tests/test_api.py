@@ -284,7 +284,17 @@ def test_exports_are_the_same_in_every_list() -> None:
 
 
 def test_every_public_function_documents_its_arguments() -> None:
-    for name in ("simulate", "replicate", "compare", "optimize", "rate_games", "load", "plot"):
+    for name in (
+        "simulate",
+        "replicate",
+        "compare",
+        "optimize",
+        "rate_games",
+        "compare_systems",
+        "predict_games",
+        "load",
+        "plot",
+    ):
         function = getattr(valmatch, name)
         documented = inspect.getdoc(function) or ""
         for argument in inspect.signature(function).parameters:

@@ -27,6 +27,7 @@ COMMANDS = {
     "macroreps": ("optimize valorant-20min --macroreps", "optimize: {macroreps"),
     "expect": ("combine a b --expect", ""),
     "burn_in": ("rate games.csv --burn-in", ""),
+    "min_games": ("rate games.csv --min-games", ""),
     "points": ("", "design: {points"),
 }
 

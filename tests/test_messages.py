@@ -266,6 +266,7 @@ def test_usage_lines() -> None:
         "optimize": "CONFIG",
         "combine": "OUT DIR...",
         "rate": "GAMES.csv",
+        "predict": "RATINGS [FIXTURES.csv]",
         "plot": "DIR",
         "factors": "[MODEL]",
     }

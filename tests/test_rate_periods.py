@@ -243,7 +243,7 @@ def test_counts_of_earlier_ratings_are_checked(
 
 def test_times_are_written_as_they_are_read() -> None:
     rng = np.random.default_rng(1)
-    whole = np.floor(rng.uniform(-3e9, 9e9, 200))
+    whole = np.floor(rng.uniform(-6.2e10, 2.5e11, 2000))  # from year 5 to 9892
     days = 86400.0 * np.floor(whole / 86400.0)
     for values in (whole, np.concatenate([days, whole]), whole + 0.25):
         texts = [time_text(value, dated=True) for value in values.tolist()]

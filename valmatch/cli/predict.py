@@ -27,7 +27,7 @@ def predict(
         Path | None,
         typer.Argument(
             parser=path("fixtures"),
-            metavar="FIXTURES.csv",
+            metavar="[FIXTURES.csv]",
             help="A CSV file with a header, or - for stdin.",
         ),
     ] = None,

@@ -18,7 +18,7 @@ Bytes = NDArray[np.uint8]
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_NEWLINE, _RETURN, _QUOTE, _COMMA, _SPACE = b'\n\r", '
+_NEWLINE, _RETURN, _QUOTE, _COMMA, _SPACE, _MINUS, _COLON, _ZERO = b'\n\r", -:0'
 
 _DAY, _MOMENT = len("2024-02-16"), len("2024-02-16 17:00:00")
 
@@ -71,12 +71,42 @@ def times(values: Floats, dated: bool) -> Texts:
         return numerals(values)
     if (values != np.floor(values)).any():
         return words([time_text(value, dated) for value in values.tolist()])
-    # All at once, thirty times as fast.
-    moments = np.datetime_as_string(values.astype("datetime64[s]"))
-    text = np.frombuffer(bytearray().join(moments.astype(f"S{_MOMENT}").tolist()), np.uint8).copy()
-    text[_DAY::_MOMENT] = _SPACE
+    text = np.empty(_MOMENT * len(values), np.uint8)
+    _put_moments(values.astype(np.int64), text)
     starts = _MOMENT * np.arange(len(values))
     return Texts(text, starts, starts + np.where(values % 86400.0 == 0.0, _DAY, _MOMENT))
+
+
+@njit
+def _put_moments(seconds: Integers, text: Bytes) -> None:
+    """Put moments into a text, each as ``2024-02-16 17:00:00``."""
+    for k in range(len(seconds)):
+        at = _MOMENT * k
+        # Days of the Gregorian calendar since a 1 March, in 400 years, centuries, 4 years, years.
+        days = seconds[k] // 86400 + 719_468
+        eras, days = days // 146_097, days % 146_097
+        years = (days - days // 1460 + days // 36_524 - days // 146_096) // 365
+        days -= 365 * years + years // 4 - years // 100
+        months = (5 * days + 2) // 153
+        month = months + 3 if months < 10 else months - 9
+        _put_number(text, at, 4, 400 * eras + years + (1 if month <= 2 else 0))
+        _put_number(text, at + 5, 2, month)
+        _put_number(text, at + 8, 2, days - (153 * months + 2) // 5 + 1)
+        rest = seconds[k] % 86400
+        _put_number(text, at + 11, 2, rest // 3600)
+        _put_number(text, at + 14, 2, rest // 60 % 60)
+        _put_number(text, at + 17, 2, rest % 60)
+        text[at + 4] = text[at + 7] = _MINUS
+        text[at + 10] = _SPACE
+        text[at + 13] = text[at + 16] = _COLON
+
+
+@inlined
+def _put_number(text: Bytes, at: int, digits: int, number: int) -> None:
+    """Put a number into a text, with zeros in front."""
+    for place in range(at + digits - 1, at - 1, -1):
+        text[place] = _ZERO + number % 10
+        number //= 10
 
 
 def lines(columns: tuple[Texts, ...]) -> str:
