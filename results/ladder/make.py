@@ -1,0 +1,358 @@
+"""Make the tables of this folder.
+
+    python results/ladder/make.py
+
+takes 40 minutes on two cores of a busy machine. ``career``, ``stretch``, ``calibration``,
+``systems`` or ``inflow`` after it makes that table alone, ``page`` puts all tables into the page.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from valmatch import Replications, load, replicate, simulate
+from valmatch.storage.output import write_csv
+
+HERE = Path(__file__).parent
+SEED, CONFIDENCE, WORKERS = 1, 0.95, 2
+
+Floats = NDArray[np.float64]
+Row = dict[str, Any]
+
+KNOWN = "rating.system=known"
+RULES = {"five a side": "ladder", "one against one": "ladder-elo"}
+CAREER_N, GAMES = 200, (1, 2, 3, 5, 10, 20, 50, 100)
+
+TOLERANCES, KS = (50, 100, 200, 400), (8, 16, 32)
+STRETCH_N, STRETCH_DAYS, PERIOD = 10, 224, 56
+SCALE = 400.0 / math.log(10.0)
+"""The s of the theory: points at which Elo bets e to 1."""
+CLOSED = ("population.start=skill", "population.newcomers_per_day=0", "population.players=300")
+
+CALIBRATION_N = 20
+DUELS = ("population.players=1000", "population.newcomers_per_day=0", "sessions.churn=0")
+TEAMS_OF_FIVE = ("population.newcomers_per_day=0", "days=56", "warmup_days=55")
+ANYBODY = ("rule.player_diff=100000", "rule.team_diff=100000")
+
+SYSTEMS_N = 100
+SYSTEMS = {
+    "TrueSkill": ("rating.system=trueskill",),
+    "TrueSkill, by mu - 3 sigma": ("rating.system=trueskill", "rating.match_by=conservative"),
+    "Elo, K 16": ("rating.system=elo", "rating.K=16"),
+    "Elo, K 32": ("rating.system=elo", "rating.K=32"),
+    "Elo, K 64": ("rating.system=elo", "rating.K=64"),
+    "ZoneStats": ("rating.system=zonestats",),
+    "known skills": (KNOWN,),
+}
+JUDGED = {
+    "win_gap": 4,
+    "joined_win_gap": 4,
+    "avg_wait_time": 2,
+    "joined_wait": 2,
+    "rating_error": 1,
+    "rank_correlation": 3,
+    "scale_stretch": 2,
+    "log_loss": 4,
+}
+"""Responses by which rating systems are compared, with their digits."""
+
+INFLOW_N, INFLOWS = 20, (0, 2, 5, 10, 20, 50)
+LONG = ("days=112", "warmup_days=84")
+
+
+def interval(values: Floats) -> tuple[float, float]:
+    """Return the mean of independent values and the half-width of its 95% interval."""
+    half = stdtrit(values.size - 1, 0.5 + CONFIDENCE / 2) * values.std(ddof=1)
+    return float(values.mean()), float(half / math.sqrt(values.size))
+
+
+def estimates(values: Mapping[str, Floats]) -> Row:
+    """Return the mean of each measure and, as NAME_ci, the half-width of its interval."""
+    row: Row = {}
+    for name, own in values.items():
+        row[name], row[f"{name}_ci"] = interval(own)
+    return row
+
+
+def replications(config: str, overrides: Iterable[str], n: int) -> Replications:
+    """Return replications of a shipped config."""
+    return replicate(load(config, list(overrides)), n, SEED, workers=WORKERS)
+
+
+def write(name: str, rows: Iterable[Row]) -> None:
+    """Write rows as a CSV file of this folder, numbers in five digits."""
+    found = [
+        {key: float(f"{x:.5g}") if isinstance(x, float) else x for key, x in row.items()}
+        for row in rows
+    ]
+    write_csv(HERE / f"{name}.csv", {key: [row[key] for row in found] for key in found[0]})
+
+
+# ---- what learned ratings cost ----
+
+
+def career() -> None:
+    """Make career.csv: win gap, wait and error over the games of a career."""
+    rows = []
+    for (rule, config), system in product(RULES.items(), ("learned", "known")):
+        run = replications(config, [KNOWN] if system == "known" else [], CAREER_N)
+        assert run.axes is not None
+        assert run.curves is not None
+        scales = dict(zip(run.axes.measures, run.axes.scales, strict=True))
+        half = float(stdtrit(CAREER_N - 1, 0.5 + CONFIDENCE / 2))
+        for number, measure in enumerate(run.axes.measures):
+            mean = run.curves.mean[0, number] * scales[measure]
+            error = run.curves.std_error[0, number] * scales[measure]
+            rows += [
+                {"rule": rule, "ratings": system, "measure": measure, "game": game}
+                | {
+                    "n": CAREER_N,
+                    "mean": float(mean[game - 1]),
+                    "ci": half * float(error[game - 1]),
+                }
+                for game in GAMES
+            ]
+    write("career", rows)
+
+
+# ---- scale stretch ----
+
+
+def stretch() -> None:
+    """Make stretch.csv: spread of Elo's ratings against tolerance and K, with the theory's."""
+    cases = [(k, tolerance) for k, tolerance in product(KS, TOLERANCES)]
+    with ProcessPoolExecutor(WORKERS) as pool:
+        write("stretch", pool.map(stretch_case, cases))
+
+
+def stretch_case(case: tuple[int, int]) -> Row:
+    """Return how ratings spread under one rule, and what the theory says of it."""
+    k, tolerance = case
+    runs = [stretch_run(k, tolerance, replication) for replication in range(STRETCH_N)]
+    found = {name: np.array([run[name] for run in runs]) for name in runs[0]}
+    squared_gap, variance = (float(found.pop(name).mean()) for name in ("squared_gap", "variance"))
+    slope = 1.0 - k * SCALE / squared_gap
+    spread = variance - slope * k * SCALE / 2.0
+    theory = math.sqrt(spread / variance) / slope if min(slope, spread) > 0.0 else None
+    row = {"K": k, "tolerance": tolerance, "n": STRETCH_N, **estimates(found)}
+    return row | {"rms_gap": math.sqrt(squared_gap), "b": slope, "theory": theory}
+
+
+def stretch_run(k: int, tolerance: int, replication: int) -> dict[str, float]:
+    """Return the scale stretch at the end of each period, and what the theory goes by."""
+    overrides = [*CLOSED, f"days={STRETCH_DAYS}", "warmup_days=0", "sessions.per_day=3"]
+    overrides += [f"rating.K={k}", f"rule.team_diff={tolerance}", "rule.team_slack=0"]
+    run = simulate(load("ladder-elo", overrides), SEED, replication)
+    games = run["games"]
+    before = games["rating_before"].reshape(-1, 2)
+    late = games["time"][::2] >= 24.0 * (STRETCH_DAYS - PERIOD)
+    of_day = run["days"]["scale_stretch"]
+    return {
+        **{f"day_{end}": float(of_day[end - 1]) for end in range(PERIOD, STRETCH_DAYS + 1, PERIOD)},
+        "squared_gap": float(np.mean((before[late, 0] - before[late, 1]) ** 2)),
+        "variance": float(run["players"]["skill"].var()),
+    }
+
+
+# ---- calibration ----
+
+
+def calibration() -> None:
+    """Make calibration.csv: squared error over the variance of TrueSkill's belief."""
+    cases: list[tuple[str, str, tuple[str, ...]]] = [
+        (f"one against one, {policy}", "ladder-duel", (*DUELS, f"rule.policy={policy}"))
+        for policy in ("random", "draw_chance", "nearest", "knowledge_gradient_variance")
+    ]
+    cases.append(("five a side, anybody", "ladder", (*TEAMS_OF_FIVE, *ANYBODY)))
+    cases.append(("five a side, the default rule", "ladder", TEAMS_OF_FIVE))
+    rows = []
+    for (rule, config, overrides), tau in product(cases, (0, 3)):
+        length = () if config == "ladder" else ("days=30", "warmup_days=29")
+        run = replications(config, (*overrides, *length, f"rating.tau={tau}"), CALIBRATION_N)
+        names = ("calibration", "rating_error", "scale_stretch")
+        row = {"rule": rule, "tau": tau, "n": CALIBRATION_N}
+        rows.append(row | estimates({name: run[name] for name in names}))
+    write("calibration", rows)
+
+
+# ---- rating systems ----
+
+
+def systems() -> None:
+    """Make systems.csv: rating systems under the same rules, less TrueSkill."""
+    rows = []
+    for rule, config in RULES.items():
+        runs = {
+            system: replications(config, overrides, SYSTEMS_N)
+            for system, overrides in SYSTEMS.items()
+        }
+        for (system, run), response in product(runs.items(), JUDGED):
+            mean, ci = interval(run[response])
+            less, less_ci = interval(run[response] - runs["TrueSkill"][response])
+            rows.append(
+                {"rule": rule, "system": system, "response": response, "n": SYSTEMS_N}
+                | {"mean": mean, "ci": ci, "less_trueskill": less, "less_trueskill_ci": less_ci}
+            )
+    write("systems", rows)
+
+
+# ---- newcomers ----
+
+
+def inflow() -> None:
+    """Make inflow.csv: newcomers, as many as leave, and the spread of ratings."""
+    rows = []
+    for system, newcomers in product(("elo", "trueskill"), INFLOWS):
+        overrides = [*LONG, f"rating.system={system}", f"population.newcomers_per_day={newcomers}"]
+        overrides.append(f"sessions.churn={newcomers / 1000}")
+        run = replications("ladder-elo", overrides, INFLOW_N)
+        names = ("scale_stretch", "rating_error", "rank_correlation", "win_gap", "avg_wait_time")
+        row = {"system": system, "newcomers_per_day": newcomers, "n": INFLOW_N}
+        rows.append(row | estimates({name: run[name] for name in names}))
+    write("inflow", rows)
+
+
+# ---- the page ----
+
+
+def read(name: str) -> list[dict[str, str]]:
+    """Return the rows of a CSV file of this folder."""
+    with (HERE / f"{name}.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table of the page."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def shown(row: Mapping[str, str], name: str, digits: int) -> str:
+    """Return a mean with its interval."""
+    return f"{float(row[name]):.{digits}f} ± {float(row[f'{name}_ci']):.{digits}f}"
+
+
+def career_table(measure: str, digits: int) -> str:
+    """Return a measure over the games of a career."""
+    cells = {
+        (row["rule"], row["ratings"], int(row["game"])): f"{float(row['mean']):.{digits}f} ±"
+        f" {float(row['ci']):.{digits}f}"
+        for row in read("career")
+        if row["measure"] == measure
+    }
+    lines = dict.fromkeys((rule, ratings) for rule, ratings, _ in cells)
+    return table(
+        ["rule", "ratings", *(f"game {game}" for game in GAMES)],
+        ([*line, *(cells[*line, game] for game in GAMES)] for line in lines),
+    )
+
+
+def stretch_table() -> str:
+    """Return the spread of ratings in time, and the theory's."""
+    ends = [name for name in read("stretch")[0] if re.fullmatch(r"day_\d+", name)]
+    return table(
+        ["K", "tolerance", *(end.replace("_", " ") for end in ends), "gap", "b", "theory"],
+        (
+            [row["K"], row["tolerance"]]
+            + [shown(row, end, 2) for end in ends]
+            + [f"{float(row['rms_gap']):.0f}", f"{float(row['b']):.2f}"]
+            + [f"{float(row['theory']):.2f}" if row["theory"] else "none"]
+            for row in read("stretch")
+        ),
+    )
+
+
+def calibration_table() -> str:
+    """Return the calibration of TrueSkill's beliefs."""
+    names = {"calibration": 2, "rating_error": 1, "scale_stretch": 3}
+    return table(
+        ["rule", "tau", *(name.replace("_", " ") for name in names)],
+        (
+            [row["rule"], row["tau"], *(shown(row, name, digits) for name, digits in names.items())]
+            for row in read("calibration")
+        ),
+    )
+
+
+def systems_table(rule: str) -> str:
+    """Return the rating systems side by side; bold where they differ from TrueSkill."""
+    rows = [row for row in read("systems") if row["rule"] == rule]
+
+    def cell(system: str, response: str) -> str:
+        (row,) = [r for r in rows if (r["system"], r["response"]) == (system, response)]
+        text = f"{float(row['mean']):.{JUDGED[response]}f}"
+        differs = abs(float(row["less_trueskill"])) > float(row["less_trueskill_ci"])
+        return f"**{text}**" if differs else text
+
+    return table(
+        ["rating system", *(name.replace("_", " ") for name in JUDGED)],
+        ([system, *(cell(system, response) for response in JUDGED)] for system in SYSTEMS),
+    )
+
+
+def inflow_table() -> str:
+    """Return what newcomers do to the spread of ratings."""
+    names = {
+        "scale_stretch": 2,
+        "rating_error": 0,
+        "rank_correlation": 3,
+        "win_gap": 4,
+        "avg_wait_time": 2,
+    }
+    return table(
+        ["system", "newcomers a day", *(name.replace("_", " ") for name in names)],
+        (
+            [row["system"], row["newcomers_per_day"]]
+            + [shown(row, name, digits) for name, digits in names.items()]
+            for row in read("inflow")
+        ),
+    )
+
+
+def page() -> None:
+    """Put the tables into the page, each below its mark and up to the next empty line."""
+    tables = {
+        "career win_gap": career_table("win_gap", 3),
+        "career wait": career_table("wait", 2),
+        "career error": career_table("error", 0),
+        "stretch": stretch_table(),
+        "calibration": calibration_table(),
+        "systems five": systems_table("five a side"),
+        "systems one": systems_table("one against one"),
+        "inflow": inflow_table(),
+    }
+    path = HERE / "README.md"
+    text = path.read_text(encoding="utf-8")
+    for name, content in tables.items():
+        mark = f"<!-- {name} -->\n"
+        start = text.index(mark) + len(mark)
+        end = start
+        while text.startswith("|", end):
+            end = text.index("\n", end) + 1
+        text = text[:start] + content + text[end:]
+    path.write_text(text, encoding="utf-8")
+
+
+PARTS = {one.__name__: one for one in (career, stretch, calibration, systems, inflow, page)}
+
+
+def main() -> None:
+    """Make the parts that are named, or all."""
+    for name in sys.argv[1:] or PARTS:
+        PARTS[name]()
+
+
+if __name__ == "__main__":
+    main()
