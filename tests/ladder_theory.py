@@ -240,7 +240,8 @@ def elo_identity(model: LadderModel, changes: Changes, seed: int, replication: i
         start[:first] = players["skill"][:first]
     change = float((ratings**2).sum() - (start**2).sum())
     growth = _elo_growth(games, size, k, scale)
-    most = float(np.abs(np.concatenate([ratings, start, games["rating_after"]])).max()) + scale
+    seen = np.abs(np.concatenate([ratings, start, games["rating_after"]]))
+    most = float(seen.max(initial=0.0)) + scale
     allowed = 3.0 * (games["game"].size + ratings.size) * 2.0 * most * float(np.spacing(most))
     assert abs(change - growth) <= allowed
     matches = int(games["game"].size) // (2 * int(size))
