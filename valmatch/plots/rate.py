@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,53 +16,21 @@ from valmatch.config.numerals import real_number
 from valmatch.errors import InputError, option
 from valmatch.game_logs.reading.moments import moment
 from valmatch.nearest import correction
+from valmatch.plots import rating_systems
+from valmatch.plots.calibration import CalibrationPoint, bins_of
 from valmatch.plots.source import RunFiles, damaged
 from valmatch.plots.style import BAD, COLOURS, GOOD, GREY, LINES, counted, head, note, thinned
 
-__all__ = ["CalibrationPoint", "bins_of", "draw", "read_history"]
+__all__ = ["draw", "read_history"]
 
 Floats = NDArray[np.float64]
 
 SHOWN = 5
 MOST_STEPS = 1500
-Z = 1.96
 HEADER = ("game", "player", "rating_before", "rating_after")
 
 GAMES, DATES, TIMES = "games of the log, in order of play", "date (UTC)", "time"
 """What ratings are drawn over."""
-
-
-class CalibrationPoint(NamedTuple):
-    """Predictions of about the same expected score of the favourite, as ``summary.json`` has them.
-
-    Attributes
-    ----------
-    low, high : float
-        Limits of the expected score.
-    games : float
-        How many.
-    predicted, observed : float
-        Mean expected score, mean score.
-    """
-
-    low: float
-    high: float
-    games: float
-    predicted: float
-    observed: float
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Wilson's 95% interval of the mean score."""
-        n, share = self.games, self.observed
-        centre = (share + Z * Z / (2 * n)) / (1 + Z * Z / n)
-        half = Z / (1 + Z * Z / n) * np.sqrt(share * (1 - share) / n + Z * Z / (4 * n * n))
-        return centre - half, centre + half
-
-
-def bins_of(found: Sequence[Mapping[str, Any]]) -> list[CalibrationPoint]:
-    """Return bins as ``summary.json`` has them."""
-    return [CalibrationPoint(**{name: float(x) for name, x in one.items()}) for one in found]
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:
@@ -75,8 +43,6 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     """
     summary = run.json("summary.json")
     if "best" in summary:
-        from valmatch.plots import rating_systems
-
         return rating_systems.draw(run, summary)
     with damaged(run.folder / "summary.json"):
         heading = f"{summary['system']}, {summary['games']:,} games, {summary['players']:,} players"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from valmatch.plots.rate import CalibrationPoint, bins_of
+from valmatch.plots.calibration import CalibrationPoint, bins_of
 from valmatch.plots.source import RunFiles, damaged
 from valmatch.plots.style import COLOURS, GREY, LINES, counted, head, note
 
