@@ -376,3 +376,21 @@ def test_careers_of_nobody(tmp_path: Path) -> None:
     assert "mean of 2 replications" in figure.get_suptitle()
     names = [path.name for path in plot_files(tmp_path)]
     assert names == ["curves.png", "curves.svg", "responses.png", "responses.svg"]
+
+
+def test_players_of_files_go_by_their_names(tmp_path: Path) -> None:
+    names = ["zoe", "ann", "7", "bob"]
+    rows_of = [f"{name},{1400 + 50 * k}" for k, name in enumerate(names)]
+    (tmp_path / "skills.csv").write_text("\n".join(["player,skill", *rows_of, ""]))
+    factors = {"days": 2, "warmup_days": 0, "rule.team_num": 1, "rule.team_diff": 1000}
+    factors |= {"population.newcomers_per_day": 0, "sessions.per_day": 10}
+    overrides = [f"{name}={value}" for name, value in factors.items()]
+    overrides.append(f"skills={tmp_path / 'skills.csv'}")
+    run = valmatch.simulate(valmatch.load("ladder", overrides), out=tmp_path / "run")
+    skills = dict(zip(names, (1400.0, 1450.0, 1500.0, 1550.0), strict=True))
+    players = run["games"]["player"].tolist()
+    wanted = [abs(skills[a] - skills[b]) for a, b in zip(players[::2], players[1::2], strict=True)]
+    found = ladder_ratings.read_differences(read_run_files(tmp_path / "run"))
+    assert len(wanted) > 5
+    assert sorted(found.true.tolist()) == sorted(wanted)
+    plot(run)

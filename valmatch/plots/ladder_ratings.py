@@ -78,15 +78,19 @@ def read_standing(run: RunFiles) -> Standing:
 
 def read_differences(run: RunFiles) -> Differences:
     """Return how far the teams of matches lay apart, as believed and truly."""
-    skill = run.table("players.csv", ("skill",)).numbers["skill"]
-    table = run.table("games.csv", ("game", "player"), ("team",))
-    columns = ("player", "rating", "ended_hours", "match")
-    tickets = run.table("tickets.csv", columns)
+    people = run.table("players.csv", ("skill",), ("player",))
+    skill = people.numbers["skill"]
+    numbers = {name: number for number, name in enumerate(people.texts["player"])}
+    table = run.table("games.csv", ("game",), ("player", "team"))
+    tickets = run.table("tickets.csv", ("rating", "ended_hours", "match"), ("player",))
     matched = ~np.isnan(tickets.numbers["match"])
-    player, rating, start, match = (column[matched] for column in tickets.numbers.values())
+    rating, start, match = (column[matched] for column in tickets.numbers.values())
+    with damaged(table.path):
+        who = np.array([numbers[name] for name in table.texts["player"]], np.int64)
     with damaged(tickets.path):
+        player = np.array([numbers[name] for name in tickets.texts["player"]], np.int64)[matched]
         side = np.where(np.array(table.texts["team"]) == "A", 1.0, -1.0)
-        game, who = table.numbers["game"], table.numbers["player"]
+        game = table.numbers["game"]
         # Both in the order of matches and their players; some matches have not ended.
         ended = np.isin(match, game)
         order = np.flatnonzero(ended)[np.lexsort((player[ended], match[ended]))]
@@ -94,7 +98,7 @@ def read_differences(run: RunFiles) -> Differences:
         if not np.array_equal(player[order], who[rows]):
             raise ValueError("its matches are not those of games.csv")
         side = side[rows]
-        rating, start, ability = rating[order], start[order], skill[who[rows].astype(np.int64)]
+        rating, start, ability = rating[order], start[order], skill[who[rows]]
         _, first, at, seats = np.unique(
             game[rows], return_index=True, return_inverse=True, return_counts=True
         )
