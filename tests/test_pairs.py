@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import integrate, stats
 
 from tests.interpreted import interpreted
@@ -32,6 +33,8 @@ from valmatch.policies import pair_weights
 from valmatch.ratings.trueskill import update, win_probability
 from valmatch.streams import Streams
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Weights = Mapping[tuple[int, int], int]
 
 NOBODY = -1
@@ -278,9 +281,40 @@ def worth(i: Waiting, j: Waiting, limit: float, waiting: list[Waiting], context:
     variances = np.array([one.variance for one in ordered])
     tickets, band = np.array([one.ticket for one in ordered]), context.rule["band"]
     places = ordered.index(i), ordered.index(j)
+    return look_ahead(*places, means, variances, tickets, band, noise, multiplier)
+
+
+def look_ahead(
+    i: int,
+    j: int,
+    means: Floats,
+    variances: Floats,
+    tickets: Ints,
+    band: int,
+    noise: float,
+    multiplier: float,
+) -> float:
+    """Return what a pair is worth by look-ahead."""
+    nearby = np.full((means.size + 1, 2 * band + 4), 7)  # the memory need not be clean
+    pair_weights.narrowest_first(variances, band, nearby)
     return pair_weights.knowledge_gradient(
-        *places, means, variances, tickets, band, noise, multiplier
+        i, j, means, variances, tickets, nearby, band, noise, multiplier
     )
+
+
+def test_all_who_are_near_a_place_come_in_order_of_variance() -> None:
+    rng = np.random.default_rng(8)
+    for _ in range(200):
+        n, band = int(rng.integers(1, 30)), int(rng.integers(1, 9))
+        variances = rng.integers(1, 6, n) * 1.0
+        nearby = np.full((n + 1, 2 * band + 4), 7)
+        pair_weights.narrowest_first(variances, band, nearby)
+        for place, row in enumerate(nearby):
+            near = range(max(0, place - band - 2), min(n, place + band + 2))
+            found = row[: len(near)]
+            assert sorted(found) == list(near)
+            assert list(variances[found]) == sorted(variances[found])
+            assert len(near) == row.size or row[len(near)] == NOBODY
 
 
 @pytest.mark.parametrize("policy", [name for name in POLICIES if name != "random"])
@@ -321,7 +355,7 @@ def bounds(
     return [
         pair_weights.ucb(*beliefs, NOISE, kappa),
         pair_weights.knowledge_gradient_variance(*beliefs, 1e4, NOISE, multiplier),
-        pair_weights.knowledge_gradient(1, 3, means, variances, tickets, 8, NOISE, multiplier),
+        look_ahead(1, 3, means, variances, tickets, 8, NOISE, multiplier),
     ]
 
 
@@ -352,10 +386,7 @@ def test_a_star_orders_opponents_as_one_player_would() -> None:
         order = np.argsort(means, kind="stable")
         place = np.argsort(order)
         ordered = means[order], variances[order], np.arange(13)
-        found = [
-            pair_weights.knowledge_gradient(place[12], place[j], *ordered, 12, noise, 2.0 * m)
-            for j in range(12)
-        ]
+        found = [look_ahead(place[12], place[j], *ordered, 12, noise, 2.0 * m) for j in range(12)]
         wanted = [opponent.score(j, means, variances, 12, noise, m, False, 0.0) for j in range(12)]
         scale = math.sqrt(4.0 * math.pi * noise)
         np.testing.assert_allclose(
@@ -366,7 +397,7 @@ def test_a_star_orders_opponents_as_one_player_would() -> None:
 def test_a_player_without_others_gains_nothing() -> None:
     two = np.array([1500.0, 1600.0]), np.array([4e4, 1e4]), np.arange(2)
     quality = pair_weights.draw_chance(1500.0, 4e4, 1600.0, 1e4, NOISE)
-    assert pair_weights.knowledge_gradient(0, 1, *two, 8, NOISE, 19.0) == quality
+    assert look_ahead(0, 1, *two, 8, NOISE, 19.0) == quality
 
 
 @pytest.mark.parametrize("mean", [1600.0, 1500.0, 900.0])

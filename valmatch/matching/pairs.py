@@ -128,8 +128,9 @@ class Lobby(NamedTuple):
         Memory of sorting.
     ranked : records of `WAITING`
         Who waits, in order of what the rule sees.
-    means, variances, tickets : ndarray
-        Who waits, in order of the means of the beliefs.
+    means, variances, tickets, nearby : ndarray
+        Who waits, in order of the means of the beliefs; see
+        `valmatch.policies.pair_weights.narrowest_first`.
     weights, gains, choices, partners : ndarray
         See `valmatch.matching.band`.
     """
@@ -146,6 +147,7 @@ class Lobby(NamedTuple):
     means: Floats
     variances: Floats
     tickets: Ints
+    nearby: Ints
     weights: Ints
     gains: Ints
     choices: Bytes
@@ -188,6 +190,7 @@ def new_lobby(capacity: int, band: int) -> Lobby:
         np.zeros(capacity),
         np.zeros(capacity),
         np.zeros(capacity, np.int64),
+        np.zeros((capacity + 1, 2 * band + 4), np.int64),
         np.zeros((capacity, band), np.int64),
         np.zeros((4, 2**band), np.int64),
         np.zeros((capacity, 2 ** (band - 1)), np.uint8),
@@ -285,6 +288,7 @@ def _rank(rules: PairRules, lobby: Lobby, players: Records) -> None:
             lobby.partners[at(k)] = rank
             lobby.means[at(rank)], lobby.tickets[at(rank)] = one["mean"], one["ticket"]
             lobby.variances[at(rank)] = one["sigma"] * one["sigma"]
+        pair_weights.narrowest_first(lobby.variances[:n], rules.band, lobby.nearby)
     _sort(n, lobby.seen, lobby.order, lobby.spare)
     for rank in range(n):
         k = lobby.order[at(rank)]
@@ -388,6 +392,7 @@ def _worth(
             lobby.means[:n],
             lobby.variances[:n],
             lobby.tickets[:n],
+            lobby.nearby,
             rules.band,
             noise,
             rules.multiplier,

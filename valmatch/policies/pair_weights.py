@@ -26,6 +26,7 @@ __all__ = [
     "expected_variance",
     "knowledge_gradient",
     "knowledge_gradient_variance",
+    "narrowest_first",
     "nearest",
     "oracle",
     "ucb",
@@ -46,9 +47,6 @@ POLICIES = (
 """Names of the policies; `random` is a uniform number of the two tickets."""
 
 NOBODY = -1
-
-_SAFETY = 1e-9
-"""Far above the rounding error of the two sides of a comparison."""
 
 
 @unallocating
@@ -203,6 +201,7 @@ def knowledge_gradient(
     means: Floats,
     variances: Floats,
     tickets: Ints,
+    nearby: Ints,
     band: int,
     noise_variance: float,
     multiplier: float,
@@ -215,6 +214,8 @@ def knowledge_gradient(
         The two players: places among those who wait.
     means, variances, tickets
         Beliefs about all who wait in order of their means, ties by ticket; and their tickets.
+    nearby
+        As `narrowest_first` gives it for these variances and this band.
     band
         The next opponent is one of so many on each side of a player's mean, i and j taken out.
     noise_variance
@@ -232,14 +233,69 @@ def knowledge_gradient(
         (j, i, p, (won[2], won[3]), (lost[0], lost[1])),
     ):
         place = _place_of(win[0], x, means, tickets)
-        after_win = _best_next(place, x, y, win, means, variances, band, noise_variance)
+        after_win = _best_next(place, x, y, win, means, variances, nearby, band, noise_variance)
         place = _place_of(loss[0], x, means, tickets)
-        after_loss = _best_next(place, x, y, loss, means, variances, band, noise_variance)
+        after_loss = _best_next(place, x, y, loss, means, variances, nearby, band, noise_variance)
         now = (means[x], variances[x])
-        before = _best_next(x, x, y, now, means, variances, band, noise_variance)
+        before = _best_next(x, x, y, now, means, variances, nearby, band, noise_variance)
         gained += (chance * after_win + (1.0 - chance) * after_loss) - before
     quality = draw_chance(mean_i, variance_i, mean_j, variance_j, noise_variance)
     return quality + 0.5 * multiplier * gained
+
+
+@unallocating
+def narrowest_first(variances: Floats, band: int, nearby: Ints) -> None:
+    """Give the players near each place, those of the smallest variance first.
+
+    Whoever looks for the best opponent near a place may then stop at the first whose variance alone
+    makes him worse than the best so far.
+
+    Parameters
+    ----------
+    variances : (n,) ndarray of float64
+        Of all who wait, in order of their means.
+    band : int
+        The next opponent is one of so many on each side.
+    nearby : (>= n + 1, 2 band + 4) ndarray of int64
+        Out: the places at most band + 2 before or after each, as two more may be taken out; -1
+        after the last.
+    """
+    n, reach = variances.size, band + 2
+    found = 0
+    for come in range(min(n, reach)):
+        found = _insert(come, found, variances, nearby[0])
+    for place in range(n + 1):
+        row = nearby[at(place)]
+        if place > 0:
+            found = _without(place - 1 - reach, nearby[at(place - 1)], row)
+            if place - 1 + reach < n:
+                found = _insert(place - 1 + reach, found, variances, row)
+        if found < row.size:
+            row[at(found)] = NOBODY
+
+
+@inlined
+def _without(gone: int, before: Ints, row: Ints) -> int:
+    """Copy the players of a row but one; return how many there are."""
+    found = 0
+    for k in before:
+        if k == NOBODY:
+            break
+        if k != gone:
+            row[at(found)] = k
+            found += 1
+    return found
+
+
+@inlined
+def _insert(come: int, found: int, variances: Floats, row: Ints) -> int:
+    """Put a player into a row of so many; return how many there are then."""
+    slot = found
+    while slot > 0 and variances[at(row[at(slot - 1)])] > variances[at(come)]:
+        row[at(slot)] = row[at(slot - 1)]
+        slot -= 1
+    row[at(slot)] = come
+    return found + 1
 
 
 @unallocating
@@ -250,19 +306,30 @@ def _best_next(
     belief: tuple[float, float],
     means: Floats,
     variances: Floats,
+    nearby: Ints,
     band: int,
     noise_variance: float,
 ) -> float:
-    """Return the largest draw chance of a player of this belief and place, 0 if there is nobody."""
+    """Return the largest draw chance of a player of this belief and place, 0 if there is nobody.
+
+    It is the largest where total exp(d^2 / total), which is at least total + d^2, is the least.
+    """
     mean, variance = belief
     low, high = _window(place, min(player, opponent), max(player, opponent), band, means.size)
-    best, best_total, best_power = NOBODY, 1.0, np.inf
-    for k in range(low, high):
-        difference = mean - means[at(k)]
+    best, least = NOBODY, np.inf
+    for slot in range(nearby.shape[1]):
+        k = nearby[at(place), at(slot)]
+        if k == NOBODY:
+            break
         total = variance + variances[at(k)] + 2.0 * noise_variance
-        power = difference * difference / total
-        if _is_better(total, power, best_total, best_power) and k != player and k != opponent:
-            best, best_total, best_power = k, total, power
+        if total >= least:
+            break
+        difference = mean - means[at(k)]
+        square = difference * difference
+        if total + square < least and low <= k < high and k != player and k != opponent:
+            inverse = total * math.exp(square / total)
+            if inverse < least:
+                best, least = k, inverse
     if best == NOBODY:
         return 0.0
     return draw_chance(mean, variance, means[at(best)], variances[at(best)], noise_variance)
@@ -278,22 +345,6 @@ def _window(place: int, first: int, second: int, band: int, n: int) -> tuple[int
     high += int(place <= first < high)
     high += int(place <= second < high)
     return max(low, 0), min(high, n)
-
-
-@inlined
-def _is_better(total: float, power: float, best_total: float, best_power: float) -> bool:
-    """Return whether exp(-power) / total, a draw chance squared, is larger than that of the best.
-
-    As exp(z) >= 1 + z, most are compared without an exponential.
-    """
-    z = power - best_power
-    if best_total < (1.0 - _SAFETY) * total * (1.0 + z):
-        return False
-    if total < (1.0 - _SAFETY) * best_total * (1.0 - z):
-        return True
-    if z > 0.0:
-        return total < best_total * math.exp(-z)
-    return total * math.exp(z) < best_total
 
 
 @unallocating

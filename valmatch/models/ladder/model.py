@@ -28,7 +28,7 @@ from valmatch.models.ladder.stationarity import SCALE_MOVES, scale_moves
 from valmatch.policies.pair_weights import POLICIES
 from valmatch.streams import Streams
 
-__all__ = ["LadderModel", "Start"]
+__all__ = ["LadderModel", "Run", "Start"]
 
 Floats = NDArray[np.float64]
 Records = NDArray[np.void]
@@ -171,7 +171,7 @@ class LadderModel(Model[Start]):
 
     def run(self, inputs: Start) -> Outcome:
         """Return the responses, and the curves over the games of a career."""
-        played = self._play(inputs, new_log(0, self._factors.rule.team_num))
+        played = self.play(inputs, new_log(0, self._factors.rule.team_num))
         loop = played.loop
         with np.errstate(invalid="ignore"):
             curves = loop.careers / loop.careers_n
@@ -186,8 +186,8 @@ class LadderModel(Model[Start]):
         """Return the responses with every player, game, ticket and day."""
         size = self._factors.rule.team_num
         # The log does not grow: what it has to hold is known after a first time without it.
-        state = self._play(inputs, new_log(0, size)).loop.state[0]
-        played = self._play(inputs, new_log(int(state["tickets"]), size))
+        state = self.play(inputs, new_log(0, size)).loop.state[0]
+        played = self.play(inputs, new_log(int(state["tickets"]), size))
         names = self._names(inputs.population)
         tables = (
             self._players_table(names, inputs.population, played.loop.players),
@@ -197,8 +197,17 @@ class LadderModel(Model[Start]):
         )
         return Record(self._responses(played), tables, self._remarks(played.days))
 
-    def _play(self, inputs: Start, log: Log) -> Run:
-        """Play a replication, day by day."""
+    def play(self, inputs: Start, log: Log) -> Run:
+        """Play a replication, day by day.
+
+        Parameters
+        ----------
+        inputs : Start
+            What `draw` returns.
+        log : Log
+            In and out: what happens, as far as there is room; see
+            `valmatch.models.ladder.loop.new_log`.
+        """
         factors = self._factors
         announce_compilation(self._advance)
         loop = new_loop(
