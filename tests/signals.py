@@ -21,21 +21,21 @@ from typing import NamedTuple
 
 from tests.command import valmatch
 from tests.game_logs import random_rows, write
-from tests.machine import slowness
+from tests.machine import slowness, times
 
 __all__ = ["COMMANDS", "SIGNALS", "Interruption", "broken_promises", "interruption", "undisturbed"]
 
 SECONDS = 2.0
-"""Time within which a command has ended after a signal, and its workers after it.
+"""Time within which a command has ended after a signal.
 
-On a machine that does nothing else; see `_patience`.
+On a machine that does nothing else; see `tests.machine.slowness`.
 """
 
 CAUGHT = 1 << (signal.SIGTERM - 1)
 """The bit of a signal that Python itself leaves alone; a command catches it from its start on."""
 
 GIVEN_UP = 60.0
-"""Seconds after which a command that has not ended is killed."""
+"""Seconds after which a command that has not ended is killed, and its workers are orphans."""
 
 SIGNALS: Mapping[str, Sequence[signal.Signals]] = {
     "SIGINT": (signal.SIGINT,),
@@ -117,10 +117,23 @@ class Interruption(NamedTuple):
 
 
 class Stopped(NamedTuple):
-    """How a command ended that was sent signals."""
+    """How a command ended that was sent signals.
+
+    Attributes
+    ----------
+    code
+        Its exit code, None if it had to be killed.
+    late, allowed
+        Seconds that it took after the last signal, and may have taken.
+    orphans
+        Its workers that did not end.
+    err
+        What it said.
+    """
 
     code: int | None
     late: float
+    allowed: float
     orphans: Sequence[str]
     err: str
 
@@ -172,7 +185,7 @@ def interruption(number: int, run: Mapping[str, Undisturbed]) -> Interruption:
 def broken_promises(one: Interruption, run: Undisturbed, folder: Path) -> list[str]:
     """Interrupt a command in an empty folder and finish it; return what is wrong."""
     out = folder / "out"
-    stopped = _interrupt(run.at(out), one, run.ready, folder / "err")
+    stopped = _interrupt(run.at(out), one, folder / "err")
     problems = [*_judge(one, stopped), *_left_behind(one, run, out)]
     further = ["--resume"] if run.argv[0] in RESUMABLE else []
     again = valmatch(*run.at(out, *further, "--quiet"), *_one_worker(run))
@@ -191,11 +204,6 @@ def _one_worker(run: Undisturbed) -> list[str]:
     return [*one, *(["--executor", "local"] if "--executor" in run.argv else [])]
 
 
-def _patience() -> float:
-    """Return the seconds that a command has to end: more where others want the cores, too."""
-    return SECONDS * slowness()
-
-
 def _start(argv: Sequence[str], err: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", "valmatch", *argv],
@@ -206,11 +214,11 @@ def _start(argv: Sequence[str], err: int) -> subprocess.Popen[bytes]:
     )
 
 
-def _interrupt(argv: Sequence[str], one: Interruption, ready: float, log: Path) -> Stopped:
+def _interrupt(argv: Sequence[str], one: Interruption, log: Path) -> Stopped:
     """Start a command, send it signals, and wait until it and all its workers are gone.
 
     The server that workers come from hears of the end of a killed command when it has imported
-    everything, which takes about as long as it takes the command to be `ready`.
+    everything: what has not ended in a minute is an orphan.
     """
     with log.open("w") as err:
         process = _start(argv, err.fileno())
@@ -221,18 +229,18 @@ def _interrupt(argv: Sequence[str], one: Interruption, ready: float, log: Path) 
             time.sleep(one.between * (number > 0))
             if process.poll() is None:
                 send(process.pid, wanted)
-        sent = time.monotonic()
+        sent, then = time.monotonic(), times()
         try:
             code: int | None = process.wait(GIVEN_UP)
         except subprocess.TimeoutExpired:
             code = None
-        ended = time.monotonic()
-        while (orphans := living(process.pid)) and time.monotonic() < ended + _patience() + ready:
+        ended, allowed = time.monotonic(), SECONDS * slowness(then)
+        while (orphans := living(process.pid)) and time.monotonic() < ended + GIVEN_UP:
             time.sleep(0.05)
         if orphans:
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    return Stopped(code, ended - sent, orphans, log.read_text(errors="replace"))
+    return Stopped(code, ended - sent, allowed, orphans, log.read_text(errors="replace"))
 
 
 def _wait_for_first_line(process: subprocess.Popen[bytes]) -> None:
@@ -269,7 +277,7 @@ def _judge(one: Interruption, stopped: Stopped) -> list[str]:
     problems = []
     if stopped.code not in (*allowed, 0, 3):
         problems.append(f"exit code {stopped.code}: {shown}")
-    if stopped.late > _patience():
+    if stopped.late > stopped.allowed:
         problems.append(f"ended {stopped.late:.1f} s after the signal")
     if "Traceback" in stopped.err:
         problems.append(f"traceback: {shown}")
