@@ -9,7 +9,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.context import ForkServerProcess
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,8 @@ import pytest
 
 from tests.machine import slowness
 from valmatch import InputError, RunError, load, replicate
-from valmatch.execution.executors import open_pool
+from valmatch.execution.executors import open_pool, process_pool
+from valmatch.execution.interruption import held_signals
 from valmatch.model import Batch
 from valmatch.models.valorant.model import ValorantModel
 from valmatch.simulator import releases_gil
@@ -134,3 +138,53 @@ def test_an_interrupt_ends_very_long_days(workers: int, tmp_path: Path) -> None:
     assert seconds <= 1.0 * slowness()
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert (manifest["status"], manifest["replications"]) == ("interrupted", 0)
+
+
+def test_a_signal_while_workers_start_leaves_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[BaseProcess] = []
+    start = ForkServerProcess.start
+
+    def interrupted(process: BaseProcess) -> None:
+        start(process)
+        started.append(process)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(ForkServerProcess, "start", interrupted)
+    with ctrl_c_raises(), pytest.raises(KeyboardInterrupt), process_pool(2) as pool:
+        pool.submit(os.getpid)
+    (worker,) = started
+    worker.join(60)
+    assert worker.exitcode == -signal.SIGKILL
+
+
+def test_held_signals_come_when_the_block_is_done() -> None:
+    """Also one that another thread gets, which blocks nothing."""
+    over, done = threading.Event(), []
+    other = threading.Thread(target=over.wait)
+    other.start()
+
+    def hold() -> None:
+        with held_signals(), held_signals():
+            os.kill(os.getpid(), signal.SIGINT)
+            signal.pthread_kill(other.ident or 0, signal.SIGINT)
+            time.sleep(0.5)
+            done.append(True)
+
+    try:
+        with ctrl_c_raises(), pytest.raises(KeyboardInterrupt):
+            hold()
+    finally:
+        over.set()
+        other.join()
+    assert done
+
+
+@contextmanager
+def ctrl_c_raises() -> Iterator[None]:
+    """Let Ctrl-C do what it does in Python's own keeping."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -185,6 +185,12 @@ class _Processes(ProcessPoolExecutor):
                 " does it"
             ) from None
 
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401
+        # The first piece starts the workers: one that a signal kept from being noted would not be
+        # ended with the others, and would miss what this process has taken away.
+        with held_signals():
+            return super().submit(fn, *args, **kwargs)
+
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         children = list((self._processes or {}).values())
         super().shutdown(wait=False, cancel_futures=True)

@@ -105,7 +105,32 @@ def leave_signals() -> None:
 
 @contextmanager
 def held_signals() -> Iterator[None]:
-    """Let signals wait until the block is done, where the platform can."""
+    """Let signals wait until the block is done.
+
+    This thread blocks them, as do processes that it starts, where the platform can. They may come
+    to another thread all the same, of whatever library; Python then runs their handlers in the main
+    thread, which therefore notes them.
+    """
+    held: list[int] = []
+    handlers = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in SIGNALS:
+            if signal.getsignal(number) is not None:  # not of Python's making
+                handlers[number] = signal.signal(number, lambda came, _: held.append(came))
+    try:
+        with _blocked_signals():
+            try:
+                yield
+            finally:
+                for number, handler in handlers.items():
+                    signal.signal(number, handler)
+    finally:
+        for came in held:
+            signal.raise_signal(came)
+
+
+@contextmanager
+def _blocked_signals() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
