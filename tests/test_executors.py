@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from multiprocessing.context import ForkServerProcess
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -21,7 +21,7 @@ import pytest
 from tests.machine import slowness
 from valmatch import InputError, RunError, load, replicate
 from valmatch.execution.executors import open_pool, process_pool
-from valmatch.execution.interruption import held_signals
+from valmatch.execution.interruption import held_signals, is_fragile, stop_on_signal
 from valmatch.model import Batch
 from valmatch.models.valorant.model import ValorantModel
 from valmatch.simulator import releases_gil
@@ -177,6 +177,28 @@ def test_held_signals_come_when_the_block_is_done() -> None:
         over.set()
         other.join()
     assert done
+
+
+@pytest.mark.parametrize(
+    ("path", "harm"),
+    [
+        ("/lib/llvmlite/binding/executionengine.py", True),
+        ("<frozen importlib._bootstrap>", True),
+        ("/home/llvmlites/work.py", False),
+    ],
+)
+def test_no_signal_raises_inside_imports_or_llvmlite(path: str, harm: bool) -> None:
+    found: list[bool] = []
+    code = compile("def call(then): then()", path, "exec")
+    names: dict[str, Any] = {}
+    exec(code, names)
+    names["call"](lambda: found.append(is_fragile(sys._getframe())))
+    assert found == [harm]
+    raises = nullcontext() if harm else pytest.raises(KeyboardInterrupt)
+    with ctrl_c_raises(), raises, stop_on_signal() as stop:
+        signal.raise_signal(signal.SIGINT)
+        assert stop.reason == "interrupted"
+        names["call"](lambda: signal.raise_signal(signal.SIGINT))
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 from types import FrameType
 
-from valmatch.execution.interruption import SIGNALS
+from valmatch.execution.interruption import SIGNALS, is_fragile
 
 __all__ = ["main"]
 
@@ -52,13 +52,11 @@ def main() -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """Raise KeyboardInterrupt; inside an import, which may turn it into another error, later."""
-    while AGAIN and frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
-            signal.setitimer(signal.ITIMER_REAL, LATER)
-            return
-        frame = frame.f_back
-    raise KeyboardInterrupt
+    """Raise KeyboardInterrupt; a little later where it would do harm."""
+    if AGAIN and is_fragile(frame):
+        signal.setitimer(signal.ITIMER_REAL, LATER)
+    else:
+        raise KeyboardInterrupt
 
 
 def _swallowed(error: sys.UnraisableHookArgs) -> None:

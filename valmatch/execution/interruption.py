@@ -8,9 +8,18 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 
-__all__ = ["SIGNALS", "Stop", "Stopped", "held_signals", "leave_signals", "stop_on_signal"]
+__all__ = [
+    "SIGNALS",
+    "Stop",
+    "Stopped",
+    "held_signals",
+    "is_fragile",
+    "leave_signals",
+    "stop_on_signal",
+]
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -85,7 +94,7 @@ def stop_on_signal(max_seconds: float = math.inf) -> Iterator[Stop]:
         return
 
     def note(number: int, frame: FrameType | None) -> None:
-        if stop.reason == "interrupted":
+        if stop.reason == "interrupted" and not is_fragile(frame):
             raise KeyboardInterrupt
         stop.interrupt()
 
@@ -95,6 +104,20 @@ def stop_on_signal(max_seconds: float = math.inf) -> Iterator[Stop]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def is_fragile(frame: FrameType | None) -> bool:
+    """Return whether an exception from a signal would do harm where it came.
+
+    An import may turn it into another error. llvmlite, between handing an object over and noting
+    that, would free the object twice.
+    """
+    while frame is not None:
+        path = Path(frame.f_code.co_filename)
+        if path.name.startswith("<frozen importlib") or "llvmlite" in path.parts:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def leave_signals() -> None:
