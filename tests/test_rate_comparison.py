@@ -329,7 +329,7 @@ def test_folders_are_compared_by_the_games_that_both_predicted(tmp_path: Path) -
         writer.writeheader()
         writer.writerows(kept)
     warnings: list[str] = []
-    found = compare_ratings(tmp_path / "elo", tmp_path / "glicko2", warnings.append)
+    found = compare_ratings(tmp_path / "elo", tmp_path / "glicko2", warn=warnings.append)
     both = duels - {"g3", "g4", "g5"}
     assert found.games == len(both) < len(duels)
     losses = dict(zip(dict.fromkeys(row["game"] for row in rows),

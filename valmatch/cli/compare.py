@@ -87,7 +87,7 @@ def compare(
         if is_rating(Path(a)) or is_rating(Path(b)):
             if confidence is not None:
                 raise InputError("--confidence: intervals of ratings are at 0.95")
-            ratings = compare_ratings(Path(a), Path(b), warn)
+            ratings = compare_ratings(a, b, warn=warn)
             show(json, ratings.summary(), lambda: show_systems(ratings))
             return
         found = compare_runs(

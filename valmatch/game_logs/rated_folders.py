@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.compilation import njit
+from valmatch.config import arguments
+from valmatch.config.arguments import PathLike
 from valmatch.errors import InputError
 from valmatch.game_logs.baselines import COIN, RECORD
 from valmatch.game_logs.blocks import blocks_of
@@ -111,7 +113,7 @@ def is_rating(folder: Path) -> bool:
 
 
 def compare_ratings(
-    a: Path, b: Path, warn: Callable[[str], None] = lambda text: None
+    a: PathLike, b: PathLike, *, warn: Callable[[str], None] = lambda text: None
 ) -> ComparedSystems:
     """Compare how well two ratings of one log predicted the games that both have.
 
@@ -121,7 +123,7 @@ def compare_ratings(
 
     Parameters
     ----------
-    a, b : Path
+    a, b : PathLike
         Folders of `rate`.
     warn : callable
         Called with each remark.
@@ -132,7 +134,8 @@ def compare_ratings(
         If a folder holds no rating, or they are not of the same log, or have no game in common.
     """
     titles, players = Names(), Names()
-    one, other = (_rating(folder, titles, players) for folder in (a, b))
+    folders = arguments.path("a", a), arguments.path("b", b)
+    one, other = (_rating(folder, titles, players) for folder in folders)
     if one.manifest.games_sha256 != other.manifest.games_sha256:
         raise InputError(
             f"compare {a} {b}: ratings of different logs, {one.manifest.source} and"
