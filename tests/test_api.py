@@ -103,7 +103,8 @@ def log(tmp_path: Path) -> Path:
         ),
         (
             lambda: valmatch.rate_games("-", "elo", tune="T"),
-            "tune T: elo has no such parameter (allowed: scale, K)",
+            "tune T: elo has no such parameter (allowed: scale, K, home_advantage,"
+            " draw_probability)",
         ),
         (
             lambda: valmatch.rate_games("-", "elo", parameters={"K": -1.0}),

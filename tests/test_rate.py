@@ -14,6 +14,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+import trueskill
 
 from tests.game_logs import LONG, random_rows, write
 from tests.oracles.rate import (
@@ -423,6 +424,29 @@ def test_openskill_is_the_library(tmp_path: Path) -> None:
             known.update(zip([row.player for row in side], ratings, strict=True))
     got = dict(zip(result.ranking.players, result.ranking.state["mu"], strict=True))
     assert got == {player: one.mu for player, one in known.items()}  # type: ignore[attr-defined]
+
+
+def test_trueskill_is_the_package(tmp_path: Path) -> None:
+    """A whole log of teams, with draws, by the package that passes messages."""
+    environment = trueskill.TrueSkill(draw_probability=0.1, backend="mpmath")
+    path = write(tmp_path / "log.csv", random_rows(23))
+    result = rate_games(path, "trueskill")
+    known: dict[str, trueskill.Rating] = {}
+    for game in read_long(path):
+        teams = [
+            [known.get(row.player) or environment.create_rating() for row in side]
+            for side in game.sides
+        ]
+        ranks = [-points for points in game.points()]
+        new = environment.rate(teams, ranks=ranks, min_delta=1e-12)
+        for side, ratings in zip(game.sides, new, strict=True):
+            known.update(zip([row.player for row in side], ratings, strict=True))
+    assert sum(result.ranking.draws) > 0
+    ranking = result.ranking
+    for name in ("mu", "sigma"):
+        got = dict(zip(ranking.players, ranking.state[name], strict=True))
+        want = {player: getattr(one, name) for player, one in known.items()}
+        assert got == pytest.approx(want, rel=1e-9)
 
 
 def test_trueskill_hands_games_of_many_sides_to_openskill(tmp_path: Path) -> None:

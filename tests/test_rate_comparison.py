@@ -15,8 +15,12 @@ from tests.game_logs import LONG, random_rows, write
 from tests.oracles.rate import EloOracle, Game, Oracle, Row, ZoneStatsOracle
 from valmatch.errors import InputError
 from valmatch.game_logs.blocks import MEASURES
+from valmatch.game_logs.compared import compared
 from valmatch.game_logs.comparison import compare_systems
+from valmatch.game_logs.games import Games
+from valmatch.game_logs.rated_folders import compare_ratings
 from valmatch.game_logs.rating import rate_games
+from valmatch.game_logs.scores import GAMES, LOSS, new_tally
 from valmatch.game_logs.systems import system_named
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
@@ -115,17 +119,17 @@ def test_coin_and_record_are_what_they_say(tmp_path: Path) -> None:
     assert found.predictions["better record"]["all"].log_loss == pytest.approx(want, rel=1e-12)
 
 
-def halo(seed: int) -> list[list[list[str]]]:
-    """Return games of large teams of 4 to 12, whose size decides nothing."""
+def halo(seed: int, sizes: tuple[int, int] = (4, 12), slope: float = 4.0) -> list[list[list[str]]]:
+    """Return games of large teams, whose size decides nothing."""
     rng = np.random.default_rng(seed)
     skill = rng.normal(0.0, 1.0, 60)
     games = []
     for number in range(400):
-        sizes = rng.integers(4, 13, 2)
-        chosen = rng.choice(60, sizes.sum(), replace=False)
-        sides = np.split(chosen, [sizes[0]])
+        both = rng.integers(sizes[0], sizes[1] + 1, 2)
+        chosen = rng.choice(60, both.sum(), replace=False)
+        sides = np.split(chosen, [both[0]])
         lead = skill[sides[0]].mean() - skill[sides[1]].mean()
-        won = rng.random() < 1.0 / (1.0 + math.exp(-4.0 * lead))
+        won = rng.random() < 1.0 / (1.0 + math.exp(-slope * lead))
         games.append(
             [
                 [f"g{number}", f"p{player}", f"t{k}", "1" if won == (k == 0) and i == 0 else "0"]
@@ -149,6 +153,35 @@ def test_worse_than_a_coin_is_told_with_the_reason_and_the_way_out(tmp_path: Pat
     tuned = rate_games(path, "trueskill", tune=["mu", "sigma", "beta"]).predictions["all"]
     assert tuned.log_loss is not None
     assert tuned.log_loss < math.log(2.0)
+
+
+def test_far_scale_is_told_and_tuned(tmp_path: Path) -> None:
+    """Twelve a side make no difference certain; mu cancels where sides are of equal size."""
+    rows = halo(2, sizes=(12, 12), slope=1.0)
+    path = write(tmp_path / "log.csv", rows, "game,player,team,score")
+    done = valmatch("rate", path, "--system", "trueskill")
+    assert "its parameters may be far from the scale of this log; --tune mu,sigma," in done.err
+    tuned = rate_games(path, "trueskill", tune=["mu", "sigma", "beta"])
+    assert tuned.tuning is not None
+    assert tuned.tuning.fitted == ["sigma", "beta"]
+    assert tuned.tuning.tuned.parameters["mu"] == 25.0
+    held = "mu is held at 25.0: no prediction of the first part depends on it"
+    assert held in tuned.tuning.remarks
+    found = tuned.predictions["all"]
+    assert found.log_loss is not None
+    assert found.log_loss < math.log(2.0) + 1e-3
+
+
+def test_a_fit_that_does_not_help_is_told(tmp_path: Path) -> None:
+    """After a half in which the same player always wins, each wins by turns."""
+    rows = [[["a", "b"]]] * 60 + [[["b", "a"]], [["a", "b"]]] * 30
+    path = write(tmp_path / "log.csv", rows, "winner,loser")
+    done = valmatch("rate", path, "--system", "elo", "--tune", "K")
+    assert "elo predicts worse than a coin (log loss " in done.err
+    assert done.err.splitlines()[-1].endswith(
+        ": what was fitted to the first part of the log does not hold in the rest; another system"
+        " may"
+    )
 
 
 def test_comparison_prints_and_writes(tmp_path: Path) -> None:
@@ -188,7 +221,10 @@ BAD: list[tuple[list[str], str]] = [
     (["--system", "elo,"], "--system : no such system (allowed: zonestats, elo"),
     (["--system", "elo,zonestats", "--set", "K=3"], "--set K: of which system? (allowed: elo.K, "),
     (["--system", "elo,zonestats", "--set", "elo.T=3"], "--set T: elo has no such parameter"),
-    (["--system", "elo,zonestats", "--tune", "K"], "--tune: goes with one --system"),
+    (["--system", "elo,zonestats", "--tune", "K"], "--tune K: of which system? (allowed: elo.K, "),
+    (["--system", "elo,zonestats", "--tune", "elo.k"], "--tune k: elo has no such parameter (did"),
+    (["--system", "elo,zonestats", "--tune", "elo.K,elo.K"], "--tune: elo.K is given twice"),
+    (["--system", "elo,zonestats", "--ratings", "."], "--ratings: goes with one --system"),
     (["--system", "elo,zonestats", "--pairs"], "--pairs: goes with one --system"),
 ]
 
@@ -200,6 +236,140 @@ def test_bad_options(options: list[str], what: str, tmp_path: Path) -> None:
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert done.err.startswith(what)
     assert not (tmp_path / "out").exists()
+
+
+def test_undefined_log_loss_is_not_the_best(tmp_path: Path) -> None:
+    """Neither that of a system which predicted nothing, nor one that is no number."""
+    path = write(tmp_path / "log.csv", random_rows(7, 60))
+    found = compare_systems(path, ["elo"])
+    row = np.zeros((1, *new_tally().shape))
+    row[0, :, [GAMES, LOSS]] = np.array([[60.0], [30.0]])
+    nothing, unknown = np.zeros_like(row), row.copy()
+    unknown[0, :, LOSS] = math.nan
+    sums = {"a": nothing, "b": unknown, "elo": row}
+    games = Games(*np.zeros((10, 1), np.int64))
+    result = compared(sums, dict.fromkeys(sums, found.parameters["elo"]), games, 10)
+    assert result.best == "elo"
+    assert result.means["a"]["log_loss"].mean is None
+    assert result.differences["a"]["log_loss"].mean is None
+
+
+def test_fitted_systems_are_compared_on_what_they_were_not_fitted_to(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(8, 400))
+    options = ("--system", "elo,zonestats", "--tune", "elo.K", "--train", "0.4")
+    out = tmp_path / "out"
+    done = valmatch("rate", path, *options, "--out", out)
+    alone = rate_games(path, "elo", tune=["K"], train=0.4).tuning
+    assert alone is not None
+    found = compare_systems(path, ["elo", "zonestats"], tune=["elo.K"], train=0.4)
+    assert found.parameters["elo"] == alone.tuned.parameters
+    assert (found.games, found.fitted_to) == (240, 160)
+    for measure in MEASURES:
+        whole = getattr(alone.tuned.rest, measure)
+        assert found.means["elo"][measure].mean == pytest.approx(whole, rel=1e-12)
+    assert found.predictions["zonestats"]["after_burn_in"].games == 240
+    assert done.code == 0
+    assert "240 games after 160 fitted to, " in done.out
+    assert done.out.splitlines()[-1] == f"tuned elo: K = {alone.tuned.parameters['K']:.6g}"
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["systems"]["elo"]["fitted"] == ["K"]
+    with pytest.raises(InputError, match="holds the results of another run"):
+        compare_systems(path, ["elo", "zonestats"], out=out)
+    with pytest.raises(InputError, match=r"--train 1e-09: leaves a part of the 400 games empty"):
+        compare_systems(path, ["elo"], tune=["elo.K"], train=1e-9)
+
+
+# Ratings in folders.
+
+
+def test_folders_are_compared_as_systems_are(tmp_path: Path) -> None:
+    """Also where sides of several draw, and with dates, whose days no block divides."""
+    games = random_rows(9, 150)
+    rows = [[[*row, f"2024-01-{1 + k // 9:02d}"] for row in game] for k, game in enumerate(games)]
+    path = write(tmp_path / "log.csv", rows, f"{LONG},time")
+    for name in ("elo", "glicko2"):
+        rate_games(path, name, out=tmp_path / name)
+    done = valmatch("compare", tmp_path / "elo", tmp_path / "glicko2")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == valmatch("rate", path, "--system", "elo,glicko2").out
+    want = compare_systems(path, ["elo", "glicko2"])
+    found = compare_ratings(tmp_path / "elo", tmp_path / "glicko2")
+    assert found.means == want.means
+    assert found.differences == want.differences
+    assert found.predictions == want.predictions
+    assert found.parameters == want.parameters
+    document = valmatch("compare", tmp_path / "elo", tmp_path / "glicko2", "--json").out
+    assert json.loads(document) == json.loads(json.dumps(found.summary()))
+
+
+def test_folders_of_one_system_go_by_their_names(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(10, 90))
+    for k in (16.0, 48.0):
+        rate_games(path, "elo", parameters={"K": k}, out=tmp_path / f"K{k:g}")
+    found = compare_ratings(tmp_path / "K16", tmp_path / "K48")
+    assert list(found.parameters) == ["elo (K16)", "elo (K48)"]
+    assert found.parameters["elo (K48)"]["K"] == 48.0
+    losses = [np.mean(losses_of(tmp_path / name)) for name in ("K16", "K48")]
+    assert [found.means[name]["log_loss"].mean for name in found.parameters] == pytest.approx(
+        losses, rel=1e-9
+    )
+
+
+def test_folders_are_compared_by_the_games_that_both_predicted(tmp_path: Path) -> None:
+    """By name, whatever else one of them rated; a game of three sides has no pairs in a history."""
+    games = random_rows(11, 80, sides=(2, 3))
+    path = write(tmp_path / "log.csv", games)
+    duels = {game[0][0] for game in games if len({row[2] for row in game}) == 2}
+    for name in ("elo", "glicko2"):
+        rate_games(path, name, out=tmp_path / name)
+    rows = table(tmp_path / "glicko2" / "history.csv")
+    kept = [row for row in rows if row["game"] not in ("g3", "g4", "g5")]
+    with (tmp_path / "glicko2" / "history.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(kept)
+    warnings: list[str] = []
+    found = compare_ratings(tmp_path / "elo", tmp_path / "glicko2", warn=warnings.append)
+    both = duels - {"g3", "g4", "g5"}
+    assert found.games == len(both) < len(duels)
+    losses = dict(zip(dict.fromkeys(row["game"] for row in rows),
+                      losses_of(tmp_path / "elo"), strict=True))  # fmt: skip
+    want = np.mean([losses[game] for game in both])
+    assert found.means["elo"]["log_loss"].mean == pytest.approx(want, rel=1e-9)
+    assert warnings == [
+        f"compared by the {len(both)} games that both predicted",
+        f"{80 - len(duels)} games of more than two sides left out: no history.csv has the"
+        " predictions of each two of them (rate --system compares those too)",
+    ]
+
+
+def test_folders_that_cannot_be_compared_are_refused_in_one_line(tmp_path: Path) -> None:
+    one, other = (write(tmp_path / f"{k}.csv", random_rows(k, 30)) for k in (12, 13))
+    for name, log in (("a", one), ("b", other), ("c", one), ("d", one)):
+        rate_games(log, "elo", out=tmp_path / name)
+    compare_systems(one, ["elo"], out=tmp_path / "systems")
+    (tmp_path / "empty").mkdir()
+    history = tmp_path / "c" / "history.csv"
+    history.write_text(history.read_text().replace("g3,", "g3,x,", 1))
+    lines = (tmp_path / "d" / "history.csv").read_text().splitlines()
+    (tmp_path / "d" / "history.csv").write_text(lines[0].replace("expected", "e") + "\n")
+    a = tmp_path / "a"
+    cases: list[tuple[list[object], str]] = [
+        (
+            [a, tmp_path / "b"],
+            f"compare {a} {tmp_path / 'b'}: ratings of different logs, {one} and",
+        ),
+        ([a, tmp_path / "c"], f"{tmp_path / 'c' / 'history.csv'}: damaged: row "),
+        ([a, tmp_path / "d"], f"{tmp_path / 'd' / 'history.csv'}:1: damaged: no column 'expected'"),
+        ([a, tmp_path / "systems"], f"{tmp_path / 'systems' / 'history.csv'}: cannot be read: No"),
+        ([a, tmp_path / "empty"], f"{tmp_path / 'empty'}: holds no rating, the other folder does"),
+        ([a, a, "--confidence", "0.9"], "--confidence: intervals of ratings are at 0.95"),
+        ([a, a, "--out", tmp_path / "x"], "compare: folders are compared as they are, without"),
+    ]
+    for arguments, what in cases:
+        done = valmatch("compare", *arguments)
+        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1), done.err
+        assert done.err.startswith(what), done.err
 
 
 # Leagues of which one system is the truth.

@@ -240,8 +240,8 @@ HEADER_ERRORS = [
     (
         "who,what",
         "1: no column 'game' (a log has the columns game, player, score or winner, loser or home,"
-        " away, home_score, away_score or player_a, player_b, result; found:"
-        " who, what; --columns game=NAME says which column it is)",
+        " away, home_score, away_score or player_a, player_b, result or home, away, result;"
+        " found: who, what; --columns game=NAME says which column it is)",
     ),
     ("winner,loser,loser", "1: there are 2 columns 'loser'"),
     ("winner,loser,winner_score", "1: column 'winner_score' needs a column 'loser_score'"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -21,6 +22,15 @@ from valmatch.game_logs.reading.moments import moment
 pytestmark = pytest.mark.usefixtures("command_line_words")
 
 PERIODS = 12
+
+MAPS = {
+    "game": "match_id",
+    "time": "match_timestamp",
+    "winner": "winning_team",
+    "loser": "losing_team",
+    "winner_score": "winning_team_score",
+    "loser_score": "losing_team_score",
+}
 DATED = f"{LONG},time"
 
 Rows = list[list[str]]
@@ -74,6 +84,31 @@ def test_twelve_periods_are_one_log(
     last = (tmp_path / f"{PERIODS - 1}" / "ratings.csv").read_bytes()
     assert last == (tmp_path / "all" / "ratings.csv").read_bytes()
     assert history == table(tmp_path / "all" / "history.csv")
+
+
+@pytest.mark.parametrize("system", ["zonestats", "elo", "trueskill", "glicko2"])
+def test_twelve_periods_of_a_real_season_are_one_log(system: str, tmp_path: Path) -> None:
+    """The maps of a season of teams, by date; VALMATCH_DATA names the folder where the file is."""
+    beside = Path(__file__).parents[2] / "shared" / "data"
+    path = Path(os.environ.get("VALMATCH_DATA", beside)) / "vct_2024_maps.csv"
+    if not path.exists():
+        pytest.skip(f"no {path}: VALMATCH_DATA names the folder of vct_2024_maps.csv")
+    header, *lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    rate_games(path, system, columns=MAPS, out=tmp_path / "all")
+    times = dict(zip(lines, [row[MAPS["time"]] for row in table(path)], strict=True))
+    rows = sorted(lines, key=times.__getitem__)
+    cuts = [k for k in range(1, len(rows)) if times[rows[k]] != times[rows[k - 1]]]
+    limits = [0, *(cuts[len(cuts) * k // PERIODS] for k in range(1, PERIODS)), len(rows)]
+    history: list[str] = []
+    for k in range(PERIODS):
+        week = tmp_path / f"{k}.csv"
+        week.write_text("".join([header, *rows[limits[k] : limits[k + 1]]]), encoding="utf-8")
+        told, before = (None, tmp_path / f"{k - 1}") if k else (system, None)
+        rate_games(week, told, columns=MAPS, ratings=before, out=tmp_path / f"{k}")
+        history += (tmp_path / f"{k}" / "history.csv").read_text().splitlines()[1:]
+    last = (tmp_path / f"{PERIODS - 1}" / "ratings.csv").read_bytes()
+    assert last == (tmp_path / "all" / "ratings.csv").read_bytes()
+    assert history == (tmp_path / "all" / "history.csv").read_text().splitlines()[1:]
 
 
 def test_wins_losses_draws_and_the_last_game_are_counted(tmp_path: Path) -> None:

@@ -69,6 +69,18 @@ def test_commands_import_what_they_need() -> None:
     assert joint == {"numba", "numpy", "pydantic", "rich.table"}
 
 
+@pytest.mark.parametrize("system", ["zonestats", "trueskill"])
+def test_rating_loads_no_algebra(system: str, tmp_path: Path) -> None:
+    """A kernel that calls numpy's search would, which takes as long as rating 100,000 rows."""
+    log = tmp_path / "log.csv"
+    log.write_text("winner,loser\na,b\n")
+    valmatch("rate", log, "--system", system, "--out", tmp_path / "here")  # compiles the kernels
+    assert not imported("rate", log, "-q", "--system", system, "--out", tmp_path / "out") & {
+        "scipy.linalg",
+        "scipy.special",
+    }
+
+
 def test_plain_python_gives_the_files_of_compiled_kernels(tmp_path: Path) -> None:
     runs = [
         ["simulate", "valorant", "--quiet", *(f"--set={change}" for change in day)] for day in DAYS

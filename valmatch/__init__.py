@@ -38,8 +38,10 @@ if TYPE_CHECKING:
         Whole,
         refuse,
     )
-    from valmatch.game_logs.comparison import ComparedSystems, compare_systems
+    from valmatch.game_logs.compared import ComparedSystems
+    from valmatch.game_logs.comparison import compare_systems
     from valmatch.game_logs.predicting import PredictedGames, predict_games
+    from valmatch.game_logs.rated_folders import compare_ratings
     from valmatch.game_logs.rating import RatedLog, rate_games
     from valmatch.model import Axes, Model, Outcome, Record, Response, Responses, Table, Window
     from valmatch.models.registry import ModelEntry
@@ -70,7 +72,9 @@ _HOMES = {
         "Whole",
         "refuse",
     ),
-    "game_logs.comparison": ("ComparedSystems", "compare_systems"),
+    "game_logs.compared": ("ComparedSystems",),
+    "game_logs.comparison": ("compare_systems",),
+    "game_logs.rated_folders": ("compare_ratings",),
     "game_logs.predicting": ("PredictedGames", "predict_games"),
     "game_logs.rating": ("RatedLog", "rate_games"),
     "model": ("Axes", "Model", "Outcome", "Record", "Response", "Responses", "Table", "Window"),
@@ -118,6 +122,7 @@ __all__ = [
     "Window",
     "__version__",
     "compare",
+    "compare_ratings",
     "compare_systems",
     "load",
     "optimize",

@@ -68,9 +68,10 @@ def compare(
     """Compare two systems under common random numbers: paired differences B - A.
 
     With one config, B is that config changed by --set; with two, --set changes both. Two folders
-    of `replicate` are compared without simulating anything.
+    of `replicate` are compared without simulating anything, and two of `rate`, of one log, by how
+    well they predicted the games that both have.
     """
-    from valmatch.cli.tables import show_comparison
+    from valmatch.cli.tables import show_comparison, show_systems
     from valmatch.experiments.compare import compare as run
     from valmatch.experiments.compare import compare_runs
 
@@ -79,9 +80,16 @@ def compare(
     level = 0.95 if confidence is None else confidence
     if b is not None and Path(a).is_dir() and Path(b).is_dir():
         from valmatch.experiments.combine import read_replications
+        from valmatch.game_logs.rated_folders import compare_ratings, is_rating
 
         if overrides or out:
             raise InputError("compare: folders are compared as they are, without --set and --out")
+        if is_rating(Path(a)) or is_rating(Path(b)):
+            if confidence is not None:
+                raise InputError("--confidence: intervals of ratings are at 0.95")
+            ratings = compare_ratings(a, b, warn=warn)
+            show(json, ratings.summary(), lambda: show_systems(ratings))
+            return
         found = compare_runs(
             read_replications(Path(a), warn), read_replications(Path(b), warn), level
         )

@@ -27,6 +27,7 @@ DEFAULT_N = 1000
 __all__ = [
     "DEFAULT_N",
     "DEFAULT_SEED",
+    "ColumnNames",
     "Confidence",
     "ConfigArgument",
     "Executor",
@@ -39,6 +40,7 @@ __all__ = [
     "Scheduler",
     "Seed",
     "Separator",
+    "SystemParameters",
     "Verbose",
     "Workers",
     "check_resume",
@@ -223,6 +225,26 @@ def workers_here(scheduler: str | None, *values: int | None) -> int:
     if cores and workers > cores and scheduler is None:
         warn(f"{workers} workers on {cores} core{'s' * (cores > 1)}: no faster than {cores}")
     return workers
+
+
+ColumnNames = Annotated[
+    str,
+    typer.Option(
+        metavar="MEANING=NAME,...",
+        help="Names that the file has for columns, such as game=match_id,home=team1,away=team2.",
+    ),
+]
+
+
+SystemParameters = Annotated[
+    list[str],
+    typer.Option(
+        "--set",
+        metavar="NAME=NUMBER",
+        help="Set a parameter of the rating system, such as K=24, or elo.K=24 where systems are"
+        " compared; may be repeated.  [default: as the ratings were made with, else as published]",
+    ),
+]
 
 
 Separator = Annotated[

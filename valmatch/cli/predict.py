@@ -8,7 +8,17 @@ from typing import Annotated
 import typer
 
 from valmatch.cli.console import show, warn
-from valmatch.cli.parameters import Json, Out, Quiet, Separator, Verbose, complete_system, path
+from valmatch.cli.parameters import (
+    ColumnNames,
+    Json,
+    Out,
+    Quiet,
+    Separator,
+    SystemParameters,
+    Verbose,
+    complete_system,
+    path,
+)
 from valmatch.game_logs.systems import NAMES
 
 __all__ = ["predict"]
@@ -36,7 +46,8 @@ def predict(
         typer.Option(
             "--pair",
             metavar="SIDE,SIDE",
-            help="A game to predict, such as ann,bob or 'ann;bob,cy;dan'; may be repeated.",
+            help="A game to predict, such as ann,bob or 'ann;bob,cy;dan', nobody at home; may be"
+            " repeated.",
         ),
     ] = [],  # noqa: B006
     system: Annotated[
@@ -48,22 +59,9 @@ def predict(
             autocompletion=complete_system,
         ),
     ] = None,
-    columns: Annotated[
-        str,
-        typer.Option(
-            metavar="MEANING=NAME,...",
-            help="Names that FIXTURES.csv has for columns, such as home=team1,away=team2.",
-        ),
-    ] = "",
+    columns: ColumnNames = "",
     separator: Separator = ",",
-    overrides: Annotated[
-        list[str],
-        typer.Option(
-            "--set",
-            metavar="NAME=NUMBER",
-            help="Set a parameter to another value than RATINGS was made with; may be repeated.",
-        ),
-    ] = [],  # noqa: B006
+    overrides: SystemParameters = [],  # noqa: B006
     out: Out = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -73,7 +71,7 @@ def predict(
 
     A row for each game: home, away, or player_a, player_b, or side_1, side_2, side_3 ...; a side of
     several players is ann;bob. Or a row for each player: game, player, optional team. Both may have
-    a time.
+    a time. Only a side in the column home plays at home, which elo may know to be of advantage.
     """
     from valmatch.cli.tables import show_predictions
     from valmatch.game_logs.parameters import parse_parameters

@@ -9,10 +9,12 @@ import typer
 
 from valmatch.cli.console import progress, show, warn
 from valmatch.cli.parameters import (
+    ColumnNames,
     Json,
     Out,
     Quiet,
     Separator,
+    SystemParameters,
     Verbose,
     complete_system,
     level,
@@ -59,27 +61,15 @@ def rate(
             "--again", help="Rate games also if --ratings seems to have rated them already."
         ),
     ] = False,
-    columns: Annotated[
-        str,
-        typer.Option(
-            metavar="MEANING=NAME,...",
-            help="Names that the file has for columns, such as game=match_id,winner=winning_team.",
-        ),
-    ] = "",
+    columns: ColumnNames = "",
     separator: Separator = ",",
-    overrides: Annotated[
-        list[str],
-        typer.Option(
-            "--set",
-            metavar="NAME=NUMBER",
-            help="Set a parameter; elo.K=24 where systems are compared; may be repeated.",
-        ),
-    ] = [],  # noqa: B006
+    overrides: SystemParameters = [],  # noqa: B006
     tune: Annotated[
         str,
         typer.Option(
             metavar="NAME[,NAME]",
-            help="Fit these parameters to the log loss of the first part of the log.",
+            help="Fit these parameters to the log loss of the first part of the log; elo.K where"
+            " systems are compared, then by the games after that part.",
         ),
     ] = "",
     train: Annotated[
@@ -131,9 +121,11 @@ def rate(
     Long format, a row for each player of a game: game, player, score, optional team (empty: the
     player plays alone), minutes, enabled (no: the player was there, but is neither rated nor
     counts for his side), time. A row for each game: winner, loser, optional winner_score,
-    loser_score, draw; or home, away, home_score, away_score; or player_a, player_b, result (1-0,
-    1/2-1/2, 0-1); all with optional game, minutes, time. PGN tags in a CSV file:
-    --columns player_a=White,player_b=Black,result=Result,time=Date.
+    loser_score, draw; or home, away, home_score, away_score; or player_a, player_b (or home, away),
+    result (1-0, 1/2-1/2, 0-1); all with optional game, minutes, time. PGN tags in a CSV file:
+    --columns player_a=White,player_b=Black,result=Result,time=Date. By elo, --set home_advantage=60
+    counts for the side in the column home, --set draw_probability=0.3 predicts draws, and
+    --tune home_advantage,draw_probability,K fits both.
     """
     from valmatch.cli.tables import show_rating, show_systems
     from valmatch.game_logs.comparison import compare_systems
@@ -145,13 +137,15 @@ def rate(
     size = games.stat().st_size if games.is_file() else 0
     several = [name.strip() for name in (system or "").split(",")]
     if len(several) > 1:
-        _refuse(ratings=ratings, tune=tune, train=train, cap=cap, pairs=pairs, again=again)
+        _refuse(ratings=ratings, cap=cap, pairs=pairs, again=again)
     with progress("bytes", size) as advance:
         common: dict[str, Any] = {
             "parameters": parse_parameters(overrides),
             "out": out,
             "columns": parse_columns(columns),
             "separator": separator,
+            "tune": [name.strip() for name in tune.split(",")] if tune else [],
+            "train": 0.5 if train is None else train,
             "burn_in": BURN_IN if burn_in is None else burn_in,
             "skip_bad_games": skip_bad_games,
             "progress": advance,
@@ -164,8 +158,6 @@ def rate(
                 games,
                 system,
                 ratings=ratings,
-                tune=[name.strip() for name in tune.split(",")] if tune else [],
-                train=0.5 if train is None else train,
                 cap=cap,
                 pairs=pairs,
                 again=again,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from valmatch.experiments.replications import Replications
     from valmatch.experiments.sweep import DesignReplications
     from valmatch.game_logs.blocks import Difference
-    from valmatch.game_logs.comparison import ComparedSystems
+    from valmatch.game_logs.compared import ComparedSystems
     from valmatch.game_logs.predicting import PredictedGames
     from valmatch.game_logs.rating import RatedLog
     from valmatch.game_logs.roster import Ranking
@@ -242,7 +242,10 @@ def show_frontier(header: str, frontier: Frontier) -> None:
 
 def show_rating(header: str, result: RatedLog, min_games: int = 0) -> None:
     """Print how well games were predicted, and the best players who have so many games."""
-    table = _table("predictions", "games", "accuracy", "log loss", "± 95%", "Brier score")
+    names = ["predictions", "games", "accuracy", "log loss", "± 95%", "Brier score"]
+    if result.predictions["all"].three_way_log_loss is not None:
+        names.append("three-way log loss")
+    table = _table(*names)
     later = f"after {result.burn_in} games of every player"
     for name, label in (("all", "all games"), ("after_burn_in", later)):
         _row(table, label, *_predictions(result.predictions[name]))
@@ -311,11 +314,16 @@ def show_systems(found: ComparedSystems) -> None:
         pairs = [_rounded_to(one[measure]) for one in found.differences.values()]
         columns.append([_shown(one[measure].mean, ".4f") for one in found.means.values()])
         columns += [_aligned(side) for side in zip(*pairs, strict=True)]
-        names += [measure.replace("_", " ").replace("brier", "Brier"), f"- {found.best}", "± 95%"]
+        title = measure.replace("_", " ").replace("brier", "Brier").replace("three ", "three-")
+        names += [title, f"- {found.best}", "± 95%"]
     table = _table(*names)
     for cells in zip(*columns, strict=True):
         _row(table, *cells)
     _print(found.title, table)
+    for system, fitted in found.fitted.items():
+        values = [f"{name} = {found.parameters[system][name]:.6g}" for name in fitted]
+        print()
+        print(textwrap.fill(f"tuned {system}: {', '.join(values)}", WIDTH))
 
 
 def _rounded_to(one: Difference) -> tuple[str, str]:
@@ -351,7 +359,8 @@ def show_predictions(result: PredictedGames) -> None:
 def _predictions(scores: Scores) -> list[str]:
     """Return the cells of a row of scores."""
     half = _half(scores.log_loss_std_error, scores.games)
-    numbers = (scores.accuracy, scores.log_loss, half, scores.brier_score)
+    numbers = [scores.accuracy, scores.log_loss, half, scores.brier_score]
+    numbers += [] if scores.three_way_log_loss is None else [scores.three_way_log_loss]
     return [f"{scores.games}", *("" if x is None else f"{x:.4f}" for x in numbers)]
 
 

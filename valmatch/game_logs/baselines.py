@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from valmatch.compilation import njit
@@ -76,7 +77,7 @@ def _play_record(
                 ahead = played.strengths[a] * (1.0 - played.strengths[b])
                 behind = played.strengths[b] * (1.0 - played.strengths[a])
                 expected = ahead / (ahead + behind)
-                loss += note_sides(games, a, b, expected, rows, weight, played)
+                loss += note_sides(games, a, b, expected, math.nan, rows, weight, played)
         close_game(game, loss, rows, played)
         for side in range(first, last):
             for row in range(games.side_starts[side], games.side_starts[side + 1]):

@@ -9,10 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.game_logs.games import Games
-from valmatch.game_logs.scores import BRIER, CORRECT, DECIDED, GAMES, LOSS
+from valmatch.game_logs.scores import (
+    BRIER,
+    CORRECT,
+    DECIDED,
+    GAMES,
+    LOSS,
+    THREE_WAY,
+    THREE_WAY_LOSS,
+)
 from valmatch.statistics.estimates import t_quantile
 
-__all__ = ["MEASURES", "Difference", "blocks_of", "difference"]
+__all__ = ["MEASURES", "OF_DRAWS", "Difference", "blocks_of", "difference"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -23,6 +31,9 @@ MEASURES = {
     "brier_score": (BRIER, GAMES),
 }
 """The columns of a tally of which each score is the ratio."""
+
+OF_DRAWS = {"three_way_log_loss": (THREE_WAY_LOSS, THREE_WAY)}
+"""The same of scores that a system has that knows draws."""
 
 _MOST = 50  # blocks: enough for an interval, and as long as they can be then
 
@@ -75,17 +86,19 @@ def blocks_of(games: Games, dated: bool) -> list[tuple[int, int]]:
 def difference(measure: str, sums: Floats, others: Floats | None = None) -> Difference:
     """Estimate a mean score, or by how much it exceeds that of other predictions of the same games.
 
+    It is not known where the score is undefined, or is not that of the same games.
+
     Parameters
     ----------
     measure : str
-        One of `MEASURES`.
+        One of `MEASURES` or `OF_DRAWS`.
     sums, others : (blocks, columns) ndarrays of float64
         Sums of a tally over the games of each block.
     """
-    column, weight = MEASURES[measure]
+    column, weight = (MEASURES | OF_DRAWS)[measure]
     weights = sums[:, weight]
     total, n = float(weights.sum()), len(sums)
-    if not total:
+    if not total or (others is not None and (others[:, weight] != weights).any()):
         return Difference(None, None)
     values = sums[:, column] - (0.0 if others is None else others[:, column])
     mean = math.fsum(values.tolist()) / total

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,110 +15,36 @@ from valmatch.config.arguments import PathLike
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals, stop_on_signal
 from valmatch.game_logs.baselines import COIN, RECORD
-from valmatch.game_logs.blocks import MEASURES, Difference, blocks_of, difference
+from valmatch.game_logs.blocks import blocks_of
+from valmatch.game_logs.compared import ComparedSystems, compared
 from valmatch.game_logs.files import SUMMARY, claim
 from valmatch.game_logs.games import Games, joined, part, pieces, until_stopped
-from valmatch.game_logs.parameters import values_of
+from valmatch.game_logs.names import Names
+from valmatch.game_logs.parameters import check_tuned, values_of
 from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.columns import separator_called
 from valmatch.game_logs.reading.log import GameLog
-from valmatch.game_logs.remarks import games_left_out, uneven_games, worse_than_a_coin
+from valmatch.game_logs.remarks import (
+    games_left_out,
+    nobody_at_home,
+    uneven_games,
+    worse_than_a_coin,
+)
 from valmatch.game_logs.roster import Roster
-from valmatch.game_logs.scores import TALLIES, Scores, scores
 from valmatch.game_logs.system import System
 from valmatch.game_logs.systems import system_named
+from valmatch.game_logs.tuning import games_to_fit
+from valmatch.game_logs.tuning import tune as fit
 from valmatch.storage.manifest import MANIFEST
 from valmatch.storage.output import to_json, write_atomically, write_csv
-from valmatch.storage.results import Result
 
-__all__ = ["COMPARISON", "ComparedSystems", "compare_systems"]
+__all__ = ["COMPARISON", "compare_systems", "tallies"]
 
 Floats = NDArray[np.float64]
 
 COMPARISON = "comparison.csv"
 
 WRITTEN = (COMPARISON, SUMMARY, MANIFEST)
-
-
-@dataclass(frozen=True, repr=False)
-class ComparedSystems(Result):
-    """How well several rating systems, and two baselines, predicted the games of one log.
-
-    Attributes
-    ----------
-    parameters : mapping of str to mapping of str to float
-        Values of all parameters of each system.
-    best : str
-        The system with the least log loss.
-    games, rows : int
-        How many games were rated, and rows of a player in them.
-    unrated : int
-        Games with fewer than two sides of enabled players.
-    skipped : mapping of str to int
-        Bad games left out, by reason.
-    burn_in : int
-        Games that every player must have behind him for a prediction to count as one after the
-        burn-in.
-    blocks : int
-        Blocks of games, over which all intervals are.
-    predictions : mapping of str to mapping of str to Scores
-        How well each predicted, of ``all`` games and of those ``after_burn_in``.
-    means, differences : mapping of str to mapping of str to Difference
-        The scores of all games of each, and by how much they exceed those of the best system.
-    """
-
-    parameters: Mapping[str, Mapping[str, float]]
-    best: str
-    games: int
-    rows: int
-    unrated: int
-    skipped: Mapping[str, int]
-    burn_in: int
-    blocks: int
-    predictions: Mapping[str, Mapping[str, Scores]]
-    means: Mapping[str, Mapping[str, Difference]]
-    differences: Mapping[str, Mapping[str, Difference]]
-    folder: Path | None = None
-
-    @property
-    def title(self) -> str:
-        """What was compared, in one line."""
-        return (
-            f"{len(self.parameters)} systems, {self.games:,} games, {self.rows:,} rows,"
-            f" {self.blocks} blocks of games; best: {self.best}"
-        )
-
-    def columns(self) -> dict[str, list[Any]]:
-        """Return a row for each system and baseline, as ``comparison.csv`` has them."""
-        found: dict[str, list[Any]] = {"system": list(self.means)}
-        for name in MEASURES:
-            for what, ones in (("", self.means), ("_to_best", self.differences)):
-                some = [one[name] for one in ones.values()]
-                found[f"{name}{what}"] = [one.mean for one in some]
-                found[f"{name}{what}_half_width"] = [one.half_width for one in some]
-        return found
-
-    def summary(self) -> dict[str, Any]:
-        """Return what ``summary.json`` holds."""
-        return {
-            "systems": {
-                name: {
-                    "parameters": dict(self.parameters.get(name, {})),
-                    "baseline": name not in self.parameters,
-                    "predictions": {key: one.as_dict() for key, one in found.items()},
-                    "means": {key: one.as_dict() for key, one in self.means[name].items()},
-                    "to_best": {key: one.as_dict() for key, one in self.differences[name].items()},
-                }
-                for name, found in self.predictions.items()
-            },
-            "best": self.best,
-            "games": self.games,
-            "rows": self.rows,
-            "unrated_games": self.unrated,
-            "skipped_games": dict(self.skipped),
-            "burn_in": self.burn_in,
-            "blocks": self.blocks,
-        }
 
 
 def compare_systems(
@@ -131,6 +55,8 @@ def compare_systems(
     out: PathLike | None = None,
     columns: Mapping[str, str] = {},
     separator: str = ",",
+    tune: str | Sequence[str] = (),
+    train: float = 0.5,
     burn_in: int = 10,
     skip_bad_games: bool = False,
     progress: Callable[[int], None] = lambda done: None,
@@ -151,9 +77,12 @@ def compare_systems(
         Names of files in ``valmatch/game_logs/systems``.
     parameters : mapping
         Values of parameters that are not as published, by names such as ``elo.K``.
+    tune : str or sequence of str
+        Parameters to fit to the log loss of the first part of the log, by names such as ``elo.K``;
+        then all systems are compared on the games after that part.
     out : PathLike or None
         Folder for ``comparison.csv``, ``summary.json`` and ``manifest.json``.
-    columns, separator, burn_in, skip_bad_games, progress, warn
+    train, columns, separator, burn_in, skip_bad_games, progress, warn
         As `rate_games` takes them.
 
     Raises
@@ -164,7 +93,16 @@ def compare_systems(
         If the results cannot be written.
     """
     chosen = _chosen(arguments.names("system", system))
-    values = _values(chosen, parameters)
+    given = _by_system("parameters", chosen, parameters)
+    values = {one.name: values_of(one, given[one.name], {}) for one in chosen}
+    fitted = {
+        name: list(own)
+        for name, own in _by_system("tune", chosen, arguments.names("tune", tune)).items()
+        if own
+    }
+    for one in chosen:
+        check_tuned(one, fitted.get(one.name, ()))
+    arguments.level("train", train)
     arguments.whole("burn_in", burn_in)
     between = separator_called(separator)
     path = arguments.path("games", games)
@@ -181,6 +119,8 @@ def compare_systems(
                 "given": values,
                 "columns": dict(columns),
                 "separator": None if between == "," else between,
+                "tune": fitted or None,
+                "train": train if fitted else None,
                 "burn_in": burn_in,
                 "skip_bad_games": skip_bad_games,
             }
@@ -193,10 +133,25 @@ def compare_systems(
         if not held:
             raise InputError(f"{log.name}: holds no game that can be rated")
         everything = joined(held)
-        result = _compared(chosen, values, log, everything, burn_in, stop)
         for one in chosen:
-            own = result.predictions[one.name]["all"]
-            if remark := worse_than_a_coin(one, own, uneven_games(everything), errors=0.0):
+            if remark := nobody_at_home(values[one.name], log.at_home):
+                warn(remark)
+        n_first = games_to_fit(everything, train) if fitted else 0
+        for one in chosen:
+            if names := fitted.get(one.name, []):
+                start = values[one.name]
+                tuning = fit(one, names, start, everything, log.players, (), train, stop)
+                fitted[one.name] = list(tuning.fitted)
+                values[one.name] = dict(tuning.tuned.parameters)
+                for remark in tuning.remarks:
+                    warn(f"{one.name}: {remark}")
+        result = replace(
+            _compared(chosen, values, log, everything, n_first, burn_in, stop), fitted=fitted
+        )
+        uneven = uneven_games(part(everything, n_first, everything.n_games))
+        for one in chosen:
+            own, names = result.predictions[one.name]["all"], fitted.get(one.name, [])
+            if remark := worse_than_a_coin(one, own, uneven, 0.0, names):
                 warn(remark)
         if folder:
             result = replace(result, folder=folder.path)
@@ -218,16 +173,20 @@ def _chosen(names: Sequence[str]) -> list[System]:
     return [system_named(name) for name in names]
 
 
-def _values(systems: Sequence[System], given: Mapping[str, float]) -> dict[str, dict[str, float]]:
-    """Return the values of all parameters of each system."""
+def _by_system(
+    what: str, systems: Sequence[System], names: Mapping[str, float] | Sequence[str]
+) -> dict[str, dict[str, float]]:
+    """Return what is said of each system's parameters by names such as ``elo.K``."""
     own: dict[str, dict[str, float]] = {one.name: {} for one in systems}
-    for name, value in given.items():
+    for name in names:
         system, dot, parameter = name.partition(".")
         if not dot or system not in own:
             meant = ", ".join(f"{one}.{parameter or name}" for one in own)
-            raise InputError(f"{option('parameters')} {name}: of which system? (allowed: {meant})")
-        own[system][parameter] = value
-    return {one.name: values_of(one, own[one.name], {}) for one in systems}
+            raise InputError(f"{option(what)} {name}: of which system? (allowed: {meant})")
+        if parameter in own[system]:
+            raise InputError(f"{option(what)}: {name} is given twice")
+        own[system][parameter] = names[name] if isinstance(names, Mapping) else 0.0
+    return own
 
 
 def _compared(
@@ -235,53 +194,58 @@ def _compared(
     values: Mapping[str, Mapping[str, float]],
     log: GameLog,
     games: Games,
+    n_first: int,
     burn_in: int,
     stop: Callable[[], bool],
 ) -> ComparedSystems:
-    """Play the games by each system and by the baselines."""
-    blocks = blocks_of(games, log.dated)
+    """Play the games by each system and by the baselines; compare them after the first ones."""
+    rest = part(games, n_first, games.n_games)
+    blocks = [(n_first + first, n_first + last) for first, last in blocks_of(rest, log.dated)]
     sums = {
-        one.name: _sums(one, values.get(one.name, {}), log, games, blocks, burn_in, stop)
+        one.name: tallies(one, values.get(one.name, {}), log.players, games, blocks, burn_in, stop)
         for one in (*systems, COIN, RECORD)
     }
-    predictions = {
-        name: dict(zip(TALLIES, map(scores, own.sum(axis=0)), strict=True))
-        for name, own in sums.items()
-    }
-    best = min(values, key=lambda name: predictions[name]["all"].log_loss or 0.0)
-    ones = {name: own[:, 0] for name, own in sums.items()}
-    return ComparedSystems(
-        parameters=values,
-        best=best,
-        games=games.n_games,
-        rows=len(games.players),
+    return replace(
+        compared(sums, values, rest, burn_in),
         unrated=log.unrated,
         skipped=log.skipped,
-        burn_in=burn_in,
-        blocks=len(blocks),
-        predictions=predictions,
-        means={n: {m: difference(m, one) for m in MEASURES} for n, one in ones.items()},
-        differences={
-            n: {m: difference(m, one, ones[best]) for m in MEASURES} for n, one in ones.items()
-        },
+        fitted_to=n_first,
     )
 
 
-def _sums(
+def tallies(
     system: System,
     values: Mapping[str, float],
-    log: GameLog,
+    players: Names,
     games: Games,
     blocks: Sequence[tuple[int, int]],
     burn_in: int,
-    stop: Callable[[], bool],
+    stop: Callable[[], bool] = lambda: False,
 ) -> Floats:
-    """Return (blocks, 2, columns) tallies of the games of each block, played by a system."""
-    roster = Roster(system, values, log.players, ())
+    """Return (blocks, 2, columns) tallies of the games of each block, played by a system.
+
+    Parameters
+    ----------
+    system : System
+        The system.
+    values : mapping
+        Values of its parameters.
+    players : Names
+        The players of the games.
+    games : Games
+        The games; those before the first block are played too.
+    blocks : sequence of tuple of int
+        The first and the last game, exclusive, of each block, one after the other.
+    burn_in : int
+        See `compare_systems`.
+    stop : callable
+        Returns whether to give up.
+    """
+    roster = Roster(system, values, players, ())
     found = []
-    for first, last in blocks:
+    for first, last in [(0, blocks[0][0]), *blocks]:
         roster.tally[:] = 0.0
         for some in until_stopped(pieces(part(games, first, last), system.pairs_at_once), stop):
             roster.play(some, burn_in)
         found.append(roster.tally.copy())
-    return np.array(found)
+    return np.array(found[1:])

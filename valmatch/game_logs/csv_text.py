@@ -12,7 +12,7 @@ from pydantic_core import to_json
 from valmatch.compilation import inlined, njit
 from valmatch.game_logs.names import Texts
 
-__all__ = ["lines", "numerals", "time_text", "times", "words"]
+__all__ = ["lines", "numerals", "small_numerals", "time_text", "times", "words"]
 
 Bytes = NDArray[np.uint8]
 Integers = NDArray[np.int64]
@@ -23,12 +23,24 @@ _NEWLINE, _RETURN, _QUOTE, _COMMA, _SPACE, _MINUS, _COLON, _ZERO = b'\n\r", -:0'
 _DAY, _MOMENT = len("2024-02-16"), len("2024-02-16 17:00:00")
 
 
+class Numerals(Texts):
+    """Texts that need no quotes."""
+
+    __slots__ = ()
+
+
 def words(texts: Sequence[str]) -> Texts:
     """Return texts as a column."""
     pieces = [text.encode() for text in texts]
     ends = np.cumsum([len(piece) for piece in pieces], dtype=np.int64)
     starts = np.concatenate([[0], ends[:-1]])
     return Texts(np.frombuffer(bytearray().join(pieces), np.uint8), starts, ends)
+
+
+def small_numerals(values: Integers) -> Texts:
+    """Return whole numbers from 0 on, at least one, as `numerals`; sooner where all are small."""
+    most = int(values.max())
+    return numerals(np.arange(most + 1)).at(values) if most < len(values) else numerals(values)
 
 
 def numerals(values: Integers | Floats) -> Texts:
@@ -44,7 +56,7 @@ def numerals(values: Integers | Floats) -> Texts:
         starts[k] = len(text)
         text += repr(values[k].item()).encode()
         ends[k] = len(text)
-    return Texts(np.frombuffer(text, np.uint8), starts, ends)
+    return Numerals(np.frombuffer(text, np.uint8), starts, ends)
 
 
 def time_text(value: float, dated: bool) -> str:
@@ -74,7 +86,7 @@ def times(values: Floats, dated: bool) -> Texts:
     text = np.empty(_MOMENT * len(values), np.uint8)
     _put_moments(values.astype(np.int64), text)
     starts = _MOMENT * np.arange(len(values))
-    return Texts(text, starts, starts + np.where(values % 86400.0 == 0.0, _DAY, _MOMENT))
+    return Numerals(text, starts, starts + np.where(values % 86400.0 == 0.0, _DAY, _MOMENT))
 
 
 @njit
@@ -109,47 +121,77 @@ def _put_number(text: Bytes, at: int, digits: int, number: int) -> None:
         number //= 10
 
 
-def lines(columns: tuple[Texts, ...]) -> str:
+def lines(columns: Sequence[Texts]) -> str:
     """Return the CSV lines of equally long columns, with quotes where a cell needs them."""
-    return _lines(columns).tobytes().decode()
+    n = len(columns[0].starts)
+    sizes = np.full(n, len(columns))  # of what stands between cells
+    more = [np.zeros(0 if isinstance(column, Numerals) else n, np.int64) for column in columns]
+    for column, own in zip(columns, more, strict=True):
+        sizes += column.ends - column.starts
+        if len(own):
+            _measure_quotes(column.buffer, column.starts, column.ends, own)
+            sizes += own
+    places = np.cumsum(sizes) - sizes
+    text = np.empty(int(sizes.sum()), np.uint8)
+    marks = [_COMMA] * (len(columns) - 1) + [_NEWLINE]
+    for column, own, mark in zip(columns, more, marks, strict=True):
+        _put(text, places, column.buffer, column.starts, column.ends, own, mark)
+    return text.tobytes().decode()
 
 
 @njit
-def _lines(columns: tuple[Texts, ...]) -> Bytes:
-    """Return `lines` in UTF-8."""
-    n = len(columns[0].starts)
-    most = 0
-    for k in range(len(columns)):
-        for row in range(n):
-            most += 2 * (columns[k].ends[row] - columns[k].starts[row]) + 3
-    text = np.empty(most, np.uint8)
-    at = 0
-    for row in range(n):
-        for k in range(len(columns)):
-            at = _put(text, at, columns[k].buffer, columns[k].starts[row], columns[k].ends[row])
-            text[at] = _COMMA
-            at += 1
-        text[at - 1] = _NEWLINE
-    return text[:at]
+def _measure_quotes(buffer: Bytes, starts: Integers, ends: Integers, more: Integers) -> None:
+    """Work out by how much quotes make each cell longer."""
+    for row in range(len(starts)):
+        special, quotes = False, 0
+        for k in range(starts[row], ends[row]):
+            byte = buffer[k]
+            special = special or byte in (_COMMA, _QUOTE, _NEWLINE, _RETURN)
+            quotes += byte == _QUOTE
+        more[row] = 2 + quotes if special else 0
 
 
-@inlined
-def _put(text: Bytes, at: int, buffer: Bytes, start: int, end: int) -> int:
-    """Put a cell into `text`; return the place behind it."""
-    special = False
-    for k in range(start, end):
-        byte = buffer[k]
-        text[at + k - start] = byte
-        special = special or byte in (_COMMA, _QUOTE, _NEWLINE, _RETURN)
-    if not special:
-        return at + end - start
-    text[at] = _QUOTE
-    at += 1
-    for k in range(start, end):
-        if buffer[k] == _QUOTE:
+@njit
+def _put(
+    text: Bytes,
+    places: Integers,
+    buffer: Bytes,
+    starts: Integers,
+    ends: Integers,
+    more: Integers,
+    mark: int,
+) -> None:
+    """Put the cells of a column, and a mark behind each, into the text; move on the places.
+
+    Parameters
+    ----------
+    text : (bytes,) ndarray of uint8
+        Filled.
+    places : (rows,) ndarray of int64
+        Where the next cell of each row begins.
+    buffer, starts, ends
+        The cells.
+    more : ndarray of int64
+        By how much quotes make each cell longer; empty where none does.
+    mark : int
+        The byte.
+    """
+    for row in range(len(starts)):
+        at, start, end = places[row], starts[row], ends[row]
+        if len(more) and more[row]:
             text[at] = _QUOTE
             at += 1
-        text[at] = buffer[k]
-        at += 1
-    text[at] = _QUOTE
-    return at + 1
+            for k in range(start, end):
+                if buffer[k] == _QUOTE:
+                    text[at] = _QUOTE
+                    at += 1
+                text[at] = buffer[k]
+                at += 1
+            text[at] = _QUOTE
+            at += 1
+        else:
+            for k in range(end - start):
+                text[at + k] = buffer[start + k]
+            at += end - start
+        text[at] = mark
+        places[row] = at + 1

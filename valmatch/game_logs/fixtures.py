@@ -43,6 +43,8 @@ class Fixture(NamedTuple):
         When it will be played; NaN if that is not known.
     dated : bool
         Whether that is a moment, in seconds since 1970.
+    at_home : bool
+        Whether the first side plays at home; else nobody does.
     """
 
     where: str
@@ -50,6 +52,7 @@ class Fixture(NamedTuple):
     sides: Sequence[Sequence[str]]
     time: float
     dated: bool
+    at_home: bool
 
 
 class _Row(NamedTuple):
@@ -61,6 +64,8 @@ class _Row(NamedTuple):
 
 def parse_pairs(texts: Sequence[str], known: Iterable[str]) -> list[Fixture]:
     """Return the fixtures that texts such as ``ann,bob`` or ``ann;bob,cy;dan`` stand for.
+
+    Nobody plays at home in them.
 
     Raises
     ------
@@ -87,7 +92,8 @@ def read_fixtures(
     `home` and `away`, `player_a` and `player_b`, `winner` and `loser` (whoever wins), or
     `side_1`, `side_2` and as many more as there are (empty: no further side), optional `game` and
     `time`; the players of a side are divided by semicolons, unless the whole cell is a player's
-    name. Other columns do not count, so that a log can be predicted as if it were to come.
+    name. The side `home` plays at home, nobody in files without it. Other columns do not count, so
+    that a log can be predicted as if it were to come.
 
     Parameters
     ----------
@@ -183,7 +189,8 @@ def _wide(rows: Iterable[_Row], columns: Columns, known: set[str]) -> Iterator[F
     meanings = [meaning for meaning in columns.places if meaning not in ("game", "time")]
     for number, (where, cells) in enumerate(rows, 1):
         sides = [_players(cells[meaning], known) for meaning in meanings if cells[meaning]]
-        yield _fixture(where, cells.get("game") or f"{number}", sides, cells.get("time", ""))
+        game, time = cells.get("game") or f"{number}", cells.get("time", "")
+        yield _fixture(where, game, sides, time, at_home="home" in cells)
 
 
 def _players(cell: str, known: set[str]) -> list[str]:
@@ -193,7 +200,9 @@ def _players(cell: str, known: set[str]) -> list[str]:
     return [name.strip() for name in cell.split(_BETWEEN)]
 
 
-def _fixture(where: str, game: str, sides: Sequence[Sequence[str]], time: str = "") -> Fixture:
+def _fixture(
+    where: str, game: str, sides: Sequence[Sequence[str]], time: str = "", at_home: bool = False
+) -> Fixture:
     """Return a fixture, checked."""
     seen: set[str] = set()
     for player in (player for side in sides for player in side):
@@ -207,4 +216,4 @@ def _fixture(where: str, game: str, sides: Sequence[Sequence[str]], time: str = 
     if time and math.isnan(found):
         allowed = "a number or an ISO 8601 moment"
         raise InputError(f"{where}: time: {time!r} (allowed: {allowed})")
-    return Fixture(where, game, sides, found, number is None)
+    return Fixture(where, game, sides, found, number is None, at_home)

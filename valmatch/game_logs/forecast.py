@@ -108,15 +108,16 @@ def _duels(
     fixtures: Sequence[Fixture], beliefs: Mapping[str, Known], newcomer: Known
 ) -> tuple[Games, Players]:
     """Return each side of each fixture with each other one as a game of players of their own."""
-    duels = [(fixture.time, *two) for fixture in fixtures for two in permutations(fixture.sides, 2)]
+    duels = [(one, *two) for one in fixtures for two in permutations(range(len(one.sides)), 2)]
     # By name, as in a log: sums of floats depend on the order.
-    sides = [sorted(side, key=str.encode) for _, *two in duels for side in two]
+    sides = [sorted(one.sides[k], key=str.encode) for one, *two in duels for k in two]
     people = [beliefs.get(player, newcomer) for side in sides for player in side]
     sizes = np.array([len(side) for side in sides])
     n, n_sides, n_rows = len(duels), len(sides), len(people)
     games = Games(
         names=np.arange(n),
-        times=np.array([time for time, *_ in duels]),
+        times=np.array([one.time for one, *_ in duels]),
+        homes=np.array([two.index(0) if one.at_home and 0 in two else -1 for one, *two in duels]),
         game_starts=np.arange(0, n_sides + 1, 2),
         side_starts=np.concatenate([[0], np.cumsum(sizes)]),
         points=np.zeros(n_sides),

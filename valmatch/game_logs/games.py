@@ -30,6 +30,8 @@ class Games(NamedTuple):
         (games,): number of each game's name.
     times : numpy.ndarray
         (games,): moment of each game; 0 where the log has no times.
+    homes : numpy.ndarray
+        (games,): the side that plays at home, counted from 0 in each game; -1 where none does.
     game_starts : numpy.ndarray
         (games + 1,): first side of each game.
     side_starts : numpy.ndarray
@@ -48,6 +50,7 @@ class Games(NamedTuple):
 
     names: Integers
     times: Floats
+    homes: Integers
     game_starts: Integers
     side_starts: Integers
     points: Floats
@@ -69,6 +72,7 @@ def part(games: Games, first: int, last: int) -> Games:
     return Games(
         games.names[first:last],
         games.times[first:last],
+        games.homes[first:last],
         games.game_starts[first : last + 1] - sides.start,
         games.side_starts[sides.start : sides.stop + 1] - rows.start,
         games.points[sides],
@@ -105,12 +109,13 @@ def until_stopped(parts: Iterable[Games], stop: Callable[[], bool]) -> Iterator[
 
 def joined(parts: Sequence[Games]) -> Games:
     """Return all games of at least one part, one part after the other."""
-    names, times, _, _, points, players, sides, rates, minutes = (
+    names, times, homes, _, _, points, players, sides, rates, minutes = (
         np.concatenate(column) for column in zip(*parts, strict=True)
     )
     return Games(
         names,
         times,
+        homes,
         _joined_starts([games.game_starts for games in parts]),
         _joined_starts([games.side_starts for games in parts]),
         points,
@@ -133,6 +138,7 @@ def reordered(games: Games, order: Integers) -> Games:
     return Games(
         games.names[order],
         games.times[order],
+        games.homes[order],
         game_starts,
         side_starts,
         games.points[sides],

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TextIO
 
 import numpy as np
+from numpy.typing import NDArray
 
-from valmatch.game_logs.csv_text import lines, numerals, times
+from valmatch.game_logs.csv_text import lines, numerals, small_numerals, times
 from valmatch.game_logs.games import Games
 from valmatch.game_logs.names import Texts
 from valmatch.game_logs.ranks import Ranks
@@ -14,6 +15,9 @@ from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.system import Played
 
 __all__ = ["HistoryWriter", "titles"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 TIME = "time"
 COLUMNS = ("game", "player", "side", "expected", "score", "rating_before", "rating_after")
@@ -60,9 +64,9 @@ class HistoryWriter:
             columns += (times(games.times, self._log.dated).at(game_of_row),)
         columns += (
             self._log.players.cells(games.players),
-            numerals(games.sides[games.side_starts[:-1]] + 1).at(side_of_row),
+            small_numerals(games.sides[games.side_starts[:-1]] + 1).at(side_of_row),
             numerals(played.expected / opponents).at(side_of_row),
-            numerals(played.scored / opponents).at(side_of_row),
+            _scores(played.scored, opponents).at(side_of_row),
             numerals(played.before),
             numerals(played.after),
         )
@@ -71,8 +75,8 @@ class HistoryWriter:
                 numerals(games.rates),
                 numerals(played.offsets),
                 numerals(played.scales).at(game_of_row),
-                numerals((played.scales < 1.0).astype(np.int64)).at(game_of_row),
-                numerals(self._ranks.after(games, played)),
+                small_numerals((played.scales < 1.0).astype(np.int64)).at(game_of_row),
+                small_numerals(self._ranks.after(games, played)),
             )
         self._file.write(lines(columns))
 
@@ -81,3 +85,10 @@ def titles(log: GameLog, games: Games) -> Texts:
     """Return the names of some games; without a column for it, their rows among the data."""
     names = log.game_names
     return names.cells(games.names) if names else numerals(games.names + 1)
+
+
+def _scores(scored: Floats, opponents: Integers) -> Texts:
+    """Return the mean scores of sides; of games of two sides there are three."""
+    if (opponents == 1).all():
+        return numerals(np.array([0.0, 0.5, 1.0])).at((2.0 * scored).astype(np.int64))
+    return numerals(scored / opponents)

@@ -34,7 +34,7 @@ class Texts(NamedTuple):
 
     def at(self, places: Integers) -> Texts:
         """Return the pieces at some places."""
-        return Texts(self.buffer, self.starts[places], self.ends[places])
+        return self._replace(starts=self.starts[places], ends=self.ends[places])
 
 
 class Names:

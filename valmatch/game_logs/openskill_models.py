@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from itertools import combinations, pairwise
 from typing import Any
@@ -76,7 +77,8 @@ def rate(
         loss, weight = 0.0, 2.0 / (len(teams) * (len(teams) - 1))
         for a, b in combinations(range(len(teams)), 2):
             expected = model.predict_win([teams[a], teams[b]])[0]
-            loss += note_sides(games, first + a, first + b, expected, in_tally, weight, played)
+            two = (first + a, first + b)
+            loss += note_sides(games, *two, expected, math.nan, in_tally, weight, played)
         close_game(game, loss, in_tally, played)
         new = model.rate(teams, ranks=[-point for point in points])
     except ArithmeticError as error:

@@ -9,7 +9,7 @@ from valmatch.errors import InputError, option
 from valmatch.game_logs.system import System
 from valmatch.nearest import hint
 
-__all__ = ["parse_parameters", "values_of"]
+__all__ = ["check_tuned", "parse_parameters", "values_of"]
 
 
 def parse_parameters(texts: Sequence[str]) -> dict[str, float]:
@@ -30,6 +30,23 @@ def parse_parameters(texts: Sequence[str]) -> dict[str, float]:
             raise InputError(f"{option('parameters')} {text}: (allowed: NAME=NUMBER, such as K=24)")
         values[name] = number
     return values
+
+
+def check_tuned(system: System, names: Sequence[str]) -> None:
+    """Check the names of parameters that are to be fitted.
+
+    Raises
+    ------
+    InputError
+        If the system has no such parameter, or one is there twice.
+    """
+    known = [parameter.name for parameter in system.parameters]
+    for name in names:
+        if name not in known:
+            what = f"{system.name} has no such parameter ({hint(name, known)})"
+            raise InputError(f"{option('tune')} {name}: {what}")
+        if names.count(name) > 1:
+            raise InputError(f"{option('tune')}: {name} is given twice")
 
 
 def values_of(

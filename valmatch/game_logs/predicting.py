@@ -22,6 +22,7 @@ from valmatch.game_logs.fixtures import Fixture, parse_pairs, read_fixtures
 from valmatch.game_logs.forecast import Forecast, forecast
 from valmatch.game_logs.parameters import values_of
 from valmatch.game_logs.reading.columns import separator_called
+from valmatch.game_logs.remarks import nobody_at_home
 from valmatch.game_logs.roster import LAST_GAME, Known
 from valmatch.game_logs.system import System
 from valmatch.game_logs.systems import system_named
@@ -180,6 +181,8 @@ def predict_games(
     games = read_fixtures(path, columns, names, between) if path else []
     games += parse_pairs(texts, names)
     _check(games, chosen, earlier, known)
+    if remark := nobody_at_home(values, any(one.at_home for one in games)):
+        warn(remark)
     claimed: AbstractContextManager[RunFolder | None] = nullcontext()
     if out is not None:
         claimed = _claim(arguments.path("out", out), earlier, path, values, chosen, games)
@@ -244,7 +247,7 @@ def _claim(
 ) -> RunFolder:
     """Return the folder of the predictions, claimed."""
     refuse_to_replace(out, WRITTEN, (earlier.path, fixtures))
-    text = repr([(one.game, one.sides, one.time) for one in games])
+    text = repr([(one.game, one.sides, one.time, one.at_home) for one in games])
     identity = {
         "system": system.name,
         "given": dict(values),

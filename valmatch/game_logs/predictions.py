@@ -12,7 +12,7 @@ from valmatch.compilation import inlined
 from valmatch.game_logs.games import Games
 from valmatch.game_logs.scores import note_game, note_pair
 from valmatch.game_logs.system import Played, Players
-from valmatch.ratings.zonestats import predicted_outcome
+from valmatch.ratings.davidson import chances
 
 __all__ = [
     "after_burn_in",
@@ -59,7 +59,14 @@ def open_game(games: Games, game: int, played: Played) -> None:
 
 @inlined
 def note_sides(
-    games: Games, a: int, b: int, expected: float, rows: int, weight: float, played: Played
+    games: Games,
+    a: int,
+    b: int,
+    expected: float,
+    draw: float,
+    rows: int,
+    weight: float,
+    played: Played,
 ) -> float:
     """Note the prediction of side `a` against side `b`; return its part of the game's log loss.
 
@@ -71,6 +78,8 @@ def note_sides(
         Sides of one game.
     expected : float
         Predicted score of `a`, in [0, 1].
+    draw : float
+        Probability of a draw; NaN of a system that knows none.
     rows : int
         Rows of the tally that it counts in, see `after_burn_in`.
     weight : float
@@ -83,7 +92,7 @@ def note_sides(
     played.expected[b] += 1.0 - expected
     played.scored[a] += score
     played.scored[b] += 1.0 - score
-    return weight * note_pair(played.tally, rows, expected, score, weight)
+    return weight * note_pair(played.tally, rows, expected, draw, score, weight)
 
 
 @inlined
@@ -95,9 +104,30 @@ def close_game(game: int, loss: float, rows: int, played: Played) -> None:
 
 @inlined
 def predict_by_means(
-    games: Games, players: Players, burn_in: int, game: int, spread: float, played: Played
+    games: Games,
+    players: Players,
+    burn_in: int,
+    game: int,
+    spread: float,
+    home_advantage: float,
+    draw_weight: float,
+    played: Played,
 ) -> None:
-    """Predict a game by the logistic rule between the mean ratings of its sides."""
+    """Predict a game by the logistic rule between the mean ratings of its sides.
+
+    Parameters
+    ----------
+    games, players, burn_in, played
+        As in `System.play`.
+    game : int
+        The game.
+    spread : float
+        The lead at which a side wins e times as often as it loses.
+    home_advantage : float
+        What the side at home is ahead by.
+    draw_weight : float
+        Of draws, see `valmatch.ratings.davidson`; 0: they are not predicted.
+    """
     first, last = games.game_starts[game], games.game_starts[game + 1]
     for side in range(first, last):
         lo, hi = games.side_starts[side], games.side_starts[side + 1]
@@ -107,12 +137,15 @@ def predict_by_means(
             played.before[row] = rating
             total += rating
         played.strengths[side] = total / (hi - lo)
+    if games.homes[game] >= 0:
+        played.strengths[first + games.homes[game]] += home_advantage
     open_game(games, game, played)
     rows = after_burn_in(games, players, burn_in, games.side_starts[first], games.side_starts[last])
     weight = 2.0 / ((last - first) * (last - first - 1))
     loss = 0.0
     for a in range(first, last):
         for b in range(a + 1, last):
-            expected = predicted_outcome(played.strengths[a], played.strengths[b], spread)
-            loss += note_sides(games, a, b, expected, rows, weight, played)
+            lead = (played.strengths[a] - played.strengths[b]) / spread
+            expected, draw = chances(lead, draw_weight)
+            loss += note_sides(games, a, b, expected, draw, rows, weight, played)
     close_game(game, loss, rows, played)

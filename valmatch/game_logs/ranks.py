@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -86,14 +88,30 @@ def _correct(
             player = players[row]
             if stands[player] >= 0:
                 _add(counts, stands[player], -1)
-            elif np.isnan(ratings[player]):
+            elif math.isnan(ratings[player]):
                 gained += 1
             else:
-                _add(counts, np.searchsorted(marks, ratings[player]), -1)
+                _add(counts, _below(marks, ratings[player]), -1)
             stands[player] = places[row]
             _add(counts, places[row], 1)
         for row in range(ends[game], ends[game + 1]):
             ranks[row] += gained - _upto(counts, places[row])
+
+
+@inlined
+def _below(marks: Floats, rating: float) -> int:
+    """Return how many marks, in order, are below a rating.
+
+    With numpy's search every start would load the algebra of numba and scipy.
+    """
+    low, high = 0, len(marks)
+    while low < high:
+        middle = (low + high) // 2
+        if marks[middle] < rating:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @inlined

@@ -18,13 +18,18 @@ from valmatch.game_logs.files import HISTORY, PAIRS, RATINGS, SUMMARY, claim, wr
 from valmatch.game_logs.games import Games, joined, pieces, until_stopped
 from valmatch.game_logs.history import HistoryWriter
 from valmatch.game_logs.pairs import PairsWriter
-from valmatch.game_logs.parameters import values_of
+from valmatch.game_logs.parameters import check_tuned, values_of
 from valmatch.game_logs.ranks import Ranks
 from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.columns import separator_called
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.reading.rows import DEFAULT_MINUTES
-from valmatch.game_logs.remarks import games_left_out, uneven_games, worse_than_a_coin
+from valmatch.game_logs.remarks import (
+    games_left_out,
+    nobody_at_home,
+    uneven_games,
+    worse_than_a_coin,
+)
 from valmatch.game_logs.roster import COUNTS, LAST_GAME, Known, Ranking, Roster
 from valmatch.game_logs.scores import TALLIES, Scores, scores
 from valmatch.game_logs.system import System
@@ -32,7 +37,6 @@ from valmatch.game_logs.systems import DEFAULT, system_named
 from valmatch.game_logs.systems.zonestats import ZoneStats
 from valmatch.game_logs.tuning import Tuning
 from valmatch.game_logs.tuning import tune as fit
-from valmatch.nearest import hint
 from valmatch.ratings.zonestats_cap import MOST_DISTANT, Cap
 from valmatch.storage.output import to_json, write_atomically
 from valmatch.storage.results import Result
@@ -205,7 +209,7 @@ def rate_games(
         raise InputError(f"{option('pairs=True')}: needs {option('out')}, the folder for {PAIRS}")
     given = values_of(chosen, parameters, earlier.parameters if earlier else {})
     tune = arguments.names("tune", tune)
-    _check(chosen, tune)
+    check_tuned(chosen, tune)
     arguments.level("train", train)
     arguments.whole("burn_in", burn_in)
     between = separator_called(separator)
@@ -221,6 +225,8 @@ def rate_games(
         if chosen.name == "zonestats" and "minutes" not in log.columns.places:
             warn(f"no column minutes: every player counts as {DEFAULT_MINUTES:g} minutes in a game")
         folder = None
+        if not tune and (remark := nobody_at_home(given, log.at_home)):
+            warn(remark)
         if out is not None:
             identity = {
                 "system": chosen.name,
@@ -266,8 +272,8 @@ def rate_games(
                 raise InputError(f"{log.name}: holds no game that can be rated")
             for remark in tuning.remarks if tuning else ():
                 warn(remark)
-            remark = worse_than_a_coin(chosen, predictions["all"], uneven, errors=2.0)
-            if remark and not tuning:
+            fitted = tuning.fitted if tuning else ()
+            if remark := worse_than_a_coin(chosen, predictions["all"], uneven, 2.0, fitted):
                 warn(remark)
             result = RatedLog(
                 system=chosen.name,
@@ -351,14 +357,3 @@ def _system(name: str, cap: str, pairs: bool) -> System:
         what = f"{name} compares no pairs of players (allowed with: zonestats)"
         raise InputError(f"{option('pairs=True')}: {what}")
     return chosen
-
-
-def _check(system: System, tune: Sequence[str]) -> None:
-    """Check the parameters that are to be fitted."""
-    names = [parameter.name for parameter in system.parameters]
-    for name in tune:
-        if name not in names:
-            what = f"{system.name} has no such parameter ({hint(name, names)})"
-            raise InputError(f"{option('tune')} {name}: {what}")
-        if tune.count(name) > 1:
-            raise InputError(f"{option('tune')}: {name} is given twice")

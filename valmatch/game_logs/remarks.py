@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -12,10 +13,13 @@ from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.scores import Scores
 from valmatch.game_logs.system import System
 
-__all__ = ["games_left_out", "uneven_games", "worse_than_a_coin"]
+__all__ = ["games_left_out", "nobody_at_home", "uneven_games", "worse_than_a_coin"]
 
 COIN = math.log(2.0)
 """The log loss of who always expects half a win."""
+
+_NEAR = 1e-3
+"""A fit to what cannot be predicted comes so close to the coin."""
 
 
 def games_left_out(log: GameLog) -> list[str]:
@@ -30,6 +34,22 @@ def games_left_out(log: GameLog) -> list[str]:
     return found
 
 
+def nobody_at_home(values: Mapping[str, float], at_home: bool) -> str:
+    """Say that an advantage of playing at home counts in no game; or nothing.
+
+    Parameters
+    ----------
+    values : mapping
+        Values of the parameters of a system.
+    at_home : bool
+        Whether games have a side at home.
+    """
+    advantage = values.get("home_advantage", 0.0)
+    if at_home or not advantage:
+        return ""
+    return f"home_advantage = {advantage!r} counts in no game: there are no columns home and away"
+
+
 def uneven_games(games: Games) -> int:
     """Return the number of games whose sides differ in their number of players."""
     if not games.n_games:
@@ -39,7 +59,9 @@ def uneven_games(games: Games) -> int:
     return int((np.maximum.reduceat(sizes, first) > np.minimum.reduceat(sizes, first)).sum())
 
 
-def worse_than_a_coin(system: System, found: Scores, uneven: int, errors: float) -> str:
+def worse_than_a_coin(
+    system: System, found: Scores, uneven: int, errors: float, fitted: Sequence[str] = ()
+) -> str:
     """Say that a system predicts worse than a coin, and what may be the reason; or nothing.
 
     Parameters
@@ -52,9 +74,12 @@ def worse_than_a_coin(system: System, found: Scores, uneven: int, errors: float)
         Games whose sides differ in their number of players.
     errors : float
         By more than so many standard errors.
+    fitted : sequence of str
+        Parameters that were fitted to a part of the log.
     """
     log_loss = COIN if found.log_loss is None else found.log_loss
-    if log_loss - errors * (found.log_loss_std_error or 0.0) <= COIN:
+    bearable = COIN + (_NEAR if fitted else 0.0)
+    if log_loss - errors * (found.log_loss_std_error or 0.0) <= bearable:
         return ""
     why = "its parameters may be far from the scale of this log"
     if uneven and system.adds_up:
@@ -62,10 +87,13 @@ def worse_than_a_coin(system: System, found: Scores, uneven: int, errors: float)
             f"to it a side is as strong as the sum of its players, and {_counted(uneven, 'game')}"
             " had sides of unequal size"
         )
-    names = ",".join(system.tuned_first)
+    way_out = f"{option('tune')} {','.join(system.tuned_first)} fits it to the log"
+    if set(system.tuned_first) <= set(fitted):
+        why = "what was fitted to the first part of the log does not hold in the rest"
+        way_out = "another system may"
     return (
         f"{system.name} predicts worse than a coin (log loss {log_loss:.4f}, a coin {COIN:.4f}):"
-        f" {why}; {option('tune')} {names} fits it to the log"
+        f" {why}; {way_out}"
     )
 
 

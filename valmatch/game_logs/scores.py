@@ -16,7 +16,17 @@ __all__ = ["TALLIES", "CalibrationBin", "Scores", "new_tally", "note_game", "not
 Floats = NDArray[np.float64]
 
 # Columns of a tally, one row of which adds up all games, the other those after the burn-in.
-GAMES, DECIDED, CORRECT, LOSS, LOSS_SQUARED, BRIER, FIRST_BIN = range(7)
+(
+    GAMES,
+    DECIDED,
+    CORRECT,
+    LOSS,
+    LOSS_SQUARED,
+    BRIER,
+    THREE_WAY,
+    THREE_WAY_LOSS,
+    FIRST_BIN,
+) = range(9)
 TALLIES = ("all", "after_burn_in")
 
 _BINS = 10  # of the favourite's expected score, from 0.5 to 1
@@ -29,7 +39,9 @@ def new_tally() -> Floats:
 
 
 @inlined
-def note_pair(tally: Floats, rows: int, expected: float, score: float, weight: float) -> float:
+def note_pair(
+    tally: Floats, rows: int, expected: float, draw: float, score: float, weight: float
+) -> float:
     """Note the prediction of one pair of sides; return its log loss.
 
     Parameters
@@ -40,6 +52,8 @@ def note_pair(tally: Floats, rows: int, expected: float, score: float, weight: f
         2 after the burn-in, else 1.
     expected
         Predicted score of either side, in [0, 1].
+    draw
+        Probability of a draw; NaN of a system that knows none.
     score
         Its score: 1, 0.5 or 0.
     weight
@@ -47,6 +61,8 @@ def note_pair(tally: Floats, rows: int, expected: float, score: float, weight: f
     """
     if expected < 0.5:
         expected, score = 1.0 - expected, 1.0 - score
+    if draw == draw:
+        _note_result(tally, rows, expected, draw, score, weight)
     # Without a favourite a prediction is half right, whichever side is named first.
     observed = 0.5 if expected == 0.5 else score
     column = FIRST_BIN + 3 * min(int((expected - 0.5) * 2 * _BINS), _BINS - 1)
@@ -62,6 +78,22 @@ def note_pair(tally: Floats, rows: int, expected: float, score: float, weight: f
     upper = math.log(max(expected, _LEAST))
     lower = math.log(max(1.0 - expected, _LEAST))
     return -(score * upper + (1.0 - score) * lower)
+
+
+@inlined
+def _note_result(
+    tally: Floats, rows: int, expected: float, draw: float, score: float, weight: float
+) -> None:
+    """Note how likely the result of a pair of sides was, with draws as results of their own."""
+    likely = draw
+    if score == 1.0:
+        likely = expected - 0.5 * draw
+    elif score == 0.0:
+        likely = 1.0 - expected - 0.5 * draw
+    loss = -math.log(max(likely, _LEAST))
+    for row in range(rows):
+        tally[row, THREE_WAY] += weight
+        tally[row, THREE_WAY_LOSS] += weight * loss
 
 
 @inlined
@@ -120,6 +152,9 @@ class Scores:
         Mean of (p - s)^2; None without a game.
     calibration : tuple
         Bins that hold a prediction.
+    three_way_log_loss : float or None
+        Mean of -ln of the probability that the result had, a win, a draw or a loss; None of a
+        system that knows no draws.
     """
 
     games: int
@@ -129,16 +164,20 @@ class Scores:
     log_loss_std_error: float | None
     brier_score: float | None
     calibration: tuple[CalibrationBin, ...]
+    three_way_log_loss: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields as ``summary.json`` holds them."""
-        return asdict(self)
+        found = asdict(self)
+        if self.three_way_log_loss is None:
+            del found["three_way_log_loss"]
+        return found
 
 
 def scores(row: Floats) -> Scores:
     """Return what one row of a tally says."""
     sums = row[:FIRST_BIN].tolist()
-    n, decided = sums[GAMES], sums[DECIDED]
+    n, decided, three_way = sums[GAMES], sums[DECIDED], sums[THREE_WAY]
     bins = []
     for k, (weight, predicted, observed) in enumerate(row[FIRST_BIN:].reshape(-1, 3).tolist()):
         if weight:
@@ -156,4 +195,5 @@ def scores(row: Floats) -> Scores:
         log_loss_std_error=std_error,
         brier_score=sums[BRIER] / n if n else None,
         calibration=tuple(bins),
+        three_way_log_loss=sums[THREE_WAY_LOSS] / three_way if three_way else None,
     )

@@ -192,6 +192,13 @@ class System(ABC):
     most_players = MOST_PLAYERS
     pairs_at_once = 20_000_000
 
+    def searched(self, name: str, values: Mapping[str, float]) -> tuple[float, float] | None:
+        """Return the least and the greatest value where a fit looks for a parameter.
+
+        None: over factors of its value; what may well be 0 has a range, which is searched evenly.
+        """
+        return None
+
     @abstractmethod
     def newcomer(self, values: Mapping[str, float]) -> Sequence[float]:
         """Return the state of a player without a game."""

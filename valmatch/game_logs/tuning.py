@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,15 @@ from valmatch.game_logs.roster import Known, Roster
 from valmatch.game_logs.scores import Scores, scores
 from valmatch.game_logs.system import System
 
-__all__ = ["Trial", "Tuning", "tune"]
+__all__ = ["Trial", "Tuning", "games_to_fit", "tune"]
+
+HOME, DRAWS = "home_advantage", "draw_probability"
+"""Parameters of which not every log tells something, or which say how likely three results are."""
 
 _RANGE = 1024.0  # factor up and down within which a parameter is searched
 _STEPS = 21  # of the coarse search over this range
 _EVALUATIONS = 150  # at most, of the fine search, for each parameter
+_NOTHING = 1e-6  # by which the loss changes over a whole range where nothing depends on a value
 
 
 @dataclass(frozen=True)
@@ -108,8 +112,10 @@ def tune(
 ) -> Tuning:
     """Fit parameters to the log loss of the first part of some games.
 
-    The search runs over logarithms: each parameter in turn over a wide range, then the
-    Nelder-Mead method (scipy) from the best point. It is deterministic.
+    The search runs over logarithms, or evenly over the range that the system gives: each parameter
+    in turn over a wide range, then the Nelder-Mead method (scipy) from the best point. It is
+    deterministic. With `draw_probability` among the parameters it is to the log loss of three
+    results: a win, a draw, a loss.
 
     If all parameters that carry the unit of the ratings were to be fitted and all players are
     new, only their ratios could be told from the games: then the first of them is held.
@@ -136,41 +142,37 @@ def tune(
     Raises
     ------
     InputError
-        If either part is empty, or a parameter to be fitted has no scale to search on.
+        If either part is empty, or a parameter to be fitted has no scale to search on, or no game
+        depends on it.
     KeyboardInterrupt
         If `stop` says so.
     """
-    for one in system.parameters:
-        if one.name in names and not (values[one.name] or one.published):
-            raise InputError(
-                f"{option('tune')} {one.name}: starts at 0, which has no scale (give it a value >"
-                " 0)"
-            )
-    n_first = int(games.n_games * train)
-    if not 0 < n_first < games.n_games:
+    if HOME in names and not (games.homes >= 0).any():
         raise InputError(
-            f"{option('train')} {train!r}: leaves a part of the {games.n_games} games empty"
-            " (allowed: a share"
-            " with at least one game on either side)"
+            f"{option('tune')} {HOME}: no game of this log has a side at home (allowed: with the"
+            " columns home and away)"
         )
+    axes = [_axis(system, name, values) for name in names]
+    n_first = games_to_fit(games, train)
     parts = (part(games, 0, n_first), part(games, n_first, games.n_games))
-    judge = _Judge(system, players, known, parts, stop)
-    fitted, remarks = list(names), []
-    if system.unit and not known and set(system.unit) <= set(names):
-        held = next(name for name in names if name in system.unit)
-        fitted.remove(held)
+    judge = _Judge(system, players, known, parts, stop, three_way=DRAWS in names)
+    remarks: list[str] = []
+    unit = [name for name in system.unit if values[name]]
+    if unit and not known and set(unit) <= set(names):
+        held = next(name for name in names if name in unit)
+        axes = [axis for axis in axes if axis.name != held]
         remarks.append(
             f"{held} is held at {values[held]!r}: among new players the predictions depend only"
             f" on the ratios of {', '.join(system.unit)}"
         )
-    best = _search(system, fitted, dict(values), judge, remarks)
+    axes, best = _search(axes, dict(values), judge, remarks)
     published, before = judge.trial({p.name: p.published for p in system.parameters})
     tuned, after = judge.trial(best)
     gain = after - before
     std_error = float(gain.std(ddof=1) / math.sqrt(len(gain))) if len(gain) > 1 else None
     return Tuning(
         train,
-        fitted,
+        [axis.name for axis in axes],
         published,
         tuned,
         float(gain.mean()),
@@ -178,6 +180,23 @@ def tune(
         judge.evaluations,
         remarks,
     )
+
+
+def games_to_fit(games: Games, train: float) -> int:
+    """Return the number of games in the first part of a log.
+
+    Raises
+    ------
+    InputError
+        If that leaves one part empty.
+    """
+    n_first = int(games.n_games * train)
+    if not 0 < n_first < games.n_games:
+        raise InputError(
+            f"{option('train')} {train!r}: leaves a part of the {games.n_games} games empty"
+            " (allowed: a share with at least one game on either side)"
+        )
+    return n_first
 
 
 @dataclass
@@ -189,16 +208,19 @@ class _Judge:
     known: Sequence[Known]
     parts: tuple[Games, Games]
     stop: Callable[[], bool]
+    three_way: bool
     evaluations: int = field(default=0)
 
     def loss(self, values: Mapping[str, float]) -> float:
-        """Return the log loss of the first part."""
+        """Return the log loss of the first part, of three results if that is wanted and known."""
         if self.stop():
             raise KeyboardInterrupt
         self.evaluations += 1
         roster = Roster(self.system, values, self.players, self.known)
         roster.play(self.parts[0], 0)
-        loss = scores(roster.tally[0]).log_loss
+        found = scores(roster.tally[0])
+        loss = found.three_way_log_loss if self.three_way else None
+        loss = found.log_loss if loss is None else loss
         assert loss is not None
         return loss
 
@@ -212,50 +234,100 @@ class _Judge:
         return Trial(dict(values), first, scores(roster.tally[0])), losses
 
 
+class _Axis(NamedTuple):
+    """How the search moves along a parameter, by a coordinate of about the length of all others.
+
+    Attributes
+    ----------
+    name : str
+        The parameter.
+    low, high : float
+        Least and greatest value.
+    even : bool
+        Whether the coordinate is even in the value, not in its logarithm.
+    """
+
+    name: str
+    low: float
+    high: float
+    even: bool
+
+    def at(self, value: float) -> float:
+        """Return the coordinate of a value."""
+        if self.even:
+            return 2.0 * math.log(_RANGE) * (value - self.low) / (self.high - self.low)
+        return math.log(value)
+
+    def value(self, x: float) -> float:
+        """Return the value at a coordinate."""
+        if self.even:
+            value = self.low + x / (2.0 * math.log(_RANGE)) * (self.high - self.low)
+        else:
+            value = math.exp(x)
+        return min(max(value, self.low), self.high)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The coordinates of the least and the greatest value."""
+        return self.at(self.low), self.at(self.high)
+
+
+def _axis(system: System, name: str, values: Mapping[str, float]) -> _Axis:
+    """Return how to search a parameter."""
+    if even := system.searched(name, values):
+        return _Axis(name, *even, even=True)
+    limits = next(one for one in system.parameters if one.name == name)
+    middle = values[name] or limits.published
+    if not middle:
+        raise InputError(
+            f"{option('tune')} {name}: starts at 0, which has no scale (give it a value > 0)"
+        )
+    low, high = max(limits.low, middle / _RANGE), min(limits.high, middle * _RANGE)
+    return _Axis(name, low, high, even=False)
+
+
 def _search(
-    system: System,
-    names: Sequence[str],
-    values: dict[str, float],
-    judge: _Judge,
-    remarks: list[str],
-) -> dict[str, float]:
-    """Return the values with the least log loss of the first part."""
+    axes: Sequence[_Axis], values: dict[str, float], judge: _Judge, remarks: list[str]
+) -> tuple[list[_Axis], dict[str, float]]:
+    """Return which parameters count, and the values with the least loss of the first part."""
     from scipy.optimize import minimize
 
-    limits = {
-        p.name: (
-            max(p.low, (values[p.name] or p.published) / _RANGE),
-            min(p.high, (values[p.name] or p.published) * _RANGE),
-        )
-        for p in system.parameters
-    }
-
     def at(point: Sequence[float]) -> dict[str, float]:
-        return values | {
-            name: min(max(math.exp(x), limits[name][0]), limits[name][1])
-            for name, x in zip(names, point, strict=True)
-        }
+        return values | {axis.name: axis.value(x) for axis, x in zip(axes, point, strict=True)}
 
-    start = [math.log(values[name] or limits[name][0]) for name in names]
+    start = [axis.at(min(max(values[axis.name], axis.low), axis.high)) for axis in axes]
     least = judge.loss(at(start))
-    for k, name in enumerate(names):
-        low, high = map(math.log, limits[name])
-        for x in np.linspace(low, high, _STEPS).tolist():
-            point = [*start[:k], x, *start[k + 1 :]]
-            loss = judge.loss(at(point))
-            if loss < least:
-                least, start = loss, point
+    idle = []
+    for k, axis in enumerate(axes):
+        points = [
+            [*start[:k], x, *start[k + 1 :]] for x in np.linspace(*axis.ends, _STEPS).tolist()
+        ]
+        losses = [judge.loss(at(point)) for point in points]
+        if max(losses) - min(losses) < _NOTHING:
+            idle.append(axis.name)
+        elif min(losses) < least:
+            least = min(losses)
+            start = points[losses.index(least)]
+    if idle:
+        remarks.extend(
+            f"{name} is held at {values[name]!r}: no prediction of the first part depends on it"
+            for name in idle
+        )
+        left = [k for k, axis in enumerate(axes) if axis.name not in idle]
+        axes, start = [axes[k] for k in left], [start[k] for k in left]
+    if not axes:
+        return [], values
     found = minimize(
         lambda point: judge.loss(at(point.tolist())),
         start,
         method="Nelder-Mead",
-        bounds=[tuple(map(math.log, limits[name])) for name in names],
-        options={"xatol": 1e-4, "fatol": 1e-10, "maxfev": _EVALUATIONS * len(names)},
+        bounds=[axis.ends for axis in axes],
+        options={"xatol": 1e-4, "fatol": 1e-10, "maxfev": _EVALUATIONS * len(axes)},
     )
     best = at(found.x.tolist())
     remarks.extend(
-        f"{name} = {best[name]!r} lies at the end of the range searched"
-        for name in names
-        if min(abs(math.log(best[name] / limit)) for limit in limits[name]) < 1e-3
+        f"{axis.name} = {best[axis.name]!r} lies at the end of the range searched"
+        for axis in axes
+        if min(abs(axis.at(best[axis.name]) - end) for end in axis.ends) < 1e-3
     )
-    return best
+    return list(axes), best

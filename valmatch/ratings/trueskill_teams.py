@@ -13,7 +13,7 @@ from valmatch.compilation import inlined, njit
 from valmatch.ratings.trueskill import normal_cdf, v_and_w
 from valmatch.ratings.trueskill_draws import v_and_w_draw
 
-__all__ = ["expected_score", "margin_quantile", "pulls"]
+__all__ = ["chances", "expected_score", "margin_quantile", "pulls"]
 
 
 def margin_quantile(draw_probability: float) -> float:
@@ -30,10 +30,12 @@ def margin_quantile(draw_probability: float) -> float:
 
 
 @inlined
-def expected_score(
+def chances(
     lead: float, variance: float, players: int, beta: float, quantile: float
-) -> float:
-    """Return the expected score of a side: P(win) + P(draw) / 2.
+) -> tuple[float, float]:
+    """Return the expected score of a side, P(win) + P(draw) / 2, and the probability of a draw.
+
+    Without a margin the latter is NaN, as nothing is known of draws.
 
     Parameters
     ----------
@@ -50,7 +52,16 @@ def expected_score(
     """
     c = math.sqrt(variance + players * beta * beta)
     margin = quantile * math.sqrt(players) * beta
-    return 0.5 * (normal_cdf((lead - margin) / c) + normal_cdf((lead + margin) / c))
+    wins, ahead = normal_cdf((lead - margin) / c), normal_cdf((lead + margin) / c)
+    return 0.5 * (wins + ahead), (ahead - wins if quantile > 0.0 else math.nan)
+
+
+@inlined
+def expected_score(
+    lead: float, variance: float, players: int, beta: float, quantile: float
+) -> float:
+    """Return the expected score of a side; parameters are those of `chances`."""
+    return chances(lead, variance, players, beta, quantile)[0]
 
 
 @njit
@@ -67,7 +78,7 @@ def pulls(
     lead
         Sum of the winners' means less the sum of the losers'; in a draw of either side's.
     variance, players, beta, quantile
-        As in `expected_score`.
+        As in `chances`.
     drawn
         Whether the game was a draw.
 

@@ -63,6 +63,8 @@ class Entries(NamedTuple):
         (entries,).
     enabled : numpy.ndarray
         (entries,): whether the player is rated.
+    home : bool
+        Whether the first entry of each game plays at home; else nobody does.
     """
 
     game_rows: Integers
@@ -78,6 +80,7 @@ class Entries(NamedTuple):
     scores: Floats
     minutes: Floats
     enabled: Booleans
+    home: bool
 
 
 class Arranged(NamedTuple):
@@ -145,6 +148,7 @@ def arrange(
     n_games, n_entries = len(names), len(entries.players)
     faults = np.zeros((3, n_games), np.int64)
     taken = np.empty(n_games, np.int64)
+    homes = np.full(n_games, -1)
     game_starts = np.zeros(n_games + 1, np.int64)
     side_starts = np.zeros(n_entries + 1, np.int64)
     points = np.empty(n_entries)
@@ -159,6 +163,7 @@ def arrange(
         most_players,
         faults,
         taken,
+        homes,
         game_starts,
         side_starts,
         points,
@@ -173,6 +178,7 @@ def arrange(
     games = Games(
         names[kept],
         times[kept],
+        homes[:n],
         game_starts[: n + 1],
         side_starts[: n_sides + 1],
         points[:n_sides],
@@ -192,6 +198,7 @@ def _arrange(
     most_players: int,
     faults: Integers,
     taken: Integers,
+    homes: Integers,
     game_starts: Integers,
     side_starts: Integers,
     points: Floats,
@@ -227,6 +234,8 @@ def _arrange(
         _sort_by_side(size, order, side_of)
         for k in range(size):
             entry, row = order[k], n_rows + k
+            if entries.home and entry == lo:
+                homes[n] = side_of[k]
             rate = score_per_hour(entries.scores[entry], entries.minutes[entry])
             players[row], sides[row] = entries.players[entry], side_of[k]
             rates[row], minutes[row] = rate, entries.minutes[entry]

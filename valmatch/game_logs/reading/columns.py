@@ -57,7 +57,8 @@ RESULTS = Format(
 )
 SCORES = Format("scores", ("home", "away", "home_score", "away_score"), ("game", "minutes", "time"))
 PLAYERS = Format("players", ("player_a", "player_b", "result"), ("game", "minutes", "time"))
-FORMATS = (LONG, RESULTS, SCORES, PLAYERS)
+OUTCOMES = Format("outcomes", ("home", "away", "result"), PLAYERS.optional)
+FORMATS = (LONG, RESULTS, SCORES, PLAYERS, OUTCOMES)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,14 @@ from valmatch.game_logs.games import Games, joined, pieces, reordered
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.reading.arrange import Arranged, Reason, arrange, starts_of_games
 from valmatch.game_logs.reading.cells import Cells, split
-from valmatch.game_logs.reading.columns import LONG, PLAYERS, RESULTS, SCORES, find_columns
+from valmatch.game_logs.reading.columns import (
+    LONG,
+    OUTCOMES,
+    PLAYERS,
+    RESULTS,
+    SCORES,
+    find_columns,
+)
 from valmatch.game_logs.reading.moments import are_moments
 from valmatch.game_logs.reading.rows import Rows
 from valmatch.game_logs.system import MOST_PLAYERS
@@ -81,8 +88,9 @@ class GameLog:
     `enabled`, `time`. Results format: `winner`, `loser`, optional `game`, `winner_score` and
     `loser_score`, `draw`, `minutes`, `time`; a game is drawn if `draw` says so or, without that
     column, if the scores are equal. Or a row a game with `home`, `away`, `home_score` and
-    `away_score`, of which the greater one wins; or with `player_a`, `player_b` and `result` (1-0,
-    0-1, 1/2-1/2); both with optional `game`, `minutes`, `time`.
+    `away_score`, of which the greater one wins; or with `player_a`, `player_b`, or again `home`,
+    `away`, and `result` (1-0, 0-1, 1/2-1/2); all with optional `game`, `minutes`, `time`. Somebody
+    plays at home in logs with a column `home` alone.
 
     In long format the winner is who has the most points for each hour played, as ZoneStats compares
     players; if a side has more than one player, the side with the most points.
@@ -184,6 +192,11 @@ class GameLog:
         return found
 
     @property
+    def at_home(self) -> bool:
+        """Whether games have a side that plays at home."""
+        return "home" in self._slot
+
+    @property
     def dated(self) -> bool:
         """Whether times are moments, in seconds since 1970, as far as the log has been read."""
         return bool(self._moments)
@@ -242,7 +255,8 @@ class GameLog:
                 LONG: rows.long,
                 RESULTS: rows.results,
                 SCORES: rows.scores,
-                PLAYERS: rows.players,
+                PLAYERS: rows.outcomes,
+                OUTCOMES: rows.outcomes,
             }[self.columns.format]
             entries = read(block.game_rows, self.players)
             times = self._times(block, rows)

@@ -71,13 +71,13 @@ class Rows:
         lead = self._numbers("home_score") - self._numbers("away_score")
         return self._pairs(game_rows, players, ["home", "away"], lead > 0.0, lead < 0.0)
 
-    def players(self, game_rows: Integers, players: Names) -> Entries:
+    def outcomes(self, game_rows: Integers, players: Names) -> Entries:
         """Return the entries of rows with two players and the result, by turns."""
         slot = self._slot["result"]
         starts, ends = self._cells.starts[:, slot], self._cells.ends[:, slot]
         results = read_results(self._buffer, starts, ends)
         self._note(results < 0, Reason.OUTCOME, slot)
-        sides = ["player_a", "player_b"]
+        sides = ["home", "away"] if "home" in self._slot else ["player_a", "player_b"]
         return self._pairs(game_rows, players, sides, results == 1, results == 0)
 
     def _pairs(
@@ -137,6 +137,7 @@ class Rows:
             scores,
             minutes,
             enabled == 1,
+            "home" in self._slot,
         )
 
     def _limits(self, columns: Sequence[str]) -> tuple[Integers, Integers]:

@@ -4,23 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from valmatch.compilation import njit
 from valmatch.game_logs.games import Games
 from valmatch.game_logs.predictions import predict_by_means
-from valmatch.game_logs.system import Column, Parameter, Played, Players, System
-from valmatch.ratings import elo
+from valmatch.game_logs.system import Chances, Column, Parameter, Played, Players, System
+from valmatch.ratings import davidson, elo
 
 __all__ = ["SYSTEM", "Elo"]
 
 
 class Elo(System):
-    """Elo; a side plays by its mean rating, and its players all gain the same."""
+    """Elo; a side plays by its mean rating, and its players all gain the same.
+
+    A side at home plays as if it had `home_advantage` points more. With a `draw_probability`, that
+    of a draw between equals, draws are predicted by Davidson's model.
+    """
 
     name = "elo"
-    parameters = (Parameter("scale", elo.SCALE, 1e-3, 1e6), Parameter("K", elo.K, 1e-6, 1e6))
-    unit = ("scale", "K")
+    parameters = (
+        Parameter("scale", elo.SCALE, 1e-3, 1e6),
+        Parameter("K", elo.K, 1e-6, 1e6),
+        Parameter("home_advantage", 0.0, -1e6, 1e6),
+        Parameter("draw_probability", 0.0, 0.0, 0.99),
+    )
+    unit = ("scale", "K", "home_advantage")
     columns = (Column("rating"),)
     tuned_first = ("K",)
+
+    def searched(self, name: str, values: Mapping[str, float]) -> tuple[float, float] | None:
+        """Return where a fit looks for a parameter, see `System.searched`."""
+        ranges = {
+            "home_advantage": (-values["scale"], values["scale"]),
+            "draw_probability": (1e-3, 0.99),
+        }
+        return ranges.get(name)
 
     def newcomer(self, values: Mapping[str, float]) -> Sequence[float]:
         """Return the rating of a player without a game."""
@@ -35,16 +54,37 @@ class Elo(System):
         played: Played,
     ) -> None:
         """Predict and rate games, see `System.play`."""
-        _play_elo(games, players, burn_in, values["scale"], values["K"], played)
+        nu = davidson.weight_of_draws(values["draw_probability"])
+        numbers = (values["scale"], values["K"], values["home_advantage"], nu)
+        _play_elo(games, players, burn_in, *numbers, played)
+
+    def predict(self, values: Mapping[str, float], games: Games, players: Players) -> Chances:
+        """Predict games of two sides, see `System.predict`."""
+        played = self.foresee(values, games, players)
+        expected, unknown = played.expected[::2], np.full(games.n_games, np.nan)
+        nu = davidson.weight_of_draws(values["draw_probability"])
+        if not nu:
+            return Chances(expected, expected, unknown, unknown, unknown)
+        lead = (played.strengths[::2] - played.strengths[1::2]) / elo.spread(values["scale"])
+        draws = np.array([davidson.chances(one, nu)[1] for one in lead.tolist()])
+        return Chances(expected, expected - 0.5 * draws, draws, unknown, unknown)
 
 
 @njit
 def _play_elo(
-    games: Games, players: Players, burn_in: int, scale: float, k: float, played: Played
+    games: Games,
+    players: Players,
+    burn_in: int,
+    scale: float,
+    k: float,
+    home_advantage: float,
+    nu: float,
+    played: Played,
 ) -> None:
     """Predict and rate games by Elo."""
+    spread = elo.spread(scale)
     for game in range(len(games.names)):
-        predict_by_means(games, players, burn_in, game, elo.spread(scale), played)
+        predict_by_means(games, players, burn_in, game, spread, home_advantage, nu, played)
         first, last = games.game_starts[game], games.game_starts[game + 1]
         for side in range(first, last):
             gain = elo.change(played.scored[side], played.expected[side], last - first - 1, k)

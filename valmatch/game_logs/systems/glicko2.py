@@ -166,7 +166,7 @@ def _predict(games: Games, players: Players, burn_in: int, game: int, played: Pl
             lead = (played.strengths[a] - played.strengths[b]) / glicko2.SCALE
             phi = math.sqrt(played.spreads[a] + played.spreads[b]) / glicko2.SCALE
             expected = glicko2.expected_score(lead, phi)
-            loss += note_sides(games, a, b, expected, rows, weight, played)
+            loss += note_sides(games, a, b, expected, math.nan, rows, weight, played)
     close_game(game, loss, rows, played)
 
 

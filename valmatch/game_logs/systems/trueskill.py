@@ -121,10 +121,10 @@ def _play_trueskill(
         _sum_beliefs(games, players, tau, a + 1, played)
         lead = played.strengths[a] - played.strengths[a + 1]
         variance = played.spreads[a] + played.spreads[a + 1]
-        expected = trueskill_teams.expected_score(lead, variance, hi - lo, beta, quantile)
+        expected, draw = trueskill_teams.chances(lead, variance, hi - lo, beta, quantile)
         rows = after_burn_in(games, players, burn_in, lo, hi)
         open_game(games, game, played)
-        loss = note_sides(games, a, a + 1, expected, rows, 1.0, played)
+        loss = note_sides(games, a, a + 1, expected, draw, rows, 1.0, played)
         close_game(game, loss, rows, played)
         score = played.scored[a]
         sign = -1.0 if score == 0.0 else 1.0

@@ -69,7 +69,7 @@ def _play_zonestats(
     """Predict and rate games by ZoneStats."""
     adjustments = np.empty(len(games.players))
     for game in range(len(games.names)):
-        predict_by_means(games, players, burn_in, game, t, played)
+        predict_by_means(games, players, burn_in, game, t, 0.0, 0.0, played)
         lo = games.side_starts[games.game_starts[game]]
         hi = games.side_starts[games.game_starts[game + 1]]
         played.scales[game] = zonestats.adjust(

@@ -1,0 +1,160 @@
+"""What a comparison of rating systems finds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.game_logs.blocks import MEASURES, OF_DRAWS, Difference, difference
+from valmatch.game_logs.games import Games
+from valmatch.game_logs.scores import TALLIES, Scores, scores
+from valmatch.storage.results import Result
+
+__all__ = ["ComparedSystems", "compared"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, repr=False)
+class ComparedSystems(Result):
+    """How well several rating systems, and two baselines, predicted the games of one log.
+
+    Attributes
+    ----------
+    parameters : mapping of str to mapping of str to float
+        Values of all parameters of each system.
+    best : str
+        The system with the least log loss.
+    games, rows : int
+        How many games were predicted, and rows of a player in them.
+    unrated : int
+        Games with fewer than two sides of enabled players.
+    skipped : mapping of str to int
+        Bad games left out, by reason.
+    burn_in : int
+        Games that every player must have behind him for a prediction to count as one after the
+        burn-in.
+    blocks : int
+        Blocks of games, over which all intervals are.
+    predictions : mapping of str to mapping of str to Scores
+        How well each predicted, of ``all`` games and of those ``after_burn_in``.
+    means, differences : mapping of str to mapping of str to Difference
+        The scores of all games of each, and by how much they exceed those of the best system.
+    fitted : mapping of str to sequence of str
+        Parameters that were fitted, by system.
+    fitted_to : int
+        Games before those predicted, to which they were fitted.
+    """
+
+    parameters: Mapping[str, Mapping[str, float]]
+    best: str
+    games: int
+    rows: int
+    unrated: int
+    skipped: Mapping[str, int]
+    burn_in: int
+    blocks: int
+    predictions: Mapping[str, Mapping[str, Scores]]
+    means: Mapping[str, Mapping[str, Difference]]
+    differences: Mapping[str, Mapping[str, Difference]]
+    fitted: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    fitted_to: int = 0
+    folder: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """What was compared, in one line."""
+        before = f" after {self.fitted_to:,} fitted to" if self.fitted_to else ""
+        return (
+            f"{len(self.parameters)} systems, {self.games:,} games{before}, {self.rows:,} rows,"
+            f" {self.blocks} blocks of games; best: {self.best}"
+        )
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return a row for each system and baseline, as ``comparison.csv`` has them."""
+        found: dict[str, list[Any]] = {"system": list(self.means)}
+        for name in self.means[self.best]:
+            for what, ones in (("", self.means), ("_to_best", self.differences)):
+                some = [one[name] for one in ones.values()]
+                found[f"{name}{what}"] = [one.mean for one in some]
+                found[f"{name}{what}_half_width"] = [one.half_width for one in some]
+        return found
+
+    def summary(self) -> dict[str, Any]:
+        """Return what ``summary.json`` holds."""
+        return {
+            "systems": {
+                name: {
+                    "parameters": dict(self.parameters.get(name, {})),
+                    "baseline": name not in self.parameters,
+                    **({"fitted": list(self.fitted[name])} if name in self.fitted else {}),
+                    "predictions": {key: one.as_dict() for key, one in found.items()},
+                    "means": {key: one.as_dict() for key, one in self.means[name].items()},
+                    "to_best": {key: one.as_dict() for key, one in self.differences[name].items()},
+                }
+                for name, found in self.predictions.items()
+            },
+            "best": self.best,
+            "games": self.games,
+            "rows": self.rows,
+            "unrated_games": self.unrated,
+            "skipped_games": dict(self.skipped),
+            "burn_in": self.burn_in,
+            "blocks": self.blocks,
+        }
+
+
+def compared(
+    sums: Mapping[str, Floats],
+    parameters: Mapping[str, Mapping[str, float]],
+    games: Games,
+    burn_in: int,
+) -> ComparedSystems:
+    """Return what is found by tallies of the same games.
+
+    Parameters
+    ----------
+    sums : mapping
+        (blocks, 2, columns) tallies of the games of each block, by system and baseline.
+    parameters : mapping
+        Values of the parameters of each system.
+    games : Games
+        The games.
+    burn_in : int
+        See `ComparedSystems`.
+    """
+    predictions = {
+        name: dict(zip(TALLIES, map(scores, own.sum(axis=0)), strict=True))
+        for name, own in sums.items()
+    }
+    best = min(parameters, key=lambda name: _loss(predictions[name]["all"]))
+    ones = {name: own[:, 0] for name, own in sums.items()}
+    of_draws = sum(own["all"].three_way_log_loss is not None for own in predictions.values())
+    measures = [*MEASURES, *(OF_DRAWS if of_draws > 1 else ())]
+    return ComparedSystems(
+        parameters=parameters,
+        best=best,
+        games=games.n_games,
+        rows=len(games.players),
+        unrated=0,
+        skipped={},
+        burn_in=burn_in,
+        blocks=len(ones[best]),
+        predictions=predictions,
+        means={n: {m: difference(m, one) for m in measures} for n, one in ones.items()},
+        differences={
+            n: {m: difference(m, one, ones[best]) for m in measures} for n, one in ones.items()
+        },
+    )
+
+
+def _loss(found: Scores) -> float:
+    """Return a log loss by which systems can be ordered: what is undefined comes last."""
+    loss = found.log_loss
+    return math.inf if loss is None or math.isnan(loss) else loss

@@ -1,0 +1,208 @@
+"""Ratings of one log in two folders: which of them predicted its games better."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.compilation import njit
+from valmatch.config import arguments
+from valmatch.config.arguments import PathLike
+from valmatch.errors import InputError
+from valmatch.game_logs.baselines import COIN, RECORD
+from valmatch.game_logs.blocks import blocks_of
+from valmatch.game_logs.compared import ComparedSystems, compared
+from valmatch.game_logs.comparison import tallies
+from valmatch.game_logs.earlier import RatingManifest
+from valmatch.game_logs.files import HISTORY
+from valmatch.game_logs.games import Games, reordered
+from valmatch.game_logs.names import Names
+from valmatch.game_logs.predictions import after_burn_in, close_game, note_sides, open_game
+from valmatch.game_logs.reading.history import History, read_history
+from valmatch.game_logs.system import Column, Played, Players, System
+from valmatch.storage.manifest import Manifest, read_manifest
+
+__all__ = ["compare_ratings", "is_rating"]
+
+Floats = NDArray[np.float64]
+
+
+class _Manifest(RatingManifest):
+    """The manifest of a rating, as far as a comparison depends on it."""
+
+    games_sha256: str
+    burn_in: int = 0
+
+
+class _Rating(NamedTuple):
+    """A rating in a folder."""
+
+    folder: Path
+    manifest: _Manifest
+    history: History
+
+
+class _Told(System):
+    """A system whose predictions are known by the number of the game.
+
+    Parameters
+    ----------
+    name : str
+        What tables call it.
+    expected : (games,) ndarray of float64
+        Predicted score of the first of the two sides of each game.
+    """
+
+    parameters = ()
+    unit = ()
+    columns = (Column("rating"),)
+
+    def __init__(self, name: str, expected: Floats) -> None:
+        self.name = name
+        self._expected = expected
+
+    def newcomer(self, values: Mapping[str, float]) -> Sequence[float]:
+        """Return the state of a player without a game; it does not count."""
+        return (0.0,)
+
+    def play(
+        self,
+        values: Mapping[str, float],
+        games: Games,
+        players: Players,
+        burn_in: int,
+        played: Played,
+    ) -> None:
+        """Note the predictions, see `System.play`."""
+        _play_told(games, players, burn_in, self._expected, played)
+
+
+@njit
+def _play_told(
+    games: Games, players: Players, burn_in: int, expected: Floats, played: Played
+) -> None:
+    """Note predictions of games of two sides."""
+    for game in range(len(games.names)):
+        a = games.game_starts[game]
+        lo, hi = games.side_starts[a], games.side_starts[a + 2]
+        rows = after_burn_in(games, players, burn_in, lo, hi)
+        open_game(games, game, played)
+        told = expected[games.names[game]]
+        loss = note_sides(games, a, a + 1, told, np.nan, rows, 1.0, played)
+        close_game(game, loss, rows, played)
+        for row in range(lo, hi):
+            players.games[games.players[row]] += 1
+
+
+def is_rating(folder: Path) -> bool:
+    """Return whether a folder is one of `rate`.
+
+    Raises
+    ------
+    InputError
+        If its manifest is damaged.
+    """
+    try:
+        return read_manifest(folder, Manifest).command == "rate"
+    except OSError:
+        return False
+
+
+def compare_ratings(
+    a: PathLike, b: PathLike, *, warn: Callable[[str], None] = lambda text: None
+) -> ComparedSystems:
+    """Compare how well two ratings of one log predicted the games that both have.
+
+    As `valmatch.game_logs.comparison.compare_systems` does, but by what is in the folders: of games
+    of two sides alone, for the history of others has no prediction of each two sides; and players
+    have behind them, for the burn-in, the games of this log.
+
+    Parameters
+    ----------
+    a, b : PathLike
+        Folders of `rate`.
+    warn : callable
+        Called with each remark.
+
+    Raises
+    ------
+    InputError
+        If a folder holds no rating, or they are not of the same log, or have no game in common.
+    """
+    titles, players = Names(), Names()
+    folders = arguments.path("a", a), arguments.path("b", b)
+    one, other = (_rating(folder, titles, players) for folder in folders)
+    if one.manifest.games_sha256 != other.manifest.games_sha256:
+        raise InputError(
+            f"compare {a} {b}: ratings of different logs, {one.manifest.source} and"
+            f" {other.manifest.source} (allowed: of the same)"
+        )
+    games, mine, its = _in_common(one, other)
+    if games.n_games < max(len(one.history.games.names), len(other.history.games.names)):
+        warn(f"compared by the {games.n_games} games that both predicted")
+    if crowds := one.history.crowds:
+        warn(
+            f"{crowds} game{'s' * (crowds > 1)} of more than two sides left out: no {HISTORY} has"
+            " the predictions of each two of them (rate --system compares those too)"
+        )
+    told = [
+        _Told(label, expected)
+        for label, expected in zip(_labels(one, other), (mine, its), strict=True)
+    ]
+    blocks, burn_in = blocks_of(games, one.history.dated), one.manifest.burn_in
+    sums = {
+        system.name: tallies(system, {}, players, games, blocks, burn_in)
+        for system in (*told, COIN, RECORD)
+    }
+    parameters = (one.manifest.parameters, other.manifest.parameters)
+    names = [system.name for system in told]
+    return compared(sums, dict(zip(names, parameters, strict=True)), games, burn_in)
+
+
+def _in_common(one: _Rating, other: _Rating) -> tuple[Games, Floats, Floats]:
+    """Return the games that both predicted, by their number, and both predictions."""
+    where = f"compare {one.folder} {other.folder}"
+    _, mine, its = np.intersect1d(
+        one.history.games.names, other.history.games.names, return_indices=True
+    )
+    if not len(mine):
+        raise InputError(f"{where}: predicted no game of two sides in common")
+    order = np.argsort(mine)
+    mine, its = mine[order], its[order]
+    games, again = reordered(one.history.games, mine), reordered(other.history.games, its)
+    if not all(
+        np.array_equal(getattr(games, what), getattr(again, what))
+        for what in ("players", "side_starts", "points")
+    ):
+        raise InputError(f"{where}: read players or results of the log from different columns")
+    numbered = games._replace(names=np.arange(games.n_games))
+    return numbered, one.history.expected[mine], other.history.expected[its]
+
+
+def _labels(one: _Rating, other: _Rating) -> tuple[str, str]:
+    """Return what tables call two ratings: their systems, if that is the same with the folders."""
+    system, its = one.manifest.system or "", other.manifest.system or ""
+    if system != its:
+        return system, its
+    folders = one.folder, other.folder
+    same = folders[0].name == folders[1].name
+    first, second = (str(folder) if same else folder.name for folder in folders)
+    return f"{system} ({first})", f"{system} ({second})"
+
+
+def _rating(folder: Path, titles: Names, players: Names) -> _Rating:
+    """Read the rating in a folder.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    if not is_rating(folder):
+        raise InputError(f"{folder}: holds no rating, the other folder does (allowed: two ratings)")
+    manifest = read_manifest(folder, _Manifest)
+    return _Rating(folder, manifest, read_history(folder / HISTORY, titles, players))

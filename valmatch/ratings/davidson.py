@@ -1,0 +1,46 @@
+"""Games that may be drawn, by the strengths of two sides.
+
+Source: Davidson, "On extending the Bradley-Terry model to accommodate ties in paired comparison
+experiments" (1970): of sides of strengths p and q one wins in proportion to p, the other in
+proportion to q, and neither in proportion to nu sqrt(p q).
+
+Points that go by the score less the expected one follow the gradient of this likelihood as they do
+without draws; see Szczecinski, Djebbi, "Understanding draws in Elo rating algorithm" (2020).
+"""
+
+from __future__ import annotations
+
+import math
+
+from valmatch.compilation import inlined
+
+__all__ = ["chances", "weight_of_draws"]
+
+
+def weight_of_draws(draw_probability: float) -> float:
+    """Return the nu by which so many games between equals are drawn.
+
+    Parameters
+    ----------
+    draw_probability
+        In [0, 1).
+    """
+    return 2.0 * draw_probability / (1.0 - draw_probability)
+
+
+@inlined
+def chances(lead: float, nu: float) -> tuple[float, float]:
+    """Return the expected score of a side, P(win) + P(draw) / 2, and the probability of a draw.
+
+    Parameters
+    ----------
+    lead
+        ln(p / q), the strength being p.
+    nu
+        Weight of draws, >= 0; with 0 it is the logistic rule, and the draw NaN.
+    """
+    odds = math.exp(-abs(lead))  # of the weaker side; never overflows
+    drawn = nu * math.sqrt(odds)
+    total = 1.0 + odds + drawn
+    expected = ((1.0 if lead >= 0.0 else odds) + 0.5 * drawn) / total
+    return expected, (drawn / total if nu > 0.0 else math.nan)
