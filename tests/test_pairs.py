@@ -306,7 +306,7 @@ def test_all_who_are_near_a_place_come_in_order_of_variance() -> None:
     rng = np.random.default_rng(8)
     for _ in range(200):
         n, band = int(rng.integers(1, 30)), int(rng.integers(1, 9))
-        variances = rng.integers(1, 6, n) * 1.0
+        variances = rng.integers(1, 6, n).astype(np.float64)
         nearby = np.full((n + 1, 2 * band + 4), 7)
         pair_weights.narrowest_first(variances, band, nearby)
         for place, row in enumerate(nearby):
