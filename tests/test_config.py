@@ -38,7 +38,7 @@ from valmatch.config.template import template
 from valmatch.errors import InputError
 from valmatch.fields import Factors, Section
 from valmatch.game_logs.rating import rate_games
-from valmatch.models.valorant.factors import ValorantFactors
+from valmatch.models.valorant.factors import NEWS, ValorantFactors
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
 
@@ -860,11 +860,16 @@ def test_arrivals_need_a_model_that_takes_them(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_resolved_is_explicit_and_plain() -> None:
+    Path("p.csv").write_text("a")
     plain = resolved(loaded(MINIMAL))
     assert json.loads(json.dumps(plain)) == plain
     assert plain == {"model": "valorant", "factors": ValorantFactors().model_dump(mode="json")}
     assert plain["factors"]["horizon"] == 24.0
-    assert list(plain["factors"]) == list(ValorantFactors.model_fields)
+    known = [name for name in ValorantFactors.model_fields if name not in NEWS]
+    assert list(plain["factors"]) == known
+    set_now = resolved(loaded(MINIMAL, "arrivals=p.csv", "log.sort=true"))
+    assert list(set_now["factors"]) == [*known, "log"]
+    assert set_now["factors"]["log"]["sort"] is True
 
 
 def _number(value: float, style: int) -> str:
@@ -918,11 +923,13 @@ def test_config_id_sees_every_factor_and_the_arrivals() -> None:
         "tie_break=enumeration", "gaps=poisson", "elo_max=2400", "num_players=518",
         "arrivals=p.csv", "arrivals=q.csv",
     ]  # fmt: skip
-    assert {change.split("=")[0].split(".")[0] for change in changes[:-2]} == set(
+    assert {"log", *(change.split("=")[0].split(".")[0] for change in changes[:-2])} == set(
         ValorantFactors.model_fields
     )
     ids = {config_id(loaded(MINIMAL, change)) for change in ["model=valorant", *changes]}
     assert len(ids) == 1 + len(changes)
+    ids.add(config_id(loaded(MINIMAL, "arrivals=p.csv", "log.sort=true")))
+    assert len(ids) == 2 + len(changes)
     # The bytes count, not their name.
     copy = config_id(loaded(MINIMAL, "arrivals=copy.csv"))
     assert copy == config_id(loaded(MINIMAL, "arrivals=p.csv"))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Annotated, Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path as FilePath
+from typing import Annotated, Any, Self
 
 from pydantic import (
     AfterValidator,
@@ -81,6 +82,27 @@ class Factors(Section):
         Those of the whole model are asked for; they name a factor of a section by its dotted name.
         """
         yield from ()
+
+    def with_files(self, files: Mapping[str, FilePath], given: Collection[str]) -> Self:
+        """Return the factors that hold with files which an override names.
+
+        Parameters
+        ----------
+        files : mapping of str to Path
+            Those files by their keys; the factors may have been written for a run without them.
+        given : collection of str
+            The factors that overrides give, by dotted name.
+
+        Raises
+        ------
+        InputError
+            If a file cannot be read.
+        """
+        return self
+
+    def one_history(self, files: Collection[str]) -> bool:
+        """Return whether every replication with these files is the same."""
+        return False
 
     def brief(self) -> bool:
         """Return whether a replication surely takes less time than importing numba.

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from valmatch.errors import RunError
 from valmatch.statistics.curve_sums import CurveSums
+from valmatch.statistics.sampling import INDEPENDENT, Sampling
 from valmatch.streams import Streams
 
 __all__ = [
@@ -348,6 +349,8 @@ class Model(ABC, Generic[Inputs]):
     releases_gil : bool
         Whether replications are made by compiled code that lets other threads of Python run:
         then threads rather than processes share the work on one machine.
+    sampling : Sampling
+        What replications are samples of.
     """
 
     responses: Responses
@@ -356,6 +359,7 @@ class Model(ABC, Generic[Inputs]):
     warnings: Sequence[str] = ()
     floors: Mapping[str, tuple[float, str]] = MappingProxyType({})
     releases_gil: bool = False
+    sampling: Sampling = INDEPENDENT
 
     def draws_by(self, factor: str) -> bool:
         """Return whether the random inputs depend on a factor, or on a part of it."""

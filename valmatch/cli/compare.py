@@ -9,8 +9,14 @@ from typing import Annotated
 import typer
 
 from valmatch.cli.console import detail, load_config, progress, show, warn
+from valmatch.cli.log_options import (
+    Columns,
+    LogSeparator,
+    SkipBadRows,
+    SortRows,
+    log_levels,
+)
 from valmatch.cli.parameters import (
-    DEFAULT_N,
     DEFAULT_SEED,
     Confidence,
     Executor,
@@ -49,7 +55,7 @@ def compare(
             "--n",
             parser=whole("n"),
             metavar="N",
-            help="Number of replications of each.  [default: 1000]",
+            help="Number of replications of each.  [default: 1000, or 1 where all are the same]",
         ),
     ] = None,
     seed: Seed = None,
@@ -58,6 +64,10 @@ def compare(
     scheduler: Scheduler = None,
     confidence: Confidence = None,
     overrides: Overrides = [],  # noqa: B006
+    columns: Columns = "",
+    separator: LogSeparator = None,
+    skip_bad_rows: SkipBadRows = False,
+    sort_rows: SortRows = False,
     out: Out = None,
     resume: Resume = False,
     max_time: MaxTime = None,
@@ -73,6 +83,7 @@ def compare(
     from valmatch.cli.tables import show_comparison
     from valmatch.experiments.compare import compare as run
     from valmatch.experiments.compare import compare_runs
+    from valmatch.experiments.plan import default_n
 
     check_resume(resume, out)
     warn_in_job_array("compare")
@@ -88,9 +99,11 @@ def compare(
     else:
         if b is None and not overrides:
             raise InputError(f"compare {a}: nothing to compare with; give a second config or --set")
-        one = load_config(a, [] if b is None else overrides)
-        other = load_config(a if b is None else b, overrides)
-        n = first(n, one.replicate.n, DEFAULT_N)
+        log = log_levels(columns, separator, skip_bad_rows, sort_rows)
+        one = load_config(a, [] if b is None else overrides, log)
+        other = load_config(a if b is None else b, overrides, log)
+        least = default_n(one, other)
+        n = first(n, None if least == 1 else one.replicate.n, least)
         executor, scheduler = place(executor, scheduler, one.replicate)
         with progress("replications", 2 * n) as advance:
             found = run(

@@ -8,6 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from valmatch.cli.console import load_config, progress, show, title_of, warn
+from valmatch.cli.log_options import (
+    Columns,
+    LogSeparator,
+    SkipBadRows,
+    SortRows,
+    log_levels,
+)
 from valmatch.cli.parameters import (
     DEFAULT_SEED,
     Confidence,
@@ -66,6 +73,10 @@ def optimize(
         ),
     ] = None,
     overrides: Overrides = [],  # noqa: B006
+    columns: Columns = "",
+    separator: LogSeparator = None,
+    skip_bad_rows: SkipBadRows = False,
+    sort_rows: SortRows = False,
     out: Out = None,
     resume: Resume = False,
     max_time: MaxTime = None,
@@ -86,7 +97,8 @@ def optimize(
 
     check_resume(resume, out)
     warn_in_job_array("optimize")
-    settings = load_config(config, overrides)
+    log = log_levels(columns, separator, skip_bad_rows, sort_rows)
+    settings = load_config(config, overrides, log)
     name_options(settings, "optimize", solvers=solver, budget=budget)
     given = settings.optimize
     names = [name.strip() for name in (solver or given.solver or AUTO).split(",")]

@@ -76,9 +76,9 @@ def predict(
     a time.
     """
     from valmatch.cli.tables import show_predictions
+    from valmatch.csv_dialect import parse_columns
     from valmatch.game_logs.parameters import parse_parameters
     from valmatch.game_logs.predicting import predict_games
-    from valmatch.game_logs.reading.columns import parse_columns
 
     result = predict_games(
         ratings,

@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from valmatch.cli.console import detail, info, load_config, name_of, progress, show, title_of, warn
+from valmatch.cli.log_options import (
+    Columns,
+    LogSeparator,
+    SkipBadRows,
+    SortRows,
+    log_levels,
+)
 from valmatch.cli.parameters import (
-    DEFAULT_N,
     DEFAULT_SEED,
     Confidence,
     ConfigArgument,
@@ -59,7 +65,7 @@ def replicate(
             "--n",
             parser=whole("n"),
             metavar="N",
-            help="Number of replications.  [default: 1000]",
+            help="Number of replications.  [default: 1000, or 1 where all are the same]",
         ),
     ] = None,
     seed: Seed = None,
@@ -105,6 +111,10 @@ def replicate(
     ] = False,
     confidence: Confidence = None,
     overrides: Overrides = [],  # noqa: B006
+    columns: Columns = "",
+    separator: LogSeparator = None,
+    skip_bad_rows: SkipBadRows = False,
+    sort_rows: SortRows = False,
     out: Out = None,
     resume: Resume = False,
     max_time: MaxTime = None,
@@ -120,12 +130,13 @@ def replicate(
     """
     from valmatch.execution.shards import parse_shard, shard_of_job
     from valmatch.experiments.design import design_of
-    from valmatch.experiments.plan import MAX_REPS, Plan
+    from valmatch.experiments.plan import MAX_REPS, Plan, default_n
     from valmatch.experiments.replicate import replicate as run
     from valmatch.statistics.precision import LEAST
 
     check_resume(resume, out)
-    settings = load_config(config, overrides)
+    log = log_levels(columns, separator, skip_bad_rows, sort_rows)
+    settings = load_config(config, overrides, log)
     name_options(
         settings,
         "replicate",
@@ -136,7 +147,9 @@ def replicate(
     )
     given = settings.replicate
     targets = target or given.target
-    n = first(n, None if targets else given.n, LEAST if targets else DEFAULT_N)
+    # What the config says of n is of its random arrivals.
+    configured = None if targets or settings.one_history else given.n
+    n = first(n, configured, LEAST if targets else default_n(settings))
     seed = first(seed, given.seed, DEFAULT_SEED)
     part = shard_of_job(os.environ) if shard is None else parse_shard(shard)
     total = len(part.indices(n))
@@ -161,7 +174,7 @@ def replicate(
     design = design_of(settings, sweep)
     if design is not None:
         levels = [design.levels(point) for point in design.points]
-        configs = [load_config(config, overrides, point) for point in levels]
+        configs = [load_config(config, overrides, [*log, *point]) for point in levels]
         plan = Plan(n, seed, **{name: options.pop(name) for name in PLANNED})
         _replicate_design(settings, design, configs, plan, options, json)
         return

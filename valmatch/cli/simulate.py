@@ -7,6 +7,13 @@ from typing import Annotated
 import typer
 
 from valmatch.cli.console import load_config, show, title_of, warn
+from valmatch.cli.log_options import (
+    Columns,
+    LogSeparator,
+    SkipBadRows,
+    SortRows,
+    log_levels,
+)
 from valmatch.cli.parameters import (
     DEFAULT_SEED,
     ConfigArgument,
@@ -37,6 +44,10 @@ def simulate(
         ),
     ] = None,
     overrides: Overrides = [],  # noqa: B006 - typer wants the default itself
+    columns: Columns = "",
+    separator: LogSeparator = None,
+    skip_bad_rows: SkipBadRows = False,
+    sort_rows: SortRows = False,
     out: Out = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -47,7 +58,8 @@ def simulate(
     Replication K is row K of `valmatch replicate` with the same config and seed.
     """
     warn_in_job_array("simulate")
-    settings = load_config(config, overrides)
+    log = log_levels(columns, separator, skip_bad_rows, sort_rows)
+    settings = load_config(config, overrides, log)
     if settings.factors.brief() and not settings.files:
         interpret()
     # Imported now, because kernels are compiled, or left in plain Python, when they are imported.

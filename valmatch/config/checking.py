@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 from yaml import MappingNode, Node
 
 from valmatch.config.config import Config, InputFile
-from valmatch.config.factor_paths import factor_names, section_depth
+from valmatch.config.factor_paths import factor_names, parts, section_depth
 from valmatch.config.input_files import sha256
 from valmatch.config.problem_names import problem_names
 from valmatch.config.sections import SECTIONS, DesignOptions, OptimizeOptions, ReplicateOptions
@@ -115,6 +115,7 @@ class _Check:
         factors = self._section("factors", cls, context) if entry else None
         if self.problems or not (factors and replicate and optimize and design):
             self._raise()
+        factors = self._with_files(factors, files)
         return Config(
             model=model,
             factors=factors,
@@ -187,6 +188,20 @@ class _Check:
         except (OSError, ValueError) as error:
             self.problems.append((node, f"{key}: {shown(str(path))}: {reason(error)}"))
         return InputFile(path, given, digest)
+
+    def _with_files(self, factors: Factors, files: Mapping[str, InputFile]) -> Factors:
+        """Return the factors that hold with the files which overrides name."""
+        named = {key: file.path for key, file in files.items() if self._overridden([key])}
+        if not named:
+            return factors
+        names = factor_names(type(factors))
+        given = {name for name in names if self._overridden(["factors", *parts(name)])}
+        return factors.with_files(named, given)
+
+    def _overridden(self, path: Sequence[str | int]) -> bool:
+        """Return whether what stands at a path is from an override."""
+        node = find(self.root, path)
+        return node is not None and from_override(node)
 
     def _section(
         self, name: str, cls: type[S], context: Mapping[str, object] = NO_CONTEXT

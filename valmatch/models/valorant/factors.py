@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from valmatch.fields import Factors, NonNegative, Number, Positive, Whole, plain_number, refuse
 from valmatch.models.team_rules import check_teams, slow_joint_search
+from valmatch.models.valorant.log_factors import LogFactors
 
-__all__ = ["ValorantFactors"]
+__all__ = ["NEWS", "ValorantFactors"]
 
 Triple = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
 Triples = Annotated[tuple[Triple, ...], Field(min_length=3, max_length=3)]
+
+NEWS = ("log",)
+"""Factors that results write down only where they are set."""
 
 MIN_ACCEPTANCE = 1e-3
 """Least probability that a player's vector has no negative component (else: redraws forever)."""
@@ -149,6 +161,15 @@ class ValorantFactors(Factors):
         " smallest difference of means. enumeration: the order of the published implementation.",
     )
 
+    log: LogFactors = _factor(LogFactors.model_validate({}), "", "How the arrivals file is read.")
+
+    @model_serializer(mode="wrap")
+    def _without_news(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what results without it do not know, unless it is set."""
+        fields = type(self).model_fields
+        as_before = {name for name in NEWS if getattr(self, name) == fields[name].default}
+        return {name: value for name, value in handler(self).items() if name not in as_before}
+
     @model_validator(mode="before")
     @classmethod
     def _open_horizon(cls, data: Any, info: ValidationInfo) -> Any:  # noqa: ANN401
@@ -220,9 +241,31 @@ class ValorantFactors(Factors):
         return horizon
 
     @model_validator(mode="after")
+    def _log_is_there(self, info: ValidationInfo) -> ValorantFactors:
+        if self.log != type(self).model_fields["log"].default and not _trace(info):
+            raise refuse("there is no queue log to be read (allowed: with an arrivals file)", "log")
+        return self
+
+    @model_validator(mode="after")
     def _teams_can_be_matched(self) -> ValorantFactors:
         check_teams(self.matching, self.team_num, self.team_rule)
         return self
+
+    def with_files(self, files: Mapping[str, Path], given: Collection[str]) -> ValorantFactors:
+        """Return the factors that hold with a queue log: it runs to its end.
+
+        A horizon that was written for random arrivals does not cut it short.
+        """
+        from valmatch.models.valorant.queue_log import last_arrival
+
+        if "arrivals" not in files or "horizon" in given or self.horizon is None:
+            return self
+        last = last_arrival(files["arrivals"], self.log, self.multiplier_matrix)
+        return self if last < self.horizon else self.model_copy(update={"horizon": None})
+
+    def one_history(self, files: Collection[str]) -> bool:
+        """Return whether every replication with these files is the same."""
+        return "arrivals" in files
 
     def brief(self) -> bool:
         """Return whether a replication surely takes less time than importing numba."""

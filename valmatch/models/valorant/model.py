@@ -27,8 +27,9 @@ from valmatch.models.valorant.arrivals import (
 from valmatch.models.valorant.controls import PlayerSums
 from valmatch.models.valorant.days import Days, joint_days, new_days, team_first_days
 from valmatch.models.valorant.factors import ValorantFactors
+from valmatch.models.valorant.queue_log import QueueLog, read_queue_log
 from valmatch.models.valorant.summary import fill_quantiles, summarize
-from valmatch.models.valorant.trace import Trace, read_trace
+from valmatch.statistics.sampling import OneHistory
 from valmatch.streams import Streams
 
 __all__ = ["RESPONSES", "ValorantModel"]
@@ -63,7 +64,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
     factors : ValorantFactors
         The factors.
     files : mapping of str to Path
-        ``arrivals``: a trace that replaces the random arrivals; every replication is then the
+        ``arrivals``: a queue log that replaces the random arrivals; every replication is then the
         same.
     """
 
@@ -89,7 +90,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         if factors.matching == "joint":
             matcher = (joint, joint_days)
         self._matcher, self._make_days = matcher
-        self._trace: Trace | None = None
+        self._log: QueueLog | None = None
         self._process: ArrivalProcess | None = None
         self._sums: PlayerSums | None = None
         if arrivals is None:
@@ -107,9 +108,12 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             )
             players = self._process.expected_players
         else:
-            self._trace = read_trace(arrivals, factors.multiplier_matrix, factors.horizon)
-            horizon = self._trace.horizon
-            players = float(self._trace.players.times.size)
+            self.sampling = OneHistory()
+            self._log = read_queue_log(
+                arrivals, factors.log, factors.multiplier_matrix, factors.horizon
+            )
+            horizon = self._log.horizon
+            players = float(self._log.players.times.size)
         self.warnings = tuple(self._remarks(arrivals))
         self._open_ended = self._process is not None and factors.horizon is None
         if self._process is not None and not self._open_ended and factors.gaps == "exponential":
@@ -138,18 +142,13 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         self._check: Callable[[], None] = lambda: None
 
     def _remarks(self, arrivals: Path | None) -> Iterator[str]:
-        if self._trace is None:
+        if self._log is None:
             return
         yield (
             f"{arrivals}: the arrivals are a trace: every replication is the same,"
             f" {option('n=1')} is enough"
         )
-        if self._trace.left_out:
-            rows = "row" if self._trace.left_out == 1 else "rows"
-            yield (
-                f"{arrivals}: {self._trace.left_out} {rows} at or after the horizon of"
-                f" {self._trace.horizon:g} hours left out"
-            )
+        yield from self._log.remarks
 
     @property
     def controls(self) -> Mapping[str, float]:
@@ -162,8 +161,8 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         Days of millions of players come as a lazy sequence of chunks, to be used once, so that
         memory does not grow with their number.
         """
-        if self._trace is not None:
-            return [self._trace.players]
+        if self._log is not None:
+            return [self._log.players]
         assert self._process is not None
         return self._process.chunks(streams, replication)
 
@@ -254,10 +253,16 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         log = np.empty((players.times.size // (2 * team_num), 3 + 2 * team_num))
         count = self._match([players], log)
         log = log[: self._lobby.state["matches"][0]]
+        names = self._names(players.times.size)
         return Record(
             self._responses(count),
-            (self._players_table(players, log), self._matches_table(players, log)),
+            (self._players_table(players, names, log), self._matches_table(players, names, log)),
         )
+
+    def _names(self, count: int) -> NDArray[Any]:
+        """Return what tables call the players: their ids, or else numbers by arrival."""
+        ids = self._log.ids if self._log else ()
+        return np.array(ids, str) if ids else np.arange(count)
 
     def _match(self, chunks: Iterable[ArrivingPlayers], log: Floats) -> int:
         """Let the players arrive; return their number."""
@@ -310,7 +315,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         summarize(state, waits, players, self._rules.horizon, out)
         return out
 
-    def _players_table(self, players: ArrivingPlayers, log: Floats) -> Table:
+    def _players_table(self, players: ArrivingPlayers, names: NDArray[Any], log: Floats) -> Table:
         """Return one row for each player."""
         n, team_num = players.times.size, self._rules.team_num
         team, match, left = (np.full(n, np.nan) for _ in range(3))
@@ -326,8 +331,9 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         return Table(
             "players",
             {
-                "player": np.arange(n),
+                "player": names,
                 "arrival_hours": players.times,
+                **self._moments(),
                 **dict(zip(("elo", "kd", "wr"), vectors, strict=True)),
                 "rating": players.ratings,
                 "team": team,
@@ -339,13 +345,19 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             whole=("team", "match"),
         )
 
-    def _matches_table(self, players: ArrivingPlayers, log: Floats) -> Table:
+    def _moments(self) -> dict[str, NDArray[Any]]:
+        """Return the column of the date-times of arrivals, if they have any."""
+        moments = self._log.moments if self._log else ()
+        return {"arrival_time": np.array(moments, str)} if moments else {}
+
+    def _matches_table(self, players: ArrivingPlayers, names: NDArray[Any], log: Floats) -> Table:
         """Return one row for each match."""
         sides = np.split(log[:, 3:].astype(np.int64), 2, axis=1)
         # Added one by one like the kernel adds them, so that differences agree to the last bit.
         means = [_sums(players.ratings[side]) / self._rules.team_num for side in sides]
         teams = [
-            np.array([";".join(map(str, team)) for team in side.tolist()], str) for side in sides
+            np.array([";".join(map(str, names[team].tolist())) for team in side], str)
+            for side in sides
         ]
         return Table(
             "matches",
