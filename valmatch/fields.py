@@ -17,6 +17,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from valmatch.durations import in_unit
+
 __all__ = [
     "Factors",
     "Flag",
@@ -76,6 +78,14 @@ class Factors(Section):
     def _empty(cls, data: object) -> object:
         return {} if data is None else data
 
+    @model_validator(mode="before")
+    @classmethod
+    def _in_units(cls, data: object) -> object:
+        """Read durations that are written with their unit."""
+        if not isinstance(data, dict):
+            return data
+        return {key: in_unit(value, _unit(cls, key)) for key, value in data.items()}
+
     def remarks(self) -> Iterator[tuple[str, str]]:
         """Yield (factor, warning) for settings that are valid but probably not meant.
 
@@ -110,6 +120,13 @@ class Factors(Section):
         Then `simulate` runs its kernels in plain Python; see `valmatch.interpretation`.
         """
         return False
+
+
+def _unit(section: type[BaseModel], name: object) -> str:
+    """Return the unit of a field, "" where it has none."""
+    field = section.model_fields.get(str(name))
+    extra = field.json_schema_extra if field else None
+    return str(extra.get("unit", "")) if isinstance(extra, dict) else ""
 
 
 def refuse(message: str, *at: str) -> PydanticCustomError:

@@ -25,6 +25,7 @@ from valmatch.config.yaml_document import (
     to_value,
     written_key,
 )
+from valmatch.durations import SECONDS
 from valmatch.errors import MOST, InputError, in_lines
 from valmatch.fields import Factors, Section, allowed, schema_at
 from valmatch.models.registry import MODELS, OWN, ModelEntry, unknown_model
@@ -241,6 +242,8 @@ class _Check:
         limits = allowed(schema_at(cls, error["loc"]))
         unit = schema_at(cls, error["loc"]).get("unit")
         limits += f", in {unit}" if unit else ""
+        if node is not None and kind(node) == "str" and unit in SECONDS:
+            limits += ", or with a unit, such as 12 min"
         if node is None:
             return self._nearest_node(path), f"{label}: missing (allowed: {limits})"
         if error["type"] == "literal_error" and kind(node) == "str":

@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from valmatch.fields import Factors, NonNegative, Number, Positive, Whole, plain_number, refuse
-from valmatch.models.team_rules import check_teams, slow_joint_search
+from valmatch.models.team_rules import LONG_WAIT, check_teams, long_wait, slow_joint_search
 from valmatch.models.valorant.log_factors import LogFactors
 
 __all__ = ["NEWS", "ValorantFactors"]
@@ -287,6 +287,8 @@ class ValorantFactors(Factors):
                 f" {plain_number(self.horizon)} hours, so nobody is ever prioritized"
                 " (wait_thresh is in hours; is this in minutes?)",
             )
+        elif self.wait_thresh > LONG_WAIT:
+            yield "wait_thresh", long_wait(self.wait_thresh)
         for text in slow_joint_search(self.matching, self.team_diff, self.team_slack):
             yield "team_diff", text
 
