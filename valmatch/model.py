@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from valmatch.errors import RunError
+from valmatch.fields import Factors
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.statistics.sampling import INDEPENDENT, Sampling
 from valmatch.streams import Streams
@@ -364,6 +365,11 @@ class Model(ABC, Generic[Inputs]):
     def draws_by(self, factor: str) -> bool:
         """Return whether the random inputs depend on a factor, or on a part of it."""
         return any(factor == one or factor.startswith(f"{one}.") for one in self.drawn_by)
+
+    @classmethod
+    def further(cls, factors: Factors) -> Sequence[Response]:
+        """Return the responses that factors ask for besides those of the class."""
+        return ()
 
     @property
     def controls(self) -> Mapping[str, float]:

@@ -60,6 +60,9 @@ class Units:
                     f"manifest.json: config: {'.'.join(map(str, place))}: {what['msg']}"
                 ) from None
             fixed = model(factors, {}).responses
+        elif isinstance(self._factors, dict):
+            asked = MODELS[self._model].factors.model_construct(**self._factors)
+            fixed = (*fixed, *model.further(asked))
         return {response.name: response for response in fixed}
 
     @cached_property

@@ -17,7 +17,16 @@ from pydantic import (
     model_validator,
 )
 
-from valmatch.fields import Factors, NonNegative, Number, Positive, Whole, plain_number, refuse
+from valmatch.fields import (
+    Factors,
+    NonNegative,
+    Number,
+    Positive,
+    Real,
+    Whole,
+    plain_number,
+    refuse,
+)
 from valmatch.models.team_rules import LONG_WAIT, check_teams, long_wait, slow_joint_search
 from valmatch.models.valorant.log_factors import LogFactors
 
@@ -26,8 +35,10 @@ __all__ = ["NEWS", "ValorantFactors"]
 Triple = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
 Triples = Annotated[tuple[Triple, ...], Field(min_length=3, max_length=3)]
 
-NEWS = ("log",)
+NEWS = ("measure", "bands", "spread", "log")
 """Factors that results write down only where they are set."""
+
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real]
 
 MIN_ACCEPTANCE = 1e-3
 """Least probability that a player's vector has no negative component (else: redraws forever)."""
@@ -161,6 +172,21 @@ class ValorantFactors(Factors):
         " smallest difference of means. enumeration: the order of the published implementation.",
     )
 
+    measure: tuple[Literal["differences", "fairness", "bands"], ...] = _factor(
+        (),
+        "",
+        "Further responses, which take time. differences: percentiles of the differences between"
+        " and within teams. fairness: win_gap and even_fraction, by Elo. bands: waits"
+        " and differences of bands of players by rating, such as wait_p95.top_1%.",
+    )
+    bands: Annotated[tuple[Share, ...], Field(min_length=2)] = _factor(
+        (0.0, 0.1, 0.5, 0.9, 0.99, 1.0),
+        "",
+        "Quantiles of the ratings of a replication between which bands lie, from 0 to 1.",
+    )
+    spread: Positive = _factor(
+        400.0, "Elo points", "Difference of mean ratings that is odds of ten to one, for fairness."
+    )
     log: LogFactors = _factor(LogFactors.model_validate({}), "", "How the arrivals file is read.")
 
     @model_serializer(mode="wrap")
@@ -239,6 +265,14 @@ class ValorantFactors(Factors):
                 "poisson_rate",
             )
         return horizon
+
+    @field_validator("bands")
+    @classmethod
+    def _ascending(cls, bands: tuple[float, ...]) -> tuple[float, ...]:
+        if bands[0] != 0.0 or bands[-1] != 1.0 or any(a >= b for a, b in itertools.pairwise(bands)):
+            shown = ", ".join(map(plain_number, bands))
+            raise refuse(f"[{shown}] (allowed: ascending quantiles, the first 0, the last 1)")
+        return bands
 
     @model_validator(mode="after")
     def _log_is_there(self, info: ValidationInfo) -> ValorantFactors:

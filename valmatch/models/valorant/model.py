@@ -12,10 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.compilation import announce_compilation
-from valmatch.errors import option
+from valmatch.errors import InputError, option
+from valmatch.fields import Factors
 from valmatch.matching import joint, team_first
 from valmatch.matching.rules import Rules, prioritized, ticks_per_hour
-from valmatch.model import NO_FILES, Batch, Model, Outcome, Record, Response, Responses, Table
+from valmatch.model import (
+    NO_FILES,
+    Batch,
+    Model,
+    Outcome,
+    Record,
+    Response,
+    Responses,
+    Table,
+    Values,
+)
 from valmatch.models.valorant.arrivals import (
     CHUNK,
     GAPS,
@@ -24,9 +35,11 @@ from valmatch.models.valorant.arrivals import (
     ArrivingPlayers,
     Law,
 )
+from valmatch.models.valorant.bands import empty_bands
 from valmatch.models.valorant.controls import PlayerSums
 from valmatch.models.valorant.days import Days, joint_days, new_days, team_first_days
 from valmatch.models.valorant.factors import ValorantFactors
+from valmatch.models.valorant.measures import Matches, further_responses, measure
 from valmatch.models.valorant.queue_log import QueueLog, read_queue_log
 from valmatch.models.valorant.summary import fill_quantiles, summarize
 from valmatch.statistics.sampling import OneHistory
@@ -90,6 +103,9 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         if factors.matching == "joint":
             matcher = (joint, joint_days)
         self._matcher, self._make_days = matcher
+        self._factors = factors
+        if factors.measure:
+            self.responses = Responses(*RESPONSES, *self.further(factors))
         self._log: QueueLog | None = None
         self._process: ArrivalProcess | None = None
         self._sums: PlayerSums | None = None
@@ -114,6 +130,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             )
             horizon = self._log.horizon
             players = float(self._log.players.times.size)
+            self._check_bands(arrivals)
         self.warnings = tuple(self._remarks(arrivals))
         self._open_ended = self._process is not None and factors.horizon is None
         if self._process is not None and not self._open_ended and factors.gaps == "exponential":
@@ -140,6 +157,23 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         self._waits = np.empty(int(players + 6.0 * players**0.5) + 16)
         self._no_log = np.empty((0, 3 + 2 * factors.team_num))
         self._check: Callable[[], None] = lambda: None
+
+    @classmethod
+    def further(cls, factors: Factors) -> Sequence[Response]:
+        """Return the responses that factors ask for."""
+        assert isinstance(factors, ValorantFactors)
+        return further_responses(factors)
+
+    def _check_bands(self, arrivals: Path) -> None:
+        """Refuse bands that hold none of the players of a log."""
+        assert self._log is not None
+        if "bands" in self._factors.measure:
+            empty = empty_bands(self._log.players.ratings, self._factors.bands)
+            if empty:
+                raise InputError(
+                    f"{arrivals}: factors.bands: {', '.join(empty)} hold"
+                    f"{'s' * (len(empty) == 1)} nobody (too many ratings are the same)"
+                )
 
     def _remarks(self, arrivals: Path | None) -> Iterator[str]:
         if self._log is None:
@@ -186,7 +220,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         """Run replications, days that fit the memory of one call of compiled code in few calls."""
         self._check = check
         process = self._process
-        if process is None or self._open_ended or process.room > CHUNK:
+        if process is None or self._open_ended or process.room > CHUNK or self._factors.measure:
             return super().run_many(streams, replications, controls, check)
         indices = np.array(replications, np.int64)
         rows = np.empty((indices.size, len(RESPONSES)))
@@ -239,10 +273,21 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
 
     def run(self, inputs: Iterable[ArrivingPlayers]) -> Outcome:
         """Return the responses to these arrivals."""
+        if self._factors.measure:
+            return Outcome(self._play(inputs)[2])
         return Outcome(self._responses(self._match(inputs, self._no_log)))
 
     def record(self, inputs: Iterable[ArrivingPlayers]) -> Record:
         """Return the responses with every player and every match."""
+        players, log, responses = self._play(inputs)
+        names = self._names(players.times.size)
+        return Record(
+            responses,
+            (self._players_table(players, names, log), self._matches_table(players, names, log)),
+        )
+
+    def _play(self, inputs: Iterable[ArrivingPlayers]) -> tuple[ArrivingPlayers, Floats, Values]:
+        """Return the players, the matches as the kernel logs them, and the responses."""
         chunks = list(inputs)
         players = ArrivingPlayers(
             np.concatenate([chunk.times for chunk in chunks]),
@@ -253,11 +298,12 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         log = np.empty((players.times.size // (2 * team_num), 3 + 2 * team_num))
         count = self._match([players], log)
         log = log[: self._lobby.state["matches"][0]]
-        names = self._names(players.times.size)
-        return Record(
-            self._responses(count),
-            (self._players_table(players, names, log), self._matches_table(players, names, log)),
-        )
+        responses: Values = self._responses(count)
+        if self._factors.measure:
+            values = RESPONSES.row(responses).tolist()
+            found = measure(self._factors, players, Matches(log[:, 0], _sides(log)))
+            responses = {**dict(zip(RESPONSES.names, values, strict=True)), **found}
+        return players, log, responses
 
     def _names(self, count: int) -> NDArray[Any]:
         """Return what tables call the players: their ids, or else numbers by arrival."""
@@ -352,7 +398,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
 
     def _matches_table(self, players: ArrivingPlayers, names: NDArray[Any], log: Floats) -> Table:
         """Return one row for each match."""
-        sides = np.split(log[:, 3:].astype(np.int64), 2, axis=1)
+        sides = _sides(log)
         # Added one by one like the kernel adds them, so that differences agree to the last bit.
         means = [_sums(players.ratings[side]) / self._rules.team_num for side in sides]
         teams = [
@@ -371,6 +417,12 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
                 "team_diff": np.abs(means[0] - means[1]),
             },
         )
+
+
+def _sides(log: Floats) -> tuple[Ints, Ints]:
+    """Return the players of both teams of each match."""
+    first, second = np.split(log[:, 3:].astype(np.int64), 2, axis=1)
+    return first, second
 
 
 def _sums(ratings: Floats) -> Floats:
