@@ -49,10 +49,10 @@ def from_tables(folder: Path, spread: float) -> dict[str, float]:
         served = [one for one in own if one["match"]]
         waits = [float(one["wait_minutes"]) for one in served]
         found[f"matched_fraction.{band}"] = len(served) / len(own)
-        found[f"avg_wait_time.{band}"] = np.mean(waits)
+        found[f"avg_wait_time.{band}"] = float(np.mean(waits))
         found[f"wait_p50.{band}"] = np.quantile(waits, 0.5)
         found[f"wait_p95.{band}"] = np.quantile(waits, 0.95)
-        found[f"avg_team_diff.{band}"] = np.mean([gaps[int(one["match"])] for one in served])
+        found[f"avg_team_diff.{band}"] = float(np.mean([gaps[int(one["match"])] for one in served]))
     return found
 
 

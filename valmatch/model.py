@@ -352,6 +352,8 @@ class Model(ABC, Generic[Inputs]):
         then threads rather than processes share the work on one machine.
     sampling : Sampling
         What replications are samples of.
+    measures : sequence of str
+        Groups of further responses, which the factor `measure` asks for.
     """
 
     responses: Responses
@@ -361,6 +363,7 @@ class Model(ABC, Generic[Inputs]):
     floors: Mapping[str, tuple[float, str]] = MappingProxyType({})
     releases_gil: bool = False
     sampling: Sampling = INDEPENDENT
+    measures: Sequence[str] = ()
 
     def draws_by(self, factor: str) -> bool:
         """Return whether the random inputs depend on a factor, or on a part of it."""

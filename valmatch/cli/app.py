@@ -19,6 +19,7 @@ from valmatch.cli.plot import plot
 from valmatch.cli.predict import predict
 from valmatch.cli.rate import rate
 from valmatch.cli.replicate import replicate
+from valmatch.cli.responses import responses
 from valmatch.cli.simulate import simulate
 from valmatch.cli.streams import open_streams
 from valmatch.errors import InputError, RunError, options_called
@@ -54,6 +55,7 @@ for command in (
     predict,
     plot,
     factors,
+    responses,
 ):
     app.command(cls=_Command)(command)
 

@@ -37,6 +37,7 @@ from valmatch.cli.parameters import (
     whole,
     workers_here,
 )
+from valmatch.cli.response_options import Chosen, measure_levels, names_of
 from valmatch.errors import InputError
 
 __all__ = ["compare"]
@@ -68,6 +69,7 @@ def compare(
     separator: LogSeparator = None,
     skip_bad_rows: SkipBadRows = False,
     sort_rows: SortRows = False,
+    responses: Chosen = "",
     out: Out = None,
     resume: Resume = False,
     max_time: MaxTime = None,
@@ -100,6 +102,7 @@ def compare(
         if b is None and not overrides:
             raise InputError(f"compare {a}: nothing to compare with; give a second config or --set")
         log = log_levels(columns, separator, skip_bad_rows, sort_rows)
+        log = measure_levels(responses, a if b is None else b, overrides, log)
         one = load_config(a, [] if b is None else overrides, log)
         other = load_config(a if b is None else b, overrides, log)
         least = default_n(one, other)
@@ -122,7 +125,7 @@ def compare(
                 warn=warn,
                 detail=detail,
             )
-    show(json, found.summary(), lambda: show_comparison(found), out)
+    show(json, found.summary(), lambda: show_comparison(found, names_of(responses)), out)
     for name, compared in found.comparisons.items():
         if undefined := compared.difference.undefined:
             warn(f"{name} is undefined in {undefined} of {found.n} pairs")

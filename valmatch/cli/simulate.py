@@ -27,6 +27,7 @@ from valmatch.cli.parameters import (
     warn_in_job_array,
     whole,
 )
+from valmatch.cli.response_options import Chosen, measure_levels, names_of
 from valmatch.interpretation import interpret
 
 __all__ = ["simulate"]
@@ -48,6 +49,7 @@ def simulate(
     separator: LogSeparator = None,
     skip_bad_rows: SkipBadRows = False,
     sort_rows: SortRows = False,
+    responses: Chosen = "",
     out: Out = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -59,6 +61,7 @@ def simulate(
     """
     warn_in_job_array("simulate")
     log = log_levels(columns, separator, skip_bad_rows, sort_rows)
+    log = measure_levels(responses, config, overrides, log)
     settings = load_config(config, overrides, log)
     if settings.factors.brief() and not settings.files:
         interpret()
@@ -70,7 +73,12 @@ def simulate(
     replication = replication or 0
     result = run(settings, seed, replication, out=out, warn=warn)
     header = f"{title_of(settings)}, seed {seed}, replication {replication}"
-    values = result.values.tolist()
-    show(json, result.summary(), lambda: show_responses(header, result.responses, values), out)
+    values, chosen = result.values.tolist(), names_of(responses)
+    show(
+        json,
+        result.summary(),
+        lambda: show_responses(header, result.responses, values, chosen),
+        out,
+    )
     for remark in result.remarks:
         warn(remark)

@@ -83,6 +83,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
 
     responses = RESPONSES
     releases_gil = True
+    measures = ("differences", "fairness", "bands")
     drawn_by = frozenset(
         (
             "poisson_rate",
