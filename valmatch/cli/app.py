@@ -13,6 +13,7 @@ from valmatch.cli.combine import combine
 from valmatch.cli.compare import compare
 from valmatch.cli.console import reset, say
 from valmatch.cli.factors import factors
+from valmatch.cli.fit import fit
 from valmatch.cli.optimize import optimize
 from valmatch.cli.parameters import flag
 from valmatch.cli.plot import plot
@@ -56,6 +57,7 @@ for command in (
     plot,
     factors,
     responses,
+    fit,
 ):
     app.command(cls=_Command)(command)
 

@@ -14,7 +14,7 @@ from valmatch.optimization.problem import Constraint, Problem
 from valmatch.optimization.run import SolverRun
 from valmatch.optimization.selection import Certificate
 from valmatch.statistics.estimates import Estimate
-from valmatch.statistics.sampling import OneHistory
+from valmatch.statistics.sampling import OneHistory, Resampled
 
 __all__ = ["Verdict", "verdict"]
 
@@ -86,7 +86,7 @@ def verdict(
         model.sampling.estimate(outcomes[:, 0], confidence),
         constraints,
         best.feasible,
-        _why(model, best, constraints),
+        _why(model, best, constraints) + _limit(model),
     )
 
 
@@ -131,6 +131,13 @@ def _why(
     if best.feasible is None:
         return f"{seen}: too close to call, try a larger budget"
     return f"no feasible point was found, {seen}{_floor(model, worst)}"
+
+
+def _limit(model: Model[object]) -> str:
+    """Say what the probabilities are not about, where replications are made of one log."""
+    if isinstance(model.sampling, Resampled):
+        return f"; all this is {model.sampling.of}: other days may differ by more"
+    return ""
 
 
 def _why_of_one_history(

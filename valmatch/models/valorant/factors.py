@@ -35,8 +35,10 @@ __all__ = ["NEWS", "ValorantFactors"]
 Triple = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
 Triples = Annotated[tuple[Triple, ...], Field(min_length=3, max_length=3)]
 
-NEWS = ("measure", "bands", "spread", "log")
+NEWS = ("rating_quantiles", "measure", "bands", "spread", "log")
 """Factors that results write down only where they are set."""
+
+Quantile = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real]
 
@@ -172,6 +174,13 @@ class ValorantFactors(Factors):
         " smallest difference of means. enumeration: the order of the published implementation.",
     )
 
+    rating_quantiles: Annotated[tuple[Quantile, ...], Field(min_length=2)] | None = _factor(
+        None,
+        "",
+        "Quantiles of the ratings of arriving players, [probability, Elo points] each, in place of"
+        " mean_matrix and cov_matrix: a smooth monotone function goes through them, and the tails"
+        " are normal. null: none.",
+    )
     measure: tuple[Literal["differences", "fairness", "bands"], ...] = _factor(
         (),
         "",
@@ -266,6 +275,22 @@ class ValorantFactors(Factors):
             )
         return horizon
 
+    @field_validator("rating_quantiles")
+    @classmethod
+    def _monotone(
+        cls, quantiles: tuple[tuple[float, ...], ...] | None
+    ) -> tuple[tuple[float, ...], ...] | None:
+        for probability, _ in quantiles or ():
+            if not 0.0 < probability < 1.0:
+                raise refuse(f"probability {plain_number(probability)} (allowed: between 0 and 1)")
+        for (low, below), (high, above) in itertools.pairwise(quantiles or ()):
+            if low >= high or below > above:
+                raise refuse(
+                    f"[{plain_number(high)}, {plain_number(above)}] after [{plain_number(low)},"
+                    f" {plain_number(below)}] (allowed: ascending probabilities and ratings)"
+                )
+        return quantiles
+
     @field_validator("bands")
     @classmethod
     def _ascending(cls, bands: tuple[float, ...]) -> tuple[float, ...]:
@@ -299,7 +324,7 @@ class ValorantFactors(Factors):
 
     def one_history(self, files: Collection[str]) -> bool:
         """Return whether every replication with these files is the same."""
-        return "arrivals" in files
+        return "arrivals" in files and self.log.resample is None
 
     def brief(self) -> bool:
         """Return whether a replication surely takes less time than importing numba."""

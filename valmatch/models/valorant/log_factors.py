@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from pydantic import BeforeValidator, Field, Strict, field_validator
 
 from valmatch.csv_dialect import SEPARATORS
-from valmatch.fields import Factors, Flag, refuse
+from valmatch.fields import Factors, Flag, Whole, refuse
 from valmatch.nearest import hint
 from valmatch.printable import shown
 
@@ -49,6 +49,16 @@ class LogFactors(Factors):
         None,
         description="Time zone whose midnights days begin with, such as Europe/Berlin; date-times"
         " without a zone are read in it. null: that of the first row, UTC where it has none.",
+    )
+
+    resample: Literal["block"] | None = Field(
+        None,
+        description="How replications differ. null: all are the log itself. block: each is put"
+        " together from blocks of the log, drawn with replacement from any day, at their hour of"
+        " the day; intervals then say how far the log itself may be from the mean.",
+    )
+    block_hours: Annotated[int, Field(ge=1, le=10_000), *Whole] = Field(
+        24, description="Length of the blocks.", json_schema_extra={"unit": "hours"}
     )
 
     @field_validator("columns")

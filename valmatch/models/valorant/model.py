@@ -40,7 +40,9 @@ from valmatch.models.valorant.controls import PlayerSums
 from valmatch.models.valorant.days import Days, joint_days, new_days, team_first_days
 from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.models.valorant.measures import Matches, further_responses, measure
+from valmatch.models.valorant.quantile_function import QuantileArrivals
 from valmatch.models.valorant.queue_log import QueueLog, read_queue_log
+from valmatch.models.valorant.resampling import BlockResampling
 from valmatch.models.valorant.summary import fill_quantiles, summarize
 from valmatch.statistics.sampling import OneHistory
 from valmatch.streams import Streams
@@ -95,6 +97,8 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             "mean_matrix",
             "cov_matrix",
             "multiplier_matrix",
+            "rating_quantiles",
+            "log",
         )
     )
 
@@ -108,21 +112,14 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         if factors.measure:
             self.responses = Responses(*RESPONSES, *self.further(factors))
         self._log: QueueLog | None = None
+        self._resampling: BlockResampling | None = None
+        self._rows: Ints | None = None
         self._process: ArrivalProcess | None = None
         self._sums: PlayerSums | None = None
         if arrivals is None:
             # That of num_players differs between replications: it is set when they have arrived.
             horizon = factors.horizon or 0.0
-            self._process = ArrivalProcess(
-                [rate * factors.rate_multiplier for rate in factors.poisson_rate],
-                factors.horizon or math.inf,
-                factors.mean_matrix,
-                factors.cov_matrix,
-                factors.multiplier_matrix,
-                elo_max=factors.elo_max or math.inf,
-                count=factors.num_players,
-                whole_gaps=factors.gaps == "poisson",
-            )
+            self._process = _process(factors)
             players = self._process.expected_players
         else:
             self.sampling = OneHistory()
@@ -132,10 +129,16 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             horizon = self._log.horizon
             players = float(self._log.players.times.size)
             self._check_bands(arrivals)
+            if factors.log.resample:
+                self._resampling = BlockResampling(
+                    self._log, factors.log.block_hours, factors.horizon, arrivals
+                )
+                self.sampling, horizon = self._resampling.sampling, self._resampling.horizon
         self.warnings = tuple(self._remarks(arrivals))
         self._open_ended = self._process is not None and factors.horizon is None
         if self._process is not None and not self._open_ended and factors.gaps == "exponential":
-            self._sums = PlayerSums(self._process)
+            if factors.rating_quantiles is None:
+                self._sums = PlayerSums(self._process)
             # 2p players make a match, and on average (2p - 1) / 2 of them are still to come.
             wait = 60.0 * (2 * factors.team_num - 1) / 2 * self._process.busy_hours / players
             self.floors = {"avg_wait_time": (wait, "while everybody is matched")}
@@ -179,10 +182,11 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
     def _remarks(self, arrivals: Path | None) -> Iterator[str]:
         if self._log is None:
             return
-        yield (
-            f"{arrivals}: the arrivals are a trace: every replication is the same,"
-            f" {option('n=1')} is enough"
-        )
+        if self._resampling is None:
+            yield (
+                f"{arrivals}: the arrivals are a trace: every replication is the same,"
+                f" {option('n=1')} is enough"
+            )
         yield from self._log.remarks
 
     @property
@@ -196,6 +200,9 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         Days of millions of players come as a lazy sequence of chunks, to be used once, so that
         memory does not grow with their number.
         """
+        if self._resampling is not None:
+            players, self._rows = self._resampling.draw(streams, replication)
+            return [players]
         if self._log is not None:
             return [self._log.players]
         assert self._process is not None
@@ -220,8 +227,8 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
     ) -> Batch:
         """Run replications, days that fit the memory of one call of compiled code in few calls."""
         self._check = check
-        process = self._process
-        if process is None or self._open_ended or process.room > CHUNK or self._factors.measure:
+        process = self._process if self._in_one_call else None
+        if process is None or self._open_ended or process.room > CHUNK:
             return super().run_many(streams, replications, controls, check)
         indices = np.array(replications, np.int64)
         rows = np.empty((indices.size, len(RESPONSES)))
@@ -239,6 +246,11 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             rows[done : done + len(made)] = made
             done += len(made)
         return Batch(rows, None, seen if controls else None)
+
+    @property
+    def _in_one_call(self) -> bool:
+        """Whether compiled code draws the players and measures all that is asked for."""
+        return not self._factors.measure and self._factors.rating_quantiles is None
 
     @cached_property
     def _days(self) -> Days:
@@ -309,7 +321,12 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
     def _names(self, count: int) -> NDArray[Any]:
         """Return what tables call the players: their ids, or else numbers by arrival."""
         ids = self._log.ids if self._log else ()
-        return np.array(ids, str) if ids else np.arange(count)
+        return self._drawn(ids) if ids else np.arange(count)
+
+    def _drawn(self, texts: Sequence[str]) -> NDArray[Any]:
+        """Return what the log says of the players that were drawn of it last, or of all."""
+        column = np.array(texts, str)
+        return column if self._rows is None else column[self._rows]
 
     def _match(self, chunks: Iterable[ArrivingPlayers], log: Floats) -> int:
         """Let the players arrive; return their number."""
@@ -395,7 +412,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
     def _moments(self) -> dict[str, NDArray[Any]]:
         """Return the column of the date-times of arrivals, if they have any."""
         moments = self._log.moments if self._log else ()
-        return {"arrival_time": np.array(moments, str)} if moments else {}
+        return {"arrival_time": self._drawn(moments)} if moments else {}
 
     def _matches_table(self, players: ArrivingPlayers, names: NDArray[Any], log: Floats) -> Table:
         """Return one row for each match."""
@@ -418,6 +435,30 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
                 "team_diff": np.abs(means[0] - means[1]),
             },
         )
+
+
+def _process(factors: ValorantFactors) -> ArrivalProcess:
+    """Return the random arrivals of some factors."""
+    rates = [rate * factors.rate_multiplier for rate in factors.poisson_rate]
+    horizon, whole_gaps = factors.horizon or math.inf, factors.gaps == "poisson"
+    if factors.rating_quantiles is not None:
+        return QuantileArrivals(
+            rates,
+            horizon,
+            factors.rating_quantiles,
+            count=factors.num_players,
+            whole_gaps=whole_gaps,
+        )
+    return ArrivalProcess(
+        rates,
+        horizon,
+        factors.mean_matrix,
+        factors.cov_matrix,
+        factors.multiplier_matrix,
+        elo_max=factors.elo_max or math.inf,
+        count=factors.num_players,
+        whole_gaps=whole_gaps,
+    )
 
 
 def _sides(log: Floats) -> tuple[Ints, Ints]:
