@@ -91,6 +91,7 @@ def optimize(
     is shown. Exit code 3: no point was certified as feasible.
     """
     from valmatch.cli.tables import show_frontier, show_study
+    from valmatch.experiments.recommended import write_recommended
     from valmatch.optimization.frontier import parse_sweep, trace_frontier
     from valmatch.optimization.optimize import AUTO, DEFAULT_BUDGET
     from valmatch.optimization.optimize import optimize as solve
@@ -127,6 +128,9 @@ def optimize(
             study = solve(
                 settings, names, budget, seed, macroreps=macroreps, progress=advance, **options
             )
+        found = study.verdict
+        if out and found and found.feasible is not False:
+            write_recommended(out, settings, found.point, found.why)
         show(json, study.summary(), lambda: show_study(header, study), out)
         status, feasible = study.status, bool(study.verdict and study.verdict.feasible)
     if status != "complete":
