@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -62,3 +63,27 @@ def test_a_response_that_is_none_is_named() -> None:
         "--responses: 'wait_p96.top_1%' is no response (did you mean wait_p95.top_1%?)\n"
     )
     assert valmatch("responses", "valorent").code == 2
+
+
+def test_charts_are_of_the_chosen(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    how = ("--set", "horizon=4", "--set", "measure=[bands]", "-n", "5")
+    assert valmatch("replicate", "valorant", *how, "--out", tmp_path / "r").code == 0
+    assert (
+        valmatch("compare", "valorant", "valorant-start", *how, "--out", tmp_path / "c").code == 0
+    )
+    chosen = ("wait_p95", "wait_p95.bottom_10%")
+    for folder in ("r", "c"):
+        figure = library.plot(tmp_path / folder, responses=chosen)
+        drawn = [axes for axes in figure.axes if axes.get_visible()]
+        assert len(drawn) == 2
+        made = valmatch("plot", tmp_path / folder, "--responses", ",".join(chosen))
+        assert made.code == 0, made.err
+        wrong = valmatch("plot", tmp_path / folder, "--responses", "wait_p95.top_5%")
+        assert wrong.code == 2
+        assert "(did you mean wait_p95.top_1%?)" in wrong.err
+    day = tmp_path / "d"
+    assert valmatch("simulate", "valorant", "--set", "horizon=4", "--out", day).code == 0
+    assert valmatch("plot", day, "--responses", "wait_p95").err == (
+        "--responses: are chosen for replicate and compare alone\n"
+    )

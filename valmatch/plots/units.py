@@ -62,7 +62,10 @@ class Units:
             fixed = model(factors, {}).responses
         elif isinstance(self._factors, dict):
             asked = MODELS[self._model].factors.model_construct(**self._factors)
-            fixed = (*fixed, *model.further(asked))
+            try:
+                fixed = (*fixed, *model.further(asked))
+            except (AttributeError, KeyError, TypeError, ValueError) as error:
+                raise InputError(f"manifest.json: config: factors: damaged: {error}") from None
         return {response.name: response for response in fixed}
 
     @cached_property
