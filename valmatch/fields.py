@@ -174,6 +174,8 @@ def allowed(schema: dict[str, Any]) -> str:
         return " or ".join(allowed(option) for option in schema["anyOf"])
     if "enum" in schema:
         return " or ".join(schema["enum"])
+    if "const" in schema:
+        return str(schema["const"])
     if "words" in schema:
         return str(schema["words"])
     kind = schema.get("type")
