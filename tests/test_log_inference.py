@@ -9,8 +9,8 @@ from tests.log_inference import coverage, fit_errors
 
 def test_intervals_of_resamples_cover_the_true_mean(tmp_path: Path) -> None:
     names = ("avg_wait_time", "avg_team_diff", "n_players")
-    found = coverage(tmp_path, names, days=20, logs=25, resamples=25)
-    assert all(share >= 0.76 for share in found.values()), found  # 19 of 25, chance 1 in 1,000
+    found = coverage(tmp_path, names, days=14, logs=16, resamples=20)
+    assert all(share >= 0.68 for share in found.values()), found  # 11 of 16 at least
 
 
 def test_a_fitted_config_reproduces_every_response(tmp_path: Path) -> None:
