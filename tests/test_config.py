@@ -495,7 +495,9 @@ def test_warning_is_located() -> None:
     # A factor that is not written is shown at its section.
     (line,) = loaded(MINIMAL + "factors:\n  horizon: 0.1\n").warnings
     assert line.startswith("c.yaml:2:1: factors.wait_thresh: 0.2 hours are not below")
-    assert loaded(MINIMAL, "wait_thresh=23.9").warnings == ()
+    (line,) = loaded(MINIMAL, "wait_thresh=23.9").warnings
+    assert "23.9 hours; 23.9 minutes is 0.3983" in line
+    assert loaded(MINIMAL, "wait_thresh=2").warnings == ()
 
 
 # Overrides
@@ -841,7 +843,8 @@ def test_horizon_of_arrivals() -> None:
     # Neither the hourly rates nor the skill distribution matter.
     config = loaded(trace, "horizon=100", "mean_matrix=[-9000, 1, 50]", "wait_thresh=30")
     assert config.factors.model_dump()["horizon"] == 100.0
-    assert loaded(trace, "wait_thresh=30").warnings == ()
+    (line,) = loaded(trace, "wait_thresh=30").warnings
+    assert "30 hours; 30 minutes is 0.5" in line
     assert refused(MINIMAL, "horizon=null") == [
         "--set horizon=null: factors.horizon: null needs an arrivals file or num_players (allowed:"
         " a number > 0)"
