@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Annotated, Literal
-from zoneinfo import ZoneInfo
 
 from pydantic import BeforeValidator, Field, Strict, field_validator
 
@@ -73,6 +72,8 @@ class LogFactors(Factors):
     @classmethod
     def _known_zone(cls, zone: str | None) -> str | None:
         if zone is not None:
+            from zoneinfo import ZoneInfo
+
             try:
                 ZoneInfo(zone)
             except (ValueError, OSError, KeyError):
