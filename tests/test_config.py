@@ -38,7 +38,7 @@ from valmatch.config.template import template
 from valmatch.errors import InputError
 from valmatch.fields import Factors, Section
 from valmatch.game_logs.rating import rate_games
-from valmatch.models.valorant.factors import ValorantFactors
+from valmatch.models.valorant.factors import NEWS, ValorantFactors
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
 
@@ -495,7 +495,9 @@ def test_warning_is_located() -> None:
     # A factor that is not written is shown at its section.
     (line,) = loaded(MINIMAL + "factors:\n  horizon: 0.1\n").warnings
     assert line.startswith("c.yaml:2:1: factors.wait_thresh: 0.2 hours are not below")
-    assert loaded(MINIMAL, "wait_thresh=23.9").warnings == ()
+    (line,) = loaded(MINIMAL, "wait_thresh=23.9").warnings
+    assert "23.9 hours; 23.9 minutes is 0.3983" in line
+    assert loaded(MINIMAL, "wait_thresh=2").warnings == ()
 
 
 # Overrides
@@ -841,7 +843,8 @@ def test_horizon_of_arrivals() -> None:
     # Neither the hourly rates nor the skill distribution matter.
     config = loaded(trace, "horizon=100", "mean_matrix=[-9000, 1, 50]", "wait_thresh=30")
     assert config.factors.model_dump()["horizon"] == 100.0
-    assert loaded(trace, "wait_thresh=30").warnings == ()
+    (line,) = loaded(trace, "wait_thresh=30").warnings
+    assert "30 hours; 30 minutes is 0.5" in line
     assert refused(MINIMAL, "horizon=null") == [
         "--set horizon=null: factors.horizon: null needs an arrivals file or num_players (allowed:"
         " a number > 0)"
@@ -860,11 +863,16 @@ def test_arrivals_need_a_model_that_takes_them(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_resolved_is_explicit_and_plain() -> None:
+    Path("p.csv").write_text("a")
     plain = resolved(loaded(MINIMAL))
     assert json.loads(json.dumps(plain)) == plain
     assert plain == {"model": "valorant", "factors": ValorantFactors().model_dump(mode="json")}
     assert plain["factors"]["horizon"] == 24.0
-    assert list(plain["factors"]) == list(ValorantFactors.model_fields)
+    known = [name for name in ValorantFactors.model_fields if name not in NEWS]
+    assert list(plain["factors"]) == known
+    set_now = resolved(loaded(MINIMAL, "arrivals=p.csv", "log.sort=true"))
+    assert list(set_now["factors"]) == [*known, "log"]
+    assert set_now["factors"]["log"]["sort"] is True
 
 
 def _number(value: float, style: int) -> str:
@@ -916,13 +924,16 @@ def test_config_id_sees_every_factor_and_the_arrivals() -> None:
         "team_slack=201", "multiplier_matrix.1=2", "rate_multiplier=2", "horizon=23",
         "matching=joint", "team_rule=newcomer", "review=continuous", "slack_scope=pool",
         "tie_break=enumeration", "gaps=poisson", "elo_max=2400", "num_players=518",
-        "arrivals=p.csv", "arrivals=q.csv",
+        "rating_quantiles=[[0.1, 1], [0.9, 2]]",
+        "measure=[bands]", "bands=[0, 1]", "spread=200", "arrivals=p.csv", "arrivals=q.csv",
     ]  # fmt: skip
-    assert {change.split("=")[0].split(".")[0] for change in changes[:-2]} == set(
+    assert {"log", *(change.split("=")[0].split(".")[0] for change in changes[:-2])} == set(
         ValorantFactors.model_fields
     )
     ids = {config_id(loaded(MINIMAL, change)) for change in ["model=valorant", *changes]}
     assert len(ids) == 1 + len(changes)
+    ids.add(config_id(loaded(MINIMAL, "arrivals=p.csv", "log.sort=true")))
+    assert len(ids) == 2 + len(changes)
     # The bytes count, not their name.
     copy = config_id(loaded(MINIMAL, "arrivals=copy.csv"))
     assert copy == config_id(loaded(MINIMAL, "arrivals=p.csv"))

@@ -14,12 +14,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.game_logs import LONG, random_rows, write
+from valmatch.csv_dialect import parse_columns
 from valmatch.errors import InputError
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.rating import rate_games
 from valmatch.game_logs.reading import log as log_module
 from valmatch.game_logs.reading.cells import Cells, read_flags, read_numbers, split
-from valmatch.game_logs.reading.columns import parse_columns
 from valmatch.game_logs.reading.moments import read_moments
 
 pytestmark = pytest.mark.usefixtures("command_line_words")

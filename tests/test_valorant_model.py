@@ -244,6 +244,8 @@ def test_without_a_horizon_a_trace_ends_with_its_last_arrival(tmp_path: Path) ->
     _, tables = recorded(load("valorant", [arrivals, "horizon=null", "team_num=1"]))
     assert len(tables["players"]["player"]) == 3
     model = build(load("valorant", [arrivals, "team_num=1"]))
+    assert run(model, 1, [0]).responses[0].tolist().count(3.0) == 1
+    model = build(load("valorant", [arrivals, "horizon=24", "team_num=1"]))
     assert any("1 row at or after the horizon of 24 hours left out" in w for w in model.warnings)
     assert (
         dict(zip((r.name for r in model.responses), run(model, 1, [0]).responses[0], strict=True))[

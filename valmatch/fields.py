@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Annotated, Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path as FilePath
+from typing import Annotated, Any, Self
 
 from pydantic import (
     AfterValidator,
@@ -15,6 +16,8 @@ from pydantic import (
     model_validator,
 )
 from pydantic_core import PydanticCustomError
+
+from valmatch.durations import in_unit
 
 __all__ = [
     "Factors",
@@ -75,6 +78,14 @@ class Factors(Section):
     def _empty(cls, data: object) -> object:
         return {} if data is None else data
 
+    @model_validator(mode="before")
+    @classmethod
+    def _in_units(cls, data: object) -> object:
+        """Read durations that are written with their unit."""
+        if not isinstance(data, dict):
+            return data
+        return {key: in_unit(value, _unit(cls, key)) for key, value in data.items()}
+
     def remarks(self) -> Iterator[tuple[str, str]]:
         """Yield (factor, warning) for settings that are valid but probably not meant.
 
@@ -82,12 +93,40 @@ class Factors(Section):
         """
         yield from ()
 
+    def with_files(self, files: Mapping[str, FilePath], given: Collection[str]) -> Self:
+        """Return the factors that hold with files which an override names.
+
+        Parameters
+        ----------
+        files : mapping of str to Path
+            Those files by their keys; the factors may have been written for a run without them.
+        given : collection of str
+            The factors that overrides give, by dotted name.
+
+        Raises
+        ------
+        InputError
+            If a file cannot be read.
+        """
+        return self
+
+    def one_history(self, files: Collection[str]) -> bool:
+        """Return whether every replication with these files is the same."""
+        return False
+
     def brief(self) -> bool:
         """Return whether a replication surely takes less time than importing numba.
 
         Then `simulate` runs its kernels in plain Python; see `valmatch.interpretation`.
         """
         return False
+
+
+def _unit(section: type[BaseModel], name: object) -> str:
+    """Return the unit of a field, "" where it has none."""
+    field = section.model_fields.get(str(name))
+    extra = field.json_schema_extra if field else None
+    return str(extra.get("unit", "")) if isinstance(extra, dict) else ""
 
 
 def refuse(message: str, *at: str) -> PydanticCustomError:
@@ -135,6 +174,8 @@ def allowed(schema: dict[str, Any]) -> str:
         return " or ".join(allowed(option) for option in schema["anyOf"])
     if "enum" in schema:
         return " or ".join(schema["enum"])
+    if "const" in schema:
+        return str(schema["const"])
     if "words" in schema:
         return str(schema["words"])
     kind = schema.get("type")

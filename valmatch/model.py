@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from valmatch.errors import RunError
+from valmatch.fields import Factors
 from valmatch.statistics.curve_sums import CurveSums
+from valmatch.statistics.sampling import INDEPENDENT, Sampling
 from valmatch.streams import Streams
 
 __all__ = [
@@ -348,6 +350,10 @@ class Model(ABC, Generic[Inputs]):
     releases_gil : bool
         Whether replications are made by compiled code that lets other threads of Python run:
         then threads rather than processes share the work on one machine.
+    sampling : Sampling
+        What replications are samples of.
+    measures : sequence of str
+        Groups of further responses, which the factor `measure` asks for.
     """
 
     responses: Responses
@@ -356,10 +362,17 @@ class Model(ABC, Generic[Inputs]):
     warnings: Sequence[str] = ()
     floors: Mapping[str, tuple[float, str]] = MappingProxyType({})
     releases_gil: bool = False
+    sampling: Sampling = INDEPENDENT
+    measures: Sequence[str] = ()
 
     def draws_by(self, factor: str) -> bool:
         """Return whether the random inputs depend on a factor, or on a part of it."""
         return any(factor == one or factor.startswith(f"{one}.") for one in self.drawn_by)
+
+    @classmethod
+    def further(cls, factors: Factors) -> Sequence[Response]:
+        """Return the responses that factors ask for besides those of the class."""
+        return ()
 
     @property
     def controls(self) -> Mapping[str, float]:

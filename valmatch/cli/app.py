@@ -13,12 +13,14 @@ from valmatch.cli.combine import combine
 from valmatch.cli.compare import compare
 from valmatch.cli.console import reset, say
 from valmatch.cli.factors import factors
+from valmatch.cli.fit import fit
 from valmatch.cli.optimize import optimize
 from valmatch.cli.parameters import flag
 from valmatch.cli.plot import plot
 from valmatch.cli.predict import predict
 from valmatch.cli.rate import rate
 from valmatch.cli.replicate import replicate
+from valmatch.cli.responses import responses
 from valmatch.cli.simulate import simulate
 from valmatch.cli.streams import open_streams
 from valmatch.errors import InputError, RunError, options_called
@@ -54,6 +56,8 @@ for command in (
     predict,
     plot,
     factors,
+    responses,
+    fit,
 ):
     app.command(cls=_Command)(command)
 

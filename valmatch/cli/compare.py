@@ -9,8 +9,14 @@ from typing import Annotated
 import typer
 
 from valmatch.cli.console import detail, load_config, progress, show, warn
+from valmatch.cli.log_options import (
+    Columns,
+    LogSeparator,
+    SkipBadRows,
+    SortRows,
+    log_levels,
+)
 from valmatch.cli.parameters import (
-    DEFAULT_N,
     DEFAULT_SEED,
     Confidence,
     Executor,
@@ -31,6 +37,7 @@ from valmatch.cli.parameters import (
     whole,
     workers_here,
 )
+from valmatch.cli.response_options import Chosen, measure_levels, names_of
 from valmatch.errors import InputError
 
 __all__ = ["compare"]
@@ -49,7 +56,7 @@ def compare(
             "--n",
             parser=whole("n"),
             metavar="N",
-            help="Number of replications of each.  [default: 1000]",
+            help="Number of replications of each.  [default: 1000, or 1 where all are the same]",
         ),
     ] = None,
     seed: Seed = None,
@@ -58,6 +65,11 @@ def compare(
     scheduler: Scheduler = None,
     confidence: Confidence = None,
     overrides: Overrides = [],  # noqa: B006
+    columns: Columns = "",
+    separator: LogSeparator = None,
+    skip_bad_rows: SkipBadRows = False,
+    sort_rows: SortRows = False,
+    responses: Chosen = "",
     out: Out = None,
     resume: Resume = False,
     max_time: MaxTime = None,
@@ -74,6 +86,7 @@ def compare(
     from valmatch.cli.tables import show_comparison, show_systems
     from valmatch.experiments.compare import compare as run
     from valmatch.experiments.compare import compare_runs
+    from valmatch.experiments.plan import default_n
 
     check_resume(resume, out)
     warn_in_job_array("compare")
@@ -96,9 +109,12 @@ def compare(
     else:
         if b is None and not overrides:
             raise InputError(f"compare {a}: nothing to compare with; give a second config or --set")
-        one = load_config(a, [] if b is None else overrides)
-        other = load_config(a if b is None else b, overrides)
-        n = first(n, one.replicate.n, DEFAULT_N)
+        log = log_levels(columns, separator, skip_bad_rows, sort_rows)
+        log = measure_levels(responses, a if b is None else b, overrides, log)
+        one = load_config(a, [] if b is None else overrides, log)
+        other = load_config(a if b is None else b, overrides, log)
+        least = default_n(one, other)
+        n = first(n, None if least == 1 else one.replicate.n, least)
         executor, scheduler = place(executor, scheduler, one.replicate)
         with progress("replications", 2 * n) as advance:
             found = run(
@@ -117,7 +133,7 @@ def compare(
                 warn=warn,
                 detail=detail,
             )
-    show(json, found.summary(), lambda: show_comparison(found), out)
+    show(json, found.summary(), lambda: show_comparison(found, names_of(responses)), out)
     for name, compared in found.comparisons.items():
         if undefined := compared.difference.undefined:
             warn(f"{name} is undefined in {undefined} of {found.n} pairs")

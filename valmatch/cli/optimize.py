@@ -8,6 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from valmatch.cli.console import load_config, progress, show, title_of, warn
+from valmatch.cli.log_options import (
+    Columns,
+    LogSeparator,
+    SkipBadRows,
+    SortRows,
+    log_levels,
+)
 from valmatch.cli.parameters import (
     DEFAULT_SEED,
     Confidence,
@@ -66,6 +73,10 @@ def optimize(
         ),
     ] = None,
     overrides: Overrides = [],  # noqa: B006
+    columns: Columns = "",
+    separator: LogSeparator = None,
+    skip_bad_rows: SkipBadRows = False,
+    sort_rows: SortRows = False,
     out: Out = None,
     resume: Resume = False,
     max_time: MaxTime = None,
@@ -80,13 +91,15 @@ def optimize(
     is shown. Exit code 3: no point was certified as feasible.
     """
     from valmatch.cli.tables import show_frontier, show_study
+    from valmatch.experiments.recommended import write_recommended
     from valmatch.optimization.frontier import parse_sweep, trace_frontier
     from valmatch.optimization.optimize import AUTO, DEFAULT_BUDGET
     from valmatch.optimization.optimize import optimize as solve
 
     check_resume(resume, out)
     warn_in_job_array("optimize")
-    settings = load_config(config, overrides)
+    log = log_levels(columns, separator, skip_bad_rows, sort_rows)
+    settings = load_config(config, overrides, log)
     name_options(settings, "optimize", solvers=solver, budget=budget)
     given = settings.optimize
     names = [name.strip() for name in (solver or given.solver or AUTO).split(",")]
@@ -115,6 +128,9 @@ def optimize(
             study = solve(
                 settings, names, budget, seed, macroreps=macroreps, progress=advance, **options
             )
+        found = study.verdict
+        if out and found and found.feasible is not False:
+            write_recommended(out, settings, found.point, found.why)
         show(json, study.summary(), lambda: show_study(header, study), out)
         status, feasible = study.status, bool(study.verdict and study.verdict.feasible)
     if status != "complete":

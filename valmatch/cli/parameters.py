@@ -22,10 +22,8 @@ if TYPE_CHECKING:
     from valmatch.config.sections import ReplicateOptions
 
 DEFAULT_SEED = 1
-DEFAULT_N = 1000
 
 __all__ = [
-    "DEFAULT_N",
     "DEFAULT_SEED",
     "ColumnNames",
     "Confidence",
@@ -150,6 +148,10 @@ FLAGS = {
     "fixtures": "FIXTURES.csv",
     "folders": "DIR",
     "games": "GAMES.csv",
+    "log.columns": "--columns",
+    "log.separator": "--separator",
+    "log.skip_bad_rows": "--skip-bad-rows",
+    "log.sort": "--sort-rows",
     "max_seconds": "--max-time",
     "n": "-n",
     "overrides": "--set",
@@ -169,6 +171,8 @@ KEYS = {"solvers": "solver", "targets": "target"}
 def flag(argument: str) -> str:
     """Return the option of an argument of the public functions, see `valmatch.errors.option`."""
     name, _, value = argument.partition("=")
+    if "." in name and name not in FLAGS:
+        return f"--set {argument}"
     called = FLAGS.get(name, f"--{name.replace('_', '-')}")
     return called if value in ("", "True") else f"{called} {value}"
 

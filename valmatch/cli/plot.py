@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from valmatch.cli.parameters import path
+from valmatch.cli.response_options import names_of
 from valmatch.printable import printable
 
 __all__ = ["plot"]
@@ -27,6 +27,13 @@ def plot(
         str,
         typer.Option(metavar="NAME,...", help="Players of a rating to draw, instead of the best."),
     ] = "",
+    responses: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME,...",
+            help="Responses of `replicate` or `compare` to draw; otherwise all.",
+        ),
+    ] = "",
 ) -> None:
     """Draw the results in a folder, as PNG and SVG files in it.
 
@@ -34,6 +41,5 @@ def plot(
     """
     from valmatch.plots.drawing import plot_files
 
-    wanted = next(csv.reader([players], skipinitialspace=True), [])
-    for file in plot_files(folder, [name.strip() for name in wanted]):
+    for file in plot_files(folder, names_of(players), names_of(responses)):
         print(printable(str(file)))

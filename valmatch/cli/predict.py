@@ -74,9 +74,9 @@ def predict(
     a time. Only a side in the column home plays at home, which elo may know to be of advantage.
     """
     from valmatch.cli.tables import show_predictions
+    from valmatch.csv_dialect import parse_columns
     from valmatch.game_logs.parameters import parse_parameters
     from valmatch.game_logs.predicting import predict_games
-    from valmatch.game_logs.reading.columns import parse_columns
 
     result = predict_games(
         ratings,

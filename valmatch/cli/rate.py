@@ -128,10 +128,10 @@ def rate(
     --tune home_advantage,draw_probability,K fits both.
     """
     from valmatch.cli.tables import show_rating, show_systems
+    from valmatch.csv_dialect import parse_columns
     from valmatch.game_logs.comparison import compare_systems
     from valmatch.game_logs.parameters import parse_parameters
     from valmatch.game_logs.rating import BURN_IN, rate_games
-    from valmatch.game_logs.reading.columns import parse_columns
 
     warn_in_job_array("rate")
     size = games.stat().st_size if games.is_file() else 0

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from valmatch.cli.console import detail, info, load_config, name_of, progress, show, title_of, warn
+from valmatch.cli.log_options import (
+    Columns,
+    LogSeparator,
+    SkipBadRows,
+    SortRows,
+    log_levels,
+)
 from valmatch.cli.parameters import (
-    DEFAULT_N,
     DEFAULT_SEED,
     Confidence,
     ConfigArgument,
@@ -34,6 +40,7 @@ from valmatch.cli.parameters import (
     whole,
     workers_here,
 )
+from valmatch.cli.response_options import Chosen, measure_levels, names_of
 from valmatch.errors import RunError
 
 if TYPE_CHECKING:
@@ -59,7 +66,7 @@ def replicate(
             "--n",
             parser=whole("n"),
             metavar="N",
-            help="Number of replications.  [default: 1000]",
+            help="Number of replications.  [default: 1000, or 1 where all are the same]",
         ),
     ] = None,
     seed: Seed = None,
@@ -105,6 +112,11 @@ def replicate(
     ] = False,
     confidence: Confidence = None,
     overrides: Overrides = [],  # noqa: B006
+    columns: Columns = "",
+    separator: LogSeparator = None,
+    skip_bad_rows: SkipBadRows = False,
+    sort_rows: SortRows = False,
+    responses: Chosen = "",
     out: Out = None,
     resume: Resume = False,
     max_time: MaxTime = None,
@@ -120,12 +132,14 @@ def replicate(
     """
     from valmatch.execution.shards import parse_shard, shard_of_job
     from valmatch.experiments.design import design_of
-    from valmatch.experiments.plan import MAX_REPS, Plan
+    from valmatch.experiments.plan import MAX_REPS, Plan, default_n
     from valmatch.experiments.replicate import replicate as run
     from valmatch.statistics.precision import LEAST
 
     check_resume(resume, out)
-    settings = load_config(config, overrides)
+    log = log_levels(columns, separator, skip_bad_rows, sort_rows)
+    log = measure_levels(responses, config, overrides, log)
+    settings = load_config(config, overrides, log)
     name_options(
         settings,
         "replicate",
@@ -136,7 +150,9 @@ def replicate(
     )
     given = settings.replicate
     targets = target or given.target
-    n = first(n, None if targets else given.n, LEAST if targets else DEFAULT_N)
+    # What the config says of n is of its random arrivals.
+    configured = None if targets or settings.one_history else given.n
+    n = first(n, configured, LEAST if targets else default_n(settings))
     seed = first(seed, given.seed, DEFAULT_SEED)
     part = shard_of_job(os.environ) if shard is None else parse_shard(shard)
     total = len(part.indices(n))
@@ -161,13 +177,13 @@ def replicate(
     design = design_of(settings, sweep)
     if design is not None:
         levels = [design.levels(point) for point in design.points]
-        configs = [load_config(config, overrides, point) for point in levels]
+        configs = [load_config(config, overrides, [*log, *point]) for point in levels]
         plan = Plan(n, seed, **{name: options.pop(name) for name in PLANNED})
-        _replicate_design(settings, design, configs, plan, options, json)
+        _replicate_design(settings, design, configs, plan, options, json, names_of(responses))
         return
     with progress("replications", None if targets else total) as advance:
         result = run(settings, n, seed, progress=advance, **options)
-    show_run(result, result.summary(), out, json)
+    show_run(result, result.summary(), out, json, names_of(responses))
     _exit_unless_complete(result, total, out)
     expected, missed = len(settings.replicate.expect), result.missed_expectations()
     if expected:
@@ -177,7 +193,11 @@ def replicate(
 
 
 def show_run(
-    result: Replications, summary: Mapping[str, Any], out: Path | None, json: bool
+    result: Replications,
+    summary: Mapping[str, Any],
+    out: Path | None,
+    json: bool,
+    chosen: Sequence[str] = (),
 ) -> None:
     """Print the replications of a config, as `summary` where JSON is wanted, and their gaps."""
     from valmatch.cli.tables import show_replications
@@ -185,7 +205,7 @@ def show_run(
     done = len(result.values)
     header = f"{title_of(result.config)}, seed {result.seed}, {done:,} replication"
     header += "s" * (done != 1)
-    show(json, summary, lambda: show_replications(header, result), out)
+    show(json, summary, lambda: show_replications(header, result, chosen), out)
     for name, one in result.estimates.items():
         if one.undefined:
             warn(f"{name} is undefined in {one.undefined} of {len(result.values)} replications")
@@ -213,6 +233,7 @@ def _replicate_design(
     plan: Plan,
     options: dict[str, Any],
     json: bool,
+    chosen: Sequence[str],
 ) -> None:
     """Run the replications of every point of a design and print them."""
     from valmatch.cli.tables import show_experiment_points
@@ -224,7 +245,12 @@ def _replicate_design(
     with progress("replications", known) as advance:
         found = run_design(settings, design, configs, plan, progress=advance, **options)
     header = f"{name_of(settings)}, seed {plan.seed}, {each(found)}"
-    show(json, found.summary(), lambda: show_experiment_points(header, found), options["out"])
+    show(
+        json,
+        found.summary(),
+        lambda: show_experiment_points(header, found, chosen),
+        options["out"],
+    )
     for point, one in zip(found.points, found.results, strict=True):
         for remark in one.remarks:
             warn(f"{', '.join(f'{name}={value}' for name, value in point.items())}: {remark}")

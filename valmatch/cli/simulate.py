@@ -7,6 +7,13 @@ from typing import Annotated
 import typer
 
 from valmatch.cli.console import load_config, show, title_of, warn
+from valmatch.cli.log_options import (
+    Columns,
+    LogSeparator,
+    SkipBadRows,
+    SortRows,
+    log_levels,
+)
 from valmatch.cli.parameters import (
     DEFAULT_SEED,
     ConfigArgument,
@@ -20,6 +27,7 @@ from valmatch.cli.parameters import (
     warn_in_job_array,
     whole,
 )
+from valmatch.cli.response_options import Chosen, measure_levels, names_of
 from valmatch.interpretation import interpret
 
 __all__ = ["simulate"]
@@ -37,6 +45,11 @@ def simulate(
         ),
     ] = None,
     overrides: Overrides = [],  # noqa: B006 - typer wants the default itself
+    columns: Columns = "",
+    separator: LogSeparator = None,
+    skip_bad_rows: SkipBadRows = False,
+    sort_rows: SortRows = False,
+    responses: Chosen = "",
     out: Out = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -47,7 +60,9 @@ def simulate(
     Replication K is row K of `valmatch replicate` with the same config and seed.
     """
     warn_in_job_array("simulate")
-    settings = load_config(config, overrides)
+    log = log_levels(columns, separator, skip_bad_rows, sort_rows)
+    log = measure_levels(responses, config, overrides, log)
+    settings = load_config(config, overrides, log)
     if settings.factors.brief() and not settings.files:
         interpret()
     # Imported now, because kernels are compiled, or left in plain Python, when they are imported.
@@ -58,7 +73,12 @@ def simulate(
     replication = replication or 0
     result = run(settings, seed, replication, out=out, warn=warn)
     header = f"{title_of(settings)}, seed {seed}, replication {replication}"
-    values = result.values.tolist()
-    show(json, result.summary(), lambda: show_responses(header, result.responses, values), out)
+    values, chosen = result.values.tolist(), names_of(responses)
+    show(
+        json,
+        result.summary(),
+        lambda: show_responses(header, result.responses, values, chosen),
+        out,
+    )
     for remark in result.remarks:
         warn(remark)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -31,12 +31,14 @@ if TYPE_CHECKING:
     from valmatch.optimization.frontier import Frontier
     from valmatch.optimization.optimize import Study
     from valmatch.optimization.solver_comparison import SolverComparison
+    from valmatch.response_list import Listed
     from valmatch.statistics.control_variates import Adjusted
 
 __all__ = [
     "show_comparison",
     "show_experiment_points",
     "show_frontier",
+    "show_listed",
     "show_predictions",
     "show_rating",
     "show_replications",
@@ -61,6 +63,9 @@ CHANGES = 8
 CELL = 100
 """Most characters of a cell."""
 
+MEANING = 24
+"""Characters of a line of what a response means, at least."""
+
 BEST = 10
 """Players that are printed."""
 
@@ -70,6 +75,7 @@ COUNTS, LAST_GAME = ("wins", "losses", "draws"), "last_game"
 LEFT = (
     "response",
     "unit",
+    "meaning",
     "variable",
     "mean of",
     "bound",
@@ -86,20 +92,45 @@ LEFT = (
 """Columns of text."""
 
 
-def show_responses(header: str, responses: Sequence[Response], values: Sequence[float]) -> None:
-    """Print the responses of one replication."""
+def show_responses(
+    header: str,
+    responses: Sequence[Response],
+    values: Sequence[float],
+    chosen: Collection[str] = (),
+) -> None:
+    """Print the responses of one replication; those that are `chosen`, if any are."""
     numbers = [
         "undefined" if math.isnan(v) else f"{v:.0f}" if r.whole else f"{v:.4f}"
         for r, v in zip(responses, values, strict=True)
     ]
     table = _table("response", "value", "unit")
     for response, number in zip(responses, _aligned(numbers), strict=True):
-        _row(table, response.name, number, response.unit)
+        if not chosen or response.name in chosen:
+            _row(table, response.name, number, response.unit)
     _print(header, table)
 
 
-def show_replications(header: str, result: Replications) -> None:
-    """Print mean, half-width and count of each response."""
+def show_listed(listed: Sequence[Listed]) -> None:
+    """Print what each response is, and what asks for it."""
+    for group, rows in groupby(listed, key=lambda one: one.group):
+        table = _table("response", "unit", "meaning")
+        responses = [one.response for one in rows]
+        taken = sum(
+            2 + max(map(len, texts))
+            for texts in (
+                ["response", *(r.name for r in responses)],
+                ["unit", *(r.unit for r in responses)],
+            )
+        )
+        for response in responses:
+            lines = textwrap.wrap(response.meaning, max(MEANING, WIDTH - taken))
+            for k, line in enumerate(lines or [""]):
+                _row(table, *((response.name, response.unit) if k == 0 else ("", "")), line)
+        _print(f"\nmeasure: [{group}]" if group else "", table)
+
+
+def show_replications(header: str, result: Replications, chosen: Collection[str] = ()) -> None:
+    """Print mean, half-width and count of each response; of those that are `chosen`, if any are."""
     estimates = list(result.estimates.values())
     means, halves = zip(*map(_mean_and_half, estimates), strict=True)
     columns = [_aligned(means), _aligned(halves), [f"{one.n}" for one in estimates]]
@@ -112,7 +143,8 @@ def show_replications(header: str, result: Replications) -> None:
         names += ["adjusted", "±", "gain"]
     table = _table(*names, "unit")
     for response, *cells in zip(result.responses, *columns, strict=True):
-        _row(table, response.name, *cells, response.unit)
+        if not chosen or response.name in chosen:
+            _row(table, response.name, *cells, response.unit)
     _print(header, table)
     _show_differences(result)
 
@@ -132,11 +164,14 @@ def _show_differences(result: Replications) -> None:
         _print(f"\n{' - '.join(pair)}, paired", table)
 
 
-def show_experiment_points(header: str, experiment: DesignReplications) -> None:
-    """Print the means of the first responses at each point of a design."""
+def show_experiment_points(
+    header: str, experiment: DesignReplications, chosen: Sequence[str] = ()
+) -> None:
+    """Print the means of the first responses, or of the chosen ones, at each point of a design."""
     names = [name.removeprefix("factors.") for name in experiment.design.factors]
     results = experiment.results
     shown = [response.name for response in results[0].responses[:MEANS]] if results else []
+    shown = list(chosen) if results and chosen else shown
     table = _table(*names, *(part for name in shown for part in (name, "±")))
     columns = [
         [f"{value:.6g}" if isinstance(value, float) else str(value) for value in point.values()]
@@ -152,8 +187,8 @@ def show_experiment_points(header: str, experiment: DesignReplications) -> None:
     _print(header, table, repeated=len(names))
 
 
-def show_comparison(found: Comparison) -> None:
-    """Print the paired differences of two systems."""
+def show_comparison(found: Comparison, chosen: Collection[str] = ()) -> None:
+    """Print the paired differences of two systems, of the chosen responses if any are."""
     from valmatch.config.identity import changes, resolved
 
     for name, run in (("A", found.a), ("B", found.b)):
@@ -174,7 +209,8 @@ def show_comparison(found: Comparison) -> None:
         [str(one.difference.n) for one in rows],
     ]
     for response, *cells in zip(found.responses, *columns, strict=True):
-        _row(table, response.name, *cells, response.unit)
+        if not chosen or response.name in chosen:
+            _row(table, response.name, *cells, response.unit)
     _print(f"seed {found.a.seed}, {found.n:,} common replications", table)
 
 

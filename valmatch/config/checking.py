@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 from yaml import MappingNode, Node
 
 from valmatch.config.config import Config, InputFile
-from valmatch.config.factor_paths import factor_names, section_depth
+from valmatch.config.factor_paths import factor_names, parts, section_depth
 from valmatch.config.input_files import sha256
 from valmatch.config.problem_names import problem_names
 from valmatch.config.sections import SECTIONS, DesignOptions, OptimizeOptions, ReplicateOptions
@@ -25,6 +25,7 @@ from valmatch.config.yaml_document import (
     to_value,
     written_key,
 )
+from valmatch.durations import SECONDS
 from valmatch.errors import MOST, InputError, in_lines
 from valmatch.fields import Factors, Section, allowed, schema_at
 from valmatch.models.registry import MODELS, OWN, ModelEntry, unknown_model
@@ -115,6 +116,7 @@ class _Check:
         factors = self._section("factors", cls, context) if entry else None
         if self.problems or not (factors and replicate and optimize and design):
             self._raise()
+        factors = self._with_files(factors, files)
         return Config(
             model=model,
             factors=factors,
@@ -188,6 +190,20 @@ class _Check:
             self.problems.append((node, f"{key}: {shown(str(path))}: {reason(error)}"))
         return InputFile(path, given, digest)
 
+    def _with_files(self, factors: Factors, files: Mapping[str, InputFile]) -> Factors:
+        """Return the factors that hold with the files which overrides name."""
+        named = {key: file.path for key, file in files.items() if self._overridden([key])}
+        if not named:
+            return factors
+        names = factor_names(type(factors))
+        given = {name for name in names if self._overridden(["factors", *parts(name)])}
+        return factors.with_files(named, given)
+
+    def _overridden(self, path: Sequence[str | int]) -> bool:
+        """Return whether what stands at a path is from an override."""
+        node = find(self.root, path)
+        return node is not None and from_override(node)
+
     def _section(
         self, name: str, cls: type[S], context: Mapping[str, object] = NO_CONTEXT
     ) -> S | None:
@@ -226,6 +242,8 @@ class _Check:
         limits = allowed(schema_at(cls, error["loc"]))
         unit = schema_at(cls, error["loc"]).get("unit")
         limits += f", in {unit}" if unit else ""
+        if node is not None and kind(node) == "str" and unit in SECONDS:
+            limits += ", or with a unit, such as 12 min"
         if node is None:
             return self._nearest_node(path), f"{label}: missing (allowed: {limits})"
         if error["type"] == "literal_error" and kind(node) == "str":

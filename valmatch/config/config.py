@@ -68,6 +68,11 @@ class Config:
     warnings: tuple[str, ...] = ()
     places: Mapping[str, str] = field(default_factory=dict, compare=False)
 
+    @property
+    def one_history(self) -> bool:
+        """Whether every replication is the same, as there is nothing to draw."""
+        return self.factors.one_history(self.files.keys())
+
     def at(self, path: str) -> str:
         """Return ``file:line:column: path``, with the place of the nearest thing written."""
         nearest = path

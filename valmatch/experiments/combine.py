@@ -252,6 +252,7 @@ def gather(
         model.axes,
         _curves(parts, indices, model, first.seed, warn) if curves and model.axes else None,
         status="incomplete" if len(missing) else "complete",
+        sampling=model.sampling,
         **_controls(parts, indices, config, first.seed, model, warn),
     )
     return Combination(result, missing, _owed(missing, wanted, parts), rows, model)

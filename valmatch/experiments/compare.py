@@ -19,12 +19,13 @@ from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError
 from valmatch.execution.executors import open_pool
 from valmatch.execution.interruption import Stop, stop_on_signal
-from valmatch.experiments.plan import DEFAULT_N, DEFAULT_SEED, Plan
+from valmatch.experiments.plan import DEFAULT_SEED, Plan, default_n
 from valmatch.experiments.replicate import check_kept, run_plan
 from valmatch.experiments.replications import Replications
 from valmatch.model import Response
 from valmatch.simulator import build, releases_gil
-from valmatch.statistics.estimates import Estimate, estimate
+from valmatch.statistics.estimates import Estimate
+from valmatch.statistics.sampling import INDEPENDENT, Sampling
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
@@ -70,7 +71,12 @@ class PairedDifference:
         }
 
 
-def paired(values_a: Floats, values_b: Floats, confidence: float = 0.95) -> list[PairedDifference]:
+def paired(
+    values_a: Floats,
+    values_b: Floats,
+    confidence: float = 0.95,
+    samplings: tuple[Sampling, Sampling] = (INDEPENDENT, INDEPENDENT),
+) -> list[PairedDifference]:
     """Compare systems A and B, response by response.
 
     Parameters
@@ -80,6 +86,8 @@ def paired(values_a: Floats, values_b: Floats, confidence: float = 0.95) -> list
         the same random numbers.
     confidence : float
         Level of the intervals, in (0, 1).
+    samplings : tuple of Sampling
+        What the replications of each are samples of. Where it is the same, so are the differences.
 
     Raises
     ------
@@ -89,13 +97,17 @@ def paired(values_a: Floats, values_b: Floats, confidence: float = 0.95) -> list
     if values_a.shape != values_b.shape:
         raise ValueError(f"shapes {values_a.shape} and {values_b.shape} cannot be paired")
     columns = zip(values_a.T, values_b.T, strict=True)
-    return [_compare(a, b, confidence) for a, b in columns]
+    return [_compare(a, b, confidence, samplings) for a, b in columns]
 
 
-def _compare(a: Floats, b: Floats, confidence: float) -> PairedDifference:
+def _compare(
+    a: Floats, b: Floats, confidence: float, samplings: tuple[Sampling, Sampling]
+) -> PairedDifference:
     undefined = np.isnan(a) | np.isnan(b)
+    common = samplings[0] if samplings[0] == samplings[1] else INDEPENDENT
     first, second, difference = (
-        estimate(np.where(undefined, np.nan, values), confidence) for values in (a, b, b - a)
+        one.estimate(np.where(undefined, np.nan, values), confidence)
+        for one, values in zip((*samplings, common), (a, b, b - a), strict=True)
     )
     return PairedDifference(first, second, difference, _variance_ratio(first, second, difference))
 
@@ -198,7 +210,7 @@ def _side(run: Replications) -> dict[str, str]:
 def compare(
     a: ConfigLike,
     b: ConfigLike,
-    n: int = DEFAULT_N,
+    n: int | None = None,
     seed: int = DEFAULT_SEED,
     *,
     workers: int = 1,
@@ -220,7 +232,7 @@ def compare(
         The systems; differences are b - a.
     n, seed, workers, executor, scheduler, max_seconds, resume, progress, warn, detail
         As for `valmatch.replicate`; `n` replications of each,
-        the time for both, half of it for A.
+        the time for both, half of it for A. n is 1 by default only if it is so for both.
     confidence : float
         Level of the intervals, in (0, 1).
     out : PathLike or None
@@ -241,7 +253,7 @@ def compare(
         If a run fails; what is finished stays in the folder.
     """
     first, second = load(a), load(b)
-    plan = Plan(n, seed, confidence=confidence)
+    plan = Plan(default_n(first, second) if n is None else n, seed, confidence=confidence)
     limit = arguments.seconds("max_seconds", max_seconds)
     path = None if out is None else arguments.path("out", out)
     _common(build(first).responses, build(second).responses, first.model, second.model)
@@ -298,7 +310,7 @@ def compare_runs(a: Replications, b: Replications, confidence: float = 0.95) -> 
     common = _common(a.responses, b.responses, a.config.model, b.config.model)
     shared = sorted(set(a.indices) & set(b.indices))
     columns = [_columns(run, common, shared) for run in (a, b)]
-    found = paired(columns[0], columns[1], confidence)
+    found = paired(columns[0], columns[1], confidence, (a.sampling, b.sampling))
     return Comparison(a, b, len(shared), confidence, dict(zip(common, found, strict=True)))
 
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from valmatch.config import arguments
+from valmatch.config.config import Config
 from valmatch.errors import InputError, option
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.statistics.precision import looks
 
-__all__ = ["DEFAULT_N", "DEFAULT_SEED", "MAX_REPS", "Plan"]
+__all__ = ["DEFAULT_N", "DEFAULT_SEED", "MAX_REPS", "Plan", "default_n"]
 
 DEFAULT_N = 1000
 
@@ -18,6 +19,11 @@ DEFAULT_SEED = 1
 
 MAX_REPS = 1_000_000
 """Replications at which targets are given up, unless told otherwise."""
+
+
+def default_n(*configs: Config) -> int:
+    """Return how many replications are made unless told otherwise: one where all are the same."""
+    return 1 if all(config.one_history for config in configs) else DEFAULT_N
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from valmatch.execution.chunks import Chunks
 from valmatch.execution.executors import WorkerPool, open_pool
 from valmatch.execution.interruption import Stop, stop_on_signal
 from valmatch.execution.shards import WHOLE, Shard, parse_shard
-from valmatch.experiments.plan import DEFAULT_N, DEFAULT_SEED, MAX_REPS, Plan
+from valmatch.experiments.plan import DEFAULT_SEED, MAX_REPS, Plan, default_n
 from valmatch.experiments.replications import Replications
 from valmatch.model import Response
 from valmatch.nearest import hint
@@ -39,7 +39,7 @@ Warn = Callable[[str], None]
 
 def replicate(
     config: ConfigLike,
-    n: int = DEFAULT_N,
+    n: int | None = None,
     seed: int = DEFAULT_SEED,
     *,
     workers: int = 1,
@@ -67,8 +67,9 @@ def replicate(
     ----------
     config : Config or what `valmatch.load` takes
         What to simulate.
-    n : int
-        Number of replications, >= 1, in all shards together; with targets the least one.
+    n : int or None
+        Number of replications, >= 1, in all shards together; with targets the least one. None: 1
+        where every replication is the same, such as on a queue log, else 1000.
     seed : int
         Seed of all random numbers, >= 0.
     workers : int
@@ -119,7 +120,15 @@ def replicate(
     """
     config = load(config)
     part = parse_shard(shard) if isinstance(shard, str) else shard
-    plan = Plan(n, seed, part, confidence, targets, max_reps, control_variates)
+    plan = Plan(
+        default_n(config) if n is None else n,
+        seed,
+        part,
+        confidence,
+        targets,
+        max_reps,
+        control_variates,
+    )
     with ExitStack() as stack:
         limit = arguments.seconds("max_seconds", max_seconds)
         threads = releases_gil(config)
@@ -165,6 +174,10 @@ def run_plan(
     """
     model = build(config, warn=warn)
     _check_expected_names(config, model.responses)
+    if plan.targets and config.one_history:
+        raise InputError(
+            f"{option('targets')}: every replication is the same: there is no interval to narrow"
+        )
     wanted = [parse_target(text, model.responses.names) for text in plan.targets]
     if plan.control_variates and not model.controls:
         raise InputError(
@@ -214,6 +227,7 @@ def run_plan(
             model.controls if plan.control_variates else {},
             [*(folder.earlier_remarks if folder else []), *_remarks(store)],
             out,
+            model.sampling,
         )
         if folder:
             write_results(folder, result)

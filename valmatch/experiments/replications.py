@@ -18,8 +18,9 @@ from valmatch.model import Axes, Response, Window
 from valmatch.nearest import hint
 from valmatch.statistics.control_variates import Adjusted, adjust
 from valmatch.statistics.curve_sums import CurveSums
-from valmatch.statistics.estimates import Estimate, estimate
+from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.precision import Precision
+from valmatch.statistics.sampling import INDEPENDENT, Sampling
 from valmatch.statistics.windows import (
     PolicyDifference,
     paired_means,
@@ -70,6 +71,8 @@ class Replications(Result):
         Their expectations by name.
     remarks : sequence of str
         What has to be said of the replications, one line each.
+    sampling : Sampling
+        What they are samples of.
     """
 
     config: Config
@@ -88,6 +91,7 @@ class Replications(Result):
     expectations: Mapping[str, float] = field(default_factory=dict)
     remarks: Sequence[str] = ()
     folder: Path | None = None
+    sampling: Sampling = INDEPENDENT
 
     @property
     def title(self) -> str:
@@ -104,7 +108,7 @@ class Replications(Result):
     def estimates(self) -> dict[str, Estimate]:
         """The estimated mean of each response."""
         columns = zip(self.responses, self.values.T, strict=True)
-        return {response.name: estimate(v, self.confidence) for response, v in columns}
+        return {one.name: self.sampling.estimate(v, self.confidence) for one, v in columns}
 
     @cached_property
     def adjusted(self) -> dict[str, Adjusted]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from valmatch.compilation import announce_compilation
 from valmatch.config import arguments
 from valmatch.config.arguments import PathLike
+from valmatch.csv_dialect import separator_called
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals, stop_on_signal
 from valmatch.game_logs.baselines import COIN, RECORD
@@ -22,7 +23,6 @@ from valmatch.game_logs.games import Games, joined, part, pieces, until_stopped
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.parameters import check_tuned, values_of
 from valmatch.game_logs.reading.cells import find_cells
-from valmatch.game_logs.reading.columns import separator_called
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.remarks import (
     games_left_out,

@@ -13,6 +13,7 @@ from typing import Any
 from valmatch.config import arguments
 from valmatch.config.arguments import PathLike
 from valmatch.config.input_files import sha256
+from valmatch.csv_dialect import separator_called
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals
 from valmatch.game_logs.csv_text import time_text
@@ -21,7 +22,6 @@ from valmatch.game_logs.files import SUMMARY, refuse_to_replace
 from valmatch.game_logs.fixtures import Fixture, parse_pairs, read_fixtures
 from valmatch.game_logs.forecast import Forecast, forecast
 from valmatch.game_logs.parameters import values_of
-from valmatch.game_logs.reading.columns import separator_called
 from valmatch.game_logs.remarks import nobody_at_home
 from valmatch.game_logs.roster import LAST_GAME, Known
 from valmatch.game_logs.system import System

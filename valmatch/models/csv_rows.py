@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from valmatch.config.numerals import real_number
+from valmatch.csv_dialect import SEPARATORS
 from valmatch.errors import InputError
 from valmatch.printable import shown
 
-__all__ = ["Row", "read_rows"]
+__all__ = ["Row", "other_separator", "read_rows"]
 
 
 class Row(NamedTuple):
@@ -35,7 +36,16 @@ class Row(NamedTuple):
         return value
 
 
-def read_rows(path: Path, choose: Callable[[list[str]], Iterable[str]]) -> Iterator[Row]:
+def _raise(error: InputError) -> None:
+    raise error
+
+
+def read_rows(
+    path: Path,
+    choose: Callable[[list[str]], Iterable[str]],
+    separator: str = ",",
+    wrong: Callable[[InputError], None] = _raise,
+) -> Iterator[Row]:
     """Yield the rows of a CSV file below its header, but blank lines.
 
     Parameters
@@ -44,6 +54,11 @@ def read_rows(path: Path, choose: Callable[[list[str]], Iterable[str]]) -> Itera
         The file.
     choose : callable
         Returns the columns to read, given all that there are; raises InputError without them.
+    separator : str
+        What stands between cells.
+    wrong : callable
+        Called with what is wrong with a row that has too many cells or too few; it is left out
+        unless that raises.
 
     Raises
     ------
@@ -52,7 +67,7 @@ def read_rows(path: Path, choose: Callable[[list[str]], Iterable[str]]) -> Itera
     """
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file, strict=True)
+            reader = csv.reader(file, strict=True, delimiter=separator)
             header = [name.strip() for name in next(reader, [])]
             columns = {name: header.index(name) for name in choose(header)}
             for name in columns:
@@ -62,9 +77,9 @@ def read_rows(path: Path, choose: Callable[[list[str]], Iterable[str]]) -> Itera
                 if not row:
                     continue
                 if len(row) != len(header):
-                    raise InputError(
-                        f"{path}:{reader.line_num}: {len(row)} cells (the header has {len(header)})"
-                    )
+                    place = f"{path}:{reader.line_num}"
+                    wrong(InputError(f"{place}: {len(row)} cells (the header has {len(header)})"))
+                    continue
                 cells = {name: row[k] for name, k in columns.items()}
                 yield Row(path, reader.line_num, cells)
     except OSError as error:
@@ -73,3 +88,12 @@ def read_rows(path: Path, choose: Callable[[list[str]], Iterable[str]]) -> Itera
         raise InputError(f"{path}: cannot be read: not a text file in UTF-8") from None
     except csv.Error as error:
         raise InputError(f"{path}:{reader.line_num}: cannot be read: {error}") from None
+
+
+def other_separator(header: Sequence[str], separator: str) -> str:
+    """Return the name of what separates cells instead, "" if nothing else seems to."""
+    if len(header) != 1:
+        return ""
+    others = {name: header[0].count(one) for name, one in SEPARATORS.items() if one != separator}
+    best = max(others, key=others.__getitem__)
+    return best if others[best] else ""

@@ -102,7 +102,8 @@ OWN = {
         "valmatch.models.valorant.model:ValorantModel",
         files={
             "arrivals": "A CSV file of arrivals that replaces the random ones, relative to this"
-            " file, with the columns arrival_hours and either rating or elo, kd, wr."
+            " file, with the columns arrival_hours (hours or date-times) and rating or elo, kd,"
+            " wr; optionally player. The factors in log say how it is read."
         },
     ),
     "opponent": ModelEntry(

@@ -6,7 +6,10 @@ from collections.abc import Iterator
 
 from valmatch.fields import plain_number, refuse
 
-__all__ = ["check_teams", "slow_joint_search"]
+__all__ = ["LONG_WAIT", "check_teams", "long_wait", "slow_joint_search"]
+
+LONG_WAIT = 2.0
+"""Hours of waiting above which a threshold was probably meant in minutes."""
 
 MIN_JOINT_TEAM_DIFF = 0.01
 """Elo points below which joint matching is warned to be slow."""
@@ -31,6 +34,15 @@ def check_teams(matching: str, team_num: int, team_rule: str) -> None:
             "team_rule",
             "matching",
         )
+
+
+def long_wait(wait_thresh: float) -> str:
+    """Say what a threshold in minutes would be in hours, as it is wanted."""
+    number = plain_number(wait_thresh)
+    return (
+        f"{number} hours; {number} minutes is {wait_thresh / 60.0:.4g} (a bare number is hours;"
+        f" {number} min says minutes)"
+    )
 
 
 def slow_joint_search(matching: str, team_diff: float, team_slack: float) -> Iterator[str]:

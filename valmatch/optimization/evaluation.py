@@ -83,7 +83,8 @@ class Evaluator:
     def evaluate(self, unit: Floats, n: int) -> Floats:
         """Return the outcomes of the first `n` replications of a point of the unit cube.
 
-        Replications of the point that were made before cost nothing.
+        Replications of the point that were made before cost nothing; where all are the same, one
+        is made.
 
         Returns
         -------
@@ -98,16 +99,18 @@ class Evaluator:
         values = self._problem.point(unit)
         point = tuple(values.values())
         known = self._known.get(point, np.empty((0, len(self._names))))
-        missing = n - len(known)
+        made = 1 if self._config.one_history else n
+        missing = made - len(known)
         if missing > self.budget - self.spent:
             raise BudgetSpent
         if missing > 0:
             model = build(self._config, with_factors(self._config, values))
-            rows = [self._replication(model, point, k) for k in range(len(known), n)]
+            rows = [self._replication(model, point, k) for k in range(len(known), made)]
             known = np.concatenate([known, np.array(rows)])
             self._known[point] = known
             self.spent += missing
-        return self._problem.outcomes(dict(zip(self._names, known[:n].T, strict=True)))
+        outcomes = self._problem.outcomes(dict(zip(self._names, known[:made].T, strict=True)))
+        return np.repeat(outcomes, n, axis=0) if made < n else outcomes
 
     def _replication(
         self, model: Model[object], point: tuple[float, ...], k: int

@@ -13,7 +13,8 @@ from valmatch.model import Model
 from valmatch.optimization.problem import Constraint, Problem
 from valmatch.optimization.run import SolverRun
 from valmatch.optimization.selection import Certificate
-from valmatch.statistics.estimates import Estimate, estimate
+from valmatch.statistics.estimates import Estimate
+from valmatch.statistics.sampling import OneHistory, Resampled
 
 __all__ = ["Verdict", "verdict"]
 
@@ -75,17 +76,17 @@ def verdict(
     if not runs:
         return None
     best = min((run.certificate for run in runs), key=_rank)
-    outcomes = best.outcomes
+    outcomes = best.outcomes[:1] if isinstance(model.sampling, OneHistory) else best.outcomes
     constraints = [
-        (one, estimate(one.bound + one.sign * outcomes[:, k], confidence))
+        (one, model.sampling.estimate(one.bound + one.sign * outcomes[:, k], confidence))
         for k, one in enumerate(problem.constraints, 1)
     ]
     return Verdict(
         problem.point(best.unit),
-        estimate(outcomes[:, 0], confidence),
+        model.sampling.estimate(outcomes[:, 0], confidence),
         constraints,
         best.feasible,
-        _why(model, best, constraints),
+        _why(model, best, constraints) + _limit(model),
     )
 
 
@@ -103,6 +104,8 @@ def _why(
     model: Model[object], best: Certificate, constraints: Sequence[tuple[Constraint, Estimate]]
 ) -> str:
     """Say why a point is called feasible, infeasible or neither."""
+    if isinstance(model.sampling, OneHistory):
+        return _why_of_one_history(best, constraints, model.sampling.of)
     n = len(best.outcomes)
     if best.undefined:
         return (
@@ -128,6 +131,30 @@ def _why(
     if best.feasible is None:
         return f"{seen}: too close to call, try a larger budget"
     return f"no feasible point was found, {seen}{_floor(model, worst)}"
+
+
+def _limit(model: Model[object]) -> str:
+    """Say what the probabilities are not about, where replications are made of one log."""
+    if isinstance(model.sampling, Resampled):
+        return f"; all this is {model.sampling.of}: other days may differ by more"
+    return ""
+
+
+def _why_of_one_history(
+    best: Certificate, constraints: Sequence[tuple[Constraint, Estimate]], of: str
+) -> str:
+    """Say what holds in the one history that there is, and of nothing else."""
+    other = "of other days nothing is known"
+    if best.undefined:
+        return f"a response is undefined (no matches) {of} at the least violating point found"
+    if best.feasible:
+        return f"every constraint holds {of}; {other}"
+    worst, found = constraints[int(best.outcomes[0, 1:].argmax())]
+    extreme = "least" if worst.sign > 0 else "largest"
+    return (
+        f"no feasible point was found {of}: the {extreme} {worst.response} is {found.mean:.4g}, the"
+        f" bound is {plain_number(worst.bound)}; {other}"
+    )
 
 
 def _floor(model: Model[object], constraint: Constraint) -> str:

@@ -49,7 +49,8 @@ def draw(run: RunFiles) -> dict[str, Figure]:
             f" {float(summary['confidence']):.0%} intervals"
         )
         sides = [_side(name, summary[name]) for name in ("a", "b")]
-        differences = [_difference(*item) for item in summary["differences"].items()]
+        found = dict(summary["differences"])
+        differences = [_difference(name, found[name]) for name in run.choice(found)]
         if not differences:
             raise ValueError("there are no differences")
         if model not in MODELS:

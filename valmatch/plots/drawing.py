@@ -45,7 +45,11 @@ SIDE_BY_SIDE = {("replicate", "opponent"): "opponent"}
 
 
 def plot(
-    source: PathLike | Result, figure: str = "", *, players: str | Sequence[str] = ()
+    source: PathLike | Result,
+    figure: str = "",
+    *,
+    players: str | Sequence[str] = (),
+    responses: str | Sequence[str] = (),
 ) -> Figure:
     """Draw a result, or what a folder holds.
 
@@ -58,6 +62,8 @@ def plot(
         Its name, where there are several; "" for the first.
     players : str or sequence of str
         The players of a rating to be drawn; none: the best.
+    responses : str or sequence of str
+        The responses of a run of `replicate` or `compare` to be drawn; none: all.
 
     Returns
     -------
@@ -69,9 +75,9 @@ def plot(
     InputError
         If there is nothing that can be drawn, no figure of that name, or no matplotlib.
     """
-    wanted = arguments.names("players", players)
+    wanted = arguments.names("players", players), arguments.names("responses", responses)
     with _folder_of(source) as folder:
-        runs = _runs(folder, wanted)
+        runs = _runs(folder, *wanted)
         _need_matplotlib()
         found: dict[str, Figure] = {}
         for drawn, _ in _figures(runs, folder):
@@ -82,7 +88,9 @@ def plot(
     return found[name]
 
 
-def plot_files(folder: Path, players: Sequence[str] = ()) -> list[Path]:
+def plot_files(
+    folder: Path, players: Sequence[str] = (), responses: Sequence[str] = ()
+) -> list[Path]:
     """Draw what a folder holds, as PNG and SVG files in it.
 
     Parameters
@@ -93,6 +101,8 @@ def plot_files(folder: Path, players: Sequence[str] = ()) -> list[Path]:
         runs each in its own folder.
     players : sequence of str
         The players of a rating to be drawn; none: the best.
+    responses : sequence of str
+        The responses of runs of `replicate` or `compare` to be drawn; none: all.
 
     Returns
     -------
@@ -106,7 +116,7 @@ def plot_files(folder: Path, players: Sequence[str] = ()) -> list[Path]:
     RunError
         If a file cannot be written.
     """
-    runs = _runs(folder, players)
+    runs = _runs(folder, players, responses)
     _drawers(runs, folder)
     _need_matplotlib()
     from valmatch.plots.style import save
@@ -178,7 +188,9 @@ def _drawer(name: str) -> ModuleType:
     return importlib.import_module(f"valmatch.plots.{name}")
 
 
-def _runs(folder: Path, players: Sequence[str] = ()) -> Sequence[RunFiles]:
+def _runs(
+    folder: Path, players: Sequence[str] = (), responses: Sequence[str] = ()
+) -> Sequence[RunFiles]:
     """Return the run in a folder, or the runs in its subfolders."""
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder")
@@ -188,7 +200,9 @@ def _runs(folder: Path, players: Sequence[str] = ()) -> Sequence[RunFiles]:
         found = sorted(path.parent for path in folder.glob(f"*/{MANIFEST}"))
     if not found:
         raise InputError(f"{folder}: no {MANIFEST} here or one level below, so not made by a run")
-    runs = [read_run_files(path, players) for path in found]
+    runs = [read_run_files(path, players, responses) for path in found]
     if players and any(run.kind[0] != "rate" for run in runs):
         raise InputError(f"{option('players')}: are drawn of a rating alone")
+    if responses and any(run.kind[0] not in ("replicate", "compare") for run in runs):
+        raise InputError(f"{option('responses')}: are chosen for replicate and compare alone")
     return runs

@@ -67,7 +67,8 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     InputError
         If the file is missing or damaged, or holds no replication.
     """
-    responses = run.units.responses
+    known = run.units.responses
+    responses = {name: known[name] for name in run.choice(known)}
     table = run.table("replications.csv", responses)
     if not len(table):
         why = f" ({run.remark})" if run.remark else ""

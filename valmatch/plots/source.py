@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.config.input_files import regular
-from valmatch.errors import InputError
+from valmatch.errors import InputError, option
+from valmatch.nearest import hint
 from valmatch.plots.units import Units
-from valmatch.printable import printable, shortened
+from valmatch.printable import printable, shortened, shown
 from valmatch.storage.json_file import read_json
 from valmatch.storage.line_file import FAR
 from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
@@ -85,11 +86,30 @@ class RunFiles:
         What its manifest says.
     players : sequence of str
         The players to be drawn, where that can be chosen; none: the best.
+    chosen : sequence of str
+        The responses to be drawn, where that can be chosen; none: all.
     """
 
     folder: Path
     manifest: Manifest
     players: Sequence[str] = ()
+    chosen: Sequence[str] = ()
+
+    def choice(self, names: Collection[str]) -> list[str]:
+        """Return which of some responses are to be drawn.
+
+        Raises
+        ------
+        InputError
+            If one that is wanted is not there.
+        """
+        for name in self.chosen:
+            if name not in names:
+                raise InputError(
+                    f"{option('responses')}: {shown(name)} is not in {self.folder}"
+                    f" ({hint(name, names)})"
+                )
+        return list(self.chosen or names)
 
     @property
     def kind(self) -> tuple[str, str]:
@@ -269,7 +289,9 @@ def damaged(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: damaged: {error}") from None
 
 
-def read_run_files(folder: Path, players: Sequence[str] = ()) -> RunFiles:
+def read_run_files(
+    folder: Path, players: Sequence[str] = (), chosen: Sequence[str] = ()
+) -> RunFiles:
     """Return the run that a folder with a manifest holds.
 
     Parameters
@@ -278,6 +300,8 @@ def read_run_files(folder: Path, players: Sequence[str] = ()) -> RunFiles:
         The folder.
     players : sequence of str
         The players to be drawn, where that can be chosen; none: the best.
+    chosen : sequence of str
+        The responses to be drawn, where that can be chosen; none: all.
 
     Raises
     ------
@@ -286,6 +310,6 @@ def read_run_files(folder: Path, players: Sequence[str] = ()) -> RunFiles:
     """
     try:
         found = read_manifest(folder, Manifest).model_dump()
-        return RunFiles(folder, Manifest.model_validate(_in_print(found)), players)
+        return RunFiles(folder, Manifest.model_validate(_in_print(found)), players, chosen)
     except OSError as error:
         raise InputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None

@@ -60,6 +60,12 @@ class Units:
                     f"manifest.json: config: {'.'.join(map(str, place))}: {what['msg']}"
                 ) from None
             fixed = model(factors, {}).responses
+        elif isinstance(self._factors, dict):
+            asked = MODELS[self._model].factors.model_construct(**self._factors)
+            try:
+                fixed = (*fixed, *model.further(asked))
+            except (AttributeError, KeyError, TypeError, ValueError) as error:
+                raise InputError(f"manifest.json: config: factors: damaged: {error}") from None
         return {response.name: response for response in fixed}
 
     @cached_property

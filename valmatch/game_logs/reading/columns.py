@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from valmatch.config import arguments
 from valmatch.errors import InputError, option
 from valmatch.nearest import hint, nearest
 from valmatch.printable import VALUE, shortened, shown
 
 __all__ = [
     "FORMATS",
-    "SEPARATORS",
     "Columns",
     "Format",
     "find_columns",
-    "parse_columns",
-    "separator_called",
 ]
-
-SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
-"""What may stand between cells, by name."""
 
 # A column that is so like an unknown one that a misspelling is the likely explanation.
 _ALIKE = 0.8
@@ -78,40 +70,6 @@ class Columns:
     format: Format
     places: Mapping[str, int]
     names: Sequence[str]
-
-
-def parse_columns(text: str) -> dict[str, str]:
-    """Return the names that ``game=match_id,winner=winning_team`` gives to columns, by meaning.
-
-    Raises
-    ------
-    InputError
-        If it is no such list, or names an unknown or the same meaning twice.
-    """
-    names: dict[str, str] = {}
-    for item in next(csv.reader([text], skipinitialspace=True), []):
-        meaning, equals, name = (piece.strip() for piece in item.partition("="))
-        if not (equals and meaning and name):
-            raise InputError(
-                f"{option('columns')}: {item!r} (allowed: MEANING=NAME, such as game=match_id)"
-            )
-        if meaning in names:
-            raise InputError(f"{option('columns')}: {meaning} is given twice")
-        names[meaning] = name
-    return names
-
-
-def separator_called(name: str) -> str:
-    """Return the separator that is meant by its name or by itself.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    """
-    if name in SEPARATORS.values():
-        return name
-    return SEPARATORS[arguments.one_of("separator", name, SEPARATORS)]
 
 
 def find_columns(

@@ -110,7 +110,7 @@ class GameLog:
     most_players : int
         A game of more players cannot be used.
     separator : str
-        What stands between cells, see `SEPARATORS`.
+        What stands between cells, see `valmatch.csv_dialect`.
 
     Attributes
     ----------

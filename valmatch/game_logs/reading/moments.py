@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-import re
-from datetime import UTC, datetime
+from datetime import UTC
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.compilation import inlined, njit
 from valmatch.game_logs.reading.cells import read_numbers
+from valmatch.moments import moment_of
 
 __all__ = ["are_moments", "moment", "read_moments"]
 
@@ -58,11 +58,8 @@ def read_moments(buffer: Bytes, starts: Integers, ends: Integers) -> Floats:
 
 def moment(text: str) -> float:
     """Return the seconds since 1970 of any moment that Python can read, or a day of PGN, or NaN."""
-    if re.fullmatch(r"\d{4}\.\d\d\.\d\d", text, re.ASCII):
-        text = text.replace(".", "-")
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
+    found = moment_of(text)
+    if found is None:
         return math.nan
     if found.tzinfo is None:
         found = found.replace(tzinfo=UTC)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from valmatch.fields import Factors, NonNegative, Real, Whole, plain_number, refuse
-from valmatch.models.team_rules import check_teams, slow_joint_search
+from valmatch.models.team_rules import LONG_WAIT, check_teams, long_wait, slow_joint_search
 
 __all__ = [
     "MAX_PLAYERS",
@@ -563,6 +563,8 @@ class LadderFactors(Factors):
                 f" {plain_number(self.days)} days of the run, so nobody is ever prioritized"
                 " (wait_thresh is in hours; is this in minutes?)",
             )
+        elif rule.matching in TEAMS and rule.wait_thresh > LONG_WAIT:
+            yield "rule.wait_thresh", long_wait(rule.wait_thresh)
         for text in slow_joint_search(rule.matching, rule.team_diff, rule.team_slack):
             yield "rule.team_diff", text
         if rule.matching == "pairs" and rule.policy in LEARNING and system != "trueskill":

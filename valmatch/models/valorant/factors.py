@@ -4,18 +4,43 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
-from valmatch.fields import Factors, NonNegative, Number, Positive, Whole, plain_number, refuse
-from valmatch.models.team_rules import check_teams, slow_joint_search
+from valmatch.fields import (
+    Factors,
+    NonNegative,
+    Number,
+    Positive,
+    Real,
+    Whole,
+    plain_number,
+    refuse,
+)
+from valmatch.models.team_rules import LONG_WAIT, check_teams, long_wait, slow_joint_search
+from valmatch.models.valorant.log_factors import LogFactors
 
-__all__ = ["ValorantFactors"]
+__all__ = ["NEWS", "ValorantFactors"]
 
 Triple = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
 Triples = Annotated[tuple[Triple, ...], Field(min_length=3, max_length=3)]
+
+NEWS = ("rating_quantiles", "measure", "bands", "spread", "log")
+"""Factors that results write down only where they are set."""
+
+Quantile = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
+
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real]
 
 MIN_ACCEPTANCE = 1e-3
 """Least probability that a player's vector has no negative component (else: redraws forever)."""
@@ -149,6 +174,37 @@ class ValorantFactors(Factors):
         " smallest difference of means. enumeration: the order of the published implementation.",
     )
 
+    rating_quantiles: Annotated[tuple[Quantile, ...], Field(min_length=2)] | None = _factor(
+        None,
+        "",
+        "Quantiles of the ratings of arriving players, [probability, Elo points] each, in place of"
+        " mean_matrix and cov_matrix: a smooth monotone function goes through them, and the tails"
+        " are normal. null: none.",
+    )
+    measure: tuple[Literal["differences", "fairness", "bands"], ...] = _factor(
+        (),
+        "",
+        "Further responses, which take time. differences: percentiles of the differences between"
+        " and within teams. fairness: win_gap and even_fraction, by Elo. bands: waits"
+        " and differences of bands of players by rating, such as wait_p95.top_1%.",
+    )
+    bands: Annotated[tuple[Share, ...], Field(min_length=2)] = _factor(
+        (0.0, 0.1, 0.5, 0.9, 0.99, 1.0),
+        "",
+        "Quantiles of the ratings of a replication between which bands lie, from 0 to 1.",
+    )
+    spread: Positive = _factor(
+        400.0, "Elo points", "Difference of mean ratings that is odds of ten to one, for fairness."
+    )
+    log: LogFactors = _factor(LogFactors.model_validate({}), "", "How the arrivals file is read.")
+
+    @model_serializer(mode="wrap")
+    def _without_news(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what results without it do not know, unless it is set."""
+        fields = type(self).model_fields
+        as_before = {name for name in NEWS if getattr(self, name) == fields[name].default}
+        return {name: value for name, value in handler(self).items() if name not in as_before}
+
     @model_validator(mode="before")
     @classmethod
     def _open_horizon(cls, data: Any, info: ValidationInfo) -> Any:  # noqa: ANN401
@@ -219,10 +275,56 @@ class ValorantFactors(Factors):
             )
         return horizon
 
+    @field_validator("rating_quantiles")
+    @classmethod
+    def _monotone(
+        cls, quantiles: tuple[tuple[float, ...], ...] | None
+    ) -> tuple[tuple[float, ...], ...] | None:
+        for probability, _ in quantiles or ():
+            if not 0.0 < probability < 1.0:
+                raise refuse(f"probability {plain_number(probability)} (allowed: between 0 and 1)")
+        for (low, below), (high, above) in itertools.pairwise(quantiles or ()):
+            if low >= high or below > above:
+                raise refuse(
+                    f"[{plain_number(high)}, {plain_number(above)}] after [{plain_number(low)},"
+                    f" {plain_number(below)}] (allowed: ascending probabilities and ratings)"
+                )
+        return quantiles
+
+    @field_validator("bands")
+    @classmethod
+    def _ascending(cls, bands: tuple[float, ...]) -> tuple[float, ...]:
+        if bands[0] != 0.0 or bands[-1] != 1.0 or any(a >= b for a, b in itertools.pairwise(bands)):
+            shown = ", ".join(map(plain_number, bands))
+            raise refuse(f"[{shown}] (allowed: ascending quantiles, the first 0, the last 1)")
+        return bands
+
+    @model_validator(mode="after")
+    def _log_is_there(self, info: ValidationInfo) -> ValorantFactors:
+        if self.log != type(self).model_fields["log"].default and not _trace(info):
+            raise refuse("there is no queue log to be read (allowed: with an arrivals file)", "log")
+        return self
+
     @model_validator(mode="after")
     def _teams_can_be_matched(self) -> ValorantFactors:
         check_teams(self.matching, self.team_num, self.team_rule)
         return self
+
+    def with_files(self, files: Mapping[str, Path], given: Collection[str]) -> ValorantFactors:
+        """Return the factors that hold with a queue log: it runs to its end.
+
+        A horizon that was written for random arrivals does not cut it short.
+        """
+        from valmatch.models.valorant.queue_log import last_arrival
+
+        if "arrivals" not in files or "horizon" in given or self.horizon is None:
+            return self
+        last = last_arrival(files["arrivals"], self.log, self.multiplier_matrix)
+        return self if last < self.horizon else self.model_copy(update={"horizon": None})
+
+    def one_history(self, files: Collection[str]) -> bool:
+        """Return whether every replication with these files is the same."""
+        return "arrivals" in files and self.log.resample is None
 
     def brief(self) -> bool:
         """Return whether a replication surely takes less time than importing numba."""
@@ -244,6 +346,8 @@ class ValorantFactors(Factors):
                 f" {plain_number(self.horizon)} hours, so nobody is ever prioritized"
                 " (wait_thresh is in hours; is this in minutes?)",
             )
+        elif self.wait_thresh > LONG_WAIT:
+            yield "wait_thresh", long_wait(self.wait_thresh)
         for text in slow_joint_search(self.matching, self.team_diff, self.team_slack):
             yield "team_diff", text
 

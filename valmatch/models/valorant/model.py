@@ -12,10 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.compilation import announce_compilation
-from valmatch.errors import option
+from valmatch.errors import InputError, option
+from valmatch.fields import Factors
 from valmatch.matching import joint, team_first
 from valmatch.matching.rules import Rules, prioritized, ticks_per_hour
-from valmatch.model import NO_FILES, Batch, Model, Outcome, Record, Response, Responses, Table
+from valmatch.model import (
+    NO_FILES,
+    Batch,
+    Model,
+    Outcome,
+    Record,
+    Response,
+    Responses,
+    Table,
+    Values,
+)
 from valmatch.models.valorant.arrivals import (
     CHUNK,
     GAPS,
@@ -24,11 +35,16 @@ from valmatch.models.valorant.arrivals import (
     ArrivingPlayers,
     Law,
 )
+from valmatch.models.valorant.bands import empty_bands
 from valmatch.models.valorant.controls import PlayerSums
 from valmatch.models.valorant.days import Days, joint_days, new_days, team_first_days
 from valmatch.models.valorant.factors import ValorantFactors
+from valmatch.models.valorant.measures import Matches, further_responses, measure
+from valmatch.models.valorant.quantile_function import QuantileArrivals
+from valmatch.models.valorant.queue_log import QueueLog, read_queue_log
+from valmatch.models.valorant.resampling import BlockResampling
 from valmatch.models.valorant.summary import fill_quantiles, summarize
-from valmatch.models.valorant.trace import Trace, read_trace
+from valmatch.statistics.sampling import OneHistory
 from valmatch.streams import Streams
 
 __all__ = ["RESPONSES", "ValorantModel"]
@@ -63,12 +79,13 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
     factors : ValorantFactors
         The factors.
     files : mapping of str to Path
-        ``arrivals``: a trace that replaces the random arrivals; every replication is then the
+        ``arrivals``: a queue log that replaces the random arrivals; every replication is then the
         same.
     """
 
     responses = RESPONSES
     releases_gil = True
+    measures = ("differences", "fairness", "bands")
     drawn_by = frozenset(
         (
             "poisson_rate",
@@ -80,6 +97,8 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             "mean_matrix",
             "cov_matrix",
             "multiplier_matrix",
+            "rating_quantiles",
+            "log",
         )
     )
 
@@ -89,31 +108,37 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         if factors.matching == "joint":
             matcher = (joint, joint_days)
         self._matcher, self._make_days = matcher
-        self._trace: Trace | None = None
+        self._factors = factors
+        if factors.measure:
+            self.responses = Responses(*RESPONSES, *self.further(factors))
+        self._log: QueueLog | None = None
+        self._resampling: BlockResampling | None = None
+        self._rows: Ints | None = None
         self._process: ArrivalProcess | None = None
         self._sums: PlayerSums | None = None
         if arrivals is None:
             # That of num_players differs between replications: it is set when they have arrived.
             horizon = factors.horizon or 0.0
-            self._process = ArrivalProcess(
-                [rate * factors.rate_multiplier for rate in factors.poisson_rate],
-                factors.horizon or math.inf,
-                factors.mean_matrix,
-                factors.cov_matrix,
-                factors.multiplier_matrix,
-                elo_max=factors.elo_max or math.inf,
-                count=factors.num_players,
-                whole_gaps=factors.gaps == "poisson",
-            )
+            self._process = _process(factors)
             players = self._process.expected_players
         else:
-            self._trace = read_trace(arrivals, factors.multiplier_matrix, factors.horizon)
-            horizon = self._trace.horizon
-            players = float(self._trace.players.times.size)
+            self.sampling = OneHistory()
+            self._log = read_queue_log(
+                arrivals, factors.log, factors.multiplier_matrix, factors.horizon
+            )
+            horizon = self._log.horizon
+            players = float(self._log.players.times.size)
+            self._check_bands(arrivals)
+            if factors.log.resample:
+                self._resampling = BlockResampling(
+                    self._log, factors.log.block_hours, factors.horizon, arrivals
+                )
+                self.sampling, horizon = self._resampling.sampling, self._resampling.horizon
         self.warnings = tuple(self._remarks(arrivals))
         self._open_ended = self._process is not None and factors.horizon is None
         if self._process is not None and not self._open_ended and factors.gaps == "exponential":
-            self._sums = PlayerSums(self._process)
+            if factors.rating_quantiles is None:
+                self._sums = PlayerSums(self._process)
             # 2p players make a match, and on average (2p - 1) / 2 of them are still to come.
             wait = 60.0 * (2 * factors.team_num - 1) / 2 * self._process.busy_hours / players
             self.floors = {"avg_wait_time": (wait, "while everybody is matched")}
@@ -137,19 +162,32 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         self._no_log = np.empty((0, 3 + 2 * factors.team_num))
         self._check: Callable[[], None] = lambda: None
 
+    @classmethod
+    def further(cls, factors: Factors) -> Sequence[Response]:
+        """Return the responses that factors ask for."""
+        assert isinstance(factors, ValorantFactors)
+        return further_responses(factors)
+
+    def _check_bands(self, arrivals: Path) -> None:
+        """Refuse bands that hold none of the players of a log."""
+        assert self._log is not None
+        if "bands" in self._factors.measure:
+            empty = empty_bands(self._log.players.ratings, self._factors.bands)
+            if empty:
+                raise InputError(
+                    f"{arrivals}: factors.bands: {', '.join(empty)} hold"
+                    f"{'s' * (len(empty) == 1)} nobody (too many ratings are the same)"
+                )
+
     def _remarks(self, arrivals: Path | None) -> Iterator[str]:
-        if self._trace is None:
+        if self._log is None:
             return
-        yield (
-            f"{arrivals}: the arrivals are a trace: every replication is the same,"
-            f" {option('n=1')} is enough"
-        )
-        if self._trace.left_out:
-            rows = "row" if self._trace.left_out == 1 else "rows"
+        if self._resampling is None:
             yield (
-                f"{arrivals}: {self._trace.left_out} {rows} at or after the horizon of"
-                f" {self._trace.horizon:g} hours left out"
+                f"{arrivals}: the arrivals are a trace: every replication is the same,"
+                f" {option('n=1')} is enough"
             )
+        yield from self._log.remarks
 
     @property
     def controls(self) -> Mapping[str, float]:
@@ -162,8 +200,11 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         Days of millions of players come as a lazy sequence of chunks, to be used once, so that
         memory does not grow with their number.
         """
-        if self._trace is not None:
-            return [self._trace.players]
+        if self._resampling is not None:
+            players, self._rows = self._resampling.draw(streams, replication)
+            return [players]
+        if self._log is not None:
+            return [self._log.players]
         assert self._process is not None
         return self._process.chunks(streams, replication)
 
@@ -186,7 +227,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
     ) -> Batch:
         """Run replications, days that fit the memory of one call of compiled code in few calls."""
         self._check = check
-        process = self._process
+        process = self._process if self._in_one_call else None
         if process is None or self._open_ended or process.room > CHUNK:
             return super().run_many(streams, replications, controls, check)
         indices = np.array(replications, np.int64)
@@ -205,6 +246,11 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             rows[done : done + len(made)] = made
             done += len(made)
         return Batch(rows, None, seen if controls else None)
+
+    @property
+    def _in_one_call(self) -> bool:
+        """Whether compiled code draws the players and measures all that is asked for."""
+        return not self._factors.measure and self._factors.rating_quantiles is None
 
     @cached_property
     def _days(self) -> Days:
@@ -240,10 +286,21 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
 
     def run(self, inputs: Iterable[ArrivingPlayers]) -> Outcome:
         """Return the responses to these arrivals."""
+        if self._factors.measure:
+            return Outcome(self._play(inputs)[2])
         return Outcome(self._responses(self._match(inputs, self._no_log)))
 
     def record(self, inputs: Iterable[ArrivingPlayers]) -> Record:
         """Return the responses with every player and every match."""
+        players, log, responses = self._play(inputs)
+        names = self._names(players.times.size)
+        return Record(
+            responses,
+            (self._players_table(players, names, log), self._matches_table(players, names, log)),
+        )
+
+    def _play(self, inputs: Iterable[ArrivingPlayers]) -> tuple[ArrivingPlayers, Floats, Values]:
+        """Return the players, the matches as the kernel logs them, and the responses."""
         chunks = list(inputs)
         players = ArrivingPlayers(
             np.concatenate([chunk.times for chunk in chunks]),
@@ -254,10 +311,22 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         log = np.empty((players.times.size // (2 * team_num), 3 + 2 * team_num))
         count = self._match([players], log)
         log = log[: self._lobby.state["matches"][0]]
-        return Record(
-            self._responses(count),
-            (self._players_table(players, log), self._matches_table(players, log)),
-        )
+        responses: Values = self._responses(count)
+        if self._factors.measure:
+            values = RESPONSES.row(responses).tolist()
+            found = measure(self._factors, players, Matches(log[:, 0], _sides(log)))
+            responses = {**dict(zip(RESPONSES.names, values, strict=True)), **found}
+        return players, log, responses
+
+    def _names(self, count: int) -> NDArray[Any]:
+        """Return what tables call the players: their ids, or else numbers by arrival."""
+        ids = self._log.ids if self._log else ()
+        return self._drawn(ids) if ids else np.arange(count)
+
+    def _drawn(self, texts: Sequence[str]) -> NDArray[Any]:
+        """Return what the log says of the players that were drawn of it last, or of all."""
+        column = np.array(texts, str)
+        return column if self._rows is None else column[self._rows]
 
     def _match(self, chunks: Iterable[ArrivingPlayers], log: Floats) -> int:
         """Let the players arrive; return their number."""
@@ -310,7 +379,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         summarize(state, waits, players, self._rules.horizon, out)
         return out
 
-    def _players_table(self, players: ArrivingPlayers, log: Floats) -> Table:
+    def _players_table(self, players: ArrivingPlayers, names: NDArray[Any], log: Floats) -> Table:
         """Return one row for each player."""
         n, team_num = players.times.size, self._rules.team_num
         team, match, left = (np.full(n, np.nan) for _ in range(3))
@@ -326,8 +395,9 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         return Table(
             "players",
             {
-                "player": np.arange(n),
+                "player": names,
                 "arrival_hours": players.times,
+                **self._moments(),
                 **dict(zip(("elo", "kd", "wr"), vectors, strict=True)),
                 "rating": players.ratings,
                 "team": team,
@@ -339,13 +409,19 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             whole=("team", "match"),
         )
 
-    def _matches_table(self, players: ArrivingPlayers, log: Floats) -> Table:
+    def _moments(self) -> dict[str, NDArray[Any]]:
+        """Return the column of the date-times of arrivals, if they have any."""
+        moments = self._log.moments if self._log else ()
+        return {"arrival_time": self._drawn(moments)} if moments else {}
+
+    def _matches_table(self, players: ArrivingPlayers, names: NDArray[Any], log: Floats) -> Table:
         """Return one row for each match."""
-        sides = np.split(log[:, 3:].astype(np.int64), 2, axis=1)
+        sides = _sides(log)
         # Added one by one like the kernel adds them, so that differences agree to the last bit.
         means = [_sums(players.ratings[side]) / self._rules.team_num for side in sides]
         teams = [
-            np.array([";".join(map(str, team)) for team in side.tolist()], str) for side in sides
+            np.array([";".join(map(str, names[team].tolist())) for team in side], str)
+            for side in sides
         ]
         return Table(
             "matches",
@@ -359,6 +435,36 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
                 "team_diff": np.abs(means[0] - means[1]),
             },
         )
+
+
+def _process(factors: ValorantFactors) -> ArrivalProcess:
+    """Return the random arrivals of some factors."""
+    rates = [rate * factors.rate_multiplier for rate in factors.poisson_rate]
+    horizon, whole_gaps = factors.horizon or math.inf, factors.gaps == "poisson"
+    if factors.rating_quantiles is not None:
+        return QuantileArrivals(
+            rates,
+            horizon,
+            factors.rating_quantiles,
+            count=factors.num_players,
+            whole_gaps=whole_gaps,
+        )
+    return ArrivalProcess(
+        rates,
+        horizon,
+        factors.mean_matrix,
+        factors.cov_matrix,
+        factors.multiplier_matrix,
+        elo_max=factors.elo_max or math.inf,
+        count=factors.num_players,
+        whole_gaps=whole_gaps,
+    )
+
+
+def _sides(log: Floats) -> tuple[Ints, Ints]:
+    """Return the players of both teams of each match."""
+    first, second = np.split(log[:, 3:].astype(np.int64), 2, axis=1)
+    return first, second
 
 
 def _sums(ratings: Floats) -> Floats:

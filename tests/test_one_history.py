@@ -1,0 +1,94 @@
+"""A queue log is one history: no interval, no probability."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import valmatch as library
+from tests.command import valmatch
+
+PROBLEM = """\
+model: valorant
+arrivals: log.csv
+factors: {team_num: 2}
+optimize:
+  variables: {team_diff: {low: 0, high: 500, start: 300}}
+  objective: {fair: {response: avg_team_diff}}
+  constraints: {p95: {response: wait_p95, at_most: LIMIT}}
+replicate: {n: 500}
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(3)
+    times, ratings = np.sort(rng.uniform(0.0, 8.0, 160)), rng.normal(1500.0, 200.0, 160)
+    rows = [f"{t!r},{r!r}\n" for t, r in zip(times.tolist(), ratings.tolist(), strict=True)]
+    (tmp_path / "log.csv").write_text("arrival_hours,rating\n" + "".join(rows))
+    path = tmp_path / "mine.yaml"
+    path.write_text(PROBLEM.replace("LIMIT", "60"))
+    return path
+
+
+def test_replicate_makes_one_and_knows_no_interval(config: Path, tmp_path: Path) -> None:
+    made = valmatch("replicate", config, "--out", tmp_path / "out", "--json")
+    assert made.code == 0, made.err
+    found = json.loads(made.out)
+    assert found["replications"] == 1
+    more = library.replicate(config, 5)
+    for name, one in more.estimates.items():
+        assert (one.n, one.std, one.std_error, one.ci_low, one.ci_high) == (5, *[None] * 4)
+        assert one.mean == pytest.approx(found["responses"][name]["mean"], rel=1e-15)
+    assert library.replicate(config).requested == 1
+    assert more.sampling.of == "on this log"
+
+
+def test_compare_makes_one_pair(config: Path) -> None:
+    made = valmatch("compare", config, "--set", "team_diff=50", "--json")
+    found = json.loads(made.out)
+    assert found["replications"] == 1
+    two = library.compare(config, library.load(config, {"team_diff": 50}), 3)
+    difference = two.comparisons["avg_team_diff"].difference
+    assert difference.mean == found["differences"]["avg_team_diff"]["mean"]
+    assert difference.ci_low is None
+    # Against random arrivals there is something to average, on one side.
+    mixed = library.compare(config, "valorant", 5)
+    assert mixed.comparisons["avg_wait_time"].a.ci_low is None
+    assert mixed.comparisons["avg_wait_time"].b.ci_low is not None
+
+
+def test_targets_have_nothing_to_narrow(config: Path) -> None:
+    made = valmatch("replicate", config, "--target", "avg_wait_time=1%")
+    assert made.code == 2
+    assert made.err.splitlines()[-1] == (
+        "--target: every replication is the same: there is no interval to narrow"
+    )
+
+
+def test_optimize_evaluates_a_point_once(config: Path, tmp_path: Path) -> None:
+    made = valmatch("optimize", config, "--budget", "100", "--out", tmp_path / "out", "--json")
+    assert made.code == 0, made.err
+    found = json.loads(made.out)
+    assert found["why"] == "every constraint holds on this log; of other days nothing is known"
+    assert found["recommended"]["objective"]["n"] == 1
+    assert found["recommended"]["objective"]["ci_low"] is None
+    with (tmp_path / "out" / "evaluations.csv").open() as file:
+        points = [row["team_diff"] for row in csv.DictReader(file)]
+    assert len(points) == len(set(points)) > 5
+    point = found["recommended"]["point"]
+    alone = library.replicate(library.load(config, point))
+    assert alone.estimates["avg_team_diff"].mean == found["recommended"]["objective"]["mean"]
+
+
+def test_optimize_says_that_no_point_is_feasible_on_the_log(config: Path) -> None:
+    config.write_text(PROBLEM.replace("LIMIT", "0.1"))
+    made = valmatch("optimize", config, "--budget", "100", "--json")
+    assert made.code == 3
+    why = json.loads(made.out)["why"]
+    assert why.startswith("no feasible point was found on this log: the least wait_p95 is")
+    assert "interval" not in why

@@ -1,0 +1,106 @@
+"""From a queue log of one's own to a decision: the commands of the README, figures checked."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.command import Outcome, valmatch
+from tests.queue_logs import COLUMNS, DIRTY, write_log
+from valmatch.config.loading import load
+
+CONFIG = """\
+model: valorant
+arrivals: queue.csv
+factors:
+  team_num: 3
+  player_diff: 150
+  team_diff: 100
+  wait_thresh: 3 min
+  measure: [bands, fairness]
+  log:
+    columns: {arrival_hours: joined_at, rating: mmr, player: account}
+    skip_bad_rows: true
+optimize:
+  variables:
+    player_diff: {low: 20, high: 1000, start: 150, scale: 20}
+    team_diff: {low: 5, high: 1000, start: 100, scale: 20}
+  objective: {gap: {response: win_gap}}
+  constraints: {top: {response: wait_p95.top_1%, at_most: 30}}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write_log(Path("queue.csv"))
+    Path("mine.yaml").write_text(CONFIG)
+    return tmp_path
+
+
+def done(*command: object) -> Outcome:
+    made = valmatch(*command)
+    assert made.code == 0, made.err
+    return made
+
+
+def table(path: str) -> list[dict[str, str]]:
+    with Path(path).open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_log_of_two_days_is_simulated_whole(folder: Path) -> None:
+    made = done(
+        "simulate", "valorant", "--set", "arrivals=queue.csv", "--columns", COLUMNS,
+        "--skip-bad-rows", "--set", "team_num=3", "--responses",
+        "wait_p50,wait_p95,wait_p95.top_1%,win_gap", "--out", "day",
+    )  # fmt: skip
+    dirty = sum(map(len, DIRTY.values()))
+    assert f"queue.csv: {dirty} bad rows left out (2 joined_at, 3 mmr), the first:" in made.err
+    assert "columns region, party not used" in made.err
+    rows = table("day/players.csv")
+    assert len(rows) == 3000 - dirty
+    assert max(float(one["arrival_hours"]) for one in rows) > 47.0
+    waits = np.array([float(one["wait_minutes"]) for one in rows if one["match"]])
+    found = json.loads(Path("day/responses.json").read_text())["responses"]
+    for p in (50, 95):
+        assert found[f"wait_p{p}"] == pytest.approx(np.quantile(waits, p / 100))
+    least = np.quantile([float(one["rating"]) for one in rows], 0.99)
+    top = [one for one in rows if float(one["rating"]) >= least and one["match"]]
+    wait = np.quantile([float(one["wait_minutes"]) for one in top], 0.95)
+    assert found["wait_p95.top_1%"] == pytest.approx(wait)
+    gaps = np.array([float(one["team_diff"]) for one in table("day/matches.csv")])
+    assert found["win_gap"] == pytest.approx(np.mean(1 / (1 + 10 ** (-gaps / 400)) - 0.5))
+    players = [name for one in table("day/matches.csv") for name in one["team_a"].split(";")]
+    assert set(players) <= {one["player"] for one in rows}
+
+
+def test_from_the_log_to_a_recommended_config(folder: Path) -> None:
+    made = done("optimize", "mine.yaml", "--budget", "100", "--out", "best", "--json")
+    found = json.loads(made.out)
+    assert "on this log" in found["why"]
+    recommended = load("best/recommended.yaml")
+    point = found["recommended"]["point"]
+    factors = recommended.factors.model_dump()
+    assert {name: factors[name] for name in point} == point
+    again = json.loads(done("replicate", "best/recommended.yaml", "--json").out)["responses"]
+    assert again["win_gap"]["mean"] == found["recommended"]["objective"]["mean"]
+    bound = found["recommended"]["constraints"]["top"]
+    assert again["wait_p95.top_1%"]["mean"] == pytest.approx(bound["mean"])
+    assert bound["mean"] <= 30.0
+
+
+def test_intervals_of_resamples_and_a_fitted_config(folder: Path) -> None:
+    how = ("--set", "log.resample=block", "--set", "log.block_hours=6", "-n", "5", "--json")
+    resampled = json.loads(done("compare", "mine.yaml", "--set", "team_diff=50", *how).out)
+    difference = resampled["differences"]["win_gap"]
+    assert difference["ci_low"] < difference["mean"] < difference["ci_high"]
+    fitted = done("fit", "queue.csv", "--columns", COLUMNS, "--skip-bad-rows")
+    Path("fitted.yaml").write_text(fitted.out)
+    players = json.loads(done("replicate", "fitted.yaml", "-n", "20", "--json").out)["responses"]
+    one = players["n_players"]
+    assert abs(one["mean"] - 2995 / 2) <= 4 * one["std_error"]

@@ -1,0 +1,43 @@
+"""The option that chooses which responses are shown, and has them computed where need be."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+__all__ = ["Chosen", "measure_levels", "names_of"]
+
+Chosen = Annotated[
+    str,
+    typer.Option(
+        "--responses",
+        metavar="NAME,...",
+        help="Responses to show, such as wait_p95.top_1%; `valmatch responses` lists all.",
+    ),
+]
+
+
+def names_of(chosen: str) -> list[str]:
+    """Return the names in the option."""
+    return [name.strip() for name in next(csv.reader([chosen], skipinitialspace=True), [])]
+
+
+def measure_levels(
+    chosen: str, source: str, overrides: Sequence[str], levels: Sequence[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """Return the levels of a config with what has the chosen responses computed, too."""
+    if not chosen:
+        return list(levels)
+    from valmatch.config.factor_paths import factor_at
+    from valmatch.config.loading import load
+    from valmatch.response_list import groups_of
+
+    groups = groups_of(names_of(chosen), source, overrides, levels)
+    factors = load(source, overrides, levels).factors
+    if factor_at(type(factors), ["measure"]) is not None:
+        groups = list(dict.fromkeys([*getattr(factors, "measure", ()), *groups]))
+    asked = [("--responses", f"factors.measure=[{', '.join(groups)}]")] if groups else []
+    return [*levels, *asked]

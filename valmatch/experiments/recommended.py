@@ -1,0 +1,48 @@
+"""The config of the point that an optimisation recommends."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from valmatch.config.config import Config
+from valmatch.config.document import document
+from valmatch.config.identity import config_id, identity
+from valmatch.storage.output import write_atomically
+
+__all__ = ["RECOMMENDED", "write_recommended"]
+
+RECOMMENDED = "recommended.yaml"
+
+
+def write_recommended(folder: Path, config: Config, point: Mapping[str, float], why: str) -> None:
+    """Write the config with the variables of a point, ready to run.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to; files that the config names are named relative to it.
+    config : Config
+        What was optimised.
+    point : mapping of str to float
+        Values by factor.
+    why : str
+        What is known of the point, for the comment at the top.
+
+    Raises
+    ------
+    RunError
+        If it cannot be written.
+    """
+    factors = identity(config)["factors"]
+    for name, value in point.items():
+        *sections, last = name.split(".")
+        inner = factors
+        for section in sections:
+            inner = inner.setdefault(section, {})
+        inner[last] = value
+    files = {key: os.path.relpath(file.path, folder) for key, file in config.files.items()}
+    head = f"Recommended by valmatch optimize for config {config_id(config)}: {why}."
+    with write_atomically(folder / RECOMMENDED) as file:
+        file.write(document(head, config.model, factors, **files))

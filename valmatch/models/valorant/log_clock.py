@@ -1,0 +1,169 @@
+"""Times of a queue log: hours, date-times, or seconds or milliseconds since 1970."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from typing import TypeAlias
+from zoneinfo import ZoneInfo
+
+from valmatch.config.numerals import real_number
+from valmatch.errors import option
+from valmatch.models.csv_rows import Row
+from valmatch.moments import moment_of
+from valmatch.printable import shown
+
+__all__ = ["LogClock", "Time"]
+
+Time: TypeAlias = float | datetime
+"""Hours, or a moment in UTC."""
+
+HOURS, SECONDS, MILLISECONDS, DATES = (
+    "hours since the start of the log",
+    "seconds since 1970",
+    "milliseconds since 1970",
+    "date-times",
+)
+"""What the times of a log may be."""
+
+LEAST_SECONDS, LEAST_MILLISECONDS = 1e8, 1e11
+"""The year 1973; as hours, ten thousand years."""
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+SPRING = timedelta(hours=2)
+"""More than a clock goes back when daylight saving ends."""
+
+
+class LogClock:
+    """Reads the times of one log, all of one kind, that of the first.
+
+    Parameters
+    ----------
+    zone : str or None
+        Whose midnights days begin with, and what date-times without a zone are read in; None: the
+        zone of the first row, UTC where it has none.
+
+    Attributes
+    ----------
+    midnight : datetime or None
+        What hours are counted from: the midnight before the first row. None where the log has
+        hours itself.
+    """
+
+    def __init__(self, zone: str | None) -> None:
+        self._zone: tzinfo | None = ZoneInfo(zone) if zone else None
+        self._kind = ""
+        self._first: datetime | None = None
+        self.midnight: datetime | None = None
+
+    @property
+    def dated(self) -> bool:
+        """Whether times are moments, as far as the log has been read."""
+        return self._kind not in ("", HOURS)
+
+    def read(self, row: Row, column: str) -> Time:
+        """Return the time in a cell.
+
+        Raises
+        ------
+        InputError
+            If it is none, or not of the kind or the zone of those before it.
+        """
+        text = row.cells[column].strip()
+        number = real_number(text)
+        moment = moment_of(text) if number is None else None
+        if number is None and moment is None:
+            what = shown(text) if text else "empty"
+            raise row.wrong(
+                column,
+                f"{what} (allowed: a finite number of {HOURS}, a date-time such as"
+                " 2026-03-07T18:30:00+01:00, or seconds or milliseconds since 1970)",
+            )
+        kind = DATES if number is None else _kind(number)
+        if kind != (self._kind or kind):
+            raise row.wrong(column, f"{shown(text)} (allowed: {self._kind}, as in the rows above)")
+        if number is not None and kind == HOURS:
+            self._kind = kind
+            if number < 0:
+                raise row.wrong(column, f"{number!r} is negative (allowed: hours >= 0)")
+            return number
+        try:
+            found = self._utc(row, column, moment) if moment else _since_1970(number or 0.0, kind)
+        except OverflowError:
+            raise row.wrong(column, f"{shown(text)} (allowed: years 1 to 9999)") from None
+        self._kind = kind
+        return found
+
+    def _utc(self, row: Row, column: str, moment: datetime) -> datetime:
+        """Return a date-time in UTC, checked against the zone of the first."""
+        first = self._first = self._first or moment
+        if (moment.tzinfo is None) != (first.tzinfo is None):
+            has, others = ("no zone", "have one") if first.tzinfo else ("a zone", "have none")
+            raise row.wrong(
+                column,
+                f"{shown(row.cells[column].strip())} has {has}, the rows above {others} (allowed:"
+                " one zone in all of a log)",
+            )
+        if self._zone is None and moment.utcoffset() != first.utcoffset():
+            raise row.wrong(
+                column,
+                f"{shown(row.cells[column].strip())} has another zone than the rows above (allowed:"
+                f" one zone in all of a log; {option('log.zone=Europe/Berlin')} takes all to that"
+                " zone)",
+            )
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=self._zone or UTC)
+        return moment.astimezone(UTC)
+
+    def check_order(self, row: Row, column: str, time: Time, before: Time) -> None:
+        """Refuse a time before that of the row above.
+
+        Raises
+        ------
+        InputError
+            Saying what helps.
+        """
+        if time >= before:  # type: ignore[operator]
+            return
+        cell = row.cells[column].strip()
+        sort = option("log.sort=True")
+        if isinstance(time, float):
+            raise row.wrong(
+                column,
+                f"{time!r} is before the row above ({before!r}); sort the file by {column}, or"
+                f" {sort} does",
+            )
+        back = ""
+        if self._first is not None and self._first.tzinfo is None and before - time < SPRING:  # type: ignore[operator]
+            back = "; if the clock went back (daylight saving), write times with their zone"
+        raise row.wrong(
+            column,
+            f"{shown(cell)} is before the row above; {sort} sorts the rows{back}",
+        )
+
+    def hours(self, times: Sequence[Time]) -> list[float]:
+        """Return times as hours, of moments those from midnight before the first; at least one."""
+        if not self.dated:
+            return [float(time) for time in times]  # type: ignore[arg-type]
+        moments = [time for time in times if isinstance(time, datetime)]
+        local = min(moments).astimezone(self._zone or self._offset())
+        self.midnight = local.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
+        start, hour = self.midnight.astimezone(UTC), timedelta(hours=1)
+        return [(moment - start) / hour for moment in moments]
+
+    def _offset(self) -> tzinfo:
+        offset = self._first.utcoffset() if self._first else None
+        return timezone(offset) if offset is not None else UTC
+
+
+def _kind(number: float) -> str:
+    """Return what a number counts, by its size."""
+    if number >= LEAST_MILLISECONDS:
+        return MILLISECONDS
+    return SECONDS if number >= LEAST_SECONDS else HOURS
+
+
+def _since_1970(number: float, kind: str) -> datetime:
+    unit = timedelta(milliseconds=1) if kind == MILLISECONDS else timedelta(seconds=1)
+    return EPOCH + number * unit

@@ -1,0 +1,84 @@
+"""How a queue log is read: a section of the factors of the Valorant model."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, Strict, field_validator
+
+from valmatch.csv_dialect import SEPARATORS
+from valmatch.fields import Factors, Flag, Whole, refuse
+from valmatch.nearest import hint
+from valmatch.printable import shown
+
+__all__ = ["MEANINGS", "LogFactors"]
+
+MEANINGS = ("arrival_hours", "rating", "elo", "kd", "wr", "player")
+"""What the columns of a queue log mean."""
+
+Text = Annotated[str, Strict()]
+
+
+def _named(separator: object) -> object:
+    """Return the name of a separator that is given as itself."""
+    names = {between: name for name, between in SEPARATORS.items()}
+    return names.get(separator, separator) if isinstance(separator, str) else separator
+
+
+class LogFactors(Factors):
+    """How the arrivals file is read."""
+
+    columns: dict[Text, Text] = Field(
+        {},
+        description="Names that the file has for columns, by meaning (arrival_hours, rating, elo,"
+        " kd, wr, player), where they differ.",
+        json_schema_extra={"example": "{arrival_hours: joined_at, rating: mmr, player: account}"},
+    )
+    separator: Annotated[Literal["comma", "semicolon", "tab", "bar"], BeforeValidator(_named)] = (
+        Field("comma", description="What stands between cells.")
+    )
+    skip_bad_rows: Flag = Field(
+        False, description="Whether to leave rows out that cannot be used, and count them."
+    )
+    sort: Flag = Field(
+        False,
+        description="Whether to sort rows by arrival; equal times leave the order of the file.",
+    )
+    zone: Text | None = Field(
+        None,
+        description="Time zone whose midnights days begin with, such as Europe/Berlin; date-times"
+        " without a zone are read in it. null: that of the first row, UTC where it has none.",
+    )
+
+    resample: Literal["block"] | None = Field(
+        None,
+        description="How replications differ. null: all are the log itself. block: each is put"
+        " together from blocks of the log, drawn with replacement from any day, at their hour of"
+        " the day; intervals then say how far the log itself may be from the mean.",
+    )
+    block_hours: Annotated[int, Field(ge=1, le=10_000), *Whole] = Field(
+        24, description="Length of the blocks.", json_schema_extra={"unit": "hours"}
+    )
+
+    @field_validator("columns")
+    @classmethod
+    def _known_meanings(cls, columns: dict[str, str]) -> dict[str, str]:
+        for meaning in columns:
+            if meaning not in MEANINGS:
+                raise refuse(f"{shown(meaning)} is no meaning ({hint(meaning, MEANINGS)})")
+        return columns
+
+    @field_validator("zone")
+    @classmethod
+    def _known_zone(cls, zone: str | None) -> str | None:
+        if zone is not None:
+            from zoneinfo import ZoneInfo
+
+            try:
+                ZoneInfo(zone)
+            except (ValueError, OSError, KeyError):
+                raise refuse(
+                    f"{shown(zone)} is no time zone (allowed: a name of the IANA database, such as"
+                    " Europe/Berlin)"
+                ) from None
+        return zone

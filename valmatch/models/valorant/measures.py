@@ -1,0 +1,102 @@
+"""Responses that are computed only where the factor `measure` asks for them."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.model import Response
+from valmatch.models.valorant.arrivals import ArrivingPlayers
+from valmatch.models.valorant.bands import band_responses, measure_bands
+from valmatch.models.valorant.factors import ValorantFactors
+
+__all__ = ["Matches", "further_responses", "measure"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+PERCENTILES = (50, 90, 95)
+
+EVEN = 0.05
+"""Largest distance of a predicted share of wins from one half in an even match."""
+
+DIFFERENCES = tuple(
+    Response(f"{name}_p{one}", "Elo points", f"{one}th percentile of {what}")
+    for name, what in (
+        ("team_diff", "|mean rating - mean rating| over matches"),
+        ("player_diff", "max - min rating over matched teams"),
+    )
+    for one in PERCENTILES
+)
+
+FAIRNESS = (
+    Response("win_gap", "", "mean over matches of |p - 1/2|, p by Elo with the factor spread"),
+    Response("even_fraction", "", "share of matches with p from 45 to 55 %, p by Elo"),
+)
+
+
+class Matches(NamedTuple):
+    """The matches of a replication.
+
+    Attributes
+    ----------
+    hours : numpy.ndarray
+        (n,): when they were made.
+    sides : tuple of numpy.ndarray
+        (n, team_num): the players of both teams, by number.
+    """
+
+    hours: Floats
+    sides: tuple[Ints, Ints]
+
+
+def further_responses(factors: ValorantFactors) -> list[Response]:
+    """Return the responses that factors ask for besides those that are always there."""
+    found: list[Response] = []
+    for group in dict.fromkeys(factors.measure):
+        found += {
+            "differences": DIFFERENCES,
+            "fairness": FAIRNESS,
+            "bands": band_responses(factors.bands),
+        }[group]
+    return found
+
+
+def measure(
+    factors: ValorantFactors, players: ArrivingPlayers, matches: Matches
+) -> dict[str, float]:
+    """Return the responses of `further_responses` by name; NaN where undefined."""
+    ratings = [players.ratings[side] for side in matches.sides]
+    gaps = np.abs(ratings[0].mean(axis=1) - ratings[1].mean(axis=1))
+    ranges = np.concatenate([np.ptp(side, axis=1) for side in ratings])
+    found: dict[str, float] = {}
+    if "differences" in factors.measure:
+        for name, values in (("team_diff", gaps), ("player_diff", ranges)):
+            found |= _percentiles(name, values)
+    if "fairness" in factors.measure:
+        found |= _fairness(gaps, factors.spread)
+    if "bands" in factors.measure:
+        waits, differences = (np.full(players.times.size, np.nan) for _ in range(2))
+        for side in matches.sides:
+            waits[side] = 60.0 * (matches.hours[:, np.newaxis] - players.times[side])
+            differences[side] = gaps[:, np.newaxis]
+        found |= measure_bands(players.ratings, waits, differences, factors.bands)
+    return found
+
+
+def _percentiles(name: str, values: Floats) -> dict[str, float]:
+    return {
+        f"{name}_p{one}": float(np.percentile(values, one)) if values.size else math.nan
+        for one in PERCENTILES
+    }
+
+
+def _fairness(gaps: Floats, spread: float) -> dict[str, float]:
+    """Return how far predictions are from one half; by Elo spread points are odds of ten to one."""
+    if not gaps.size:
+        return dict.fromkeys((one.name for one in FAIRNESS), math.nan)
+    leads = 1.0 / (1.0 + 10.0 ** (-gaps / spread)) - 0.5
+    return {"win_gap": float(leads.mean()), "even_fraction": float((leads <= EVEN).mean())}

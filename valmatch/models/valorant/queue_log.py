@@ -1,0 +1,288 @@
+"""Arrivals read from a file, such as the log of a real queue."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.csv_dialect import SEPARATORS
+from valmatch.errors import InputError, option
+from valmatch.models.csv_rows import Row, other_separator, read_rows
+from valmatch.models.valorant.arrivals import ArrivingPlayers
+from valmatch.models.valorant.log_clock import LogClock, Time
+from valmatch.models.valorant.log_factors import LogFactors
+from valmatch.nearest import hint
+from valmatch.printable import shown
+
+__all__ = ["QueueLog", "last_arrival", "read_queue_log"]
+
+Floats = NDArray[np.float64]
+
+VECTOR = ("elo", "kd", "wr")
+
+MAX_ID = 100
+"""Characters of a player's id: tables hold as many for every player."""
+
+WIDTH = "number of cells"
+"""What is wrong with a row that has too many cells or too few."""
+
+
+@dataclass(frozen=True)
+class QueueLog:
+    """The players of a log within the horizon.
+
+    Attributes
+    ----------
+    players : ArrivingPlayers
+        The players in order of arrival.
+    ids : sequence of str
+        Their ids; none where the log has none.
+    moments : sequence of str
+        When they arrived, as the log has it; none where it has hours.
+    horizon : float
+        End of the run in hours.
+    remarks : sequence of str
+        What to know of how the file was read, one line each.
+    """
+
+    players: ArrivingPlayers
+    ids: Sequence[str]
+    moments: Sequence[str]
+    horizon: float
+    remarks: Sequence[str]
+
+
+class _Rows(NamedTuple):
+    """What the good rows of a file say, in order of arrival; see `QueueLog`."""
+
+    times: Floats
+    ratings: Floats
+    vectors: Floats
+    ids: Sequence[str]
+    moments: Sequence[str]
+    remarks: Sequence[str]
+
+
+class _Entry(NamedTuple):
+    """A good row."""
+
+    time: Time
+    rating: float
+    vector: Sequence[float]
+    player: str
+    cell: str
+
+
+def read_queue_log(
+    path: Path, log: LogFactors, multipliers: Sequence[float], horizon: float | None
+) -> QueueLog:
+    """Read a CSV file with columns ``arrival_hours`` and ``rating`` or ``elo,kd,wr``.
+
+    Rows are in order of arrival. Where both kinds of ratings are given, `rating` holds and elo, kd,
+    wr are kept for the record; so is `player`.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    log : LogFactors
+        How to read it.
+    multipliers : sequence of float
+        rating = multipliers . (elo, kd, wr) where there is no column `rating`.
+    horizon : float or None
+        Rows at or after it are left out; None stands for the last arrival, which stays in.
+
+    Raises
+    ------
+    InputError
+        Naming file, row, column and value of the first thing that is wrong.
+    """
+    rows = _rows(path, log, multipliers)
+    n = len(rows.times)
+    kept = n if horizon is None else int(np.searchsorted(rows.times, horizon, side="left"))
+    players = ArrivingPlayers(rows.times[:kept], rows.ratings[:kept], rows.vectors[:kept])
+    end = float(rows.times[-1]) if horizon is None else horizon
+    remarks = [*rows.remarks]
+    if kept < n:
+        remarks.append(
+            f"{path}: {n - kept} row{'s' * (n - kept > 1)} at or after the horizon of {end:g} hours"
+            " left out"
+        )
+    return QueueLog(players, rows.ids[:kept], rows.moments[:kept], end, remarks)
+
+
+def last_arrival(path: Path, log: LogFactors, multipliers: Sequence[float]) -> float:
+    """Return the hour of the last arrival of a log.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read.
+    """
+    return float(_rows(path, log, multipliers).times[-1])
+
+
+def _rows(path: Path, log: LogFactors, multipliers: Sequence[float]) -> _Rows:
+    """Return what a file says; read once as long as it stays the same."""
+    try:
+        stamp = path.stat().st_mtime_ns
+    except OSError:
+        stamp = 0
+    return _read(path, stamp, log.model_dump_json(), tuple(multipliers))
+
+
+@lru_cache(maxsize=2)
+def _read(path: Path, _stamp: int, how: str, multipliers: tuple[float, ...]) -> _Rows:
+    """Read the whole of a file; `how` is a `LogFactors` in JSON."""
+    log = LogFactors.model_validate_json(how)
+    clock, bad = LogClock(log.zone), _BadRows(path, log.skip_bad_rows)
+    unused: list[str] = []
+    entries = list(_entries(path, log, multipliers, clock, bad, unused))
+    if not entries:
+        raise InputError(
+            f"{path}: no players (at least one row is needed below the header{bad.seen()})"
+        )
+    if len(entries) == 1:
+        raise InputError(
+            f"{path}: 1 player (allowed: two or more: who is alone meets nobody{bad.seen()})"
+        )
+    hours = clock.hours([one.time for one in entries])
+    if log.sort:
+        order = sorted(range(len(hours)), key=hours.__getitem__)
+        hours, entries = [hours[k] for k in order], [entries[k] for k in order]
+    remarks = bad.remarks()
+    if clock.midnight is not None:
+        remarks.append(f"{path}: hours are counted from {clock.midnight.isoformat(' ', 'minutes')}")
+    if unused:
+        columns = f"column{'s' * (len(unused) > 1)} {', '.join(unused)}"
+        remarks.append(f"{path}: {columns} not used")
+    return _Rows(
+        np.array(hours, dtype=np.float64),
+        np.array([one.rating for one in entries], dtype=np.float64),
+        np.array([one.vector for one in entries], dtype=np.float64).reshape(-1, len(VECTOR)),
+        tuple(one.player for one in entries) if entries[0].player else (),
+        tuple(one.cell for one in entries) if clock.dated else (),
+        tuple(remarks),
+    )
+
+
+class _BadRows:
+    """Bad rows of a file: the first ends the reading, or all are counted."""
+
+    def __init__(self, path: Path, skip: bool) -> None:
+        self._path, self._skip = path, skip
+        self._counts: Counter[str] = Counter()
+        self._first = ""
+
+    def add(self, what: str, error: InputError) -> None:
+        """Count a bad row, or raise what is wrong with it."""
+        if not self._skip:
+            raise InputError(f"{error}; {option('log.skip_bad_rows=True')} leaves bad rows out")
+        self._first = self._first or str(error)
+        self._counts[what] += 1
+
+    def seen(self) -> str:
+        """Say that there are bad rows, if there are."""
+        n = self._counts.total()
+        return f"; {n:,} bad row{'s' * (n > 1)}, the first: {self._first}" if n else ""
+
+    def remarks(self) -> list[str]:
+        """Say how many rows were left out, why, and which was the first."""
+        n = self._counts.total()
+        why = ", ".join(f"{count:,} {what}" for what, count in sorted(self._counts.items()))
+        rows = f"{n:,} bad row{'s' * (n > 1)} left out ({why}), the first:"
+        return [f"{self._path}: {rows} {self._first}"] if n else []
+
+
+def _entries(
+    path: Path,
+    log: LogFactors,
+    multipliers: Sequence[float],
+    clock: LogClock,
+    bad: _BadRows,
+    unused: list[str],
+) -> Iterator[_Entry]:
+    """Yield the good rows; fill the names of columns that nothing is read from."""
+    names: dict[str, str] = {}
+
+    def choose(header: list[str]) -> list[str]:
+        names.update(_columns(path, header, log))
+        unused.extend(name for name in header if name and name not in names.values())
+        return list(names.values())
+
+    last: Time | None = None
+    between = SEPARATORS[log.separator]
+    rows = read_rows(path, choose, between, wrong=lambda error: bad.add(WIDTH, error))
+    for row in rows:
+        column = "arrival_hours"
+        try:
+            time = clock.read(row, names[column])
+            values = {}
+            for column in (*(one for one in VECTOR if one in names), "rating"):
+                if column in names:
+                    values[column] = row.number(names[column])
+            column = "player"
+            player = _id(row, names[column]) if column in names else ""
+        except InputError as error:
+            bad.add(names[column], error)
+            continue
+        if last is not None and not log.sort:
+            clock.check_order(row, names["arrival_hours"], time, last)
+        last = time
+        vector = [values[one] for one in VECTOR if one in values]
+        rating = values.get("rating")
+        if rating is None:
+            rating = sum(m * v for m, v in zip(multipliers, vector, strict=True))
+        yield _Entry(time, rating, vector, player, row.cells[names["arrival_hours"]].strip())
+
+
+def _columns(path: Path, header: list[str], log: LogFactors) -> dict[str, str]:
+    """Return the names of the columns to read, by meaning."""
+    other = other_separator(header, SEPARATORS[log.separator])
+    if other:
+        raise InputError(
+            f"{path}:1: the header is one cell with {other}s in it:"
+            f" {option(f'log.separator={other}')} reads it"
+        )
+    for meaning, name in log.columns.items():
+        if name not in header:
+            raise InputError(
+                f"{path}:1: {option('log.columns')} {meaning}={name}: no column {shown(name)}"
+                f" ({hint(name, header)})"
+            )
+    names: dict[str, str] = {
+        one: one for one in ("arrival_hours", "rating", "player") if one in header
+    }
+    if all(one in header or one in log.columns for one in VECTOR):
+        names |= {one: one for one in VECTOR}
+    names |= {one: log.columns[one] for one in log.columns if one in names or one not in VECTOR}
+    says = f"{option('log.columns')} arrival_hours=NAME,rating=NAME says which columns they are"
+    if "arrival_hours" not in names:
+        # Any file might be named here: nothing of it is shown.
+        raise InputError(
+            f"{path}:1: column arrival_hours is missing (a queue log has the columns arrival_hours,"
+            f" hours since its start, or date-times, and rating, or elo, kd and wr; {says})"
+        )
+    if not {"rating", *VECTOR} & names.keys():
+        missing, found = "rating, or elo, kd and wr", ", ".join(header)
+        raise InputError(f"{path}:1: column {missing} is missing (found: {found}; {says})")
+    return names
+
+
+def _id(row: Row, column: str) -> str:
+    """Return the id of a player, or say why it cannot be one."""
+    player = row.cells[column].strip()
+    if not player or ";" in player or len(player) > MAX_ID:
+        what = shown(player) if player else "empty"
+        raise row.wrong(
+            column,
+            f"{what} (allowed: 1 to {MAX_ID} characters, none of which separates players: ;)",
+        )
+    return player

@@ -1,0 +1,129 @@
+"""Resamples of a queue log: blocks of it, drawn with replacement and put one after the other.
+
+A moving-block bootstrap (Künsch 1989). A block may be drawn from any day, but stays at its hour of
+the day, so that the days of a resample have the rush hours of the log; who arrives together in a
+block stays together.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.errors import InputError
+from valmatch.models.valorant.arrivals import ArrivingPlayers
+from valmatch.models.valorant.queue_log import QueueLog
+from valmatch.statistics.sampling import Resampled
+from valmatch.streams import Streams
+
+__all__ = ["BLOCKS", "BlockResampling"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+BLOCKS = 2
+"""Source of randomness: which blocks are drawn."""
+
+DAY = 24
+
+
+class _Place(NamedTuple):
+    """A place of a block in a resample.
+
+    Attributes
+    ----------
+    start, hours : int
+        Where it begins, and how long it is.
+    origins : numpy.ndarray
+        Where the blocks of the log begin that may stand there.
+    """
+
+    start: int
+    hours: int
+    origins: Ints
+
+
+class BlockResampling:
+    """Draws resamples of a log, each as long as the log.
+
+    Parameters
+    ----------
+    log : QueueLog
+        The log.
+    block_hours : int
+        Length of the blocks.
+    horizon : float or None
+        End of the run as it is given; None for the end of the hour of the last arrival.
+    path : Path
+        The file, for messages.
+
+    Attributes
+    ----------
+    horizon : float
+        End of the run.
+    sampling : Resampled
+        What the replications are samples of.
+
+    Raises
+    ------
+    InputError
+        If there is but one way to put the blocks together.
+    """
+
+    def __init__(self, log: QueueLog, block_hours: int, horizon: float | None, path: Path) -> None:
+        self._players = log.players
+        times = log.players.times
+        begin, end = math.floor(times[0]), math.floor(times[-1]) + 1
+        self.horizon = float(end) if horizon is None else horizon
+        end = max(end, math.ceil(self.horizon))
+        self._places = [
+            _place(start, min(block_hours, end - start), begin, end)
+            for start in range(begin, end, block_hours)
+        ]
+        pools = {place.start % DAY: place.origins.size for place in self._places}
+        # Blocks of more than a day overlap: so many of them say as much as those that do not.
+        apart = [float(size) for size in pools.values()]
+        if block_hours > DAY:
+            apart = [(end - begin) / block_hours]
+        if max(apart) < 2.0:
+            raise InputError(
+                f"{path}: factors.log.resample: blocks of {block_hours} hours can be put together"
+                f" in one way only (the log has {end - begin} hours; allowed: a log of two days or"
+                " more, and blocks of half of it or less)"
+            )
+        self.sampling = Resampled(
+            candidates=sum(apart) / len(apart), degrees=max(1.0, sum(apart) - len(apart))
+        )
+
+    def draw(self, streams: Streams, replication: int) -> tuple[ArrivingPlayers, Ints]:
+        """Return the players of a replication, and which players of the log they are.
+
+        The blocks depend on seed and replication alone.
+        """
+        uniforms = streams.stream(replication, BLOCKS).random(len(self._places))
+        times, rows = [], []
+        for place, uniform in zip(self._places, uniforms.tolist(), strict=True):
+            origin = int(place.origins[int(uniform * place.origins.size)])
+            low, high = np.searchsorted(self._players.times, (origin, origin + place.hours))
+            times.append(self._players.times[low:high] + float(place.start - origin))
+            rows.append(np.arange(low, high))
+        found, which = np.concatenate(times), np.concatenate(rows)
+        kept = found < self.horizon
+        found, which = found[kept], which[kept]
+        vectors = self._players.vectors
+        return (
+            ArrivingPlayers(
+                found, self._players.ratings[which], vectors[which] if vectors.size else vectors
+            ),
+            which,
+        )
+
+
+def _place(start: int, hours: int, begin: int, end: int) -> _Place:
+    """Return a place with the beginnings of all blocks at the same hour of some day of the log."""
+    first = begin + (start - begin) % DAY
+    return _Place(start, hours, np.arange(first, end - hours + 1, DAY))

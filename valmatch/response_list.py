@@ -1,0 +1,74 @@
+"""Every response that a model can give, and which of them are asked for by a factor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from valmatch.config.loading import ConfigLike, load
+from valmatch.errors import InputError, option
+from valmatch.model import Response
+from valmatch.models.registry import MODELS, load_model
+from valmatch.nearest import hint
+from valmatch.printable import shown
+from valmatch.simulator import build
+
+__all__ = ["Listed", "groups_of", "list_responses"]
+
+
+class Listed(NamedTuple):
+    """A response, and the group of the factor `measure` that asks for it; "" for no need to."""
+
+    response: Response
+    group: str
+
+
+def list_responses(
+    source: ConfigLike, overrides: Sequence[str] = (), levels: Sequence[tuple[str, str]] = ()
+) -> list[Listed]:
+    """Return every response of a model, in the order of groups.
+
+    Parameters
+    ----------
+    source : ConfigLike
+        A config, or the name of a model for one of its default factors.
+    overrides, levels
+        As for `valmatch.load`.
+
+    Raises
+    ------
+    InputError
+        If there is no such model, or the config is not valid.
+    """
+    if isinstance(source, str) and source in MODELS:
+        source = {"model": source}
+    config = load(source, overrides, levels)
+    groups: Sequence[str] = getattr(load_model(config.model), "measures", ())
+    found: dict[str, Listed] = {}
+    for group in ("", *groups):
+        more = [("measure", f"factors.measure=[{group}]")] if group else []
+        for one in build(load(source, overrides, [*levels, *more])).responses:
+            found.setdefault(one.name, Listed(one, group))
+    return list(found.values())
+
+
+def groups_of(
+    names: Sequence[str],
+    source: ConfigLike,
+    overrides: Sequence[str] = (),
+    levels: Sequence[tuple[str, str]] = (),
+) -> list[str]:
+    """Return the groups that must be asked for, so that all of some responses are there.
+
+    Raises
+    ------
+    InputError
+        If the model has no such response.
+    """
+    listed = {one.response.name: one for one in list_responses(source, overrides, levels)}
+    for name in names:
+        if name not in listed:
+            raise InputError(
+                f"{option('responses')}: {shown(name)} is no response ({hint(name, listed)})"
+            )
+    return list(dict.fromkeys(listed[name].group for name in names if listed[name].group))
