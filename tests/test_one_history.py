@@ -60,6 +60,7 @@ def test_compare_makes_one_pair(config: Path) -> None:
     mixed = library.compare(config, "valorant", 5)
     assert mixed.comparisons["avg_wait_time"].a.ci_low is None
     assert mixed.comparisons["avg_wait_time"].b.ci_low is not None
+    assert mixed.comparisons["avg_wait_time"].difference.ci_low is None
 
 
 def test_targets_have_nothing_to_narrow(config: Path) -> None:

@@ -96,7 +96,8 @@ def test_from_the_log_to_a_recommended_config(folder: Path) -> None:
 
 def test_intervals_of_resamples_and_a_fitted_config(folder: Path) -> None:
     how = ("--set", "log.resample=block", "--set", "log.block_hours=6", "-n", "5", "--json")
-    resampled = json.loads(done("compare", "mine.yaml", "--set", "team_diff=50", *how).out)
+    Path("tight.yaml").write_text(CONFIG.replace("team_diff: 100", "team_diff: 50"))
+    resampled = json.loads(done("compare", "mine.yaml", "tight.yaml", *how).out)
     difference = resampled["differences"]["win_gap"]
     assert difference["ci_low"] < difference["mean"] < difference["ci_high"]
     fitted = done("fit", "queue.csv", "--columns", COLUMNS, "--skip-bad-rows")

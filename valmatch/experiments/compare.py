@@ -25,7 +25,7 @@ from valmatch.experiments.replications import Replications
 from valmatch.model import Response
 from valmatch.simulator import build, releases_gil
 from valmatch.statistics.estimates import Estimate
-from valmatch.statistics.sampling import INDEPENDENT, Sampling
+from valmatch.statistics.sampling import INDEPENDENT, OneHistory, Sampling
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
@@ -104,7 +104,8 @@ def _compare(
     a: Floats, b: Floats, confidence: float, samplings: tuple[Sampling, Sampling]
 ) -> PairedDifference:
     undefined = np.isnan(a) | np.isnan(b)
-    common = samplings[0] if samplings[0] == samplings[1] else INDEPENDENT
+    # Of a log and something else: neither says how far the difference may be off.
+    common = samplings[0] if samplings[0] == samplings[1] else OneHistory()
     first, second, difference = (
         one.estimate(np.where(undefined, np.nan, values), confidence)
         for one, values in zip((*samplings, common), (a, b, b - a), strict=True)
