@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from valmatch.model import Axes, Model, Outcome, Record, Response, Responses, Table, Window
     from valmatch.models.registry import ModelEntry
     from valmatch.optimization.optimize import Study, optimize
+    from valmatch.optimization.problem import Problem
     from valmatch.plots.drawing import plot
     from valmatch.statistics.control_variates import Adjusted
     from valmatch.statistics.estimates import Estimate
@@ -76,6 +77,7 @@ _HOMES = {
     "model": ("Axes", "Model", "Outcome", "Record", "Response", "Responses", "Table", "Window"),
     "models.registry": ("ModelEntry",),
     "optimization.optimize": ("Study", "optimize"),
+    "optimization.problem": ("Problem",),
     "plots.drawing": ("plot",),
     "statistics.control_variates": ("Adjusted",),
     "statistics.estimates": ("Estimate",),
@@ -103,6 +105,7 @@ __all__ = [
     "Positive",
     "Precision",
     "PredictedGames",
+    "Problem",
     "RatedLog",
     "Record",
     "Replications",

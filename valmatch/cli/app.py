@@ -20,6 +20,7 @@ from valmatch.cli.predict import predict
 from valmatch.cli.rate import rate
 from valmatch.cli.replicate import replicate
 from valmatch.cli.simulate import simulate
+from valmatch.cli.solvers import solvers
 from valmatch.cli.streams import open_streams
 from valmatch.errors import InputError, RunError, options_called
 
@@ -54,6 +55,7 @@ for command in (
     predict,
     plot,
     factors,
+    solvers,
 ):
     app.command(cls=_Command)(command)
 

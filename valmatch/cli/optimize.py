@@ -29,6 +29,7 @@ from valmatch.cli.parameters import (
     whole,
     workers_here,
 )
+from valmatch.errors import RunError
 
 __all__ = ["optimize"]
 
@@ -77,12 +78,13 @@ def optimize(
 
     The budget covers search and certification: the recommended point is chosen and tested on
     replications that the search did not use; without a feasible one, the point of least violation
-    is shown. Exit code 3: no point was certified as feasible.
+    is shown. Exit code 3: no point was certified as feasible. `valmatch solvers` lists the solvers.
     """
     from valmatch.cli.tables import show_frontier, show_study
     from valmatch.optimization.frontier import parse_sweep, trace_frontier
-    from valmatch.optimization.optimize import AUTO, DEFAULT_BUDGET
+    from valmatch.optimization.optimize import DEFAULT_BUDGET
     from valmatch.optimization.optimize import optimize as solve
+    from valmatch.optimization.solvers.registry import AUTO, labelled
 
     check_resume(resume, out)
     warn_in_job_array("optimize")
@@ -102,6 +104,7 @@ def optimize(
         "warn": warn,
     }
     header = f"{title_of(settings)}, seed {seed}, budget {budget:,}"
+    header += f"\nsolver: {', '.join(map(labelled, names))}"
     if sweep is not None:
         values = parse_sweep(settings, sweep)
         with progress("replications", budget * len(values.points)) as advance:
@@ -110,6 +113,7 @@ def optimize(
             )
         show(json, frontier.summary(), lambda: show_frontier(header, frontier), out)
         status, feasible = frontier.status, any(frontier.feasible)
+        failures = list(frontier.failures)
     else:
         with progress("replications", budget * macroreps * len(names)) as advance:
             study = solve(
@@ -117,6 +121,9 @@ def optimize(
             )
         show(json, study.summary(), lambda: show_study(header, study), out)
         status, feasible = study.status, bool(study.verdict and study.verdict.feasible)
+        failures = study.failures
+    if failures:
+        raise RunError(*failures)
     if status != "complete":
         warn(f"{status}{'; --resume goes on' if out else ''}")
         raise typer.Exit(130 if status == "interrupted" else 3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -41,6 +41,7 @@ __all__ = [
     "show_rating",
     "show_replications",
     "show_responses",
+    "show_solver_list",
     "show_solvers",
     "show_study",
     "show_systems",
@@ -82,6 +83,9 @@ LEFT = (
     "newcomers",
     "system",
     "last game",
+    "what it does",
+    "needs",
+    "from",
 )
 """Columns of text."""
 
@@ -209,6 +213,8 @@ def show_study(header: str, study: Study) -> None:
 
 def show_solvers(comparison: SolverComparison) -> None:
     """Print one line for each solver."""
+    from valmatch.optimization.solvers.registry import labelled
+
     table = _table("solver", "runs", "median objective", "area", "<= 5 %", "<= 10 %", "wrong")
     for name, line in comparison.solvers.items():
         median = line["median_objective"]["value"]
@@ -224,9 +230,19 @@ def show_solvers(comparison: SolverComparison) -> None:
             )
         ]
         shown = "none" if median is None else f"{median:.1f}"
-        _row(table, name, str(line["runs"]), shown, *cells)
+        _row(table, labelled(name), str(line["runs"]), shown, *cells)
     known = "none" if comparison.best_known is None else f"{comparison.best_known:g}"
     _print(f"Solvers, judged by fresh replications; best known objective {known}", table)
+
+
+def show_solver_list(rows: Sequence[Mapping[str, str]]) -> None:
+    """Print what solvers there are."""
+    names = {"solver": "solver", "summary": "what it does", "needs": "needs", "from": "from"}
+    shown = [key for key in names if any(row[key] for row in rows)]
+    table = _table(*(names[key] for key in shown))
+    for row in rows:
+        _row(table, *(row[key] for key in shown))
+    _print("", table)
 
 
 def show_frontier(header: str, frontier: Frontier) -> None:
