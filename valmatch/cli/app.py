@@ -17,6 +17,7 @@ from valmatch.cli.optimize import optimize
 from valmatch.cli.parameters import flag
 from valmatch.cli.plot import plot
 from valmatch.cli.predict import predict
+from valmatch.cli.problems import problems
 from valmatch.cli.rate import rate
 from valmatch.cli.replicate import replicate
 from valmatch.cli.simulate import simulate
@@ -56,6 +57,7 @@ for command in (
     plot,
     factors,
     solvers,
+    problems,
 ):
     app.command(cls=_Command)(command)
 

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -38,6 +38,7 @@ __all__ = [
     "show_experiment_points",
     "show_frontier",
     "show_predictions",
+    "show_problem_list",
     "show_rating",
     "show_replications",
     "show_responses",
@@ -86,6 +87,8 @@ LEFT = (
     "what it does",
     "needs",
     "from",
+    "problem",
+    "constraints",
 )
 """Columns of text."""
 
@@ -243,6 +246,33 @@ def show_solver_list(rows: Sequence[Mapping[str, str]]) -> None:
     for row in rows:
         _row(table, *(row[key] for key in shown))
     _print("", table)
+
+
+def show_problem_list(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print what problems are shipped and the best known of each."""
+    known = [row["best_known"] or {} for row in rows]
+    objectives = [
+        _rounded(one["objective"], one["ci_high"] - one["objective"])
+        if "objective" in one
+        else ("infeasible" if one else "", "")
+        for one in known
+    ]
+    noises = [f"{one['noise']['objective']:.2g}" if one else "" for one in known]
+    names = ("problem", "variables", "constraints", "noise", "best known", "± 95%")
+    table = _table(*names, "effort", "date")
+    columns = [
+        [row["problem"] for row in rows],
+        [str(row["dimension"]) for row in rows],
+        [", ".join(row["constraints"]) or "none" for row in rows],
+        _aligned(noises),
+        _aligned([mean for mean, _ in objectives]),
+        _aligned([half for _, half in objectives]),
+        [f"{one['replications']:,}" if one else "" for one in known],
+        [one.get("date", "") for one in known],
+    ]
+    for cells in zip(*columns, strict=True):
+        _row(table, *cells)
+    _print("", table, repeated=1)
 
 
 def show_frontier(header: str, frontier: Frontier) -> None:

@@ -125,7 +125,9 @@ class OptimizeOptions(Options):
     )
     constraints: dict[str, ConstraintOptions] = Field({}, description="Bounds on means, by name.")
     best_known: Amount | None = Field(
-        None, description="Best known objective, for solver experiments."
+        None,
+        description="Best known objective, for solver experiments; null: that of the shipped"
+        " problem, if it is one.",
     )
     solver: str | None = Field(None, description="Solver, or several separated by commas.")
     budget: Annotated[int, _within("budget"), *Whole] | None = Field(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.config.config import Config
+from valmatch.optimization.best_known import best_known
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.run import Settings, SolverRun
@@ -78,13 +79,13 @@ def compare(
     """Judge what runs recommended, in the end and on the way, by common fresh replications.
 
     A point counts as truly feasible if the mean excess over every bound is <= 0. Gaps are relative
-    to the `best_known` objective of the config, or else to the best point of the experiment.
+    to the best known objective of the problem, or else to the best point of the experiment.
     `check` is called before each replication, and ends the comparison by what it raises.
     """
     post = post_replications(settings.budget)
     judge = _judge(config, problem, settings.seed, post, check)
     finals = [judge(run.certificate.unit) for run in runs]
-    known = config.optimize.best_known
+    known = best_known(config)
     feasible = [truth.objective for truth in finals if truth.feasible]
     best = known if known is not None else min(feasible, default=None)
     marks = np.linspace(0, settings.budget, CHECKPOINTS + 1)[1:].round().astype(int).tolist()
