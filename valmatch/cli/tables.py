@@ -54,6 +54,13 @@ ANSWERS = {True: "yes", False: "no", None: "undecided"}
 WIDTH = 80
 """Columns that running text is wrapped at."""
 
+WORDS_OF_SOLVERS = (
+    "gap: distance from the best known objective, as a share of it; 100 % where the point that a"
+    " run would recommend is truly infeasible. area: mean gap over the budget. <= 5 %, <= 10 %:"
+    " share of the runs whose certified point has no larger gap. wrong: share of the runs that"
+    " certified a point which is truly infeasible."
+)
+
 MEANS = 3
 """Responses of which the points of a design are printed."""
 
@@ -236,6 +243,7 @@ def show_solvers(comparison: SolverComparison) -> None:
         _row(table, labelled(name), str(line["runs"]), shown, *cells)
     known = "none" if comparison.best_known is None else f"{comparison.best_known:g}"
     _print(f"Solvers, judged by fresh replications; best known objective {known}", table)
+    print(textwrap.fill(WORDS_OF_SOLVERS, WIDTH))
 
 
 def show_solver_list(rows: Sequence[Mapping[str, str]]) -> None:

@@ -175,7 +175,8 @@ def optimize(
     out : PathLike or None
         Folder for the results.
     resume : bool
-        Use the replications that an interrupted study left in `out`.
+        Use the replications that an interrupted study left in `out`, or a finished one with fewer
+        `macroreps` or a smaller `budget`.
     progress, warn : callables
         Called with the number of further replications done; with each remark on the input.
 
@@ -206,11 +207,10 @@ def optimize(
         "problem_id": problem_id(config),
         "seed": seed,
         "solver": ",".join(named),
-        "budget": budget,
-        "macroreps": macroreps,
     }
+    sizes = {"budget": budget, "macroreps": macroreps}
     with ExitStack() as stack:
-        folder, journal = open_journal(stack, path, config, problem, identity, resume)
+        folder, journal = open_journal(stack, path, config, problem, identity, resume, sizes)
         stop = stack.enter_context(stop_on_signal(limit))
         made = run_all(config, problem, tasks, settings, workers, journal, progress, stop)
         runs = list(made)
@@ -230,6 +230,8 @@ def optimize(
             path,
         )
         if folder:
+            if journal and study.complete:
+                journal.settle()
             _write(folder, study)
             folder.close(study.status, runs=len(runs))
     return study

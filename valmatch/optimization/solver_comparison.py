@@ -43,6 +43,8 @@ class SolverComparison:
         Columns of ``progress.csv``: what each run would have recommended when.
     best_known : float or None
         Objective that gaps are relative to.
+    start_objective : float or None
+        Objective of the starting solution; None where it is infeasible.
     post : int
         Fresh replications by which every point was judged.
     """
@@ -50,11 +52,17 @@ class SolverComparison:
     solvers: dict[str, dict[str, Any]]
     progress: dict[str, list[Any]]
     best_known: float | None
+    start_objective: float | None
     post: int
 
     def as_dict(self) -> dict[str, Any]:
         """Return the part of ``summary.json`` that holds it."""
-        return {"best_known": self.best_known, "post_replications": self.post, **self.solvers}
+        return {
+            "best_known": self.best_known,
+            "start_objective": self.start_objective,
+            "post_replications": self.post,
+            **self.solvers,
+        }
 
 
 @dataclass(frozen=True)
@@ -122,7 +130,10 @@ def compare(
         )
         for name in names
     }
-    return SolverComparison(lines, progress, best, post)
+    start = judge(problem.start)
+    return SolverComparison(
+        lines, progress, best, start.objective if start.feasible else None, post
+    )
 
 
 def post_replications(budget: int) -> int:

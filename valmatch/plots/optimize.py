@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from valmatch.errors import InputError
-from valmatch.plots import frontier, search, slices, solvers
+from valmatch.plots import frontier, search, slices, solvability, solvers
 from valmatch.plots.optimized import final_point
 from valmatch.plots.source import RunFiles
 
@@ -29,6 +29,9 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     found = final_point(run, summary)
     if "solvers" in summary:
         first = {"progress": solvers.draw(run, summary)}
+        profiles = solvability.draw(run, summary)
+        if profiles is not None:
+            first["solvability"] = profiles
     else:
         first = {"search": search.draw(run, found)}
     return {**first, "slices": slices.draw(run, found)}
