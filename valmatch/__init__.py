@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from valmatch.model import Axes, Model, Outcome, Record, Response, Responses, Table, Window
     from valmatch.models.registry import ModelEntry
     from valmatch.optimization.optimize import Study, optimize
+    from valmatch.optimization.pareto import Front, pareto_front
     from valmatch.optimization.problem import Problem
     from valmatch.plots.drawing import plot
     from valmatch.statistics.control_variates import Adjusted
@@ -77,6 +78,7 @@ _HOMES = {
     "model": ("Axes", "Model", "Outcome", "Record", "Response", "Responses", "Table", "Window"),
     "models.registry": ("ModelEntry",),
     "optimization.optimize": ("Study", "optimize"),
+    "optimization.pareto": ("Front", "pareto_front"),
     "optimization.problem": ("Problem",),
     "plots.drawing": ("plot",),
     "statistics.control_variates": ("Adjusted",),
@@ -95,6 +97,7 @@ __all__ = [
     "Estimate",
     "Factors",
     "Fraction",
+    "Front",
     "InputError",
     "Model",
     "ModelEntry",
@@ -124,6 +127,7 @@ __all__ = [
     "compare_systems",
     "load",
     "optimize",
+    "pareto_front",
     "plot",
     "predict_games",
     "rate_games",

@@ -29,7 +29,8 @@ from valmatch.cli.parameters import (
     whole,
     workers_here,
 )
-from valmatch.errors import RunError
+from valmatch.errors import InputError, RunError
+from valmatch.printable import shortened
 
 __all__ = ["optimize"]
 
@@ -66,6 +67,13 @@ def optimize(
             help="Solve for each value of a bound or weight: the frontier.",
         ),
     ] = None,
+    pareto: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RESPONSE,RESPONSE",
+            help="Find the rules of which no other is better in all of these responses.",
+        ),
+    ] = None,
     overrides: Overrides = [],  # noqa: B006
     out: Out = None,
     resume: Resume = False,
@@ -80,10 +88,11 @@ def optimize(
     replications that the search did not use; without a feasible one, the point of least violation
     is shown. Exit code 3: no point was certified as feasible. `valmatch solvers` lists the solvers.
     """
-    from valmatch.cli.tables import show_frontier, show_study
+    from valmatch.cli.tables import show_front, show_frontier, show_study
     from valmatch.optimization.frontier import parse_sweep, trace_frontier
     from valmatch.optimization.optimize import DEFAULT_BUDGET
     from valmatch.optimization.optimize import optimize as solve
+    from valmatch.optimization.pareto import pareto_front
     from valmatch.optimization.solvers.registry import AUTO, labelled
 
     check_resume(resume, out)
@@ -105,7 +114,17 @@ def optimize(
     }
     header = f"{title_of(settings)}, seed {seed}, budget {budget:,}"
     header += f"\nsolver: {', '.join(map(labelled, names))}"
-    if sweep is not None:
+    failures: list[str] = []
+    if pareto is not None or (given.objectives and sweep is None):
+        _refuse_with_pareto(pareto, sweep=sweep, solver=solver, macroreps=macroreps > 1)
+        del options["workers"]
+        objectives = [] if pareto is None else [name.strip() for name in pareto.split(",")]
+        with progress("replications", budget) as advance:
+            front = pareto_front(settings, objectives, budget, seed, progress=advance, **options)
+        header = f"{title_of(settings)}, seed {seed}, budget {budget:,}"
+        show(json, front.summary(), lambda: show_front(header, front), out)
+        status, feasible = front.status, bool(front.points)
+    elif sweep is not None:
         values = parse_sweep(settings, sweep)
         with progress("replications", budget * len(values.points)) as advance:
             frontier = trace_frontier(
@@ -129,3 +148,11 @@ def optimize(
         raise typer.Exit(130 if status == "interrupted" else 3)
     if not feasible:
         raise typer.Exit(3)
+
+
+def _refuse_with_pareto(pareto: str | None, **given: object) -> None:
+    """Refuse options that have no meaning for a front, whose search is one of its own."""
+    for name, value in given.items():
+        if value:
+            what = f"--pareto {shortened(pareto)}" if pareto else "the section objectives"
+            raise InputError(f"--{name}: of no use with {what} (leave one of them out)")

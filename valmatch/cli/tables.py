@@ -30,12 +30,14 @@ if TYPE_CHECKING:
     from valmatch.game_logs.scores import Scores
     from valmatch.optimization.frontier import Frontier
     from valmatch.optimization.optimize import Study
+    from valmatch.optimization.pareto import Front
     from valmatch.optimization.solver_comparison import SolverComparison
     from valmatch.statistics.control_variates import Adjusted
 
 __all__ = [
     "show_comparison",
     "show_experiment_points",
+    "show_front",
     "show_frontier",
     "show_predictions",
     "show_problem_list",
@@ -281,6 +283,24 @@ def show_problem_list(rows: Sequence[Mapping[str, Any]]) -> None:
     for cells in zip(*columns, strict=True):
         _row(table, *cells)
     _print("", table, repeated=1)
+
+
+def show_front(header: str, front: Front) -> None:
+    """Print the points of a Pareto front, objectives first."""
+    if not front.points:
+        _print(f"{header}\nnone of {front.tested} tested points is certified as feasible", _table())
+        return
+    names = list(front.points[0].objectives)
+    table = _table(*(part for name in names for part in (name, "±")), *front.points[0].point)
+    means = [[_mean_and_half(one.objectives[name]) for one in front.points] for name in names]
+    aligned = [
+        (_aligned([mean for mean, _ in column]), _aligned([half for _, half in column]))
+        for column in means
+    ]
+    for number, one in enumerate(front.points):
+        cells = [side[number] for pair in aligned for side in pair]
+        _row(table, *cells, *(f"{x:.4g}" for x in one.point.values()))
+    _print(f"{header}\n{front.found}", table, repeated=2 * len(names))
 
 
 def show_frontier(header: str, frontier: Frontier) -> None:
