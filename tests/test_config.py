@@ -1041,9 +1041,9 @@ def test_the_problem_of_the_template_is_filled_in_as_its_comments_say() -> None:
     start, end = (text.index(f"# Section `{name}`") for name in ("optimize", "design"))
     section = re.sub(r"^# (?= |\w+:$)", "", text[start:end], flags=re.MULTILINE)
     section = re.sub(r"^    # (?=  |NAME:$)", "    ", section, flags=re.MULTILINE)
-    for name in ("team_diff", "w_team", "upper_time"):
+    for name in ("team_diff", "w_team", "upper_time", "queue"):
         section = section.replace("NAME:", f"{name}:", 1)
-    for response in ("avg_team_diff", "avg_wait_time"):
+    for response in ("avg_team_diff", "avg_wait_time", "avg_queue_length"):
         section = section.replace("      response:\n", f"      response: {response}\n", 1)
     for key, value in {"low": 0, "high": 500, "scale": 20, "weight": 2, "at_most": 15}.items():
         section = section.replace(f"      {key}:\n", f"      {key}: {value}\n")
@@ -1056,6 +1056,9 @@ def test_the_problem_of_the_template_is_filled_in_as_its_comments_say() -> None:
     }
     bound = ConstraintOptions.model_validate({"response": "avg_wait_time", "at_most": 15.0})
     assert options.constraints == {"upper_time": bound}
+    assert options.objectives == {
+        "queue": TermOptions.model_validate({"response": "avg_queue_length", "weight": 2.0})
+    }
 
 
 def test_unknown_models() -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 from tests.command import valmatch
 from valmatch.config.loading import load, shipped_configs
@@ -180,6 +181,56 @@ def test_nothing_depends_on_workers(tmp_path: Path) -> None:
     for name in ("summary.json", "trajectory.csv", "candidates.csv", "progress.csv"):
         contents = {(tmp_path / str(workers) / name).read_bytes() for workers in (1, 2)}
         assert len(contents) == 1, name
+
+
+GROWN = ("summary.json", "evaluations.csv", "trajectory.csv", "candidates.csv", "progress.csv")
+
+
+@pytest.mark.usefixtures("sectioned")
+@pytest.mark.parametrize(("workers", "budget"), [(1, 150), (2, 150), (1, 200)])
+def test_a_finished_study_grows_to_what_would_have_been_made_at_once(
+    tmp_path: Path, workers: int, budget: int
+) -> None:
+    (tmp_path / "c.yaml").write_text(SHOTS)
+    # Worker processes know no model of the tests.
+    config = tmp_path / "c.yaml" if workers == 1 else "valorant-30min"
+    whole, grown = tmp_path / "whole", tmp_path / "grown"
+    command = ["optimize", config, "--solver", "random,spsa"]
+    larger = ["--budget", budget, "--macroreps", 3, "--workers", workers]
+    assert valmatch(*command, "--budget", 150, "--macroreps", 1, "--out", grown).code == 0
+    made = (grown / "evaluations.csv").read_text().count("\n")
+    assert valmatch(*command, *larger, "--out", grown, "--resume").code == 0
+    assert valmatch(*command, *larger, "--out", whole).code == 0
+    assert made < (grown / "evaluations.csv").read_text().count("\n")
+    for name in GROWN:
+        assert (grown / name).read_bytes() == (whole / name).read_bytes(), name
+    manifests = [json.loads((one / "manifest.json").read_text()) for one in (grown, whole)]
+    for key in ("budget", "macroreps", "runs", "status", "solver"):
+        assert manifests[0][key] == manifests[1][key]
+    for fewer in (["--macroreps", 1, "--budget", budget], ["--macroreps", 3, "--budget", 100]):
+        done = valmatch(*command, *fewer, "--out", grown, "--resume")
+        assert done.code == 2
+        assert "holds a larger run" in done.err
+
+
+@pytest.mark.usefixtures("sectioned")
+def test_a_study_that_grows_makes_no_replication_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = load({**yaml.safe_load(SHOTS)})
+    made: list[int] = []
+    replication = Evaluator._replication
+
+    def counted(self: Evaluator, model: Any, point: tuple[float, ...], k: int) -> Any:  # noqa: ANN401
+        known = self._journal is not None and (*point, self._first + k) in self._journal
+        made.append(not known and self._journal is not None)
+        return replication(self, model, point, k)
+
+    monkeypatch.setattr(Evaluator, "_replication", counted)
+    optimize(config, "random", 150, macroreps=2, out=tmp_path)
+    first = sum(made)
+    optimize(config, "random", 150, macroreps=3, out=tmp_path, resume=True)
+    assert sum(made) == pytest.approx(1.5 * first, abs=5)
 
 
 @pytest.mark.parametrize("torn", [False, True])

@@ -86,7 +86,7 @@ FILES = {
     "leagues": ["curves", "responses"],
     "ladders": ["curves", "responses"],
     "search": ["search", "slices"],
-    "solvers": ["progress", "slices"],
+    "solvers": ["progress", "solvability", "slices"],
     "frontier": ["frontier"],
     "rated": ["history", "calibration"],
     "compared": ["differences"],
@@ -690,7 +690,7 @@ def test_no_figure_recommends_an_infeasible_point(runs: int, tmp_path: Path) -> 
     options = ["--budget", 100, "--solver", "random", "--macroreps", runs]
     assert valmatch("optimize", "valorant-1", *options, "--out", tmp_path).code == 3
     figures = drawn(tmp_path, optimize)
-    assert set(figures) == {"slices", "search" if runs == 1 else "progress"}
+    assert set(figures) - {"solvability"} == {"slices", "search" if runs == 1 else "progress"}
     for figure in figures.values():
         texts = [one.get_text() for one in figure.findobj(Text)]
         assert any("least violation" in text for text in texts)
@@ -763,6 +763,51 @@ def test_progress_curves(made: Path) -> None:
     assert objective.get_xlabel() == "median objective [Elo points]"
     assert len(list(bars(shares))) == 8
     assert "[%]" in curve_axes.get_ylabel()
+
+
+def test_solvability_profiles(made: Path) -> None:
+    folder = made / "solvers"
+    found = json.loads((folder / "summary.json").read_text())["solvers"]
+    assert found["start_objective"] is None  # it waits for 30 minutes: infeasible
+    scale = found["best_known"]
+    curve, *profiles = drawn(folder, optimize)["solvability"].axes
+    table = rows(folder / "progress.csv")
+    for name in ("auto", "random"):
+        runs = []
+        for number in "01":
+            own = [row for row in table if (row["solver"], row["macrorep"]) == (name, number)]
+            gaps = [
+                min(1.0, abs(float(row["objective"] or "nan") - found["best_known"]) / scale)
+                if float(row["violation"]) <= 0
+                else 1.0
+                for row in own
+            ]
+            runs.append(gaps)
+        assert line(curve, name)[1].tolist() == pytest.approx(np.mean(runs, axis=0).tolist())
+        for axes, alpha in zip(profiles, (0.01, 0.05, 0.10), strict=True):
+            spent, share = line(axes, name)
+            assert spent[-1] == 150
+            solved = [min(gaps[: k + 1]) <= alpha for gaps in runs for k in range(len(gaps))]
+            expected = 100 * np.reshape(solved, (2, -1)).mean(axis=0)
+            assert share.tolist() == pytest.approx(expected.tolist())
+            assert (np.diff(share) >= 0).all()
+
+
+def test_gaps_are_shares_of_that_of_a_feasible_start(copy: Callable[[str], Path]) -> None:
+    folder = copy("solvers")
+    before = line(drawn(folder, optimize)["solvability"].axes[0], "random")[1]
+    summary = json.loads((folder / "summary.json").read_text())
+    summary["solvers"]["start_objective"] = 3.0 * summary["solvers"]["best_known"]
+    (folder / "summary.json").write_text(json.dumps(summary))
+    curve, *_ = drawn(folder, optimize)["solvability"].axes
+    halved = line(curve, "random")[1]
+    assert curve.get_ylabel() == "gap, as a share of that of the start"
+    assert (halved <= before).all()
+    assert halved.min() == pytest.approx(before.min() / 2)
+    del summary["solvers"]["start_objective"]  # as former releases have it
+    (folder / "summary.json").write_text(json.dumps(summary))
+    former = drawn(folder, optimize)["solvability"].axes[0]
+    assert line(former, "random")[1].tolist() == before.tolist()
 
 
 def test_progress_without_a_feasible_point(copy: Callable[[str], Path]) -> None:

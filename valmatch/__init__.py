@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from valmatch.model import Axes, Model, Outcome, Record, Response, Responses, Table, Window
     from valmatch.models.registry import ModelEntry
     from valmatch.optimization.optimize import Study, optimize
+    from valmatch.optimization.pareto import Front, pareto_front
+    from valmatch.optimization.problem import Problem
     from valmatch.plots.drawing import plot
     from valmatch.statistics.control_variates import Adjusted
     from valmatch.statistics.estimates import Estimate
@@ -80,6 +82,8 @@ _HOMES = {
     "model": ("Axes", "Model", "Outcome", "Record", "Response", "Responses", "Table", "Window"),
     "models.registry": ("ModelEntry",),
     "optimization.optimize": ("Study", "optimize"),
+    "optimization.pareto": ("Front", "pareto_front"),
+    "optimization.problem": ("Problem",),
     "plots.drawing": ("plot",),
     "statistics.control_variates": ("Adjusted",),
     "statistics.estimates": ("Estimate",),
@@ -97,6 +101,7 @@ __all__ = [
     "Estimate",
     "Factors",
     "Fraction",
+    "Front",
     "InputError",
     "Model",
     "ModelEntry",
@@ -107,6 +112,7 @@ __all__ = [
     "Positive",
     "Precision",
     "PredictedGames",
+    "Problem",
     "RatedLog",
     "Record",
     "Replications",
@@ -126,6 +132,7 @@ __all__ = [
     "compare_systems",
     "load",
     "optimize",
+    "pareto_front",
     "plot",
     "predict_games",
     "rate_games",

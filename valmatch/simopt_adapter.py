@@ -1,7 +1,18 @@
-"""The `valorant` model as a Model of SimOpt, its optimisation problem as two Problems.
+"""Problems of valmatch as Problems of SimOpt (simoptlib 1.2.4, the extra `simopt`).
 
-SimOpt's solvers and experiment classes (simoptlib 1.2.4, the extra `simopt`) take them as they
-take their own:
+`problem` takes any config with a section `optimize`, as posed or with a penalty in the place of the
+constraints; SimOpt's solvers, experiment classes and plots take the result as they take their own:
+
+>>> from valmatch.simopt_adapter import problem
+>>> posed = problem("valorant-20min")
+>>> posed.dim, posed.n_stochastic_constraints, posed.compatibility
+(5, 1, 'SSCN')
+>>> penalised = problem("valorant-20min", ["upper_time=25"], penalty=40.0)
+>>> penalised.n_stochastic_constraints, penalised.upper_bounds
+(0, (1.0, 1.0, 1.0, 1.0, 1.0))
+
+The problem of the source is there as classes too, whose limit and weights are problem factors, on
+the `valorant` model with all of its factors:
 
 >>> from simopt.experiment_base import ProblemSolver
 >>> from simopt.solvers.neldmd import NelderMead
@@ -42,6 +53,7 @@ from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.models.valorant.model import RESPONSES, ValorantModel
 from valmatch.optimization import problem as valmatch_problem
 from valmatch.optimization.problem_of_config import problem_of
+from valmatch.simopt_problem import problem, replication_index, within
 from valmatch.simulator import build
 from valmatch.streams import Streams
 
@@ -49,6 +61,7 @@ __all__ = [
     "PenalizedValorantAvgDifference",
     "ValorantAvgDifference",
     "ValorantMatchmaking",
+    "problem",
     "replication_index",
 ]
 
@@ -56,9 +69,6 @@ Vector = tuple[float, ...]
 
 MOST_DIFFERENCE = 2400.0
 """Elo points that a difference counts as where there is no match: the source's largest."""
-
-ROUNDING = 1e-9
-"""Share of a range by which a solver may step over its bounds, as rounding makes some do."""
 
 
 @cache
@@ -68,15 +78,9 @@ def _posed() -> valmatch_problem.Problem:
     return problem_of(config, build(config))
 
 
-def replication_index(rng: Random) -> int:
-    """Turn the state of a stream into the index of a replication, from 0 to 2**63 - 1.
-
-    The stream is a generator of SimOpt (MRG32k3a), whose `random` has 32 bits and whose
-    `getrandbits` is not its own: so two calls of `random` give the higher 32 and the lower 31
-    bits. Among n replications some two have the same index with probability below n**2 / 2**64.
-    """
-    high = int(rng.random() * 2.0**32)
-    return high << 31 | int(rng.random() * 2.0**31)
+def _names() -> list[str]:
+    """Return the names of its variables."""
+    return [v.name for v in _posed().variables]
 
 
 class ValorantMatchmaking(Model):  # type: ignore[misc]  # simopt has no types
@@ -162,7 +166,7 @@ class _Options(BaseModel):
     @field_validator("initial_solution")
     @classmethod
     def _inside(cls, x: Vector) -> Vector:
-        return _within(x, [(v.low, v.high) for v in _posed().variables])
+        return within(x, [(v.low, v.high) for v in _posed().variables], _names())
 
 
 class ValorantAvgDifference(Problem):  # type: ignore[misc]
@@ -252,7 +256,7 @@ class ValorantAvgDifference(Problem):  # type: ignore[misc]
         return objective + weights[1] * responses["avg_player_diff"], responses["avg_wait_time"]
 
     def _checked(self, x: Sequence[float]) -> Vector:
-        return _within(x, list(zip(self.lower_bounds, self.upper_bounds, strict=True)))
+        return within(x, list(zip(self.lower_bounds, self.upper_bounds, strict=True)), _names())
 
 
 class _PenalizedOptions(_Options):
@@ -269,7 +273,7 @@ class _PenalizedOptions(_Options):
     @field_validator("initial_solution")
     @classmethod
     def _inside(cls, x: Vector) -> Vector:
-        return _within(x, [(0.0, 1.0)] * len(_posed().variables))
+        return within(x, [(0.0, 1.0)] * len(_posed().variables), _names())
 
 
 class PenalizedValorantAvgDifference(ValorantAvgDifference):
@@ -330,22 +334,3 @@ class PenalizedValorantAvgDifference(ValorantAvgDifference):
         objective, wait = self._outcome()
         excess = max(0.0, wait - self.factors["upper_time"])
         return RepResult([Objective(objective + self.factors["penalty"] * excess)])
-
-
-def _within(x: Sequence[float], bounds: Sequence[tuple[float, float]]) -> Vector:
-    """Return a vector within bounds, rounding undone.
-
-    Raises
-    ------
-    ValueError
-        If it is too short or too long, or out of bounds by more than that.
-    """
-    if len(x) != len(bounds):
-        raise ValueError(f"{len(x)} decision variables given (the problem has {len(bounds)})")
-    for variable, value, (low, high) in zip(_posed().variables, x, bounds, strict=True):
-        slack = ROUNDING * (high - low)
-        if not low - slack <= value <= high + slack:
-            raise ValueError(f"{variable.name} is {value} (allowed: from {low:g} to {high:g})")
-    return tuple(
-        min(high, max(low, float(value))) for value, (low, high) in zip(x, bounds, strict=True)
-    )

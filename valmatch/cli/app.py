@@ -18,10 +18,12 @@ from valmatch.cli.optimize import optimize
 from valmatch.cli.parameters import flag
 from valmatch.cli.plot import plot
 from valmatch.cli.predict import predict
+from valmatch.cli.problems import problems
 from valmatch.cli.rate import rate
 from valmatch.cli.replicate import replicate
 from valmatch.cli.responses import responses
 from valmatch.cli.simulate import simulate
+from valmatch.cli.solvers import solvers
 from valmatch.cli.streams import open_streams
 from valmatch.errors import InputError, RunError, options_called
 
@@ -58,6 +60,8 @@ for command in (
     factors,
     responses,
     fit,
+    solvers,
+    problems,
 ):
     app.command(cls=_Command)(command)
 

@@ -36,6 +36,8 @@ from valmatch.cli.parameters import (
     whole,
     workers_here,
 )
+from valmatch.errors import InputError, RunError
+from valmatch.printable import shortened
 
 __all__ = ["optimize"]
 
@@ -72,6 +74,13 @@ def optimize(
             help="Solve for each value of a bound or weight: the frontier.",
         ),
     ] = None,
+    pareto: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RESPONSE,RESPONSE",
+            help="Find the rules of which no other is better in all of these responses.",
+        ),
+    ] = None,
     overrides: Overrides = [],  # noqa: B006
     columns: Columns = "",
     separator: LogSeparator = None,
@@ -88,13 +97,15 @@ def optimize(
 
     The budget covers search and certification: the recommended point is chosen and tested on
     replications that the search did not use; without a feasible one, the point of least violation
-    is shown. Exit code 3: no point was certified as feasible.
+    is shown. Exit code 3: no point was certified as feasible. `valmatch solvers` lists the solvers.
     """
-    from valmatch.cli.tables import show_frontier, show_study
+    from valmatch.cli.tables import show_front, show_frontier, show_study
     from valmatch.experiments.recommended import write_recommended
     from valmatch.optimization.frontier import parse_sweep, trace_frontier
-    from valmatch.optimization.optimize import AUTO, DEFAULT_BUDGET
+    from valmatch.optimization.optimize import DEFAULT_BUDGET
     from valmatch.optimization.optimize import optimize as solve
+    from valmatch.optimization.pareto import pareto_front
+    from valmatch.optimization.solvers.registry import AUTO, labelled
 
     check_resume(resume, out)
     warn_in_job_array("optimize")
@@ -115,7 +126,18 @@ def optimize(
         "warn": warn,
     }
     header = f"{title_of(settings)}, seed {seed}, budget {budget:,}"
-    if sweep is not None:
+    header += f"\nsolver: {', '.join(map(labelled, names))}"
+    failures: list[str] = []
+    if pareto is not None or (given.objectives and sweep is None):
+        _refuse_with_pareto(pareto, sweep=sweep, solver=solver, macroreps=macroreps > 1)
+        del options["workers"]
+        objectives = [] if pareto is None else [name.strip() for name in pareto.split(",")]
+        with progress("replications", budget) as advance:
+            front = pareto_front(settings, objectives, budget, seed, progress=advance, **options)
+        header = f"{title_of(settings)}, seed {seed}, budget {budget:,}"
+        show(json, front.summary(), lambda: show_front(header, front), out)
+        status, feasible = front.status, bool(front.points)
+    elif sweep is not None:
         values = parse_sweep(settings, sweep)
         with progress("replications", budget * len(values.points)) as advance:
             frontier = trace_frontier(
@@ -123,6 +145,7 @@ def optimize(
             )
         show(json, frontier.summary(), lambda: show_frontier(header, frontier), out)
         status, feasible = frontier.status, any(frontier.feasible)
+        failures = list(frontier.failures)
     else:
         with progress("replications", budget * macroreps * len(names)) as advance:
             study = solve(
@@ -133,8 +156,19 @@ def optimize(
             write_recommended(out, settings, found.point, found.why)
         show(json, study.summary(), lambda: show_study(header, study), out)
         status, feasible = study.status, bool(study.verdict and study.verdict.feasible)
+        failures = study.failures
+    if failures:
+        raise RunError(*failures)
     if status != "complete":
         warn(f"{status}{'; --resume goes on' if out else ''}")
         raise typer.Exit(130 if status == "interrupted" else 3)
     if not feasible:
         raise typer.Exit(3)
+
+
+def _refuse_with_pareto(pareto: str | None, **given: object) -> None:
+    """Refuse options that have no meaning for a front, whose search is one of its own."""
+    for name, value in given.items():
+        if value:
+            what = f"--pareto {shortened(pareto)}" if pareto else "the section objectives"
+            raise InputError(f"--{name}: of no use with {what} (leave one of them out)")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from valmatch.game_logs.scores import Scores
     from valmatch.optimization.frontier import Frontier
     from valmatch.optimization.optimize import Study
+    from valmatch.optimization.pareto import Front
     from valmatch.optimization.solver_comparison import SolverComparison
     from valmatch.response_list import Listed
     from valmatch.statistics.control_variates import Adjusted
@@ -37,12 +38,15 @@ if TYPE_CHECKING:
 __all__ = [
     "show_comparison",
     "show_experiment_points",
+    "show_front",
     "show_frontier",
     "show_listed",
     "show_predictions",
+    "show_problem_list",
     "show_rating",
     "show_replications",
     "show_responses",
+    "show_solver_list",
     "show_solvers",
     "show_study",
     "show_systems",
@@ -53,6 +57,13 @@ ANSWERS = {True: "yes", False: "no", None: "undecided"}
 
 WIDTH = 80
 """Columns that running text is wrapped at."""
+
+WORDS_OF_SOLVERS = (
+    "gap: distance from the best known objective, as a share of it; 100 % where the point that a"
+    " run would recommend is truly infeasible. area: mean gap over the budget. <= 5 %, <= 10 %:"
+    " share of the runs whose certified point has no larger gap. wrong: share of the runs that"
+    " certified a point which is truly infeasible."
+)
 
 MEANS = 3
 """Responses of which the points of a design are printed."""
@@ -88,6 +99,11 @@ LEFT = (
     "newcomers",
     "system",
     "last game",
+    "what it does",
+    "needs",
+    "from",
+    "problem",
+    "constraints",
 )
 """Columns of text."""
 
@@ -245,6 +261,8 @@ def show_study(header: str, study: Study) -> None:
 
 def show_solvers(comparison: SolverComparison) -> None:
     """Print one line for each solver."""
+    from valmatch.optimization.solvers.registry import labelled
+
     table = _table("solver", "runs", "median objective", "area", "<= 5 %", "<= 10 %", "wrong")
     for name, line in comparison.solvers.items():
         median = line["median_objective"]["value"]
@@ -260,9 +278,65 @@ def show_solvers(comparison: SolverComparison) -> None:
             )
         ]
         shown = "none" if median is None else f"{median:.1f}"
-        _row(table, name, str(line["runs"]), shown, *cells)
+        _row(table, labelled(name), str(line["runs"]), shown, *cells)
     known = "none" if comparison.best_known is None else f"{comparison.best_known:g}"
     _print(f"Solvers, judged by fresh replications; best known objective {known}", table)
+    print(textwrap.fill(WORDS_OF_SOLVERS, WIDTH))
+
+
+def show_solver_list(rows: Sequence[Mapping[str, str]]) -> None:
+    """Print what solvers there are."""
+    names = {"solver": "solver", "summary": "what it does", "needs": "needs", "from": "from"}
+    shown = [key for key in names if any(row[key] for row in rows)]
+    table = _table(*(names[key] for key in shown))
+    for row in rows:
+        _row(table, *(row[key] for key in shown))
+    _print("", table)
+
+
+def show_problem_list(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print what problems are shipped and the best known of each."""
+    known = [row["best_known"] or {} for row in rows]
+    objectives = [
+        _rounded(one["objective"], one["ci_high"] - one["objective"])
+        if "objective" in one
+        else ("infeasible" if one else "", "")
+        for one in known
+    ]
+    noises = [f"{one['noise']['objective']:.2g}" if one else "" for one in known]
+    names = ("problem", "variables", "constraints", "noise", "best known", "± 95%")
+    table = _table(*names, "effort", "date")
+    columns = [
+        [row["problem"] for row in rows],
+        [str(row["dimension"]) for row in rows],
+        [", ".join(row["constraints"]) or "none" for row in rows],
+        _aligned(noises),
+        _aligned([mean for mean, _ in objectives]),
+        _aligned([half for _, half in objectives]),
+        [f"{one['replications']:,}" if one else "" for one in known],
+        [one.get("date", "") for one in known],
+    ]
+    for cells in zip(*columns, strict=True):
+        _row(table, *cells)
+    _print("", table, repeated=1)
+
+
+def show_front(header: str, front: Front) -> None:
+    """Print the points of a Pareto front, objectives first."""
+    if not front.points:
+        _print(f"{header}\nnone of {front.tested} tested points is certified as feasible", _table())
+        return
+    names = list(front.points[0].objectives)
+    table = _table(*(part for name in names for part in (name, "±")), *front.points[0].point)
+    means = [[_mean_and_half(one.objectives[name]) for one in front.points] for name in names]
+    aligned = [
+        (_aligned([mean for mean, _ in column]), _aligned([half for _, half in column]))
+        for column in means
+    ]
+    for number, one in enumerate(front.points):
+        cells = [side[number] for pair in aligned for side in pair]
+        _row(table, *cells, *(f"{x:.4g}" for x in one.point.values()))
+    _print(f"{header}\n{front.found}", table, repeated=2 * len(names))
 
 
 def show_frontier(header: str, frontier: Frontier) -> None:

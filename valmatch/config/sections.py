@@ -124,8 +124,15 @@ class OptimizeOptions(Options):
         {}, description="Terms of the objective, which is minimised, by name."
     )
     constraints: dict[str, ConstraintOptions] = Field({}, description="Bounds on means, by name.")
+    objectives: dict[str, TermOptions] = Field(
+        {},
+        description="Several objectives, by name, in place of one: the run finds their Pareto"
+        " front. Of a weight only the sign counts; what has one below 0 is maximised.",
+    )
     best_known: Amount | None = Field(
-        None, description="Best known objective, for solver experiments."
+        None,
+        description="Best known objective, for solver experiments; null: that of the shipped"
+        " problem, if it is one.",
     )
     solver: str | None = Field(None, description="Solver, or several separated by commas.")
     budget: Annotated[int, _within("budget"), *Whole] | None = Field(

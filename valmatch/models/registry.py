@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from valmatch.errors import InputError
+from valmatch.extensions import Extended
 from valmatch.fields import Factors
 from valmatch.models.ladder.factors import LadderFactors
 from valmatch.models.opponent.factors import OpponentFactors
@@ -56,45 +55,6 @@ GROUP = "valmatch.models"
 """Entry points by which other packages bring models: ``name = "module:entry"``."""
 
 
-class _Models(Mapping[str, ModelEntry]):
-    """The models of this package, and those that installed packages bring under `GROUP`.
-
-    Other packages are looked at only for a name that this one does not have.
-    """
-
-    def __init__(self, own: dict[str, ModelEntry]) -> None:
-        self._own = own
-
-    @cached_property
-    def _others(self) -> dict[str, EntryPoint]:
-        points = entry_points(group=GROUP)
-        return {point.name: point for point in points if point.name not in self._own}
-
-    def __getitem__(self, name: str) -> ModelEntry:
-        if name in self._own:
-            return self._own[name]
-        point = self._others[name]
-        try:
-            entry: ModelEntry = point.load()
-        except Exception as error:
-            raise InputError(
-                f"model {name}: {point.value} cannot be imported: {type(error).__name__}: {error}"
-            ) from error
-        return entry
-
-    def distribution(self, name: str) -> str:
-        """Return the package that brings a model, with its version; "" for one of our own."""
-        dist = None if name in self._own else self._others[name].dist
-        return f"{dist.name} {dist.version}" if dist else ""
-
-    def __iter__(self) -> Iterator[str]:
-        yield from self._own
-        yield from self._others
-
-    def __len__(self) -> int:
-        return len(self._own) + len(self._others)
-
-
 OWN = {
     "valorant": ModelEntry(
         ValorantFactors,
@@ -131,7 +91,8 @@ OWN = {
     ),
 }
 
-MODELS = _Models(OWN)
+MODELS = Extended(OWN, GROUP, "model")
+"""The models of this package, and those that installed packages bring under `GROUP`."""
 
 
 def origin(name: str) -> dict[str, str]:

@@ -19,8 +19,8 @@ from valmatch.nearest import hint
 from valmatch.optimization.journal import open_journal
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.run import RunSpec, Settings, run_solver
-from valmatch.optimization.solvers.registry import check
+from valmatch.optimization.run import RunSpec, Settings, SolverRun, failures, run_solver
+from valmatch.optimization.solvers.registry import algorithm, check
 from valmatch.optimization.verdict import Verdict, verdict
 from valmatch.printable import shortened, shown
 from valmatch.simulator import build
@@ -59,6 +59,8 @@ class Frontier(Result):
         What was asked for.
     verdicts : sequence of Verdict
         One for each value; fewer if the sweep was stopped.
+    failures : sequence of str
+        A line if a solver of one's own did what it may not.
     stopped : str
         Why it was stopped, "" if it was not.
     """
@@ -68,6 +70,7 @@ class Frontier(Result):
     solver: str
     settings: Settings
     verdicts: Sequence[Verdict]
+    failures: Sequence[str] = ()
     stopped: str = ""
     folder: Path | None = None
 
@@ -84,8 +87,10 @@ class Frontier(Result):
 
     @property
     def status(self) -> str:
-        """The status "complete", or why it is not."""
-        return "complete" if self.complete else self.stopped
+        """The status "complete", or why it is not; "failed" where a solver of one's own did."""
+        if not self.complete:
+            return self.stopped
+        return "failed" if self.failures else "complete"
 
     @property
     def feasible(self) -> list[bool]:
@@ -101,6 +106,7 @@ class Frontier(Result):
             "problem_id": problem_id(self.config),
             "seed": self.settings.seed,
             "solver": self.solver,
+            "algorithm": algorithm(self.solver),
             "budget": self.settings.budget,
             "sweep": self.sweep.name,
             "frontier": [{self.sweep.name: value, **one.as_dict()} for value, one in values],
@@ -176,7 +182,7 @@ def trace_frontier(
             " solution"
         )
     problem = problem_of(config, model)
-    check(solver)
+    check([solver])
     arguments.whole("budget", budget)
     settings = Settings(budget, seed, 1.0 - confidence)
     identity = {
@@ -187,6 +193,7 @@ def trace_frontier(
         "sweep": sweep.text,
     }
     verdicts: list[Verdict] = []
+    runs: list[SolverRun] = []
     start = None
     with ExitStack() as stack:
         folder, journal = open_journal(stack, out, config, problem, identity, resume)
@@ -198,8 +205,11 @@ def trace_frontier(
                 found = verdict(model, posed, [run], confidence)
                 assert found is not None
                 verdicts.append(found)
+                runs.append(run)
                 start = run.certificate.unit
-        frontier = Frontier(config, sweep, solver, settings, verdicts, stop.reason, out)
+        frontier = Frontier(
+            config, sweep, solver, settings, verdicts, failures(runs), stop.reason, out
+        )
         if folder:
             write_csv(folder.path / "frontier.csv", frontier.columns())
             with write_atomically(folder.path / "summary.json") as file:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import ItemsView, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import TextIO
@@ -31,8 +31,12 @@ def open_journal(
     problem: Problem,
     identity: Mapping[str, object],
     resume: bool,
+    at_least: Mapping[str, int] | None = None,
 ) -> tuple[RunFolder | None, FileJournal | None]:
-    """Claim the folder of an optimisation and open its journal; nothing where `out` is None."""
+    """Claim the folder of an optimisation and open its journal; nothing where `out` is None.
+
+    A run may go on with one that has less of what `at_least` counts.
+    """
     if out is None:
         return None, None
     folder = stack.enter_context(
@@ -43,7 +47,8 @@ def open_journal(
             identity,
             resume=resume,
             kept_in=JOURNAL,
-            facts={"optimize": config.optimize.model_dump(exclude_none=True)},
+            at_least=at_least,
+            facts={**(at_least or {}), "optimize": config.optimize.model_dump(exclude_none=True)},
         )
     )
     variables = [variable.name for variable in problem.variables]
@@ -70,7 +75,8 @@ class FileJournal(MutableMapping[Address, Row]):
         self._path = path
         self._width = len(variables)
         self._rows: dict[Address, Row] = {}
-        header = ",".join([*variables, "replication", *responses]) + "\n"
+        self._used: dict[Address, None] = {}
+        self._header = header = ",".join([*variables, "replication", *responses]) + "\n"
         kept = self._read(header) if resume and path.exists() else header
         write_bytes(path, kept.encode())
         try:
@@ -103,13 +109,30 @@ class FileJournal(MutableMapping[Address, Row]):
             self._file.close()
 
     def __getitem__(self, address: Address) -> Row:
-        return self._rows[address]
+        row = self._rows[address]
+        self._used[address] = None
+        return row
+
+    def items(self) -> ItemsView[Address, Row]:
+        """Return all entries, which are not used by that."""
+        return self._rows.items()
 
     def __setitem__(self, address: Address, row: Row) -> None:
+        self._used[address] = None
         self._rows[address] = row
-        *values, index = address
-        cells = [*map(cell, values), str(int(index)), *map(cell, row)]
-        self._write(",".join(cells) + "\n")
+        self._write(_line(address, row))
+
+    def settle(self) -> None:
+        """Leave in the file what this run has used, in that order, as if nothing had been there.
+
+        What an earlier run with another budget, or with fewer runs, has left may be more, or stand
+        in another order.
+        """
+        if list(self._used) == list(self._rows):
+            return
+        lines = [_line(address, self._rows[address]) for address in self._used]
+        self.close()
+        write_bytes(self._path, (self._header + "".join(lines)).encode())
 
     def __delitem__(self, address: Address) -> None:
         raise TypeError("a journal only grows")
@@ -119,6 +142,12 @@ class FileJournal(MutableMapping[Address, Row]):
 
     def __len__(self) -> int:
         return len(self._rows)
+
+
+def _line(address: Address, row: Row) -> str:
+    """Return the line of a replication."""
+    *values, index = address
+    return ",".join([*map(cell, values), str(int(index)), *map(cell, row)]) + "\n"
 
 
 def _values(line: str, width: int, variables: int) -> list[float] | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import pickle
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from itertools import product
@@ -17,24 +18,25 @@ from valmatch.config.arguments import PathLike
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id, problem_id
 from valmatch.config.loading import ConfigLike, load
+from valmatch.errors import InputError, option
 from valmatch.execution.executors import check_workers
 from valmatch.execution.interruption import Stopped, stop_on_signal
 from valmatch.optimization.journal import open_journal
 from valmatch.optimization.parallel_runs import run_all
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.run import RunSpec, Settings, SolverRun
+from valmatch.optimization.run import RunSpec, Settings, SolverRun, failures
 from valmatch.optimization.solver_comparison import SolverComparison, compare
-from valmatch.optimization.solvers.registry import check
+from valmatch.optimization.solvers.own import SolverFactory
+from valmatch.optimization.solvers.registry import AUTO, algorithm, check
 from valmatch.optimization.verdict import Verdict, verdict
+from valmatch.printable import shown
 from valmatch.simulator import build
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 
-__all__ = ["AUTO", "DEFAULT_BUDGET", "Study", "optimize"]
-
-AUTO = "auto"
+__all__ = ["DEFAULT_BUDGET", "Study", "optimize"]
 
 DEFAULT_BUDGET = 1000
 
@@ -101,9 +103,16 @@ class Study(Result):
         return len(self.runs) == len(self.tasks) and compared
 
     @property
+    def failures(self) -> list[str]:
+        """A line for each solver of one's own that did what it may not."""
+        return failures(self.runs)
+
+    @property
     def status(self) -> str:
-        """The status "complete", or why it is not."""
-        return "complete" if self.complete else self.stopped
+        """The status "complete", or why it is not; "failed" where a solver of one's own did."""
+        if not self.complete:
+            return self.stopped
+        return "failed" if self.failures else "complete"
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
@@ -113,7 +122,8 @@ class Study(Result):
             "config_id": config_id(self.config),
             "problem_id": problem_id(self.config),
             "seed": self.settings.seed,
-            "solver": ",".join(dict.fromkeys(task.solver for task in self.tasks)),
+            "solver": ",".join(names := dict.fromkeys(task.solver for task in self.tasks)),
+            "algorithm": ",".join(map(algorithm, names)),
             "budget": self.settings.budget,
             "spent": sum(run.spent for run in self.runs),
             "runs": len(self.runs),
@@ -127,7 +137,7 @@ class Study(Result):
 
 def optimize(
     config: ConfigLike,
-    solvers: str | Sequence[str] = AUTO,
+    solvers: str | SolverFactory | Sequence[str | SolverFactory] = AUTO,
     budget: int = DEFAULT_BUDGET,
     seed: int = 1,
     *,
@@ -146,8 +156,10 @@ def optimize(
     ----------
     config : Config or what `valmatch.load` takes
         What to optimise.
-    solvers : str or sequence of str
-        Names of solvers.
+    solvers : str, callable or sequence of them
+        Names of solvers; or functions (also classes) that are called with the `Problem`, the
+        replications that the search may spend and a numpy Generator, and return an object with
+        the methods `propose` and `observe`.
     budget : int
         Replications of a run, search and certification.
     seed : int
@@ -163,7 +175,8 @@ def optimize(
     out : PathLike or None
         Folder for the results.
     resume : bool
-        Use the replications that an interrupted study left in `out`.
+        Use the replications that an interrupted study left in `out`, or a finished one with fewer
+        `macroreps` or a smaller `budget`.
     progress, warn : callables
         Called with the number of further replications done; with each remark on the input.
 
@@ -175,9 +188,7 @@ def optimize(
         If the run fails.
     """
     config = load(config)
-    solvers = arguments.names("solvers", solvers)
-    for name in solvers:
-        check(name)
+    named = _named(solvers, workers)
     arguments.whole("budget", budget)
     arguments.whole("seed", seed)
     arguments.whole("macroreps", macroreps)
@@ -188,16 +199,18 @@ def optimize(
     model = build(config, warn=warn)
     problem = problem_of(config, model)
     settings = Settings(budget, seed, 1.0 - confidence)
-    tasks = [RunSpec(solver, run) for solver, run in product(solvers, range(macroreps))]
+    tasks = [
+        RunSpec(name, run, factory=factory)
+        for (name, factory), run in product(named.items(), range(macroreps))
+    ]
     identity = {
         "problem_id": problem_id(config),
         "seed": seed,
-        "solver": ",".join(solvers),
-        "budget": budget,
-        "macroreps": macroreps,
+        "solver": ",".join(named),
     }
+    sizes = {"budget": budget, "macroreps": macroreps}
     with ExitStack() as stack:
-        folder, journal = open_journal(stack, path, config, problem, identity, resume)
+        folder, journal = open_journal(stack, path, config, problem, identity, resume, sizes)
         stop = stack.enter_context(stop_on_signal(limit))
         made = run_all(config, problem, tasks, settings, workers, journal, progress, stop)
         runs = list(made)
@@ -217,9 +230,38 @@ def optimize(
             path,
         )
         if folder:
+            if journal and study.complete:
+                journal.settle()
             _write(folder, study)
             folder.close(study.status, runs=len(runs))
     return study
+
+
+def _named(
+    solvers: str | SolverFactory | Sequence[str | SolverFactory], workers: int
+) -> Mapping[str, SolverFactory | None]:
+    """Return the solvers by name, those that are given as functions with them."""
+    several: Sequence[Any] = solvers if isinstance(solvers, list | tuple) else [solvers]
+    if not several or not all(isinstance(one, str) or callable(one) for one in several):
+        what = "a name or a function, or several in a list"
+        raise InputError(f"{option('solvers')}: {shown(solvers)} (allowed: {what})")
+    named = check(several)
+    for name, factory in named.items():
+        if workers > 1 and factory is not None and not _travels(factory):
+            raise InputError(
+                f"{option('solvers')}: {shown(name)} cannot be sent to worker processes (allowed: a"
+                f" function or class that a module defines, or {option('workers=1')})"
+            )
+    return named
+
+
+def _travels(factory: SolverFactory) -> bool:
+    """Return whether other processes can be given a function."""
+    try:
+        pickle.dumps(factory)
+    except Exception:
+        return False
+    return True
 
 
 def _write(folder: RunFolder, study: Study) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import UserDict
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import BrokenExecutor, Future, wait
 from contextlib import suppress
@@ -67,10 +68,10 @@ def run_all(
                 while not wait([future], POLL_SECONDS).done:
                     if stop():
                         return
-                run, made = future.result()
+                run, used = future.result()
                 if journal is not None:
-                    for address, row in made.items():
-                        if address not in journal:
+                    for address, row in used.items():
+                        if journal.get(address) is None:
                             journal[address] = row
                 progress(run.spent)
                 yield run
@@ -97,6 +98,22 @@ def _work(
     settings: Settings,
     journal: dict[tuple[float, ...], tuple[float, ...]] | None,
 ) -> tuple[SolverRun, dict[tuple[float, ...], tuple[float, ...]]]:
-    """Make one run in a worker process; return it with its journal."""
-    run = run_solver(config, problem, task, settings, journal)
-    return run, journal or {}
+    """Make one run in a worker process; return it with what it used, in that order."""
+    noted = None if journal is None else _Noted(journal)
+    run = run_solver(config, problem, task, settings, noted)
+    return run, {} if noted is None else noted.used
+
+
+class _Noted(UserDict[tuple[float, ...], tuple[float, ...]]):
+    """A journal that notes which of its entries are used, in order."""
+
+    def __init__(self, rows: dict[tuple[float, ...], tuple[float, ...]]) -> None:
+        super().__init__()
+        self.data, self.used = rows, dict[tuple[float, ...], tuple[float, ...]]()
+
+    def __getitem__(self, address: tuple[float, ...]) -> tuple[float, ...]:
+        self.used[address] = self.data[address]
+        return self.data[address]
+
+    def __setitem__(self, address: tuple[float, ...], row: tuple[float, ...]) -> None:
+        self.used[address] = self.data[address] = row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,10 +12,19 @@ from valmatch.config.config import Config
 from valmatch.optimization.evaluation import BudgetSpent, Evaluator, Journal
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.selection import Certificate, certify, replications_of_test
+from valmatch.optimization.solvers.own import SolverFactory
 from valmatch.optimization.solvers.registry import make, search_budget
 from valmatch.streams import Streams
 
-__all__ = ["RUN", "Evaluation", "RunSpec", "Settings", "SolverRun", "run_solver"]
+__all__ = [
+    "RUN",
+    "Evaluation",
+    "RunSpec",
+    "Settings",
+    "SolverRun",
+    "failures",
+    "run_solver",
+]
 
 Floats = NDArray[np.float64]
 
@@ -41,11 +50,14 @@ class RunSpec:
         replications, whatever the solver.
     start : numpy.ndarray or None
         Starting solution in the unit cube, or None for the problem's.
+    factory : callable or None
+        Makes the solver, if it was given as a function.
     """
 
     solver: str
     macrorep: int
     start: Floats | None = None
+    factory: SolverFactory | None = None
 
 
 @dataclass(frozen=True)
@@ -106,12 +118,29 @@ class SolverRun:
         The point that the run came to and its test.
     spent : int
         Replications in all.
+    failure : str
+        What ended the search too early, "" if nothing did.
     """
 
     task: RunSpec
     evaluations: list[Evaluation]
     certificate: Certificate
     spent: int
+    failure: str = ""
+
+
+def failures(runs: Sequence[SolverRun]) -> list[str]:
+    """Return a line for each solver whose searches something ended too early."""
+    lines = []
+    for name in dict.fromkeys(run.task.solver for run in runs if run.failure):
+        first, *others = (run for run in runs if run.task.solver == name and run.failure)
+        also = f"; so did {len(others):,} more of its searches" if others else ""
+        spent = first.evaluations[-1].spent
+        lines.append(
+            f"solver {name}: {first.failure} (this ended its search after {spent:,} replications,"
+            f" which count{also})"
+        )
+    return lines
 
 
 def run_solver(
@@ -153,7 +182,7 @@ def run_solver(
     start = problem.start if task.start is None else task.start
     rng = Streams(seed).stream(task.macrorep, SOLVER_SOURCE)
     test = replications_of_test(budget - search.budget)
-    solver = make(task.solver, problem, search.budget, rng, start, test)
+    solver = make(task.solver, problem, search.budget, rng, start, test, task.factory)
     evaluations: list[Evaluation] = []
     while (request := solver.ask()) is not None:
         before = search.spent
@@ -178,4 +207,5 @@ def run_solver(
         settings.alpha,
     )
     progress(certificate.spent)
-    return SolverRun(task, evaluations, certificate, search.spent + certificate.spent)
+    spent = search.spent + certificate.spent
+    return SolverRun(task, evaluations, certificate, spent, solver.failure)

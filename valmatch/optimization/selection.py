@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from valmatch.optimization.solvers.search import PointEstimates
 from valmatch.statistics.estimates import t_quantile
 
-__all__ = ["Certificate", "certify", "replications_of_test"]
+__all__ = ["Certificate", "FeasibilityTest", "certify", "replications_of_test"]
 
 Floats = NDArray[np.float64]
 Evaluate = Callable[[Floats, int], Floats]
@@ -111,7 +111,7 @@ def certify(
             for k in range(count)
         ]
         candidates = _pick(looks)
-    tests = [_Test(unit, stages[1](unit, n), alpha) for unit in candidates]
+    tests = [FeasibilityTest(unit, stages[1](unit, n), alpha) for unit in candidates]
     passed = []
     for test in tests:
         if not test.passes:
@@ -125,7 +125,7 @@ def certify(
     return Certificate(chosen.unit, chosen.outcomes, feasible, chosen.undefined, spent, alpha)
 
 
-class _Test:
+class FeasibilityTest:
     """The test of a candidate on its outcomes in stage 2."""
 
     def __init__(self, unit: Floats, outcomes: Floats, alpha: float) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.config.config import Config
+from valmatch.optimization.best_known import best_known
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.run import Settings, SolverRun
@@ -42,6 +43,8 @@ class SolverComparison:
         Columns of ``progress.csv``: what each run would have recommended when.
     best_known : float or None
         Objective that gaps are relative to.
+    start_objective : float or None
+        Objective of the starting solution; None where it is infeasible.
     post : int
         Fresh replications by which every point was judged.
     """
@@ -49,11 +52,17 @@ class SolverComparison:
     solvers: dict[str, dict[str, Any]]
     progress: dict[str, list[Any]]
     best_known: float | None
+    start_objective: float | None
     post: int
 
     def as_dict(self) -> dict[str, Any]:
         """Return the part of ``summary.json`` that holds it."""
-        return {"best_known": self.best_known, "post_replications": self.post, **self.solvers}
+        return {
+            "best_known": self.best_known,
+            "start_objective": self.start_objective,
+            "post_replications": self.post,
+            **self.solvers,
+        }
 
 
 @dataclass(frozen=True)
@@ -78,13 +87,13 @@ def compare(
     """Judge what runs recommended, in the end and on the way, by common fresh replications.
 
     A point counts as truly feasible if the mean excess over every bound is <= 0. Gaps are relative
-    to the `best_known` objective of the config, or else to the best point of the experiment.
+    to the best known objective of the problem, or else to the best point of the experiment.
     `check` is called before each replication, and ends the comparison by what it raises.
     """
     post = post_replications(settings.budget)
     judge = _judge(config, problem, settings.seed, post, check)
     finals = [judge(run.certificate.unit) for run in runs]
-    known = config.optimize.best_known
+    known = best_known(config)
     feasible = [truth.objective for truth in finals if truth.feasible]
     best = known if known is not None else min(feasible, default=None)
     marks = np.linspace(0, settings.budget, CHECKPOINTS + 1)[1:].round().astype(int).tolist()
@@ -121,7 +130,10 @@ def compare(
         )
         for name in names
     }
-    return SolverComparison(lines, progress, best, post)
+    start = judge(problem.start)
+    return SolverComparison(
+        lines, progress, best, start.objective if start.feasible else None, post
+    )
 
 
 def post_replications(budget: int) -> int:

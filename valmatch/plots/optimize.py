@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from valmatch.errors import InputError
-from valmatch.plots import frontier, search, slices, solvers
+from valmatch.plots import front, frontier, search, slices, solvability, solvers
 from valmatch.plots.optimized import final_point
 from valmatch.plots.source import RunFiles
 
@@ -13,7 +13,7 @@ __all__ = ["draw"]
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:
-    """Draw what ``optimize`` wrote: of a sweep, of several runs, or of one.
+    """Draw what ``optimize`` wrote: of a sweep, of several objectives, of several runs, or of one.
 
     Raises
     ------
@@ -22,6 +22,8 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     """
     if run.manifest.get("sweep"):
         return {"frontier": frontier.draw(run)}
+    if run.manifest.get("pareto"):
+        return {"front": front.draw(run)}
     summary = run.json("summary.json")
     if not (summary.get("recommended") or summary.get("least_violation")):
         why = f" ({run.remark})" if run.remark else ""
@@ -29,6 +31,9 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     found = final_point(run, summary)
     if "solvers" in summary:
         first = {"progress": solvers.draw(run, summary)}
+        profiles = solvability.draw(run, summary)
+        if profiles is not None:
+            first["solvability"] = profiles
     else:
         first = {"search": search.draw(run, found)}
     return {**first, "slices": slices.draw(run, found)}

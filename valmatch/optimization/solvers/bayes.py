@@ -19,7 +19,7 @@ from valmatch.optimization.solvers.search import (
     spread,
 )
 
-__all__ = ["bayes"]
+__all__ = ["POINTS", "SHARPER", "SHORTER", "Surrogate", "bayes"]
 
 # Stages that look for improvement: up to which share of the budget, and with how many times the
 # replications of a first look. What is left sharpens the picture of the best points.
@@ -53,7 +53,7 @@ def bayes(task: SearchTask) -> Steps:
     """
     n = max(1, task.replications() // SHORTER, math.ceil(task.budget / POINTS))
     yield from first_looks(task, n)
-    model = _Model(task)
+    model = Surrogate(task)
     for share, longer in STAGES:
         while task.spent + longer * n <= share * task.budget:
             unit = model.improving()
@@ -70,7 +70,7 @@ def bayes(task: SearchTask) -> Steps:
         further = SHARPER * n
 
 
-class _Model:
+class Surrogate:
     """What the evaluated points say of all others.
 
     Objective and excesses are in units of their spread; excesses are compressed far from 0.
@@ -82,7 +82,7 @@ class _Model:
         self._theta = [theta] * (1 + len(task.problem.constraints))
         self._fitted = 0
 
-    def _learn(self) -> None:
+    def learn(self) -> None:
         """Condition the processes on all that is known."""
         known = self._task.archive.estimates()
         values, scale = _smooth(known)
@@ -99,22 +99,22 @@ class _Model:
             for y, theta in zip(values.T, self._theta, strict=True)
         ]
         # All points met the same replications: what they share shows in none of them.
-        self._doubt = known.doubts[known.defined].min(axis=0, initial=np.inf) / scale
-        self._doubt[np.isinf(self._doubt)] = 0.0
-        self._known = known
-        self._at_known = np.array([process.fitted for process in self._processes])
-        self._order = _ranking(self._at_known)
+        self.doubt = known.doubts[known.defined].min(axis=0, initial=np.inf) / scale
+        self.doubt[np.isinf(self.doubt)] = 0.0
+        self.known = known
+        self.at_known = np.array([process.fitted for process in self._processes])
+        self.order = _ranking(self.at_known)
 
-    def _predict(self, units: Floats) -> tuple[Floats, Floats]:
+    def predict(self, units: Floats) -> tuple[Floats, Floats]:
         """Return means and deviations, both (1 + constraints, points)."""
         both = np.array([process.predict(units) for process in self._processes])
         return both[:, 0], both[:, 1]
 
-    def _candidates(self) -> Floats:
+    def candidates(self) -> Floats:
         """Return points all over the cube, then points around the best ones."""
         rng = self._task.rng
         shape = CANDIDATES // 2, self._task.dimensions
-        centres = self._known.units[self._order[:CENTRES]]
+        centres = self.known.units[self.order[:CENTRES]]
         around = centres[rng.integers(len(centres), size=shape[0])]
         # Of each point some coordinates move, by widths of many sizes.
         moves = rng.random(shape) < rng.uniform(0.4, 1.0, (shape[0], 1))
@@ -131,13 +131,13 @@ class _Model:
         """Return the new candidate of greatest expected feasible improvement; None without one."""
         from scipy.special import log_ndtr
 
-        self._learn()
-        candidates = self._candidates()
-        mean, deviation = self._predict(candidates)
+        self.learn()
+        candidates = self.candidates()
+        mean, deviation = self.predict(candidates)
         score: Floats = log_ndtr(-mean[1:] / deviation[1:]).sum(axis=0)
-        feasible = (self._at_known[1:] <= 0.0).all(axis=0) & self._known.defined
+        feasible = (self.at_known[1:] <= 0.0).all(axis=0) & self.known.defined
         if feasible.any():
-            best = self._at_known[0, feasible].min()
+            best = self.at_known[0, feasible].min()
             score += _log_improvement((best - mean[0]) / deviation[0]) + np.log(deviation[0])
         ordered = candidates[np.argsort(-score)]
         archive = self._task.archive
@@ -145,11 +145,11 @@ class _Model:
 
     def best(self, margin: float) -> Floats:
         """Return the point of the best mean outcomes, by `margin` doubts on the constraints."""
-        self._learn()
-        known = self._known.units[self._order[: 2 * CENTRES]]
-        candidates = np.vstack([self._candidates(), known])
-        mean, deviation = self._predict(candidates)
-        mean[1:] += margin * np.hypot(deviation[1:], self._doubt[1:, None])
+        self.learn()
+        known = self.known.units[self.order[: 2 * CENTRES]]
+        candidates = np.vstack([self.candidates(), known])
+        mean, deviation = self.predict(candidates)
+        mean[1:] += margin * np.hypot(deviation[1:], self.doubt[1:, None])
         chosen: Floats = candidates[_ranking(mean)[0]]
         return chosen
 

@@ -4,33 +4,125 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from valmatch.errors import InputError, option
+from valmatch.extensions import Extended
 from valmatch.nearest import correction
 from valmatch.optimization.problem import Problem
+from valmatch.optimization.solvers.own import SolverFactory, own_steps
 from valmatch.optimization.solvers.search import Archive, Floats, Search, SearchTask, Solver, Steps
 from valmatch.printable import shown
 
-__all__ = ["CERTIFICATION_SHARE", "SOLVERS", "check", "make", "search_budget"]
+__all__ = [
+    "AUTO",
+    "CERTIFICATION_SHARE",
+    "GROUP",
+    "SOLVERS",
+    "SolverEntry",
+    "algorithm",
+    "check",
+    "labelled",
+    "listed",
+    "make",
+    "search_budget",
+]
 
 # Share of a whole budget that is kept for simulating the finalists on fresh replications.
 CERTIFICATION_SHARE = 0.4
 
-SOLVERS = {
-    "auto": "bayes:bayes",
-    "random": "random_search:random_search",
-    "nelder-mead": "nelder_mead:nelder_mead",
-    "cobyqa": "cobyqa:cobyqa",
-    "spsa": "spsa:spsa",
-    "cma-es": "cma_es:cma_es",
-    "bayes": "bayes:bayes",
+GROUP = "valmatch.solvers"
+"""Entry points by which other packages bring solvers: ``name = "module:factory"``."""
+
+AUTO, BEST = "auto", "bayes"
+"""The solver that is taken where none is named, and which one that is."""
+
+
+@dataclass(frozen=True)
+class SolverEntry:
+    """What is known of a solver without importing its code.
+
+    Attributes
+    ----------
+    summary : str
+        What it does, in one line.
+    path : str
+        ``module:function`` of the steps of one of our own.
+    package, extra : str
+        What it needs besides the installation, and the extra that brings it.
+    factory : callable or None
+        Makes the solvers of another package.
+    """
+
+    summary: str
+    path: str = ""
+    package: str = ""
+    extra: str = ""
+    factory: SolverFactory | None = None
+
+    @property
+    def missing(self) -> bool:
+        """Whether what it needs is not installed."""
+        return bool(self.package) and importlib.util.find_spec(self.package) is None
+
+
+def _of_another_package(factory: SolverFactory) -> SolverEntry:
+    """Return the entry of what an entry point names."""
+    if not callable(factory):
+        raise TypeError("it is not callable")
+    summary, *_ = (inspect.getdoc(factory) or "no description").splitlines()
+    return SolverEntry(summary, factory=factory)
+
+
+NAMED = {
+    "random": SolverEntry("random solutions of the problem", "random_search:random_search"),
+    "nelder-mead": SolverEntry(
+        "the simplex of Nelder and Mead, with a penalty",
+        "nelder_mead:nelder_mead",
+    ),
+    "cobyqa": SolverEntry("a trust region, with the constraints as they are", "cobyqa:cobyqa"),
+    "spsa": SolverEntry("gradients from two points each, with a penalty", "spsa:spsa"),
+    "cma-es": SolverEntry("an evolution strategy, with a penalty", "cma_es:cma_es", "cmaes", "cma"),
+    "bayes": SolverEntry(
+        "Gaussian processes of objective and constraints",
+        "bayes:bayes",
+    ),
 }
 
-# What solvers need besides the installation: module, and the extra that brings it.
-NEEDS = {"cma-es": ("cmaes", "cma")}
+OWN = {AUTO: NAMED[BEST], **NAMED}
+
+SOLVERS = Extended(OWN, GROUP, "solver", _of_another_package)
+"""The solvers of this package, and those that installed packages bring under `GROUP`."""
+
+
+def algorithm(name: str) -> str:
+    """Return what a solver is called where it is not asked for as the default."""
+    return BEST if name == AUTO else name
+
+
+def labelled(name: str) -> str:
+    """Return the name of a solver; that of the default says which one it is."""
+    return f"{name} ({algorithm(name)})" if name != algorithm(name) else name
+
+
+def listed() -> list[dict[str, str]]:
+    """Return a row for each solver: its name, what it does, what it needs and who brings it."""
+    return [_line(name) for name in SOLVERS]
+
+
+def _line(name: str) -> dict[str, str]:
+    origin = SOLVERS.distribution(name)
+    try:
+        entry = SOLVERS[name]
+    except InputError as error:
+        return {"solver": name, "summary": str(error), "needs": "", "from": origin}
+    summary = entry.summary if name == algorithm(name) else f"the default: {algorithm(name)}"
+    needs = f"extra {entry.extra}{' (missing)' if entry.missing else ''}" if entry.extra else ""
+    return {"solver": name, "summary": summary, "needs": needs, "from": origin}
 
 
 def search_budget(total: int) -> int:
@@ -38,29 +130,58 @@ def search_budget(total: int) -> int:
     return max(1, round((1.0 - CERTIFICATION_SHARE) * total))
 
 
-def check(name: str) -> None:
-    """Raise InputError if there is no solver called `name`, or if what it needs is missing."""
+def check(solvers: Sequence[str | SolverFactory]) -> dict[str, SolverFactory | None]:
+    """Return solvers by name, those that are given as a function with it.
+
+    Raises
+    ------
+    InputError
+        If there is no such solver, if what it needs is missing, or if two have one name.
+    """
+    found: dict[str, SolverFactory | None] = {}
+    for solver in solvers:
+        if isinstance(solver, str):
+            _check_name(solver)
+            found[solver] = None
+            continue
+        name = str(getattr(solver, "__name__", type(solver).__name__))
+        if name in SOLVERS or name in found:
+            raise InputError(
+                f"{option('solvers')}: a function called {shown(name)}, as is another solver (give"
+                " it another name)"
+            )
+        found[name] = solver
+    return found
+
+
+def _check_name(name: str) -> None:
+    """Refuse the name of no solver, and of one that lacks what it needs."""
     if name not in SOLVERS:
         limits = ", ".join(SOLVERS) + correction(name, SOLVERS)
         raise InputError(f"{option('solvers')}: {shown(name)} is not a solver (allowed: {limits})")
-    if name in NEEDS:
-        module, extra = NEEDS[name]
-        if importlib.util.find_spec(module) is None:
-            raise InputError(
-                f"{option('solvers')}: {name} needs the package {module}, which the extra `{extra}`"
-                f" brings: pip install 'valmatch[{extra}]'"
-            )
+    entry = SOLVERS[name]
+    if entry.missing:
+        raise InputError(
+            f"{option('solvers')}: {name} needs the package {entry.package}, which the extra"
+            f" `{entry.extra}` brings: pip install 'valmatch[{entry.extra}]'"
+        )
 
 
 def make(
-    name: str, problem: Problem, budget: int, rng: np.random.Generator, start: Floats, test: int
+    name: str,
+    problem: Problem,
+    budget: int,
+    rng: np.random.Generator,
+    start: Floats,
+    test: int,
+    factory: SolverFactory | None = None,
 ) -> Solver:
     """Return the solver called `name`, ready to be asked.
 
     Parameters
     ----------
     name : str
-        One of `SOLVERS`.
+        One of `SOLVERS`, or that of `factory`.
     problem : Problem
         What is optimised.
     budget : int
@@ -71,15 +192,25 @@ def make(
         First point, in the unit cube.
     test : int
         Replications by which the feasibility of finalists will be tested, >= 1.
+    factory : callable or None
+        Makes the solver, if it is not one of `SOLVERS`.
 
     Raises
     ------
     InputError
         If there is no such solver, or if what it needs is missing.
     """
-    check(name)
-    module, _, function = SOLVERS[name].partition(":")
+    task = SearchTask(problem, budget, rng, start, Archive(problem, test))
+    if factory is None:
+        _check_name(name)
+        factory = SOLVERS[name].factory
+    return Search(task, own_steps(factory) if factory else _steps(SOLVERS[name].path))
+
+
+def _steps(path: str) -> Callable[[SearchTask], Steps]:
+    """Import the steps of one of our own solvers."""
+    module, _, function = path.partition(":")
     steps: Callable[[SearchTask], Steps] = getattr(
         importlib.import_module(f"{__package__}.{module}"), function
     )
-    return Search(SearchTask(problem, budget, rng, start, Archive(problem, test)), steps)
+    return steps

@@ -55,6 +55,10 @@ class Solver(Protocol):
     def finalists(self, k: int) -> PointEstimates:
         """Return up to `k` distinct points worth certifying on fresh replications, best first."""
 
+    @property
+    def failure(self) -> str:
+        """What ended the search too early, "" if nothing did."""
+
 
 Steps: TypeAlias = Generator[Request, Floats, None]
 
@@ -242,6 +246,8 @@ class SearchTask:
         All that was evaluated.
     spent : int
         Replications spent.
+    failure : str
+        What ended the search too early, "" if nothing did.
     """
 
     problem: Problem
@@ -250,6 +256,7 @@ class SearchTask:
     start: Floats
     archive: Archive
     spent: int = 0
+    failure: str = ""
 
     @property
     def dimensions(self) -> int:
@@ -280,6 +287,11 @@ class Search:
         self._task = task
         self._steps = steps(task)
         self._next = next(self._steps, None)
+
+    @property
+    def failure(self) -> str:
+        """What ended the search too early, "" if nothing did."""
+        return self._task.failure
 
     def ask(self) -> Request | None:
         """Return the next request; None when the search is done."""

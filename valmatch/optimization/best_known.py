@@ -1,0 +1,145 @@
+"""The shipped problems: what each of them asks for, and the best that is known of it."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from valmatch.config.config import Config
+from valmatch.config.identity import config_id, problem_id
+from valmatch.config.loading import load, shipped_configs
+from valmatch.config.sections import ConstraintOptions
+from valmatch.statistics.estimates import t_quantile
+
+__all__ = ["BestKnown", "best_known", "listed", "shipped_problems", "table_file"]
+
+TABLE = "best-known.csv"
+
+
+@dataclass(frozen=True)
+class BestKnown:
+    """The best point that is known of a shipped problem.
+
+    Attributes
+    ----------
+    feasible : bool
+        Whether it was certified; the point is one of least violation where nothing was.
+    solver, date : str
+        What found it, and when.
+    replications : int
+        Replications of all searches whose best it is.
+    n : int
+        Fresh replications that judged it.
+    means : mapping of str to tuple
+        Mean with the ends of its 95 % interval: of the objective, of the constrained responses.
+    """
+
+    feasible: bool
+    solver: str
+    date: str
+    replications: int
+    n: int
+    means: Mapping[str, tuple[float, float, float]]
+
+    @property
+    def objective(self) -> float | None:
+        """The best known objective; None where no feasible point is known."""
+        return self.means["objective"][0] if self.feasible else None
+
+    def noise(self) -> dict[str, float]:
+        """Return the standard deviation of a replication of each mean."""
+        scale = math.sqrt(self.n) / t_quantile(0.975, self.n - 1)
+        return {name: scale * (high - low) / 2.0 for name, (_, low, high) in self.means.items()}
+
+
+def table_file() -> Path:
+    """Return the table that ``results/best-known/make.py`` writes."""
+    package = Path(__file__).parents[1]
+    # Installed, it lies inside the package, beside the configs.
+    inside = package / "configs" / TABLE
+    return inside if inside.is_file() else package.parent / "results" / "best-known" / TABLE
+
+
+def shipped_problems() -> dict[str, Config]:
+    """Return the shipped configs that pose a problem, by name."""
+    configs = {name: load(name) for name in shipped_configs()}
+    return {name: config for name, config in configs.items() if config.optimize.variables}
+
+
+@cache
+def _table() -> dict[str, BestKnown]:
+    with table_file().open(newline="", encoding="utf-8") as file:
+        return {row["config"]: _entry(row) for row in csv.DictReader(file)}
+
+
+def _entry(row: Mapping[str, str]) -> BestKnown:
+    """Return a row of the table."""
+    measured = [name for name in row if f"{name}_low" in row and row[name]]
+    means = {
+        name: (float(row[name]), float(row[f"{name}_low"]), float(row[f"{name}_high"]))
+        for name in measured
+    }
+    return BestKnown(
+        row["feasible"] == "True",
+        row["solver"],
+        row["date"],
+        int(row["replications"]),
+        int(row["n"]),
+        means,
+    )
+
+
+def best_known(config: Config) -> float | None:
+    """Return the best known objective of a problem: the config's own, or that of a shipped one.
+
+    A problem is a shipped one if it has the same factors, variables, objective and constraints.
+    """
+    if config.optimize.best_known is not None:
+        return config.optimize.best_known
+    ids = config_id(config), problem_id(config)
+    for name, known in _table().items():
+        shipped = load(name)
+        if shipped.model == config.model and (config_id(shipped), problem_id(shipped)) == ids:
+            return known.objective
+    return None
+
+
+def listed() -> list[dict[str, Any]]:
+    """Return what there is to say of each shipped problem."""
+    return [_facts(name, config) for name, config in shipped_problems().items()]
+
+
+def _facts(name: str, config: Config) -> dict[str, Any]:
+    posed, known = config.optimize, _table().get(name)
+    return {
+        "problem": name,
+        "model": config.model,
+        "dimension": len(posed.variables),
+        "variables": list(posed.variables),
+        "constraints": [_shown(one) for one in posed.constraints.values()],
+        "best_known": None if known is None else _known(known),
+    }
+
+
+def _shown(constraint: ConstraintOptions) -> str:
+    if constraint.at_most is not None:
+        return f"{constraint.response} <= {constraint.at_most:g}"
+    return f"{constraint.response} >= {constraint.at_least:g}"
+
+
+def _known(known: BestKnown) -> dict[str, Any]:
+    mean, low, high = known.means["objective"]
+    feasible = {"objective": mean, "ci_low": low, "ci_high": high} if known.feasible else {}
+    return {
+        "feasible": known.feasible,
+        **feasible,
+        "noise": known.noise(),
+        "solver": known.solver,
+        "replications": known.replications,
+        "date": known.date,
+    }

@@ -1,0 +1,51 @@
+"""Points of which no other is better in everything; all objectives are minimised."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["hypervolume", "nondominated"]
+
+Floats = NDArray[np.float64]
+
+
+def nondominated(values: Floats) -> NDArray[np.bool_]:
+    """Return which rows no other row dominates: is nowhere worse than and somewhere better.
+
+    Parameters
+    ----------
+    values : (points, objectives) ndarray of float64
+    """
+    kept = np.ones(len(values), np.bool_)
+    for k, row in enumerate(values):
+        no_worse = (values <= row).all(axis=1)
+        better = (values < row).any(axis=1)
+        kept[k] = not (no_worse & better).any()
+    return kept
+
+
+def hypervolume(values: Floats, reference: Floats) -> float:
+    """Return the volume of what points dominate, up to a reference point.
+
+    By slices along the last objective ("hypervolume by slicing objectives", While et al. 2006).
+
+    Parameters
+    ----------
+    values : (points, objectives) ndarray of float64
+        Those that are not better than the reference in everything count for nothing.
+    reference : (objectives,) ndarray of float64
+    """
+    inside = values[(values < reference).all(axis=1)]
+    if len(inside) == 0:
+        return 0.0
+    if inside.shape[1] == 1:
+        return float(reference[0] - inside.min())
+    ordered = inside[np.argsort(inside[:, -1], kind="stable")]
+    ends = np.append(ordered[1:, -1], reference[-1])
+    depths = ends - ordered[:, -1]
+    return sum(
+        float(depth) * hypervolume(ordered[: k + 1, :-1], reference[:-1])
+        for k, depth in enumerate(depths.tolist())
+        if depth > 0.0
+    )
