@@ -528,3 +528,15 @@ def test_a_factor_that_is_null_is_optimised_from_its_start(tmp_path: Path) -> No
     )
     with pytest.raises(InputError, match=r"rule\.limit\.low: -1 is outside the range"):
         problem_of(negative, build(negative))
+
+
+def test_what_is_recommended_is_a_config_that_runs(tmp_path: Path) -> None:
+    study = optimize("valorant-30min", budget=120, out=tmp_path)
+    assert study.verdict is not None
+    recommended = load(tmp_path / "recommended.yaml")
+    factors = recommended.factors.model_dump()
+    assert {name: factors[name] for name in study.verdict.point} == study.verdict.point
+    impossible = load("valorant-30min", {"upper_time": 0.1})
+    out = tmp_path / "none"
+    assert optimize(impossible, budget=120, out=out).verdict is not None
+    assert not (out / "recommended.yaml").exists()

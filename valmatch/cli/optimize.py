@@ -100,7 +100,6 @@ def optimize(
     is shown. Exit code 3: no point was certified as feasible. `valmatch solvers` lists the solvers.
     """
     from valmatch.cli.tables import show_front, show_frontier, show_study
-    from valmatch.experiments.recommended import write_recommended
     from valmatch.optimization.frontier import parse_sweep, trace_frontier
     from valmatch.optimization.optimize import DEFAULT_BUDGET
     from valmatch.optimization.optimize import optimize as solve
@@ -151,9 +150,6 @@ def optimize(
             study = solve(
                 settings, names, budget, seed, macroreps=macroreps, progress=advance, **options
             )
-        found = study.verdict
-        if out and found and found.feasible is not False:
-            write_recommended(out, settings, found.point, found.why)
         show(json, study.summary(), lambda: show_study(header, study), out)
         status, feasible = study.status, bool(study.verdict and study.verdict.feasible)
         failures = study.failures

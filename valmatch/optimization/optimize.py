@@ -25,6 +25,7 @@ from valmatch.optimization.journal import open_journal
 from valmatch.optimization.parallel_runs import run_all
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of
+from valmatch.optimization.recommended import RECOMMENDED, write_recommended
 from valmatch.optimization.run import RunSpec, Settings, SolverRun, failures
 from valmatch.optimization.solver_comparison import SolverComparison, compare
 from valmatch.optimization.solvers.own import SolverFactory
@@ -265,11 +266,16 @@ def _travels(factory: SolverFactory) -> bool:
 
 
 def _write(folder: RunFolder, study: Study) -> None:
-    """Write trajectory, candidates, progress and summary."""
+    """Write trajectory, candidates, progress, the recommended config and summary."""
     write_csv(folder.path / "trajectory.csv", _trajectory(study))
     write_csv(folder.path / "candidates.csv", _candidates(study))
     if study.comparison:
         write_csv(folder.path / "progress.csv", study.comparison.progress)
+    found = study.verdict
+    if found and found.feasible is not False:
+        write_recommended(folder.path, study.config, found.point, found.why)
+    else:  # one from before, of a smaller budget, is recommended no more
+        (folder.path / RECOMMENDED).unlink(missing_ok=True)
     with write_atomically(folder.path / "summary.json") as file:
         file.write(to_json(study.summary()))
 
