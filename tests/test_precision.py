@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from itertools import pairwise
@@ -11,11 +12,15 @@ import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
+from rich.progress import Progress
 
 from tests.stopping import DATA, tally
+from valmatch import replicate
+from valmatch.cli.progress import COLUMNS, Bar
 from valmatch.errors import InputError
 from valmatch.model import Response
-from valmatch.statistics.precision import LEAST, Target, looks, parse_target
+from valmatch.statistics.precision import LEAST, Precision, Target, looks, parse_target
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
 
@@ -190,3 +195,35 @@ def test_coverage_of_the_final_interval(name: str, relative: bool) -> None:
     assert result.reached == 1.0
     assert result.covered >= 0.93 - 3 * math.sqrt(0.93 * 0.07 / runs)
     assert result.met >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / runs)
+
+
+def test_every_look_says_how_far_the_targets_are() -> None:
+    said: list[str] = []
+    run = replicate(
+        "valorant",
+        targets=["avg_wait_time=3%", "matched_fraction=0.01"],
+        looked=lambda found: said.append(", ".join(one.shown for one in found)),
+    )
+    assert len(said) >= 1
+    wait, matched = run.precision
+    assert wait.achieved is not None
+    assert matched.achieved is not None
+    assert said[-1] == (
+        f"avg_wait_time ± {100 * wait.achieved:.2g}% (3%),"
+        f" matched_fraction ± {matched.achieved:.2g} (0.01)"
+    )
+    assert Precision("wait", "relative", 0.01, None, False, "").shown == "wait ± ?% (1%)"
+
+
+def test_a_bar_without_a_total_shows_the_number_and_the_note() -> None:
+    text = io.StringIO()
+    console = Console(file=text, force_terminal=True, width=80)
+    with Progress(*COLUMNS, console=console, auto_refresh=False) as progress:
+        bar = Bar(progress, "replications", None)
+        bar(1234)
+        bar.note("wait ± 1.4% (1%)")
+        progress.refresh()
+    assert bar.done == 1234
+    assert "1,234" in text.getvalue()
+    assert "/?" not in text.getvalue()
+    assert "wait ± 1.4% (1%)" in text.getvalue()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from valmatch.printable import one_line, printable, shortened
 
 if TYPE_CHECKING:
+    from valmatch.cli.progress import Bar
     from valmatch.config.config import Config
     from valmatch.fields import Section
 
@@ -108,20 +109,14 @@ def _for_terminal(document: str) -> str:
 
 
 @contextmanager
-def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
+def progress(what: str, total: int | None) -> Iterator[Bar]:
     """Show progress on stderr if it is a terminal; see `valmatch.cli.progress.progress_bar`."""
     from valmatch.cli.progress import progress_bar
 
-    done, started = 0, time.perf_counter()
+    started = time.perf_counter()
     with progress_bar(what, total, show=_level > QUIET) as bar:
-
-        def advance(further: int) -> None:
-            nonlocal done
-            done += further
-            bar(further)
-
-        yield advance
-    detail(f"{what}: {done:,} done after {time.perf_counter() - started:.2f} s")
+        yield bar
+    detail(f"{what}: {bar.done:,} done after {time.perf_counter() - started:.2f} s")
 
 
 def name_of(config: Config) -> str:

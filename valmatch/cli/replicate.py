@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from valmatch.experiments.plan import Plan
     from valmatch.experiments.replications import Replications
     from valmatch.experiments.sweep import DesignReplications
+    from valmatch.statistics.precision import Precision
 
 
 __all__ = ["each", "replicate", "show_run"]
@@ -182,7 +183,11 @@ def replicate(
         _replicate_design(settings, design, configs, plan, options, json, names_of(responses))
         return
     with progress("replications", None if targets else total) as advance:
-        result = run(settings, n, seed, progress=advance, **options)
+
+        def looked(found: Sequence[Precision]) -> None:
+            advance.note(", ".join(one.shown for one in found))
+
+        result = run(settings, n, seed, progress=advance, looked=looked, **options)
     show_run(result, result.summary(), out, json, names_of(responses))
     _exit_unless_complete(result, total, out)
     expected, missed = len(settings.replicate.expect), result.missed_expectations()

@@ -54,6 +54,7 @@ def replicate(
     out: PathLike | None = None,
     resume: bool = False,
     progress: Callable[[int], None] = lambda done: None,
+    looked: Callable[[Sequence[Precision]], None] = lambda precision: None,
     warn: Warn = lambda text: None,
     detail: Callable[[str], None] = lambda text: None,
 ) -> Replications:
@@ -101,6 +102,8 @@ def replicate(
         Go on from what an earlier run left in `out`.
     progress : callable
         Called with the number of further replications done.
+    looked : callable
+        Called with what is known of the targets whenever it is looked at.
     warn : callable
         Called with each remark on the input.
     detail : callable
@@ -142,6 +145,7 @@ def replicate(
             out=None if out is None else arguments.path("out", out),
             resume=resume,
             progress=progress,
+            looked=looked,
             warn=warn,
         )
 
@@ -155,6 +159,7 @@ def run_plan(
     out: Path | None = None,
     resume: bool = False,
     progress: Callable[[int], None] = lambda done: None,
+    looked: Callable[[Sequence[Precision]], None] = lambda precision: None,
     warn: Warn = lambda text: None,
 ) -> Replications:
     """Make planned replications, alone or as a part of something larger.
@@ -169,7 +174,7 @@ def run_plan(
         Who works.
     begin : callable
         Called when everything is ready to start; returns what says whether to stop.
-    out, resume, progress, warn
+    out, resume, progress, looked, warn
         As for `replicate`.
     """
     model = build(config, warn=warn)
@@ -206,7 +211,9 @@ def run_plan(
         goals = list(plan.goals())
         try:
             chunks = Chunks(pool, config, plan.seed, plan.control_variates)
-            precision = _advance(store, chunks, goals, wanted, plan.confidence, stop, progress)
+            precision = _advance(
+                store, chunks, goals, wanted, plan.confidence, stop, progress, looked
+            )
         finally:
             if folder:
                 folder.note(replications=store.done)
@@ -263,6 +270,7 @@ def _advance(
     confidence: float,
     stop: Stop,
     progress: Callable[[int], None],
+    looked: Callable[[Sequence[Precision]], None],
 ) -> list[Precision]:
     """Simulate up to the goal at which all targets are reached; return how precise means are."""
     precision: list[Precision] = []
@@ -273,6 +281,7 @@ def _advance(
         _simulate(store, chunks, goal, stop, progress)
         values = store.values[: store.done]
         precision = [one.assess(values[:, one.column], confidence) for one in wanted]
+        looked(precision)
         if stop.reason or (wanted and all(one.reached for one in precision)):
             break
     return precision

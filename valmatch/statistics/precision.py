@@ -63,6 +63,13 @@ class Precision:
         """Return the attributes by name, ready for JSON."""
         return asdict(self)
 
+    @property
+    def shown(self) -> str:
+        """The half-width that is reached and the wanted one, such as ``wait ± 1.4% (1%)``."""
+        scale, unit = (100.0, "%") if self.kind == "relative" else (1.0, "")
+        reached = "?" if self.achieved is None else f"{scale * self.achieved:.2g}"
+        return f"{self.response} ± {reached}{unit} ({scale * self.wanted:g}{unit})"
+
 
 @dataclass(frozen=True)
 class Target:
