@@ -110,7 +110,8 @@ class Judged(LadderModel):
         factors = self._factors
         joined = factors.population.newcomers_per_day * factors.days
         rounds = factors.days / ROUND
-        return int(1.2 * (self._players_at_start + joined) + 1.2 * rounds * self._players_at_start)
+        # Where newcomers have to wait, more are there than the pool is named after.
+        return int(3.0 * (self._players_at_start + joined) + 2.0 * rounds * self._players_at_start)
 
     def _qualities(self, inputs: Start, played: Run, log: Log) -> dict[str, float]:
         """Return the mean quality of all matches, and of the newcomers' first ten games."""
