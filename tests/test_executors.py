@@ -157,7 +157,8 @@ def test_a_signal_while_workers_start_leaves_none(monkeypatch: pytest.MonkeyPatc
     assert worker.exitcode == -signal.SIGKILL
 
 
-def test_held_signals_come_when_the_block_is_done() -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGALRM])
+def test_held_signals_come_when_the_block_is_done(number: signal.Signals) -> None:
     """Also one that another thread gets, which blocks nothing."""
     over, done = threading.Event(), []
     other = threading.Thread(target=over.wait)
@@ -165,13 +166,13 @@ def test_held_signals_come_when_the_block_is_done() -> None:
 
     def hold() -> None:
         with held_signals(), held_signals():
-            os.kill(os.getpid(), signal.SIGINT)
-            signal.pthread_kill(other.ident or 0, signal.SIGINT)
+            os.kill(os.getpid(), number)
+            signal.pthread_kill(other.ident or 0, number)
             time.sleep(0.5)
             done.append(True)
 
     try:
-        with ctrl_c_raises(), pytest.raises(KeyboardInterrupt):
+        with ctrl_c_raises(number), pytest.raises(KeyboardInterrupt):
             hold()
     finally:
         over.set()
@@ -202,11 +203,11 @@ def test_no_signal_raises_inside_imports_or_llvmlite(path: str, harm: bool) -> N
 
 
 @contextmanager
-def ctrl_c_raises() -> Iterator[None]:
-    """Let Ctrl-C do what it does in Python's own keeping."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+def ctrl_c_raises(number: signal.Signals = signal.SIGINT) -> Iterator[None]:
+    """Let Ctrl-C do what it does in Python's own keeping, or another signal the same."""
+    before = signal.signal(number, signal.default_int_handler)
     try:
         yield
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        assert signal.getsignal(number) is signal.default_int_handler
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(number, before)

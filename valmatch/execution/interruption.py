@@ -23,6 +23,9 @@ __all__ = [
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
+HELD = (*SIGNALS, *([signal.SIGALRM] if hasattr(signal, "SIGALRM") else []))
+"""What `held_signals` holds: a timer may try again what came at a fragile moment."""
+
 PATIENCE = 0.5
 """Seconds that an interruption waits for what is at work."""
 
@@ -137,7 +140,7 @@ def held_signals() -> Iterator[None]:
     held: list[int] = []
     handlers = {}
     if threading.current_thread() is threading.main_thread():
-        for number in SIGNALS:
+        for number in HELD:
             if signal.getsignal(number) is not None:  # not of Python's making
                 handlers[number] = signal.signal(number, lambda came, _: held.append(came))
     try:
