@@ -175,7 +175,8 @@ def test_an_interrupt_does_not_wait_for_workers_that_are_silent(tmp_path: Path) 
 
 
 def test_a_lost_worker_costs_a_retry(tmp_path: Path) -> None:
-    config, n = load("valorant", ["rate_multiplier=10"]), 500
+    # Long enough for the loss to be noticed before all is done.
+    config, n = load("valorant", ["rate_multiplier=10"]), 3000
     killed: list[int] = []
     details: list[str] = []
     with _cluster(tmp_path) as cluster:

@@ -312,6 +312,8 @@ MOMENTS = [
     "2024-01-01 10:00:00-11:30",
     "0000-01-01",
     "9999-12-31T23:59:59",
+    "9999-12-31T23:59:59-23:59",
+    "0001-01-01T00:00+01:00",
     "20240101",
     "2024-W01-1",
     "2024-01-01x10:00",
@@ -339,10 +341,11 @@ def test_moments_are_those_of_the_standard_library(text: str) -> None:
     value = float(read_moments(buffer, np.array([0]), np.array([len(buffer)]))[0])
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        moment = moment.astimezone(UTC)
+    except (ValueError, OverflowError):  # no date, or none of the years 1 to 9999 in UTC
         assert np.isnan(value)
     else:
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         assert value == (moment - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds()
 
 

@@ -244,6 +244,8 @@ def test_warning_of_a_threshold_in_minutes() -> None:
     assert [name for name, _ in ValorantFactors(wait_thresh=24).remarks()] == ["wait_thresh"]
     trace = ValorantFactors.model_validate({"wait_thresh": 24}, context={"files": {"arrivals"}})
     assert trace.horizon is None
+    assert "24 minutes is 0.4" in dict(trace.remarks())["wait_thresh"]
+    trace = ValorantFactors.model_validate({"wait_thresh": 2}, context={"files": {"arrivals"}})
     assert list(trace.remarks()) == []
 
 

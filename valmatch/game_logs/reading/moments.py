@@ -61,9 +61,11 @@ def moment(text: str) -> float:
     found = moment_of(text)
     if found is None:
         return math.nan
-    if found.tzinfo is None:
-        found = found.replace(tzinfo=UTC)
-    return found.timestamp()
+    try:
+        # Ratings write it in UTC: there, too, it lies in the years 1 to 9999.
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC).timestamp()
+    except OverflowError:
+        return math.nan
 
 
 @njit
