@@ -494,6 +494,25 @@ def test_histograms(made: Path) -> None:
     assert "avg_team_diff [Elo\N{NO-BREAK SPACE}points]" in labels
 
 
+@pytest.mark.parametrize("resample", ["block", "null"])
+def test_intervals_of_logs_are_those_of_their_summary(resample: str, tmp_path: Path) -> None:
+    times = np.sort(np.random.default_rng(4).uniform(0.0, 48.0, 300))
+    rows = "".join(f"{time!r},{1000.0 + k % 7}\n" for k, time in enumerate(times.tolist()))
+    (tmp_path / "log.csv").write_text(f"arrival_hours,rating\n{rows}")
+    options = [f"arrivals={tmp_path / 'log.csv'}", f"log.resample={resample}", "log.block_hours=6"]
+    sets = [word for option in options for word in ("--set", option)]
+    folder = tmp_path / "run"
+    assert valmatch("replicate", "valorant", *sets, "-n", "9", "--out", folder).code == 0
+    one = json.loads((folder / "summary.json").read_text())["responses"]["avg_wait_time"]
+    figure = drawn(folder, responses)["responses"]
+    (axes,) = (one for one in figure.axes if one.get_xlabel().startswith("avg_wait_time [min"))
+    assert axes.lines[0].get_xdata()[0] == pytest.approx(one["mean"])
+    assert len(axes.patches) == (2 if resample == "block" else 1)
+    if resample == "block":
+        band = axes.patches[1].get_extents().transformed(axes.transData.inverted())
+        assert (band.x0, band.x1) == pytest.approx(interval(one))
+
+
 def test_undefined_and_equal_values(tmp_path: Path) -> None:
     rare = ("--set", "poisson_rate=[0.3]", "--set", "horizon=1", "--set", "team_num=1")
     assert valmatch("replicate", "valorant", *rare, "-n", "60", "--out", tmp_path / "a").code == 0

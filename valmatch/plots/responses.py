@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from valmatch.errors import InputError
 from valmatch.model import Response
 from valmatch.plots.opponent import STYLES
-from valmatch.plots.source import RunFiles
+from valmatch.plots.source import Mean, RunFiles, damaged
 from valmatch.plots.style import (
     BAD,
     FAINT,
@@ -33,6 +34,8 @@ from valmatch.statistics.estimates import Estimate, estimate
 __all__ = ["draw"]
 
 Floats = NDArray[np.float64]
+
+SUMMARY = "summary.json"
 
 MOST_BINS = 40
 MOST_STEPS = 250
@@ -74,7 +77,11 @@ def draw(run: RunFiles) -> dict[str, Figure]:
         why = f" ({run.remark})" if run.remark else ""
         raise InputError(f"{table.path}: holds no replications{why}")
     confidence = run.manifest.confidence or 0.95
-    samples = [_sample(one, table.numbers[name], confidence) for name, one in responses.items()]
+    given = _summarised(run, len(table))
+    samples = [
+        _sample(one, table.numbers[name], confidence, given.get(name))
+        for name, one in responses.items()
+    ]
     windowed = [sample for sample in samples if sample.response.window]
     fact = f"{len(table):,} replications, means with {confidence:.0%} intervals"
     figure = _by_policy(windowed) if windowed else _histograms(samples)
@@ -82,8 +89,27 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     return {"responses": figure}
 
 
-def _sample(response: Response, values: Floats, confidence: float) -> Sample:
-    return Sample(response, np.sort(values[~np.isnan(values)]), estimate(values, confidence))
+def _summarised(run: RunFiles, replications: int) -> dict[str, Mean]:
+    """Return the means of the summary by response, if it is of so many replications.
+
+    Only whoever made a run knows what its replications are samples of. A killed run has no summary,
+    or that of a shorter one.
+    """
+    if not (run.folder / SUMMARY).exists():
+        return {}
+    with damaged(run.folder / SUMMARY):
+        found = {name: Mean.of(one) for name, one in run.json(SUMMARY)["responses"].items()}
+    return {name: one for name, one in found.items() if one.n + one.undefined == replications}
+
+
+def _sample(response: Response, values: Floats, confidence: float, given: Mean | None) -> Sample:
+    """Return a response with its estimate: that of the summary where there is one."""
+    found = estimate(values, confidence)
+    if given is not None:
+        none = math.isnan(given.low)
+        low, high = (None, None) if none else (given.low, given.high)
+        found = replace(found, ci_low=low, ci_high=high)
+    return Sample(response, np.sort(values[~np.isnan(values)]), found)
 
 
 def _half(one: Estimate) -> float:
