@@ -43,6 +43,7 @@ def test_files_of_a_comparison(tmp_path: Path) -> None:
     assert (done.code, done.err) == (0, "")
     document = json.loads(done.out)
     assert document == json.loads((tmp_path / "summary.json").read_text())
+    assert document["changed"] == {"team_diff": {"a": 400.0, "b": 150.0}}
     with (tmp_path / "differences.csv").open() as file:
         rows = {row["response"]: row for row in csv.DictReader(file)}
     assert list(rows) == list(document["differences"])

@@ -165,6 +165,10 @@ def compared(folder: Path) -> None:
     }
     sides = {side: {"source": f"x/{side}.yaml", "config_id": f"id-{side}"} for side in "ab"}
     content = {"model": "valorant", **sides, "seed": 1, "confidence": 0.95, "replications": 50}
+    content["changed"] = {
+        "team_diff": {"a": 400.0, "b": 300.0},
+        **{name: {"a": 1, "b": None} for name in ("review", "tie_break", "matching", "horizon")},
+    }
     content["differences"] = differences
     (folder / "summary.json").write_text(json.dumps(content))
 
@@ -590,6 +594,8 @@ def test_differences(made: Path) -> None:
     head = figure.get_suptitle()
     assert "b - a in 50 paired replications" in head
     assert "a: a, config id-a\nb: b, config id-b" in head
+    changed = "team_diff: 400.0 -> 300.0, review: 1 -> None, tie_break: 1 -> None and 2 more"
+    assert changed in head.replace("\n", " ")
     team, wait, players, undefined, single = figure.axes
     assert [axes.get_title(loc="left") for axes in (team, wait, players)] == [
         "avg_team_diff [Elo points]",

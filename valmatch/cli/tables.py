@@ -205,15 +205,12 @@ def show_experiment_points(
 
 def show_comparison(found: Comparison, chosen: Collection[str] = ()) -> None:
     """Print the paired differences of two systems, of the chosen responses if any are."""
-    from valmatch.config.identity import changes, resolved
-
     for name, run in (("A", found.a), ("B", found.b)):
         print(f"{name}: {title_of(run.config)}")
-    changed = changes(resolved(found.a.config), resolved(found.b.config))
-    for key, here, there in changed[:CHANGES]:
-        print(one_line(f"   {key.removeprefix('factors.')}: {here} -> {there}"))
-    if len(changed) > CHANGES:
-        print(f"   and {len(changed) - CHANGES} more")
+    for key, here, there in found.changed[:CHANGES]:
+        print(one_line(f"   {key}: {here} -> {there}"))
+    if len(found.changed) > CHANGES:
+        print(f"   and {len(found.changed) - CHANGES} more")
     table = _table("response", "A", "B", "B - A", f"± {found.confidence:.0%}", "n", "unit")
     rows = list(found.comparisons.values())
     differences = [_mean_and_half(one.difference) for one in rows]

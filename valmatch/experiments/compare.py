@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from valmatch.config import arguments
 from valmatch.config.arguments import PathLike
-from valmatch.config.identity import config_id
+from valmatch.config.identity import changes, config_id, resolved
 from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError
 from valmatch.execution.executors import open_pool
@@ -160,6 +160,14 @@ class Comparison(Result):
         return self.a.status
 
     @property
+    def changed(self) -> list[tuple[str, object, object]]:
+        """What differs between the configs: name, its value in a, its value in b."""
+        return [
+            (key.removeprefix("factors."), here, there)
+            for key, here, there in changes(resolved(self.a.config), resolved(self.b.config))
+        ]
+
+    @property
     def responses(self) -> list[Response]:
         """The responses that are compared."""
         return [one for one in self.a.responses if one.name in self.comparisons]
@@ -170,6 +178,7 @@ class Comparison(Result):
             "model": self.a.config.model,
             "a": _side(self.a),
             "b": _side(self.b),
+            "changed": {name: {"a": here, "b": there} for name, here, there in self.changed},
             "seed": self.a.seed,
             "confidence": self.confidence,
             "replications": self.n,

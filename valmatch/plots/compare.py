@@ -13,8 +13,12 @@ from valmatch.models.registry import MODELS, unknown_model
 from valmatch.plots.source import Mean, RunFiles, damaged
 from valmatch.plots.style import GOOD, GREY, head, panels, plus_minus
 from valmatch.plots.units import Units
+from valmatch.printable import shortened
 
 __all__ = ["Difference", "draw"]
+
+CHANGES = 3
+"""Most differences between the configs that are named."""
 
 ROWS = 20
 """Responses in a column."""
@@ -49,6 +53,7 @@ def draw(run: RunFiles) -> dict[str, Figure]:
             f" {float(summary['confidence']):.0%} intervals"
         )
         sides = [_side(name, summary[name]) for name in ("a", "b")]
+        changed = _changed(dict(summary.get("changed", {})))
         found = dict(summary["differences"])
         differences = [_difference(name, found[name]) for name in run.choice(found)]
         if not differences:
@@ -61,14 +66,21 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     for axes, one in zip(grid, differences, strict=True):
         _row(axes, one, units)
     legend = "filled: the interval leaves zero out; right of zero: b is larger"
-    parts = [heading + (f"; {run.remark}" if run.remark else ""), *sides, legend]
+    parts = [heading + (f"; {run.remark}" if run.remark else ""), *sides, changed, legend]
     figure.set_figheight(figure.get_figheight() + 0.45)
-    head(figure, *parts)
+    head(figure, *filter(None, parts))
     return {"differences": figure}
 
 
 def _side(name: str, found: dict[str, Any]) -> str:
     return f"{name}: {Path(str(found['source'])).stem}, config {found['config_id']}"
+
+
+def _changed(found: dict[str, Any]) -> str:
+    """Say what differs, the first of much."""
+    said = [shortened(f"{name}: {one['a']} -> {one['b']}") for name, one in found.items()]
+    more = f" and {len(said) - CHANGES} more" if len(said) > CHANGES else ""
+    return ", ".join(said[:CHANGES]) + more
 
 
 def _difference(response: str, found: dict[str, Any]) -> Difference:
