@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import inlined, njit
+from valmatch.compilation import inlined, unallocating
 
 __all__ = [
     "GAME_MULT",
@@ -104,7 +104,7 @@ def time_scaled(
     return result * game_mult * min(max_game_length, minutes, opponents_minutes)
 
 
-@njit
+@unallocating
 def rating_offsets(
     ratings: NDArray[np.float64],
     rates: NDArray[np.float64],
@@ -134,7 +134,7 @@ def rating_offsets(
             offsets[j] -= points
 
 
-@njit
+@unallocating
 def cap_scale(
     offsets: NDArray[np.float64], minutes: NDArray[np.float64], game_mult: float
 ) -> float:
@@ -145,8 +145,8 @@ def cap_scale(
     so gain more than GAME_MULT points per minute, and he himself more than in MAX_GAME_LENGTH.
     """
     highest = 0.0
-    for offset in offsets:
-        highest = max(highest, abs(offset))
+    for i in range(len(offsets)):
+        highest = max(highest, abs(offsets[i]))
     if highest == 0.0:
         return 1.0
     shortest = math.inf
@@ -156,7 +156,7 @@ def cap_scale(
     return min(1.0, shortest * game_mult / highest)
 
 
-@njit
+@unallocating
 def every_players_scale(
     offsets: NDArray[np.float64],
     minutes: NDArray[np.float64],
@@ -178,7 +178,7 @@ def every_players_scale(
     return scale
 
 
-@njit
+@unallocating
 def adjust(
     ratings: NDArray[np.float64],
     rates: NDArray[np.float64],

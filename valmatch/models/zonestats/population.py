@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import inlined, njit
+from valmatch.compilation import expanded, inlined, unallocating
 from valmatch.ratings.zonestats import adjust, score_per_hour
 
 __all__ = [
@@ -165,7 +165,7 @@ def _minutes(rules: GameRules, join: float, leave: float) -> float:
     return rules.game_minutes * max(rest, 1e-12)
 
 
-@njit
+@unallocating
 def seat_players(picks: Floats, order: Whole) -> None:
     """Put m players, every set and order equally likely, in front (Fisher and Yates).
 
@@ -183,7 +183,7 @@ def seat_players(picks: Floats, order: Whole) -> None:
         order[k] = player
 
 
-@njit
+@expanded
 def _score(rules: GameRules, draws: RandomNumbers, game: int, skills: Floats, seats: Seats) -> None:
     """Let the seated players play.
 
@@ -200,7 +200,7 @@ def _score(rules: GameRules, draws: RandomNumbers, game: int, skills: Floats, se
         seats.rates[k] = score_per_hour(score, minutes) if rules.per_hour else score
 
 
-@njit
+@expanded
 def _rated(seats: Seats, ratings: Floats, room: Rated) -> Rated:
     """Return the rated players of a game, in `room`."""
     n = 0
@@ -223,7 +223,7 @@ def _rated(seats: Seats, ratings: Floats, room: Rated) -> Rated:
     )
 
 
-@njit
+@expanded
 def _judge(rules: GameRules, skills: Floats, rated: Rated, sums: Floats) -> None:
     """Add the predictions of a game from the ratings before it, contest by contest, to `sums`."""
     for i in range(rated.teams.size):
@@ -244,7 +244,7 @@ def _judge(rules: GameRules, skills: Floats, rated: Rated, sums: Floats) -> None
                 sums[HITS] += outcome if lead > 0.0 else 1.0 - outcome
 
 
-@njit
+@expanded
 def _apply(rated: Rated, errors: Floats, ratings: Floats) -> float:
     """Add the adjustments of a game to ratings and errors; return what the squares gain."""
     gain = 0.0
@@ -256,7 +256,22 @@ def _apply(rated: Rated, errors: Floats, ratings: Floats) -> float:
     return gain
 
 
-@njit
+@expanded
+def _start(rules: GameRules, skills: Floats, errors: Floats, ratings: Floats) -> float:
+    """Give everybody the rating of the start and its error; return the sum of their squares."""
+    total, squares = 0.0, 0.0
+    for player in range(ratings.size):
+        ratings[player] = rules.initial_rating
+        errors[player] = rules.initial_rating - skills[player]
+        total += errors[player]
+    mean = total / ratings.size
+    for player in range(ratings.size):
+        errors[player] -= mean  # the games sum to zero, so that the means stay aligned
+        squares += errors[player] * errors[player]
+    return squares
+
+
+@unallocating
 def play(
     rules: GameRules,
     draws: RandomNumbers,
@@ -301,11 +316,11 @@ def play(
     n_games, n_seats, n_players = draws.ties.size, seats.teams.size, skills.size
     for player in range(n_players):
         seats.order[player] = player
-    ratings[:] = rules.initial_rating
-    errors[:] = ratings - skills[: ratings.size]
-    errors -= errors.mean()  # the games sum to zero, so that the means stay aligned
-    rounds[:] = 0.0
-    squares, limit = np.sum(errors * errors), ratings.size * rules.error_bound**2
+    squares = _start(rules, skills, errors, ratings)
+    limit = ratings.size * rules.error_bound**2
+    for row in range(rounds.shape[0]):
+        for column in range(rounds.shape[1]):
+            rounds[row, column] = 0.0
     settled = 0 if squares <= limit else 1
     for game in range(n_games):
         seat_players(draws.picks[game], seats.order)
@@ -334,7 +349,7 @@ def play(
     return settled
 
 
-@njit
+@expanded
 def _note(seats: Seats, rated: Rated, scale: float, ratings: Floats, rows: Floats) -> None:
     """Write the players of a game to the log; of those who are not rated there is less to say."""
     for k in range(seats.teams.size):
@@ -343,14 +358,18 @@ def _note(seats: Seats, rated: Rated, scale: float, ratings: Floats, rows: Float
         rows[k, 2] = 0.0
         rows[k, 3] = seats.scores[k]
         rows[k, 4] = seats.minutes[k]
-        rows[k, 5:] = np.nan
+        for column in range(5, rows.shape[1]):
+            rows[k, column] = np.nan
         rows[k, 7] = score_per_hour(seats.scores[k], seats.minutes[k])
     for k in range(rated.seats.size):
-        row = rows[rated.seats[k]]
-        row[2] = 1.0
-        row[5] = rated.ratings[k]
-        row[6] = rated.adjustments[k]
-        row[8] = rated.offsets[k]
-        row[9] = scale
-        row[10] = scale < 1.0
-        row[11] = 1 + np.sum(ratings > ratings[rated.players[k]])
+        seat, own = rated.seats[k], ratings[rated.players[k]]
+        rank = 1
+        for player in range(ratings.size):
+            rank += ratings[player] > own
+        rows[seat, 2] = 1.0
+        rows[seat, 5] = rated.ratings[k]
+        rows[seat, 6] = rated.adjustments[k]
+        rows[seat, 8] = rated.offsets[k]
+        rows[seat, 9] = scale
+        rows[seat, 10] = scale < 1.0
+        rows[seat, 11] = rank
