@@ -81,6 +81,18 @@ def test_rating_loads_no_algebra(system: str, tmp_path: Path) -> None:
     }
 
 
+def test_replications_without_control_variates_need_no_integrals() -> None:
+    code = (
+        "import json, sys\n"
+        "from valmatch.config.loading import load\n"
+        "from valmatch.simulator import build, run\n"
+        "run(build(load('valorant')), 1, range(2), controls=sys.argv[1] == 'controls')\n"
+        "print(json.dumps('scipy.special' in sys.modules))"
+    )
+    assert process(code, "controls") is True
+    assert process(code, "none") is False
+
+
 def test_plain_python_gives_the_files_of_compiled_kernels(tmp_path: Path) -> None:
     runs = [
         ["simulate", "valorant", "--quiet", *(f"--set={change}" for change in day)] for day in DAYS
