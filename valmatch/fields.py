@@ -62,7 +62,7 @@ Flag = Annotated[bool, Strict()]
 class Section(BaseModel):
     """A frozen config section in which every key is known."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, defer_build=True)
 
 
 class Factors(Section):
