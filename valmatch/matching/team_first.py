@@ -31,6 +31,15 @@ count.
 
 Where teams form *around* a player (`Rules.around`), the players whose review it is, the newcomer
 or those who become prioritized in between, are the only ones who get teams at that review.
+
+What each trick buys: the time of a day without it, in units of that with it, at the defaults, with
+continuous reviews and with ten times the players::
+
+    no reference counts (`unallocating`)                    2.3   3.1   2.7
+    one key and a queue, for two comparisons and a list     1.6   1.6   1.7
+    only the newcomer's windows (`_newcomers_team`)         1.1   1.2   2.1
+    no indices from the end of an array (`at`)              1.2   1.2   1.2
+    small pools looked through at once (`SMALL`)            1.3   1.0   1.0
 """
 
 from __future__ import annotations
@@ -40,7 +49,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import at, expanded, inlined, unallocating
+from valmatch.compilation import at, inlined, unallocating
 from valmatch.matching.rules import Rules, is_prioritized, tick_of
 from valmatch.matching.tally import SUMS, add_match, add_player, add_unmatched
 
@@ -259,7 +268,7 @@ def waiting_teams(lobby: Lobby) -> list[tuple[int, list[int]]]:
     return sorted(found)
 
 
-@expanded
+@inlined
 def _later(rules: Rules) -> int:
     """Return what is added to a player's ticks until he is prioritized.
 
@@ -269,7 +278,7 @@ def _later(rules: Rules) -> int:
     return (1 << 61) // (2 * rules.team_num)
 
 
-@expanded
+@inlined
 def next_expiry(rules: Rules, lobby: Lobby) -> float:
     """Return when the next player has a review for becoming prioritized, infinity for never."""
     if not rules.continuous:
@@ -283,7 +292,7 @@ def next_expiry(rules: Rules, lobby: Lobby) -> float:
     return due if due < rules.horizon else np.inf
 
 
-@expanded
+@inlined
 def join(now: float, rating: float, player: int, rules: Rules, lobby: Lobby) -> int:
     """Put a newcomer at the end of the queue and into the pool; return his place in the pool."""
     state = lobby.state[0]
@@ -296,7 +305,7 @@ def join(now: float, rating: float, player: int, rules: Rules, lobby: Lobby) -> 
     return _enter_pool(place, rating, rules, lobby)
 
 
-@expanded
+@inlined
 def _enter_pool(place: int, rating: float, rules: Rules, lobby: Lobby) -> int:
     """Put a player of the queue into the pool; return his place there."""
     state = lobby.state[0]
@@ -312,7 +321,7 @@ def _enter_pool(place: int, rating: float, rules: Rules, lobby: Lobby) -> int:
     return k
 
 
-@expanded
+@inlined
 def has_room(rules: Rules, lobby: Lobby) -> bool:
     """Return whether another player can join; see `grown`."""
     state = lobby.state[0]
@@ -386,7 +395,7 @@ def _compact(team_num: int, lobby: Lobby) -> None:
             ]
 
 
-@expanded
+@inlined
 def review(now: float, newcomer: int, rules: Rules, lobby: Lobby) -> int:
     """Form teams, then pair them; return the number of matches, whose teams are in `pairs`.
 
@@ -425,7 +434,7 @@ def review(now: float, newcomer: int, rules: Rules, lobby: Lobby) -> int:
     return matches
 
 
-@expanded
+@inlined
 def _prioritize(now: float, rules: Rules, lobby: Lobby) -> bool:
     """Move the head past those who count as prioritized now; they, or their teams, changed.
 
@@ -458,7 +467,7 @@ def _prioritize(now: float, rules: Rules, lobby: Lobby) -> bool:
     return none
 
 
-@expanded
+@inlined
 def _newcomers_team(newcomer: int, relaxed: bool, rules: Rules, lobby: Lobby) -> int:
     """Find the best possible team where none is possible without the newcomer.
 
@@ -470,11 +479,6 @@ def _newcomers_team(newcomer: int, relaxed: bool, rules: Rules, lobby: Lobby) ->
     slack = relaxed or state["pool_prioritized"] > 0
     wide = rules.player_diff + (rules.player_slack if slack else 0.0)
     most = rules.team_num - 1
-    some = False
-    for k in range(newcomer - most, newcomer + 1):
-        some |= lobby.ratings[at(k + most)] - lobby.ratings[at(k)] <= wide
-    if not some:
-        return NOBODY
     width = wide if relaxed else rules.player_diff
     nobody_prioritized = rules.team_num * _later(rules)
     best, best_key = NOBODY, NO_TEAM
@@ -678,7 +682,7 @@ def _offer(
     return start, sum_of_keys
 
 
-@expanded
+@inlined
 def _form_team(low: int, rules: Rules, lobby: Lobby) -> None:
     """Make the best team a formed team, whose members come from `low` on in the pool."""
     state = lobby.state[0]
@@ -709,7 +713,7 @@ def _form_team(low: int, rules: Rules, lobby: Lobby) -> None:
     _line_up(slot, total, lobby)
 
 
-@expanded
+@inlined
 def _leave_pool(low: int, rules: Rules, lobby: Lobby) -> None:
     """Close the gaps that the members of a new team leave in the pool, from `low` on."""
     state = lobby.state[0]
@@ -722,7 +726,7 @@ def _leave_pool(low: int, rules: Rules, lobby: Lobby) -> None:
     state["pool"] = kept - rules.team_num
 
 
-@expanded
+@inlined
 def _line_up(team: int, total: float, lobby: Lobby) -> None:
     """Put a new team, with its sum of ratings, into the lineup, marked as changed."""
     state = lobby.state[0]
@@ -736,7 +740,7 @@ def _line_up(team: int, total: float, lobby: Lobby) -> None:
     state["changed_teams"] += 1
 
 
-@expanded
+@inlined
 def _best_pair(relaxed: bool, everything: bool, match: int, rules: Rules, lobby: Lobby) -> bool:
     """Find the best possible pair of teams; their slots, older team first, become a match."""
     state = lobby.state[0]
@@ -783,7 +787,7 @@ def _place(team: int, lobby: Lobby) -> int:
     return start
 
 
-@expanded
+@inlined
 def _offer_pair(team: int, other: int, key: int, match: int, lobby: Lobby) -> int:
     """Let two teams compete for best pair: sum of keys, order of formation; return the best key."""
     if lobby.teams[at(other)]["order"] < lobby.teams[at(team)]["order"]:
@@ -806,7 +810,7 @@ def _offer_pair(team: int, other: int, key: int, match: int, lobby: Lobby) -> in
     return key
 
 
-@expanded
+@inlined
 def _play(team: int, rules: Rules, lobby: Lobby) -> None:
     """Let the players of a paired team leave the queue."""
     for k in range(rules.team_num):
@@ -815,7 +819,7 @@ def _play(team: int, rules: Rules, lobby: Lobby) -> None:
     _leave_lineup(team, lobby)
 
 
-@expanded
+@inlined
 def _leave_lineup(team: int, lobby: Lobby) -> None:
     """Take a team out of the lineup and free its slot."""
     state = lobby.state[0]
@@ -829,7 +833,7 @@ def _leave_lineup(team: int, lobby: Lobby) -> None:
     state["free_team"] = team
 
 
-@expanded
+@inlined
 def line_up(match: int, rules: Rules, lobby: Lobby, players: Ints) -> None:
     """Give the players of a match of the last review, those of the older team first."""
     for side in range(2):
@@ -839,7 +843,7 @@ def line_up(match: int, rules: Rules, lobby: Lobby, players: Ints) -> None:
             players[at(side * rules.team_num + k)] = lobby.queue[at(place)]["player"]
 
 
-@expanded
+@inlined
 def _count(
     now: float, older: int, younger: int, rules: Rules, waits: Floats, log: Floats, lobby: Lobby
 ) -> None:
