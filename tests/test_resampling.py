@@ -15,6 +15,7 @@ from valmatch.models.valorant.queue_log import read_queue_log
 from valmatch.models.valorant.resampling import BlockResampling
 from valmatch.simulator import build, record
 from valmatch.statistics.estimates import t_quantile
+from valmatch.statistics.sampling import Resampled
 from valmatch.streams import Streams
 
 
@@ -28,11 +29,12 @@ def log(tmp_path: Path) -> Path:
     return path
 
 
+RULES = {"team_num": 2, "player_diff": 1e6, "team_diff": 1e6}
+
+
 def factors(log: Path, hours: int, **more: object) -> dict[str, object]:
-    return {
-        "arrivals": str(log), "log.resample": "block", "log.block_hours": hours, "team_num": 2,
-        "player_diff": 1e6, "team_diff": 1e6, **more,
-    }  # fmt: skip
+    blocks = {"log.resample": "block", "log.block_hours": hours}
+    return {"arrivals": str(log), **blocks, **RULES, **more}
 
 
 @pytest.mark.parametrize("hours", [1, 5, 6, 24, 48])
@@ -75,8 +77,16 @@ def test_blocks_depend_on_seed_and_replication_alone(log: Path) -> None:
 
 def test_the_interval_is_that_of_the_log(log: Path) -> None:
     config = library.load("valorant", factors(log, 24))
-    few, many = (library.replicate(config, n).estimates["avg_wait_time"] for n in (50, 200))
+    itself = library.replicate(config, 1).estimates["avg_wait_time"]
+    assert itself.std is itself.ci_low is None
+    plain = library.load("valorant", {"arrivals": str(log), **RULES})
+    assert library.replicate(plain, 1).estimates["avg_wait_time"].mean == itself.mean
+    runs = [library.replicate(config, n) for n in (50, 200)]
+    resamples = runs[0]["avg_wait_time"][1:]
+    few, many = (one.estimates["avg_wait_time"] for one in runs)
+    assert few.std == pytest.approx(float(resamples.std(ddof=1)), rel=1e-12)
     for one in (few, many):
+        assert one.mean == itself.mean
         assert one.mean is not None
         assert one.std is not None
         assert one.ci_high is not None
@@ -90,6 +100,25 @@ def test_the_interval_is_that_of_the_log(log: Path) -> None:
     assert difference.std is not None
     half = t_quantile(0.975, 3) * difference.std * (4 / 3) ** 0.5
     assert difference.half_width == pytest.approx(half, rel=1e-12)
+
+
+def test_without_the_log_itself_the_resamples_stand_for_it() -> None:
+    values = np.random.default_rng(1).normal(size=30)
+    values[0] = 7.0
+    of = Resampled(candidates=5.0, degrees=4.0)
+    known = of.estimate(values, 0.9, range(30))
+    half = t_quantile(0.95, 4) * values[1:].std(ddof=1) * (5 / 4) ** 0.5
+    assert (known.mean, known.n) == (7.0, 30)
+    assert known.half_width == pytest.approx(half, rel=1e-12)
+    for replications in ((), range(100, 130)):
+        assert of.estimate(values, 0.9, replications).mean == pytest.approx(values.mean())
+    values[0] = np.nan
+    undefined = of.estimate(values, 0.9, range(30))
+    assert undefined.mean == pytest.approx(values[1:].mean())
+    assert undefined.undefined == 1
+    alone = of.estimate(values[:2] + 1.0, 0.9, (3, 0))
+    assert alone.mean is not None
+    assert alone.ci_low is None
 
 
 @pytest.mark.parametrize(("rows", "hours"), [(500, 72), (100, 1), (100, 24)])

@@ -108,7 +108,8 @@ class Replications(Result):
     def estimates(self) -> dict[str, Estimate]:
         """The estimated mean of each response."""
         columns = zip(self.responses, self.values.T, strict=True)
-        return {one.name: self.sampling.estimate(v, self.confidence) for one, v in columns}
+        of, level = self.sampling, self.confidence
+        return {one.name: of.estimate(values, level, self.indices) for one, values in columns}
 
     @cached_property
     def adjusted(self) -> dict[str, Adjusted]:

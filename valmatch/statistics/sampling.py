@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,8 +28,20 @@ class Sampling:
 
     of: str = ""
 
-    def estimate(self, values: Floats, confidence: float) -> Estimate:
-        """Estimate the mean of a response, one value a replication; NaN where undefined."""
+    def estimate(
+        self, values: Floats, confidence: float, replications: Sequence[int] = ()
+    ) -> Estimate:
+        """Estimate the mean of a response.
+
+        Parameters
+        ----------
+        values : (n,) ndarray of float64
+            One value a replication; NaN where undefined.
+        confidence : float
+            Level of the interval, in (0, 1).
+        replications : sequence of int
+            Which replications they are, where that is known.
+        """
         return estimate(values, confidence)
 
 
@@ -38,7 +51,9 @@ class OneHistory(Sampling):
 
     of: str = "on this log"
 
-    def estimate(self, values: Floats, confidence: float) -> Estimate:
+    def estimate(
+        self, values: Floats, confidence: float, replications: Sequence[int] = ()
+    ) -> Estimate:
         """Return the value without any interval, however often it was made."""
         found = estimate(values, confidence)
         return replace(found, std=None, std_error=None, ci_low=None, ci_high=None)
@@ -46,7 +61,7 @@ class OneHistory(Sampling):
 
 @dataclass(frozen=True)
 class Resampled(Sampling):
-    """Replications are resamples of one log, each as long as the log.
+    """Replication 0 is a log, the others are resamples of it, each as long as the log.
 
     How far they spread is how far the log itself may be from the mean; more replications do not
     make that less.
@@ -64,14 +79,34 @@ class Resampled(Sampling):
     candidates: float = math.inf
     degrees: float = math.inf
 
-    def estimate(self, values: Floats, confidence: float) -> Estimate:
-        """Return the mean with the interval of the bootstrap; without one of one replication."""
+    def estimate(
+        self, values: Floats, confidence: float, replications: Sequence[int] = ()
+    ) -> Estimate:
+        """Return what the log has, with the interval of the bootstrap around it.
+
+        Around the log, not around the mean of its resamples: who meets whom differs between them
+        as it does between logs, so that their mean is nearer to the truth than they tell. Where
+        the log is not among the replications, or has no value, that mean stands for it, and the
+        interval holds more often than it says. Without two resamples there is none.
+        """
         found = estimate(values, confidence)
-        if found.mean is None or found.std is None:
-            return found
-        error = found.std * math.sqrt(self.candidates / (self.candidates - 1.0))
+        is_log = np.array(replications) == 0
+        if not is_log.any() or np.isnan(values[is_log]).any():
+            center, spread = found.mean, found.std
+        else:
+            center, spread = float(values[is_log][0]), estimate(values[~is_log], confidence).std
+        if center is None or spread is None:
+            return replace(found, mean=center, std=None, std_error=None, ci_low=None, ci_high=None)
+        error = spread * math.sqrt(self.candidates / (self.candidates - 1.0))
         half = error * t_quantile((1.0 + confidence) / 2.0, self.degrees)
-        return replace(found, std_error=error, ci_low=found.mean - half, ci_high=found.mean + half)
+        return replace(
+            found,
+            mean=center,
+            std=spread,
+            std_error=error,
+            ci_low=center - half,
+            ci_high=center + half,
+        )
 
 
 INDEPENDENT = Sampling()

@@ -52,9 +52,10 @@ class LogFactors(Factors):
 
     resample: Literal["block"] | None = Field(
         None,
-        description="How replications differ. null: all are the log itself. block: each is put"
-        " together from blocks of the log, drawn with replacement from any day, at their hour of"
-        " the day; intervals then say how far the log itself may be from the mean.",
+        description="How replications differ. null: all are the log itself. block: the first is the"
+        " log itself, each other is put together from blocks of it, drawn with replacement from any"
+        " day, at their hour of the day; intervals then say how far the log itself may be from the"
+        " mean.",
     )
     block_hours: Annotated[int, Field(ge=1, le=10_000), *Whole] = Field(
         24, description="Length of the blocks.", json_schema_extra={"unit": "hours"}

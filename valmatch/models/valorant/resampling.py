@@ -2,7 +2,7 @@
 
 A moving-block bootstrap (Künsch 1989). A block may be drawn from any day, but stays at its hour of
 the day, so that the days of a resample have the rush hours of the log; who arrives together in a
-block stays together.
+block stays together. Replication 0 is the log itself.
 """
 
 from __future__ import annotations
@@ -104,14 +104,10 @@ class BlockResampling:
 
         The blocks depend on seed and replication alone.
         """
-        uniforms = streams.stream(replication, BLOCKS).random(len(self._places))
-        times, rows = [], []
-        for place, uniform in zip(self._places, uniforms.tolist(), strict=True):
-            origin = int(place.origins[int(uniform * place.origins.size)])
-            low, high = np.searchsorted(self._players.times, (origin, origin + place.hours))
-            times.append(self._players.times[low:high] + float(place.start - origin))
-            rows.append(np.arange(low, high))
-        found, which = np.concatenate(times), np.concatenate(rows)
+        if replication == 0:
+            found, which = self._players.times, np.arange(self._players.times.size)
+        else:
+            found, which = self._resampled(streams, replication)
         kept = found < self.horizon
         found, which = found[kept], which[kept]
         vectors = self._players.vectors
@@ -121,6 +117,17 @@ class BlockResampling:
             ),
             which,
         )
+
+    def _resampled(self, streams: Streams, replication: int) -> tuple[Floats, Ints]:
+        """Return the arrivals of a resample, and which players of the log they are."""
+        uniforms = streams.stream(replication, BLOCKS).random(len(self._places))
+        times, rows = [], []
+        for place, uniform in zip(self._places, uniforms.tolist(), strict=True):
+            origin = int(place.origins[int(uniform * place.origins.size)])
+            low, high = np.searchsorted(self._players.times, (origin, origin + place.hours))
+            times.append(self._players.times[low:high] + float(place.start - origin))
+            rows.append(np.arange(low, high))
+        return np.concatenate(times), np.concatenate(rows)
 
 
 def _place(start: int, hours: int, begin: int, end: int) -> _Place:
