@@ -14,6 +14,8 @@ CURVES = ("kg-fig1-top", *(f"--set={one}" for one in ("n_opponents=4", "n_games=
 
 LOG, RESULTS_LOG, TRACE = "long.csv", "results.csv", "trace.csv"
 
+PARETO = "avg_team_diff,avg_wait_time"
+
 RUNS = {
     "simulate": ("simulate", "valorant"),
     "replicate": ("replicate", "valorant", "-n", "12"),
@@ -25,6 +27,7 @@ RUNS = {
     "optimize": ("optimize", "valorant-20min", "--budget", "100"),
     "study": ("optimize", "valorant-20min", "--budget", "100", "--macroreps", "2"),
     "frontier": ("optimize", "valorant-20min", "--budget", "100", "--sweep", "upper_time=20:30:10"),
+    "front": ("optimize", "valorant-20min", "--budget", "100", "--pareto", PARETO),
     "rate": ("rate", LOG),
 }
 """Commands by the folder that holds their results."""

@@ -38,7 +38,7 @@ def _readers(base: str) -> list[tuple[Sequence[str], str]]:
         return [plot]
     if base in ("replicate", "controls", "curves", "shard"):
         whole += [(("compare", FAULTY, "good"), "out"), (("combine", FAULTY, "good"), FAULTY)]
-    if base in ("compare", "optimize", "study", "frontier"):
+    if base in ("compare", "optimize", "study", "frontier", "front"):
         whole = []
     return [plot, (_resumed(base), FAULTY), (_resumed(base), FAULTY), *whole]
 
@@ -179,7 +179,7 @@ def _broken_archive(rng: Random, content: bytes) -> tuple[str, bytes]:
 
 def journal_case(number: int, rng: Random, bases: Path) -> Case:
     """Return an optimisation that goes on with bad evaluations, which may be made again."""
-    base = rng.choice(("optimize", "study", "frontier"))
+    base = rng.choice(("optimize", "study", "frontier", "front"))
     content = (bases / base / "evaluations.csv").read_bytes()
     columns = content.decode().splitlines()[0].split(",")
     damage = damaged_table(rng, content, dict.fromkeys(columns, NUMBER), columns)
@@ -199,6 +199,7 @@ RESULTS = {
     "optimize": ("summary.json", "candidates.csv", "trajectory.csv"),
     "study": ("summary.json", "progress.csv", "candidates.csv", "trajectory.csv"),
     "frontier": ("summary.json", "frontier.csv"),
+    "front": ("summary.json", "front.csv"),
     "rate": ("summary.json", "ratings.csv", "history.csv"),
     "simulate": ("players.csv", "matches.csv", "responses.json"),
 }
