@@ -20,7 +20,9 @@ from valmatch.statistics.estimates import Estimate, t_quantile
 
 if TYPE_CHECKING:
     from valmatch.experiments.compare import Comparison
+    from valmatch.experiments.compare_variants import ComparedVariants
     from valmatch.experiments.replications import Replications
+    from valmatch.experiments.side_runs import Change
     from valmatch.experiments.sweep import DesignReplications
     from valmatch.game_logs.blocks import Difference
     from valmatch.game_logs.compared import ComparedSystems
@@ -50,6 +52,7 @@ __all__ = [
     "show_solvers",
     "show_study",
     "show_systems",
+    "show_variants",
 ]
 
 
@@ -207,10 +210,7 @@ def show_comparison(found: Comparison, chosen: Collection[str] = ()) -> None:
     """Print the paired differences of two systems, of the chosen responses if any are."""
     for name, run in (("A", found.a), ("B", found.b)):
         print(f"{name}: {title_of(run.config)}")
-    for key, here, there in found.changed[:CHANGES]:
-        print(one_line(f"   {key}: {here} -> {there}"))
-    if len(found.changed) > CHANGES:
-        print(f"   and {len(found.changed) - CHANGES} more")
+    _show_changes(found.changed)
     table = _table("response", "A", "B", "B - A", f"± {found.confidence:.0%}", "n", "unit")
     rows = list(found.comparisons.values())
     differences = [_mean_and_half(one.difference) for one in rows]
@@ -225,6 +225,36 @@ def show_comparison(found: Comparison, chosen: Collection[str] = ()) -> None:
         if not chosen or response.name in chosen:
             _row(table, response.name, *cells, response.unit)
     _print(f"seed {found.a.seed}, {found.n:,} common replications", table)
+
+
+def show_variants(found: ComparedVariants, chosen: Collection[str] = ()) -> None:
+    """Print the paired differences of several systems to one, of the chosen responses if any."""
+    print(f"A: {title_of(found.base.config)}")
+    for one in found.variants:
+        print(f"{one.name.upper()}: {title_of(one.run.config)}")
+        _show_changes(one.changed)
+    shown = [one for one in found.responses if not chosen or one.name in chosen]
+    first = found.variants[0].comparisons
+    base = [_mean_and_half(first[one.name].a)[0] for one in shown]
+    names, columns = ["response", "A"], [[one.name for one in shown], _aligned(base)]
+    for variant in found.variants:
+        pairs = [_mean_and_half(variant.comparisons[one.name].difference) for one in shown]
+        names += [f"{variant.name.upper()} - A", "±"]
+        columns += [_aligned(side) for side in zip(*pairs, strict=True)]
+    table = _table(*names, "unit")
+    for cells in zip(*columns, [one.unit for one in shown], strict=True):
+        _row(table, *cells)
+    said = f"; ±: {found.intervals}" if found.intervals else ""
+    header = f"seed {found.base.seed}, {found.n:,} common replications{said}"
+    _print(textwrap.fill(header, WIDTH), table, repeated=1)
+
+
+def _show_changes(changed: Sequence[Change]) -> None:
+    """Print what differs between two configs, the first of much."""
+    for key, here, there in changed[:CHANGES]:
+        print(one_line(f"   {key}: {here} -> {there}"))
+    if len(changed) > CHANGES:
+        print(f"   and {len(changed) - CHANGES} more")
 
 
 def show_study(header: str, study: Study) -> None:
