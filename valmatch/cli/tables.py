@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from valmatch.game_logs.rating import RatedLog
     from valmatch.game_logs.roster import Ranking
     from valmatch.game_logs.scores import Scores
+    from valmatch.optimization.afterwards import Afterwards
     from valmatch.optimization.frontier import Frontier
     from valmatch.optimization.optimize import Study
     from valmatch.optimization.pareto import Front
@@ -281,9 +282,42 @@ def show_study(header: str, study: Study) -> None:
     _print("", table)
     print()
     print(textwrap.fill(f"feasible: {ANSWERS[found.feasible]}; {printable(found.why)}", WIDTH))
+    if study.afterwards:
+        print()
+        _show_afterwards(study.afterwards)
     if study.comparison:
         print()
         show_solvers(study.comparison)
+
+
+def _show_afterwards(found: Afterwards) -> None:
+    """Print the recommended point beside the start, and what the constraints cost."""
+    beside = found.against_start
+    rows = list(beside.compared)
+    differences = [_mean_and_half(one.difference) for one in rows]
+    half = f"± {rows[0].difference.confidence:.0%}"
+    table = _table("response", "start", "recommended", "change", half, "n", "unit")
+    columns = [
+        _aligned([_mean_and_half(one.a)[0] for one in rows]),
+        _aligned([_mean_and_half(one.b)[0] for one in rows]),
+        _aligned([mean for mean, _ in differences]),
+        _aligned([width for _, width in differences]),
+        [str(one.difference.n) for one in rows],
+    ]
+    for response, *cells in zip(beside.responses, *columns, strict=True):
+        _row(table, response.name, *cells, response.unit)
+    s = "s" * (beside.n != 1)
+    header = (
+        f"start and recommended point on the same {beside.n:,} fresh replication{s}"
+        f" ({found.spent:,} made beyond the budget, with those for costs)"
+    )
+    _print(textwrap.fill(header, WIDTH), table, repeated=1)
+    units = {one.name: one.unit for one in beside.responses}
+    if found.prices:
+        print()
+    for price in found.prices:
+        said = price.in_words(units.get(price.constraint.response, ""), units["objective"])
+        print(textwrap.fill(printable(said), WIDTH, subsequent_indent="  "))
 
 
 def show_solvers(comparison: SolverComparison) -> None:
@@ -375,6 +409,12 @@ def show_frontier(header: str, frontier: Frontier) -> None:
         point = [f"{x:.4g}" for x in found.point.values()]
         _row(table, f"{value:g}", mean, half, ANSWERS[found.feasible], *point)
     _print(header, table, repeated=1)
+    if frontier.prices:
+        table = _table("from", "to", "objective per unit", "± 95%", "n")
+        for low, high, slope in frontier.prices:
+            mean, half = _mean_and_half(slope)
+            _row(table, f"{low:g}", f"{high:g}", mean, half, str(slope.n))
+        _print(f"\nwhat {frontier.sweep.name} costs between two certified bounds", table)
 
 
 def show_rating(header: str, result: RatedLog, min_games: int = 0) -> None:

@@ -15,8 +15,10 @@ from valmatch.config.identity import config_id, problem_id
 from valmatch.config.spans import span
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import Stopped, stop_on_signal
+from valmatch.model import Model
 from valmatch.nearest import hint
 from valmatch.optimization.journal import open_journal
+from valmatch.optimization.prices import quotients
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.run import RunSpec, Settings, SolverRun, failures, run_solver
@@ -24,6 +26,7 @@ from valmatch.optimization.solvers.registry import algorithm, check
 from valmatch.optimization.verdict import Verdict, verdict
 from valmatch.printable import shortened, shown
 from valmatch.simulator import build
+from valmatch.statistics.estimates import Estimate
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 
@@ -63,6 +66,9 @@ class Frontier(Result):
         A line if a solver of one's own did what it may not.
     stopped : str
         Why it was stopped, "" if it was not.
+    prices : sequence of tuple
+        Where a bound is swept: each two certified values that follow one another, and the change
+        of the objective per unit of the bound between them.
     """
 
     config: Config
@@ -73,6 +79,7 @@ class Frontier(Result):
     failures: Sequence[str] = ()
     stopped: str = ""
     folder: Path | None = None
+    prices: Sequence[tuple[float, float, Estimate]] = ()
 
     @property
     def title(self) -> str:
@@ -110,6 +117,10 @@ class Frontier(Result):
             "budget": self.settings.budget,
             "sweep": self.sweep.name,
             "frontier": [{self.sweep.name: value, **one.as_dict()} for value, one in values],
+            "prices": [
+                {"from": low, "to": high, "objective_per_unit_of_bound": slope.as_dict()}
+                for low, high, slope in self.prices
+            ],
         }
 
     def columns(self) -> dict[str, list[Any]]:
@@ -208,7 +219,15 @@ def trace_frontier(
                 runs.append(run)
                 start = run.certificate.unit
         frontier = Frontier(
-            config, sweep, solver, settings, verdicts, failures(runs), stop.reason, out
+            config,
+            sweep,
+            solver,
+            settings,
+            verdicts,
+            failures(runs),
+            stop.reason,
+            out,
+            _prices(config, model, sweep, verdicts, runs, confidence),
         )
         if folder:
             write_csv(folder.path / "frontier.csv", frontier.columns())
@@ -216,6 +235,25 @@ def trace_frontier(
                 file.write(to_json(frontier.summary()))
             folder.close(frontier.status, points=len(verdicts))
     return frontier
+
+
+def _prices(
+    config: Config,
+    model: Model[object],
+    sweep: Sweep,
+    verdicts: Sequence[Verdict],
+    runs: Sequence[SolverRun],
+    confidence: float,
+) -> list[tuple[float, float, Estimate]]:
+    """Return what a swept bound costs; the runs tested their points on the same replications."""
+    if sweep.name not in config.optimize.constraints:
+        return []
+    made = zip(sweep.points, verdicts, runs, strict=False)
+    certified = [(value, run) for value, found, run in made if found.feasible is True]
+    objectives = [run.certificate.outcomes[:, 0] for _, run in certified]
+    if config.one_history:
+        objectives = [one[:1] for one in objectives]
+    return quotients([value for value, _ in certified], objectives, model.sampling, confidence)
 
 
 def _posed(problem: Problem, name: str, value: float) -> Problem:
