@@ -10,8 +10,10 @@ interval.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +40,9 @@ PILOT = 10
 """Replications that tell whether a move is of the size that it should be."""
 
 TRIALS = 4
+
+GOOD, FAR = 2.0, 5.0
+"""Times that a move may be too large or too small: at once, and as the best of all trials."""
 
 MOST_ALIKE = 1e4
 """Condition of the moves beyond which constraints cannot be told apart."""
@@ -203,7 +208,7 @@ def _near(evaluations: Sequence[Evaluation], unit: Floats) -> _Near | None:
 def _ends(
     near: _Near, k: int, unit: Floats, evaluate: Evaluate, n: int
 ) -> tuple[Floats, Floats] | None:
-    """Return the ends of a move around `unit` along which outcome `k` rises moderately.
+    """Return the ends of a move around `unit` along which outcome `k` changes moderately.
 
     None where no such move is found.
     """
@@ -218,15 +223,18 @@ def _ends(
     direction /= norm
     along = away @ direction
     length = wanted * float((near.weights * along) @ along / ((near.weights * excess) @ along))
+    tried: list[tuple[float, Floats, Floats]] = []
     for _ in range(TRIALS):
         down, up = (np.clip(unit + side * length * direction, 0.0, 1.0) for side in (-1.0, 1.0))
-        change = float((evaluate(up, n) - evaluate(down, n))[:, k].mean()) / (2.0 * wanted)
-        if 0.5 <= change <= 2.0:
-            return down, up
-        # Where a response is undefined, or has not changed, the next move is a quarter, or four.
-        factor = 0.25 if np.isnan(change) else 1.0 / max(change, 0.25)
-        length *= max(factor, 0.25)
-    return None
+        change = abs(float((evaluate(up, n) - evaluate(down, n))[:, k].mean())) / (2.0 * wanted)
+        off = math.inf if not change > 0.0 else max(change, 1.0 / change)
+        tried.append((off, down, up))
+        if off <= GOOD:
+            break
+        # A move is made up to four times smaller or larger; smaller where a response is undefined.
+        length *= 0.25 if math.isnan(change) else max(0.25, 1.0 / max(change, 0.25))
+    off, down, up = min(tried, key=itemgetter(0))
+    return (down, up) if off <= FAR else None
 
 
 def _multipliers(moves: Floats, binding: Sequence[int]) -> Floats | None:
