@@ -71,7 +71,7 @@ def optimize(
         str | None,
         typer.Option(
             metavar="NAME=FIRST:LAST:STEP",
-            help="Solve for each value of a bound or weight: the frontier.",
+            help="Solve for each value of a bound or weight, or NAME=VALUE,...: the frontier.",
         ),
     ] = None,
     pareto: Annotated[

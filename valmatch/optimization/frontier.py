@@ -12,7 +12,10 @@ from typing import Any
 from valmatch.config import arguments
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id, problem_id
-from valmatch.config.spans import span
+from valmatch.config.limits import LARGEST
+from valmatch.config.numerals import real_number
+from valmatch.config.spans import MOST, span
+from valmatch.durations import in_unit
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import Stopped, stop_on_signal
 from valmatch.model import Model
@@ -145,25 +148,51 @@ class Frontier(Result):
 
 
 def parse_sweep(config: Config, text: str) -> Sweep:
-    """Parse ``NAME=FIRST:LAST:STEP``; LAST belongs to the values if a step ends there.
+    """Parse ``NAME=FIRST:LAST:STEP`` or ``NAME=VALUE,VALUE,...``; durations may have a unit.
+
+    LAST belongs to the values if a step ends there.
 
     Raises
     ------
     InputError
-        If it is not of that form, or NAME is neither a constraint nor a term of the objective.
+        If it is not of either form, or NAME is neither a constraint nor a term of the objective.
     """
     name, _, ends = text.partition("=")
     names = [*config.optimize.constraints, *config.optimize.objective]
     if name not in names:
         what = f"{shown(name)} is no constraint and no term ({hint(name, names)})"
         raise InputError(f"{option('sweep')} {shortened(text)}: {what}")
-    points = span(ends)
+    between = ":" if ":" in ends else ","
+    values = ends.split(between)
+    if any(real_number(one.strip()) is None for one in values):
+        unit = _unit(config, name)
+        values = [str(in_unit(one, unit)) for one in values]
+    points = span(between.join(values)) if between == ":" else _listed(values)
     if points is None:
         raise InputError(
             f"{option('sweep')} {shortened(text)}: not of the form NAME=FIRST:LAST:STEP (as in"
-            " 10:60:5; numbers up to 1e100, at most 10,000 values)"
+            " 10:60:5; numbers up to 1e100, at most 10,000 values) or NAME=VALUE,VALUE,..., each"
+            " once"
         )
     return Sweep(text, name, points)
+
+
+def _unit(config: Config, name: str) -> str:
+    """Return the unit of a bound; "" for a weight."""
+    bounds = config.optimize.constraints
+    if name not in bounds:
+        return ""
+    units = {one.name: one.unit for one in build(config).responses}
+    return units.get(bounds[name].response, "")
+
+
+def _listed(values: Sequence[str]) -> list[float] | None:
+    """Return values that are written one by one, each once; None if that is not what they are."""
+    numbers = [real_number(value.strip()) for value in values]
+    if not all(number is not None and abs(number) <= LARGEST for number in numbers):
+        return None
+    points = [number for number in numbers if number is not None]
+    return points if len(set(points)) == len(points) <= MOST else None
 
 
 def trace_frontier(
