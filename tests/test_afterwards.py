@@ -51,9 +51,9 @@ def test_both_points_meet_the_same_fresh_replications(tmp_path: Path) -> None:
         columns = dict(zip(model.responses.names, rows.T, strict=True))
         columns["objective"] = columns["avg_team_diff"] + columns["avg_player_diff"]
         values.append(columns)
-    rows = rows_of(tmp_path)
-    assert list(rows) == list(found["responses"]) == ["objective", *model.responses.names]
-    for name, row in rows.items():
+    written = rows_of(tmp_path)
+    assert list(written) == list(found["responses"]) == ["objective", *model.responses.names]
+    for name, row in written.items():
         change = values[1][name] - values[0][name]
         half = stats.t.ppf(0.975, n - 1) * change.std(ddof=1) / np.sqrt(n)
         assert float(row["start"]) == pytest.approx(values[0][name].mean(), rel=1e-12)
@@ -70,7 +70,7 @@ def test_both_points_meet_the_same_fresh_replications(tmp_path: Path) -> None:
     assert document["spent_beyond_budget"] >= 2 * n
 
 
-def test_what_is_printed(tmp_path: Path) -> None:
+def test_what_is_printed() -> None:
     done = valmatch("optimize", PROBLEM, "--budget", 300, "--confidence", 0.9)
     lines = done.out.splitlines()
     assert max(map(len, lines)) <= 80
@@ -82,7 +82,7 @@ def test_what_is_printed(tmp_path: Path) -> None:
     assert any(line.startswith("upper_time (avg_wait_time <= 30): ") for line in lines)
 
 
-def test_a_loose_bound_costs_nothing(tmp_path: Path) -> None:
+def test_a_loose_bound_costs_nothing() -> None:
     loose = load(PROBLEM, {"upper_time": 100000})
     study = optimize(loose, budget=200)
     assert study.afterwards is not None

@@ -96,7 +96,11 @@ def test_the_slope_of_the_true_frontier_is_met_without_noise() -> None:
         multiplier = 2.0 * (bound - 8.0) / 5.0
         best = [2.0 + multiplier / 2.0, 3.0 + multiplier]
         one = Constraint("enough", "reach", -1, bound)
-        (found,) = priced(lambda x, b=bound: [hill(x), b - reach(x)], [one], best, 0.0)
+
+        def truth(x: Floats, bound: float = bound) -> list[float]:
+            return [hill(x), bound - reach(x)]
+
+        (found,) = priced(truth, [one], best, 0.0)
         assert found.slope is not None
         assert found.slope.mean == pytest.approx(multiplier, rel=1e-6)
 

@@ -410,7 +410,8 @@ def show_frontier(header: str, frontier: Frontier) -> None:
         _row(table, f"{value:g}", mean, half, ANSWERS[found.feasible], *point)
     _print(header, table, repeated=1)
     if frontier.prices:
-        table = _table("from", "to", "objective per unit", "± 95%", "n")
+        level = frontier.prices[0][2].confidence
+        table = _table("from", "to", "objective per unit", f"± {level:.0%}", "n")
         for low, high, slope in frontier.prices:
             mean, half = _mean_and_half(slope)
             _row(table, f"{low:g}", f"{high:g}", mean, half, str(slope.n))

@@ -174,7 +174,10 @@ def optimize(
         replications that the search may spend and a numpy Generator, and return an object with
         the methods `propose` and `observe`.
     budget : int
-        Replications of a run, search and certification.
+        Replications of a run, search and certification. When a study is over, the point that it
+        recommends and the start get a twentieth of that each (10 to 1,000) beyond the budget, and
+        the price of each binding constraint about as many as one of them; see
+        `Study.afterwards`.
     seed : int
         Seed of all random numbers, >= 0.
     macroreps : int
