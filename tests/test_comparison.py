@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from valmatch.config.loading import load
-from valmatch.experiments.compare import paired
 from valmatch.simulator import build, run
 from valmatch.statistics.estimates import estimate
+from valmatch.statistics.pairs import paired
 
 
 def test_hand_worked_pairs() -> None:

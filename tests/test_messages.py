@@ -262,7 +262,7 @@ def test_usage_lines() -> None:
     usage = {
         "simulate": "CONFIG",
         "replicate": "CONFIG",
-        "compare": "A [B]",
+        "compare": "A [B]...",
         "optimize": "CONFIG",
         "combine": "OUT DIR...",
         "rate": "GAMES.csv",

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from valmatch.config.config import Config
     from valmatch.config.loading import load
     from valmatch.errors import InputError, RunError
-    from valmatch.experiments.compare import Comparison, PairedDifference, compare
+    from valmatch.experiments.compare import Comparison, compare
+    from valmatch.experiments.compare_variants import ComparedVariants, compare_variants
     from valmatch.experiments.replicate import replicate
     from valmatch.experiments.replications import Replications
     from valmatch.experiments.simulate import Simulation, simulate
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from valmatch.plots.drawing import plot
     from valmatch.statistics.control_variates import Adjusted
     from valmatch.statistics.estimates import Estimate
+    from valmatch.statistics.pairs import PairedDifference
     from valmatch.statistics.precision import Precision
     from valmatch.streams import Streams
 
@@ -60,7 +62,8 @@ _HOMES = {
     "config.config": ("Config",),
     "config.loading": ("load",),
     "errors": ("InputError", "RunError"),
-    "experiments.compare": ("Comparison", "PairedDifference", "compare"),
+    "experiments.compare": ("Comparison", "compare"),
+    "experiments.compare_variants": ("ComparedVariants", "compare_variants"),
     "experiments.replicate": ("replicate",),
     "experiments.replications": ("Replications",),
     "experiments.simulate": ("Simulation", "simulate"),
@@ -87,6 +90,7 @@ _HOMES = {
     "plots.drawing": ("plot",),
     "statistics.control_variates": ("Adjusted",),
     "statistics.estimates": ("Estimate",),
+    "statistics.pairs": ("PairedDifference",),
     "statistics.precision": ("Precision",),
     "streams": ("Streams",),
 }
@@ -96,6 +100,7 @@ __all__ = [
     "Adjusted",
     "Axes",
     "ComparedSystems",
+    "ComparedVariants",
     "Comparison",
     "Config",
     "Estimate",
@@ -130,6 +135,7 @@ __all__ = [
     "compare",
     "compare_ratings",
     "compare_systems",
+    "compare_variants",
     "load",
     "optimize",
     "pareto_front",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -39,16 +41,35 @@ from valmatch.cli.parameters import (
 )
 from valmatch.cli.response_options import Chosen, measure_levels, names_of
 from valmatch.errors import InputError
+from valmatch.printable import shortened
+
+if TYPE_CHECKING:
+    from valmatch.config.config import Config
+    from valmatch.experiments.compare import Comparison
+    from valmatch.experiments.compare_variants import ComparedVariants
 
 __all__ = ["compare"]
+
+NEXT_KEY = re.compile(r",(?=[^,=\[\]{}\"']+=)")
+"""The comma between two factors of a variant; one inside of a value is followed by no KEY=."""
 
 
 def compare(
     a: Annotated[str, typer.Argument(metavar="A", help="A config, or the folder of a run.")],
     b: Annotated[
-        str | None,
-        typer.Argument(metavar="[B]", help="Another; without it, A changed by --set."),
+        list[str] | None,
+        typer.Argument(
+            metavar="[B]...",
+            help="Others, each compared with A; without any, A changed by --set or --variant.",
+        ),
     ] = None,
+    variant: Annotated[
+        list[str],
+        typer.Option(
+            metavar="KEY=VALUE,...",
+            help="Compare A with these values; repeated, one more variant each.",
+        ),
+    ] = [],  # noqa: B006
     n: Annotated[
         int | None,
         typer.Option(
@@ -77,67 +98,132 @@ def compare(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Compare two systems under common random numbers: paired differences B - A.
+    """Compare systems under common random numbers: paired differences B - A, also C - A and so on.
 
-    With one config, B is that config changed by --set; with two, --set changes both. Two folders
+    With one config, B is that config changed by --set; with several, or with --variant, --set
+    changes all of them. Of several variants the intervals of each response hold together. Folders
     of `replicate` are compared without simulating anything, and two of `rate`, of one log, by how
     well they predicted the games that both have.
     """
-    from valmatch.cli.tables import show_comparison, show_systems
-    from valmatch.experiments.compare import compare as run
-    from valmatch.experiments.compare import compare_runs
+    from valmatch.experiments.compare import compare as compare_two
+    from valmatch.experiments.compare_variants import compare_variants
     from valmatch.experiments.plan import default_n
 
     check_resume(resume, out)
     warn_in_job_array("compare")
+    others = b or []
     level = 0.95 if confidence is None else confidence
-    if b is not None and Path(a).is_dir() and Path(b).is_dir():
-        from valmatch.experiments.combine import read_replications
-        from valmatch.game_logs.rated_folders import compare_ratings, is_rating
-
+    chosen = names_of(responses)
+    if others and not variant and all(Path(one).is_dir() for one in (a, *others)):
         if overrides or out:
             raise InputError("compare: folders are compared as they are, without --set and --out")
-        if is_rating(Path(a)) or is_rating(Path(b)):
-            if confidence is not None:
-                raise InputError("--confidence: intervals of ratings are at 0.95")
-            ratings = compare_ratings(a, b, warn=warn)
-            show(json, ratings.summary(), lambda: show_systems(ratings))
+        if _show_ratings(a, others, confidence, json):
             return
-        found = compare_runs(
-            read_replications(Path(a), warn), read_replications(Path(b), warn), level
-        )
+        found = _of_folders(a, others, level)
     else:
-        if b is None and not overrides:
-            raise InputError(f"compare {a}: nothing to compare with; give a second config or --set")
         log = log_levels(columns, separator, skip_bad_rows, sort_rows)
-        log = measure_levels(responses, a if b is None else b, overrides, log)
-        one = load_config(a, [] if b is None else overrides, log)
-        other = load_config(a if b is None else b, overrides, log)
-        least = default_n(one, other)
-        n = first(n, None if least == 1 else one.replicate.n, least)
-        executor, scheduler = place(executor, scheduler, one.replicate)
-        with progress("replications", 2 * n) as advance:
-            found = run(
-                one,
-                other,
-                n,
-                first(seed, one.replicate.seed, DEFAULT_SEED),
-                workers=workers_here(scheduler, workers, one.replicate.workers),
-                executor=executor,
-                scheduler=scheduler,
-                confidence=level,
-                max_seconds=math.inf if max_time is None else max_time,
-                out=out,
-                resume=resume,
-                progress=advance,
-                warn=warn,
-                detail=detail,
-            )
-    show(json, found.summary(), lambda: show_comparison(found, names_of(responses)), out)
-    for name, compared in found.comparisons.items():
-        if undefined := compared.difference.undefined:
-            warn(f"{name} is undefined in {undefined} of {found.n} pairs")
-    for side, replications in (("a", found.a), ("b", found.b)):
+        log = measure_levels(responses, others[0] if others else a, overrides, log)
+        sides = _sides(a, others, variant, overrides, log)
+        given = sides[0].replicate
+        least = default_n(*sides)
+        n = first(n, None if least == 1 else given.n, least)
+        executor, scheduler = place(executor, scheduler, given)
+        options: dict[str, Any] = {
+            "workers": workers_here(scheduler, workers, given.workers),
+            "executor": executor,
+            "scheduler": scheduler,
+            "confidence": level,
+            "max_seconds": math.inf if max_time is None else max_time,
+            "out": out,
+            "resume": resume,
+            "warn": warn,
+            "detail": detail,
+        }
+        seed = first(seed, given.seed, DEFAULT_SEED)
+        with progress("replications", len(sides) * n) as advance:
+            if len(sides) == 2:
+                found = compare_two(sides[0], sides[1], n, seed, progress=advance, **options)
+            else:
+                found = compare_variants(sides[0], sides[1:], n, seed, progress=advance, **options)
+    _report(found, chosen, json, out)
+
+
+def _sides(
+    a: str,
+    others: Sequence[str],
+    variant: Sequence[str],
+    overrides: list[str],
+    log: list[tuple[str, str]],
+) -> list[Config]:
+    """Return A and what it is compared with."""
+    if not (others or variant):
+        if not overrides:
+            what = "give a second config or --set, or several --variant"
+            raise InputError(f"compare {a}: nothing to compare with; {what}")
+        return [load_config(a, [], log), load_config(a, overrides, log)]
+    if not others and len(variant) == 1:
+        raise InputError(
+            f"--variant {shortened(variant[0])}: a single variant (--set compares one; give a"
+            " second --variant to compare several)"
+        )
+    configs = [load_config(one, overrides, log) for one in (a, *others)]
+    return configs + [load_config(a, overrides, [*log, *_levels(one)]) for one in variant]
+
+
+def _levels(variant: str) -> list[tuple[str, str]]:
+    """Return what a variant sets, as `load` takes levels; a comma before KEY= divides."""
+    parts = NEXT_KEY.split(variant)
+    return [(f"--variant {shortened(part.partition('=')[0])}", part) for part in parts]
+
+
+def _show_ratings(a: str, others: Sequence[str], confidence: float | None, json: bool) -> bool:
+    """Compare two ratings, if the folders are such; return whether they are."""
+    from valmatch.cli.tables import show_systems
+    from valmatch.game_logs.rated_folders import compare_ratings, is_rating
+
+    if not any(is_rating(Path(one)) for one in (a, *others)):
+        return False
+    if confidence is not None:
+        raise InputError("--confidence: intervals of ratings are at 0.95")
+    if len(others) > 1:
+        raise InputError("compare: ratings are compared two at a time")
+    ratings = compare_ratings(a, others[0], warn=warn)
+    show(json, ratings.summary(), lambda: show_systems(ratings))
+    return True
+
+
+def _of_folders(a: str, others: Sequence[str], level: float) -> Comparison | ComparedVariants:
+    """Compare runs as they are."""
+    from valmatch.experiments.combine import read_replications
+    from valmatch.experiments.compare import compare_runs
+    from valmatch.experiments.compare_variants import compare_variant_runs
+
+    base, *runs = (read_replications(Path(one), warn) for one in (a, *others))
+    if len(runs) == 1:
+        return compare_runs(base, runs[0], level)
+    return compare_variant_runs(base, runs, level)
+
+
+def _report(
+    found: Comparison | ComparedVariants, chosen: Sequence[str], json: bool, out: Path | None
+) -> None:
+    """Print what was found, say what has to be said of it, and end as the runs did."""
+    from valmatch.cli.tables import show_comparison, show_variants
+    from valmatch.experiments.compare import Comparison
+
+    if isinstance(found, Comparison):
+        show(json, found.summary(), lambda: show_comparison(found, chosen), out)
+        compared = [("", found.comparisons)]
+        runs = [("a", found.a), ("b", found.b)]
+    else:
+        show(json, found.summary(), lambda: show_variants(found, chosen), out)
+        compared = [(f"{one.name}: ", one.comparisons) for one in found.variants]
+        runs = [("a", found.base), *((one.name, one.run) for one in found.variants)]
+    for of, comparisons in compared:
+        for name, one in comparisons.items():
+            if undefined := one.difference.undefined:
+                warn(f"{of}{name} is undefined in {undefined} of {found.n} pairs")
+    for side, replications in runs:
         for remark in replications.remarks:
             warn(f"{side}: {remark}")
     if found.status != "complete":

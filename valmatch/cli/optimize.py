@@ -71,7 +71,7 @@ def optimize(
         str | None,
         typer.Option(
             metavar="NAME=FIRST:LAST:STEP",
-            help="Solve for each value of a bound or weight: the frontier.",
+            help="Solve for each value of a bound or weight, or NAME=VALUE,...: the frontier.",
         ),
     ] = None,
     pareto: Annotated[
@@ -97,7 +97,9 @@ def optimize(
 
     The budget covers search and certification: the recommended point is chosen and tested on
     replications that the search did not use; without a feasible one, the point of least violation
-    is shown. Exit code 3: no point was certified as feasible. `valmatch solvers` lists the solvers.
+    is shown. What is recommended is then compared with the start, and constraints are priced, on
+    some replications beyond the budget. Exit code 3: no point was certified as feasible.
+    `valmatch solvers` lists the solvers.
     """
     from valmatch.cli.tables import show_front, show_frontier, show_study
     from valmatch.optimization.frontier import parse_sweep, trace_frontier

@@ -159,6 +159,7 @@ FLAGS = {
     "source": "DIR",
     "solvers": "--solver",
     "targets": "--target",
+    "variants": "--variant",
     "whole": "OUT",
 }
 """Options and arguments that are not called as the arguments of the public functions are."""

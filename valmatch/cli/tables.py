@@ -20,7 +20,9 @@ from valmatch.statistics.estimates import Estimate, t_quantile
 
 if TYPE_CHECKING:
     from valmatch.experiments.compare import Comparison
+    from valmatch.experiments.compare_variants import ComparedVariants
     from valmatch.experiments.replications import Replications
+    from valmatch.experiments.side_runs import Change
     from valmatch.experiments.sweep import DesignReplications
     from valmatch.game_logs.blocks import Difference
     from valmatch.game_logs.compared import ComparedSystems
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from valmatch.game_logs.rating import RatedLog
     from valmatch.game_logs.roster import Ranking
     from valmatch.game_logs.scores import Scores
+    from valmatch.optimization.afterwards import Afterwards
     from valmatch.optimization.frontier import Frontier
     from valmatch.optimization.optimize import Study
     from valmatch.optimization.pareto import Front
@@ -50,6 +53,7 @@ __all__ = [
     "show_solvers",
     "show_study",
     "show_systems",
+    "show_variants",
 ]
 
 
@@ -207,10 +211,7 @@ def show_comparison(found: Comparison, chosen: Collection[str] = ()) -> None:
     """Print the paired differences of two systems, of the chosen responses if any are."""
     for name, run in (("A", found.a), ("B", found.b)):
         print(f"{name}: {title_of(run.config)}")
-    for key, here, there in found.changed[:CHANGES]:
-        print(one_line(f"   {key}: {here} -> {there}"))
-    if len(found.changed) > CHANGES:
-        print(f"   and {len(found.changed) - CHANGES} more")
+    _show_changes(found.changed)
     table = _table("response", "A", "B", "B - A", f"± {found.confidence:.0%}", "n", "unit")
     rows = list(found.comparisons.values())
     differences = [_mean_and_half(one.difference) for one in rows]
@@ -225,6 +226,36 @@ def show_comparison(found: Comparison, chosen: Collection[str] = ()) -> None:
         if not chosen or response.name in chosen:
             _row(table, response.name, *cells, response.unit)
     _print(f"seed {found.a.seed}, {found.n:,} common replications", table)
+
+
+def show_variants(found: ComparedVariants, chosen: Collection[str] = ()) -> None:
+    """Print the paired differences of several systems to one, of the chosen responses if any."""
+    print(f"A: {title_of(found.base.config)}")
+    for one in found.variants:
+        print(f"{one.name.upper()}: {title_of(one.run.config)}")
+        _show_changes(one.changed)
+    shown = [one for one in found.responses if not chosen or one.name in chosen]
+    first = found.variants[0].comparisons
+    base = [_mean_and_half(first[one.name].a)[0] for one in shown]
+    names, columns = ["response", "A"], [[one.name for one in shown], _aligned(base)]
+    for variant in found.variants:
+        pairs = [_mean_and_half(variant.comparisons[one.name].difference) for one in shown]
+        names += [f"{variant.name.upper()} - A", "±"]
+        columns += [_aligned(side) for side in zip(*pairs, strict=True)]
+    table = _table(*names, "unit")
+    for cells in zip(*columns, [one.unit for one in shown], strict=True):
+        _row(table, *cells)
+    said = f"; ±: {found.intervals}" if found.intervals else ""
+    header = f"seed {found.base.seed}, {found.n:,} common replications{said}"
+    _print(textwrap.fill(header, WIDTH), table, repeated=1)
+
+
+def _show_changes(changed: Sequence[Change]) -> None:
+    """Print what differs between two configs, the first of much."""
+    for key, here, there in changed[:CHANGES]:
+        print(one_line(f"   {key}: {here} -> {there}"))
+    if len(changed) > CHANGES:
+        print(f"   and {len(changed) - CHANGES} more")
 
 
 def show_study(header: str, study: Study) -> None:
@@ -251,9 +282,42 @@ def show_study(header: str, study: Study) -> None:
     _print("", table)
     print()
     print(textwrap.fill(f"feasible: {ANSWERS[found.feasible]}; {printable(found.why)}", WIDTH))
+    if study.afterwards:
+        print()
+        _show_afterwards(study.afterwards)
     if study.comparison:
         print()
         show_solvers(study.comparison)
+
+
+def _show_afterwards(found: Afterwards) -> None:
+    """Print the recommended point beside the start, and what the constraints cost."""
+    beside = found.against_start
+    rows = list(beside.compared)
+    differences = [_mean_and_half(one.difference) for one in rows]
+    half = f"± {rows[0].difference.confidence:.0%}"
+    table = _table("response", "start", "recommended", "change", half, "n", "unit")
+    columns = [
+        _aligned([_mean_and_half(one.a)[0] for one in rows]),
+        _aligned([_mean_and_half(one.b)[0] for one in rows]),
+        _aligned([mean for mean, _ in differences]),
+        _aligned([width for _, width in differences]),
+        [str(one.difference.n) for one in rows],
+    ]
+    for response, *cells in zip(beside.responses, *columns, strict=True):
+        _row(table, response.name, *cells, response.unit)
+    s = "s" * (beside.n != 1)
+    header = (
+        f"start and recommended point on the same {beside.n:,} fresh replication{s}"
+        f" ({found.spent:,} made beyond the budget, with those for costs)"
+    )
+    _print(textwrap.fill(header, WIDTH), table, repeated=1)
+    units = {one.name: one.unit for one in beside.responses}
+    if found.prices:
+        print()
+    for price in found.prices:
+        said = price.in_words(units.get(price.constraint.response, ""), units["objective"])
+        print(textwrap.fill(printable(said), WIDTH, subsequent_indent="  "))
 
 
 def show_solvers(comparison: SolverComparison) -> None:
@@ -345,6 +409,13 @@ def show_frontier(header: str, frontier: Frontier) -> None:
         point = [f"{x:.4g}" for x in found.point.values()]
         _row(table, f"{value:g}", mean, half, ANSWERS[found.feasible], *point)
     _print(header, table, repeated=1)
+    if frontier.prices:
+        level = frontier.prices[0][2].confidence
+        table = _table("from", "to", "objective per unit", f"± {level:.0%}", "n")
+        for low, high, slope in frontier.prices:
+            mean, half = _mean_and_half(slope)
+            _row(table, f"{low:g}", f"{high:g}", mean, half, str(slope.n))
+        _print(f"\nwhat {frontier.sweep.name} costs between two certified bounds", table)
 
 
 def show_rating(header: str, result: RatedLog, min_games: int = 0) -> None:

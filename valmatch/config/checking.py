@@ -15,6 +15,7 @@ from valmatch.config.config import Config, InputFile
 from valmatch.config.factor_paths import factor_names, parts, section_depth
 from valmatch.config.input_files import sha256
 from valmatch.config.problem_names import problem_names
+from valmatch.config.problem_units import ProblemUnits
 from valmatch.config.sections import SECTIONS, DesignOptions, OptimizeOptions, ReplicateOptions
 from valmatch.config.yaml_document import (
     find,
@@ -87,6 +88,8 @@ class _Check:
         How many problems there are besides.
     keys : tuple of str
         What may stand at the top level with the model; with none, all that may with any.
+    units : ProblemUnits
+        What the numbers of a problem are in, once the factors are known.
     """
 
     def __init__(self, root: Node, overrides: Sequence[str]) -> None:
@@ -95,6 +98,7 @@ class _Check:
         self.problems: list[tuple[Node, str]] = []
         self.further = 0
         self.keys: tuple[str, ...] = ()
+        self.units = ProblemUnits("", None)
 
     def config(self, source: str, folder: Path) -> Config:
         """Check all of the document; raise with one line for each problem."""
@@ -108,12 +112,13 @@ class _Check:
         for key, value in others[:MOST]:
             self._unknown_key(key, value, inner)
         files = self._files(entry, folder) if entry else {}
-        replicate = self._section("replicate", ReplicateOptions)
-        optimize = self._section("optimize", OptimizeOptions)
-        design = self._section("design", DesignOptions)
         cls = entry.factors if entry else Factors
         context = {"files": frozenset(files)}
         factors = self._section("factors", cls, context) if entry else None
+        self.units = ProblemUnits(model, factors)
+        replicate = self._section("replicate", ReplicateOptions)
+        optimize = self._section("optimize", OptimizeOptions)
+        design = self._section("design", DesignOptions)
         if self.problems or not (factors and replicate and optimize and design):
             self._raise()
         factors = self._with_files(factors, files)
@@ -209,7 +214,7 @@ class _Check:
     ) -> S | None:
         """Validate one section; an absent or empty one has only defaults."""
         node = find(self.root, [name])
-        value = to_value(node) if node is not None else None
+        value = self.units.read(name, to_value(node)) if node is not None else None
         try:
             return cls.model_validate({} if value is None else value, context=dict(context))
         except ValidationError as error:
@@ -240,7 +245,7 @@ class _Check:
             return self._nearest_node(path), f"{label}: {error['msg']}"
         node = find(self.root, path)
         limits = allowed(schema_at(cls, error["loc"]))
-        unit = schema_at(cls, error["loc"]).get("unit")
+        unit = schema_at(cls, error["loc"]).get("unit") or self._unit_at(path)
         limits += f", in {unit}" if unit else ""
         if node is not None and kind(node) == "str" and unit in SECONDS:
             limits += ", or with a unit, such as 12 min"
@@ -252,6 +257,11 @@ class _Check:
             names = [name for option in options for name in option.get("enum", ())]
             limits += correction(str(to_value(node)), names)
         return node, f"{label}: {_mismatch(node, error['type'])} (allowed: {limits})"
+
+    def _unit_at(self, path: Sequence[str | int]) -> str | None:
+        """Return the unit that a number of a problem or a range has by what it is of."""
+        node = find(self.root, path[:-1])
+        return self.units.unit(path, to_value(node) if node is not None else None)
 
     def _meant(self, cls: type[Section], path: Sequence[str | int], bare: bool) -> str:
         """Say which key an unknown one is meant to be; a bare one stands on the command line."""

@@ -6,7 +6,7 @@ from yaml import Node
 
 from valmatch.config.yaml_document import find, to_value
 
-__all__ = ["problem_names"]
+__all__ = ["BOUNDS", "problem_names"]
 
 BOUNDS = ("at_most", "at_least")
 

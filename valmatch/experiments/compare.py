@@ -3,121 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from valmatch.config import arguments
 from valmatch.config.arguments import PathLike
-from valmatch.config.identity import changes, config_id, resolved
+from valmatch.config.identity import config_id
 from valmatch.config.loading import ConfigLike, load
-from valmatch.errors import InputError
-from valmatch.execution.executors import open_pool
-from valmatch.execution.interruption import Stop, stop_on_signal
 from valmatch.experiments.plan import DEFAULT_SEED, Plan, default_n
-from valmatch.experiments.replicate import check_kept, run_plan
 from valmatch.experiments.replications import Replications
+from valmatch.experiments.side_runs import (
+    Change,
+    changed,
+    common_values,
+    run_sides,
+    said_of_side,
+    status_of,
+)
 from valmatch.model import Response
-from valmatch.simulator import build, releases_gil
-from valmatch.statistics.estimates import Estimate
-from valmatch.statistics.sampling import INDEPENDENT, OneHistory, Sampling
+from valmatch.statistics.pairs import PairedDifference, paired
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
-from valmatch.storage.run_folder import RunFolder
 
-__all__ = ["Comparison", "PairedDifference", "compare", "compare_runs", "paired"]
-
-Floats = NDArray[np.float64]
-
-ROUNDING = 1e-9
-"""A difference that varies by less than this share of what it is taken of is constant."""
-
-
-@dataclass(frozen=True)
-class PairedDifference:
-    """What common replications say about one response of systems A and B.
-
-    All is taken over the replications in which the response is defined under both; the others
-    are counted as undefined.
-
-    Attributes
-    ----------
-    a, b : Estimate
-        The mean under each.
-    difference : Estimate
-        The mean of b - a, whose interval is that of paired differences.
-    variance_ratio : float or None
-        (variance of a + variance of b) / variance of the difference: how many times more
-        replications independent sampling would need; None where the difference is constant.
-    """
-
-    a: Estimate
-    b: Estimate
-    difference: Estimate
-    variance_ratio: float | None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the attributes by name, ready for JSON."""
-        return {
-            "a": self.a.as_dict(),
-            "b": self.b.as_dict(),
-            "difference": self.difference.as_dict(),
-            "variance_ratio": self.variance_ratio,
-        }
-
-
-def paired(
-    values_a: Floats,
-    values_b: Floats,
-    confidence: float = 0.95,
-    samplings: tuple[Sampling, Sampling] = (INDEPENDENT, INDEPENDENT),
-) -> list[PairedDifference]:
-    """Compare systems A and B, response by response.
-
-    Parameters
-    ----------
-    values_a, values_b : (n, r) ndarray of float64
-        One row a replication, one column a response; NaN where undefined. Row k of both comes of
-        the same random numbers.
-    confidence : float
-        Level of the intervals, in (0, 1).
-    samplings : tuple of Sampling
-        What the replications of each are samples of. Where it is the same, so are the differences.
-
-    Raises
-    ------
-    ValueError
-        If the arrays differ in shape.
-    """
-    if values_a.shape != values_b.shape:
-        raise ValueError(f"shapes {values_a.shape} and {values_b.shape} cannot be paired")
-    columns = zip(values_a.T, values_b.T, strict=True)
-    return [_compare(a, b, confidence, samplings) for a, b in columns]
-
-
-def _compare(
-    a: Floats, b: Floats, confidence: float, samplings: tuple[Sampling, Sampling]
-) -> PairedDifference:
-    undefined = np.isnan(a) | np.isnan(b)
-    # Of a log and something else: neither says how far the difference may be off.
-    common = samplings[0] if samplings[0] == samplings[1] else OneHistory()
-    first, second, difference = (
-        one.estimate(np.where(undefined, np.nan, values), confidence)
-        for one, values in zip((*samplings, common), (a, b, b - a), strict=True)
-    )
-    return PairedDifference(first, second, difference, _variance_ratio(first, second, difference))
-
-
-def _variance_ratio(a: Estimate, b: Estimate, difference: Estimate) -> float | None:
-    if a.std is None or b.std is None or difference.std is None:
-        return None
-    apart = math.hypot(a.std, b.std)
-    return (apart / difference.std) ** 2 if difference.std > ROUNDING * apart else None
+__all__ = ["Comparison", "compare", "compare_runs"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -155,17 +65,12 @@ class Comparison(Result):
     @property
     def status(self) -> str:
         """The status "complete", or why it is not."""
-        if self.b.status == "interrupted" or self.a.complete:
-            return self.b.status
-        return self.a.status
+        return status_of([self.a, self.b])
 
     @property
-    def changed(self) -> list[tuple[str, object, object]]:
+    def changed(self) -> list[Change]:
         """What differs between the configs: name, its value in a, its value in b."""
-        return [
-            (key.removeprefix("factors."), here, there)
-            for key, here, there in changes(resolved(self.a.config), resolved(self.b.config))
-        ]
+        return changed(self.a.config, self.b.config)
 
     @property
     def responses(self) -> list[Response]:
@@ -176,8 +81,8 @@ class Comparison(Result):
         """Return what ``summary.json`` holds."""
         return {
             "model": self.a.config.model,
-            "a": _side(self.a),
-            "b": _side(self.b),
+            "a": said_of_side(self.a),
+            "b": said_of_side(self.b),
             "changed": {name: {"a": here, "b": there} for name, here, there in self.changed},
             "seed": self.a.seed,
             "confidence": self.confidence,
@@ -211,10 +116,6 @@ class Comparison(Result):
         """Return the columns of ``differences.csv``: a row for each response."""
         rows = [{"response": name, **one} for name, one in self.summary()["differences"].items()]
         return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
-
-
-def _side(run: Replications) -> dict[str, str]:
-    return {"source": run.config.source, "config_id": config_id(run.config)}
 
 
 def compare(
@@ -264,38 +165,21 @@ def compare(
     """
     first, second = load(a), load(b)
     plan = Plan(default_n(first, second) if n is None else n, seed, confidence=confidence)
-    limit = arguments.seconds("max_seconds", max_seconds)
     path = None if out is None else arguments.path("out", out)
-    _common(build(first).responses, build(second).responses, first.model, second.model)
-    with ExitStack() as stack:
-        threads = releases_gil(first, second)
-        opened = open_pool(executor, workers, scheduler, warn, detail, threads=threads)
-        pool = stack.enter_context(opened)
-        folder = None
-        if path:
-            identity = {"config_id_b": config_id(second), "seed": seed}
-            folder = stack.enter_context(
-                RunFolder(path, "compare", first, identity, resume=resume, kept_in="a")
-            )
-        stop = stack.enter_context(stop_on_signal(limit))
-        # Where the time is short, half of it leaves pairs to compare.
-        sides = (("a", first, Stop(limit / 2.0, stop)), ("b", second, stop))
-        if path and resume:
-            for name, config, _ in sides:
-                check_kept(config, plan, path / name)
-        runs = [
-            run_plan(
-                config,
-                plan,
-                pool,
-                lambda until=until: until,  # type: ignore[misc]
-                out=path / name if path else None,
-                resume=resume,
-                progress=progress,
-                warn=warn,
-            )
-            for name, config, until in sides
-        ]
+    with run_sides(
+        {"a": first, "b": second},
+        plan,
+        {"config_id_b": config_id(second)},
+        workers=workers,
+        executor=executor,
+        scheduler=scheduler,
+        max_seconds=arguments.seconds("max_seconds", max_seconds),
+        out=path,
+        resume=resume,
+        progress=progress,
+        warn=warn,
+        detail=detail,
+    ) as (runs, folder):
         compared = replace(compare_runs(runs[0], runs[1], confidence), folder=path)
         if folder:
             write_csv(folder.path / "differences.csv", compared.columns())
@@ -311,30 +195,8 @@ def compare_runs(a: Replications, b: Replications, confidence: float = 0.95) -> 
     Raises
     ------
     InputError
-        If the seeds differ, or the runs have no response or no replication in common.
+        If the seeds differ, or the runs have no response in common.
     """
-    if a.seed != b.seed:
-        raise InputError(
-            f"seeds {a.seed} and {b.seed}: differences are taken between runs of one seed"
-        )
-    common = _common(a.responses, b.responses, a.config.model, b.config.model)
-    shared = sorted(set(a.indices) & set(b.indices))
-    columns = [_columns(run, common, shared) for run in (a, b)]
-    found = paired(columns[0], columns[1], confidence, (a.sampling, b.sampling))
-    return Comparison(a, b, len(shared), confidence, dict(zip(common, found, strict=True)))
-
-
-def _common(a: Sequence[Response], b: Sequence[Response], model_a: str, model_b: str) -> list[str]:
-    """Return the names of the responses that two models have."""
-    names = [one.name for one in b]
-    common = [one.name for one in a if one.name in names]
-    if not common:
-        raise InputError(f"{model_a} and {model_b} have no response in common")
-    return common
-
-
-def _columns(run: Replications, names: list[str], indices: list[int]) -> Floats:
-    """Return the responses `names` of the replications `indices`, (n, r) float64."""
-    rows = {index: row for row, index in enumerate(run.indices)}
-    columns = [[one.name for one in run.responses].index(name) for name in names]
-    return run.values[np.ix_([rows[index] for index in indices], columns)]
+    names, shared, values = common_values([a, b])
+    found = paired(values[0], values[1], confidence, (a.sampling, b.sampling))
+    return Comparison(a, b, len(shared), confidence, dict(zip(names, found, strict=True)))

@@ -12,11 +12,16 @@ from typing import Any
 from valmatch.config import arguments
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id, problem_id
-from valmatch.config.spans import span
+from valmatch.config.limits import LARGEST
+from valmatch.config.numerals import real_number
+from valmatch.config.spans import MOST, span
+from valmatch.durations import in_unit
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import Stopped, stop_on_signal
+from valmatch.model import Model
 from valmatch.nearest import hint
 from valmatch.optimization.journal import open_journal
+from valmatch.optimization.prices import quotients
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.run import RunSpec, Settings, SolverRun, failures, run_solver
@@ -24,6 +29,7 @@ from valmatch.optimization.solvers.registry import algorithm, check
 from valmatch.optimization.verdict import Verdict, verdict
 from valmatch.printable import shortened, shown
 from valmatch.simulator import build
+from valmatch.statistics.estimates import Estimate
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 
@@ -63,6 +69,9 @@ class Frontier(Result):
         A line if a solver of one's own did what it may not.
     stopped : str
         Why it was stopped, "" if it was not.
+    prices : sequence of tuple
+        Where a bound is swept: each two certified values that follow one another, and the change
+        of the objective per unit of the bound between them.
     """
 
     config: Config
@@ -73,6 +82,7 @@ class Frontier(Result):
     failures: Sequence[str] = ()
     stopped: str = ""
     folder: Path | None = None
+    prices: Sequence[tuple[float, float, Estimate]] = ()
 
     @property
     def title(self) -> str:
@@ -110,6 +120,10 @@ class Frontier(Result):
             "budget": self.settings.budget,
             "sweep": self.sweep.name,
             "frontier": [{self.sweep.name: value, **one.as_dict()} for value, one in values],
+            "prices": [
+                {"from": low, "to": high, "objective_per_unit_of_bound": slope.as_dict()}
+                for low, high, slope in self.prices
+            ],
         }
 
     def columns(self) -> dict[str, list[Any]]:
@@ -134,25 +148,51 @@ class Frontier(Result):
 
 
 def parse_sweep(config: Config, text: str) -> Sweep:
-    """Parse ``NAME=FIRST:LAST:STEP``; LAST belongs to the values if a step ends there.
+    """Parse ``NAME=FIRST:LAST:STEP`` or ``NAME=VALUE,VALUE,...``; durations may have a unit.
+
+    LAST belongs to the values if a step ends there.
 
     Raises
     ------
     InputError
-        If it is not of that form, or NAME is neither a constraint nor a term of the objective.
+        If it is not of either form, or NAME is neither a constraint nor a term of the objective.
     """
     name, _, ends = text.partition("=")
     names = [*config.optimize.constraints, *config.optimize.objective]
     if name not in names:
         what = f"{shown(name)} is no constraint and no term ({hint(name, names)})"
         raise InputError(f"{option('sweep')} {shortened(text)}: {what}")
-    points = span(ends)
+    between = ":" if ":" in ends else ","
+    values = ends.split(between)
+    if any(real_number(one.strip()) is None for one in values):
+        unit = _unit(config, name)
+        values = [str(in_unit(one, unit)) for one in values]
+    points = span(between.join(values)) if between == ":" else _listed(values)
     if points is None:
         raise InputError(
             f"{option('sweep')} {shortened(text)}: not of the form NAME=FIRST:LAST:STEP (as in"
-            " 10:60:5; numbers up to 1e100, at most 10,000 values)"
+            " 10:60:5; numbers up to 1e100, at most 10,000 values) or NAME=VALUE,VALUE,..., each"
+            " once"
         )
     return Sweep(text, name, points)
+
+
+def _unit(config: Config, name: str) -> str:
+    """Return the unit of a bound; "" for a weight."""
+    bounds = config.optimize.constraints
+    if name not in bounds:
+        return ""
+    units = {one.name: one.unit for one in build(config).responses}
+    return units.get(bounds[name].response, "")
+
+
+def _listed(values: Sequence[str]) -> list[float] | None:
+    """Return values that are written one by one, each once; None if that is not what they are."""
+    numbers = [real_number(value.strip()) for value in values]
+    if not all(number is not None and abs(number) <= LARGEST for number in numbers):
+        return None
+    points = [number for number in numbers if number is not None]
+    return points if len(set(points)) == len(points) <= MOST else None
 
 
 def trace_frontier(
@@ -208,7 +248,15 @@ def trace_frontier(
                 runs.append(run)
                 start = run.certificate.unit
         frontier = Frontier(
-            config, sweep, solver, settings, verdicts, failures(runs), stop.reason, out
+            config,
+            sweep,
+            solver,
+            settings,
+            verdicts,
+            failures(runs),
+            stop.reason,
+            out,
+            _prices(config, model, sweep, verdicts, runs, confidence),
         )
         if folder:
             write_csv(folder.path / "frontier.csv", frontier.columns())
@@ -216,6 +264,25 @@ def trace_frontier(
                 file.write(to_json(frontier.summary()))
             folder.close(frontier.status, points=len(verdicts))
     return frontier
+
+
+def _prices(
+    config: Config,
+    model: Model[object],
+    sweep: Sweep,
+    verdicts: Sequence[Verdict],
+    runs: Sequence[SolverRun],
+    confidence: float,
+) -> list[tuple[float, float, Estimate]]:
+    """Return what a swept bound costs; the runs tested their points on the same replications."""
+    if sweep.name not in config.optimize.constraints:
+        return []
+    made = zip(sweep.points, verdicts, runs, strict=False)
+    certified = [(value, run) for value, found, run in made if found.feasible is True]
+    objectives = [run.certificate.outcomes[:, 0] for _, run in certified]
+    if config.one_history:
+        objectives = [one[:1] for one in objectives]
+    return quotients([value for value, _ in certified], objectives, model.sampling, confidence)
 
 
 def _posed(problem: Problem, name: str, value: float) -> Problem:

@@ -6,7 +6,7 @@ import math
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError, option
 from valmatch.execution.executors import check_workers
 from valmatch.execution.interruption import Stopped, stop_on_signal
+from valmatch.optimization.afterwards import AGAINST_START, Afterwards, afterwards
 from valmatch.optimization.journal import open_journal
 from valmatch.optimization.parallel_runs import run_all
 from valmatch.optimization.problem import Problem
@@ -30,7 +31,7 @@ from valmatch.optimization.run import RunSpec, Settings, SolverRun, failures
 from valmatch.optimization.solver_comparison import SolverComparison, compare
 from valmatch.optimization.solvers.own import SolverFactory
 from valmatch.optimization.solvers.registry import AUTO, algorithm, check
-from valmatch.optimization.verdict import Verdict, verdict
+from valmatch.optimization.verdict import Verdict, best_run, verdict
 from valmatch.printable import shown
 from valmatch.simulator import build
 from valmatch.storage.output import to_json, write_atomically, write_csv
@@ -60,6 +61,9 @@ class Study(Result):
         Comparison of the solvers, if there are several runs.
     stopped : str
         Why the study was stopped, "" if it was not.
+    afterwards : Afterwards or None
+        The recommended point beside the start, and what constraints cost; None where nothing is
+        recommended, or the study was stopped before.
     """
 
     config: Config
@@ -71,6 +75,7 @@ class Study(Result):
     comparison: SolverComparison | None
     stopped: str = ""
     folder: Path | None = None
+    afterwards: Afterwards | None = None
 
     @property
     def title(self) -> str:
@@ -99,9 +104,15 @@ class Study(Result):
 
     @property
     def complete(self) -> bool:
-        """Whether all runs were made and, if there are several, compared."""
+        """Whether all runs were made, compared if there are several, and looked back upon."""
         compared = self.comparison is not None or len(self.runs) < 2
-        return len(self.runs) == len(self.tasks) and compared
+        looked_back = self.afterwards is not None or not self.recommends
+        return len(self.runs) == len(self.tasks) and compared and looked_back
+
+    @property
+    def recommends(self) -> bool:
+        """Whether the point that was found is recommended."""
+        return self.verdict is not None and self.verdict.feasible is not False
 
     @property
     def failures(self) -> list[str]:
@@ -130,6 +141,7 @@ class Study(Result):
             "runs": len(self.runs),
             "requested": len(self.tasks),
             **found,
+            **(self.afterwards.as_dict() if self.afterwards else {}),
         }
         if self.comparison:
             result["solvers"] = self.comparison.as_dict()
@@ -162,7 +174,10 @@ def optimize(
         replications that the search may spend and a numpy Generator, and return an object with
         the methods `propose` and `observe`.
     budget : int
-        Replications of a run, search and certification.
+        Replications of a run, search and certification. When a study is over, the point that it
+        recommends and the start get a twentieth of that each (10 to 1,000) beyond the budget, and
+        the price of each binding constraint about as many as one of them; see
+        `Study.afterwards`.
     seed : int
         Seed of all random numbers, >= 0.
     macroreps : int
@@ -227,9 +242,15 @@ def optimize(
             runs,
             verdict(model, problem, runs, confidence),
             comparison,
-            stop.reason,
-            path,
+            folder=path,
         )
+        if study.recommends:
+            with suppress(Stopped):
+                stop.check()
+                best = best_run(runs)
+                found = afterwards(config, model, problem, best, settings, stop.check)
+                study = replace(study, afterwards=found)
+        study = replace(study, stopped=stop.reason)
         if folder:
             if journal and study.complete:
                 journal.settle()
@@ -271,11 +292,14 @@ def _write(folder: RunFolder, study: Study) -> None:
     write_csv(folder.path / "candidates.csv", _candidates(study))
     if study.comparison:
         write_csv(folder.path / "progress.csv", study.comparison.progress)
-    found = study.verdict
-    if found and found.feasible is not False:
+    # One from before, of a smaller budget, may be recommended no more.
+    for name in (RECOMMENDED, AGAINST_START):
+        (folder.path / name).unlink(missing_ok=True)
+    if study.verdict and study.recommends:
+        found = study.verdict
         write_recommended(folder.path, study.config, found.point, found.why)
-    else:  # one from before, of a smaller budget, is recommended no more
-        (folder.path / RECOMMENDED).unlink(missing_ok=True)
+    if study.afterwards:
+        study.afterwards.write(folder.path)
     with write_atomically(folder.path / "summary.json") as file:
         file.write(to_json(study.summary()))
 

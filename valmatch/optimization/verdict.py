@@ -16,7 +16,7 @@ from valmatch.optimization.selection import Certificate
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.sampling import OneHistory, Resampled
 
-__all__ = ["Verdict", "verdict"]
+__all__ = ["Verdict", "best_run", "verdict"]
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def verdict(
     """Return the best point that some runs came to; None if there are none."""
     if not runs:
         return None
-    best = min((run.certificate for run in runs), key=_rank)
+    best = best_run(runs).certificate
     outcomes = best.outcomes[:1] if isinstance(model.sampling, OneHistory) else best.outcomes
     constraints = [
         (one, model.sampling.estimate(one.bound + one.sign * outcomes[:, k], confidence))
@@ -88,6 +88,11 @@ def verdict(
         best.feasible,
         _why(model, best, constraints) + _limit(model),
     )
+
+
+def best_run(runs: Sequence[SolverRun]) -> SolverRun:
+    """Return the run that came to the best point."""
+    return min(runs, key=lambda run: _rank(run.certificate))
 
 
 def _rank(certificate: Certificate) -> tuple[int, float]:

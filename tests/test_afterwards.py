@@ -1,0 +1,162 @@
+"""The recommended point beside the start, on replications that chose neither."""
+
+from __future__ import annotations
+
+import csv
+import json
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tests.command import valmatch
+from valmatch.config.loading import load
+from valmatch.optimization.against_start import AFTERWARDS
+from valmatch.optimization.frontier import parse_sweep, trace_frontier
+from valmatch.optimization.optimize import optimize
+from valmatch.optimization.run import RUN, STAGE
+from valmatch.simulator import build, run
+
+PROBLEM = "valorant-30min"
+FILE = "start_and_recommended.csv"
+
+
+def rows_of(folder: Path) -> dict[str, dict[str, str]]:
+    with (folder / FILE).open() as file:
+        return {row["response"]: row for row in csv.DictReader(file)}
+
+
+def test_both_points_meet_the_same_fresh_replications(tmp_path: Path) -> None:
+    done = valmatch("optimize", PROBLEM, "--budget", 400, "--out", tmp_path, "--json")
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    found = document["start_and_recommended"]
+    assert found["recommended"] == document["recommended"]["point"]
+    start = {
+        "player_diff": 150,
+        "team_diff": 200,
+        "wait_thresh": 0.15,
+        "player_slack": 100,
+        "team_slack": 100,
+    }
+    assert found["start"] == start
+    n = found["replications"]
+    assert n == 20
+    values = []
+    for point in (start, found["recommended"]):
+        model = build(load("valorant", point))
+        rows = run(model, 1, range(AFTERWARDS, AFTERWARDS + n)).responses
+        columns = dict(zip(model.responses.names, rows.T, strict=True))
+        columns["objective"] = columns["avg_team_diff"] + columns["avg_player_diff"]
+        values.append(columns)
+    written = rows_of(tmp_path)
+    assert list(written) == list(found["responses"]) == ["objective", *model.responses.names]
+    for name, row in written.items():
+        change = values[1][name] - values[0][name]
+        half = stats.t.ppf(0.975, n - 1) * change.std(ddof=1) / np.sqrt(n)
+        assert float(row["start"]) == pytest.approx(values[0][name].mean(), rel=1e-12)
+        assert float(row["recommended"]) == pytest.approx(values[1][name].mean(), rel=1e-12)
+        assert float(row["difference"]) == pytest.approx(change.mean(), rel=1e-9, abs=1e-12)
+        assert float(row["ci_high"]) == pytest.approx(change.mean() + half, rel=1e-9, abs=1e-12)
+        assert (row["n"], row["undefined"]) == (str(n), "0")
+        assert float(row["difference"]) == found["responses"][name]["difference"]["mean"]
+    with (tmp_path / "evaluations.csv").open() as file:
+        used = {int(row["replication"]) for row in csv.DictReader(file)}
+    assert max(used) < AFTERWARDS
+    assert min(RUN, AFTERWARDS + STAGE) > AFTERWARDS + (1 << 30)
+    assert document["spent"] <= 400
+    assert document["spent_beyond_budget"] >= 2 * n
+
+
+def test_what_is_printed() -> None:
+    done = valmatch("optimize", PROBLEM, "--budget", 300, "--confidence", 0.9)
+    lines = done.out.splitlines()
+    assert max(map(len, lines)) <= 80
+    header = next(line for line in lines if line.startswith("response"))
+    assert header.split() == ["response", "start", "recommended", "change", "±", "90%", "n", "unit"]
+    assert "on the same 15 fresh replications" in done.out
+    assert "made beyond" in done.out
+    assert lines[lines.index(header) + 1].split()[0] == "objective"
+    assert any(line.startswith("upper_time (avg_wait_time <= 30): ") for line in lines)
+
+
+def test_a_loose_bound_costs_nothing() -> None:
+    loose = load(PROBLEM, {"upper_time": 100000})
+    study = optimize(loose, budget=200)
+    assert study.afterwards is not None
+    (price,) = study.afterwards.prices
+    assert (price.slope, price.why) == (None, "")
+    assert study.summary()["prices"]["upper_time"]["binding"] is False
+
+
+def test_nothing_is_compared_where_nothing_is_recommended(tmp_path: Path) -> None:
+    impossible = load(PROBLEM, {"upper_time": 0.1})
+    study = optimize(impossible, budget=120, out=tmp_path / "out")
+    assert (study.afterwards, study.status) == (None, "complete")
+    assert "start_and_recommended" not in study.summary()
+    assert not (tmp_path / "out" / FILE).exists()
+
+
+def test_it_goes_on_after_an_interruption(tmp_path: Path) -> None:
+    """Of several runs too; what they have spent is what they would have without it."""
+    how = {"budget": 150, "macroreps": 2}
+    whole = optimize(PROBLEM, out=tmp_path / "whole", **how)  # type: ignore[arg-type]
+    done = 0
+
+    def interrupt(more: int) -> None:
+        nonlocal done
+        done += more
+        if done >= 300:  # the last test of the last run
+            signal.raise_signal(signal.SIGINT)
+
+    out = tmp_path / "out"
+    early = optimize(PROBLEM, out=out, progress=interrupt, **how)  # type: ignore[arg-type]
+    assert (early.status, early.afterwards) == ("interrupted", None)
+    late = optimize(PROBLEM, out=out, resume=True, **how)  # type: ignore[arg-type]
+    assert late.status == "complete"
+    assert late.summary() == whole.summary()
+    for name in (FILE, "evaluations.csv", "summary.json"):
+        assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_a_log_is_one_history(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    rows = [f"{k / 20},{1000 + 37 * k % 400}" for k in range(80)]
+    log.write_text("arrival_hours,rating\n" + "\n".join(rows) + "\n")
+    config = load(PROBLEM, [f"arrivals={log}", "team_num=2", "upper_time=200"])
+    study = optimize(config, budget=100, out=tmp_path / "out")
+    assert study.afterwards is not None
+    assert study.afterwards.spent == 2
+    row = rows_of(tmp_path / "out")["avg_wait_time"]
+    assert (row["n"], row["ci_low"], row["std_error"]) == ("1", "", "")
+    point = load("valorant", {**study.afterwards.against_start.recommended, "team_num": 2})
+    alone = load(
+        {"model": "valorant", "factors": point.factors.model_dump(mode="json")},
+        [f"arrivals={log}"],
+    )
+    (value,) = run(build(alone), 1, [0]).responses[
+        :, build(alone).responses.names.index("avg_wait_time")
+    ]
+    assert float(row["recommended"]) == value
+    (price,) = study.afterwards.prices
+    assert "its cost is not known, as one log shows no slope" in price.why
+
+
+def test_a_frontier_says_what_its_bound_costs() -> None:
+    config = load("valorant-30min")
+    frontier = trace_frontier(config, parse_sweep(config, "upper_time=25:35:5"), "random", 400, 1)
+    assert frontier.feasible == [True] * 3
+    means = [one.objective.mean for one in frontier.verdicts]
+    assert [(low, high) for low, high, _ in frontier.prices] == [(25.0, 30.0), (30.0, 35.0)]
+    for k, (_, _, slope) in enumerate(frontier.prices):
+        first, second = means[k], means[k + 1]
+        assert first is not None
+        assert second is not None
+        assert slope.mean == pytest.approx((second - first) / 5.0, rel=1e-9, abs=1e-9)
+    prices = frontier.summary()["prices"]
+    assert prices[0]["from"] == 25.0
+    assert prices[0]["objective_per_unit_of_bound"]["n"] == frontier.prices[0][2].n
+    weights = parse_sweep(config, "w_team=1:2:1")
+    assert trace_frontier(config, weights, "random", 100, 1).prices == []

@@ -1,0 +1,165 @@
+"""Runs of several systems on the same random numbers, each in a folder of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.config.config import Config
+from valmatch.config.identity import changes, config_id, resolved
+from valmatch.errors import InputError
+from valmatch.execution.executors import open_pool
+from valmatch.execution.interruption import Stop, stop_on_signal
+from valmatch.experiments.plan import Plan
+from valmatch.experiments.replicate import check_kept, run_plan
+from valmatch.experiments.replications import Replications
+from valmatch.model import Response
+from valmatch.simulator import build, releases_gil
+from valmatch.storage.run_folder import RunFolder
+
+__all__ = ["Change", "changed", "common_values", "run_sides", "said_of_side", "status_of"]
+
+Floats = NDArray[np.float64]
+
+Change = tuple[str, object, object]
+"""What differs: its name, its value in one config, its value in the other."""
+
+
+@contextmanager
+def run_sides(
+    sides: Mapping[str, Config],
+    plan: Plan,
+    identity: Mapping[str, object],
+    *,
+    workers: int,
+    executor: str | None,
+    scheduler: str | None,
+    max_seconds: float,
+    out: Path | None,
+    resume: bool,
+    progress: Callable[[int], None],
+    warn: Callable[[str], None],
+    detail: Callable[[str], None],
+) -> Iterator[tuple[list[Replications], RunFolder | None]]:
+    """Make the same replications of several configs; yield the runs and the folder around them.
+
+    Parameters
+    ----------
+    sides : mapping of str to Config
+        The configs by the names of their folders in `out`; the first is what the others are
+        compared with.
+    plan : Plan
+        The replications of each.
+    identity : mapping
+        What else distinguishes this comparison from others.
+    workers, executor, scheduler, max_seconds, out, resume, progress, warn, detail
+        As for `valmatch.compare`.
+
+    Raises
+    ------
+    InputError
+        If the configs have no response in common, or something given cannot be used.
+    """
+    configs = list(sides.values())
+    _common([(config, build(config).responses) for config in configs])
+    with ExitStack() as stack:
+        threads = releases_gil(*configs)
+        opened = open_pool(executor, workers, scheduler, warn, detail, threads=threads)
+        pool = stack.enter_context(opened)
+        folder = None
+        if out:
+            identity = {**identity, "seed": plan.seed}
+            first = next(iter(sides))
+            folder = stack.enter_context(
+                RunFolder(out, "compare", configs[0], identity, resume=resume, kept_in=first)
+            )
+        stop = stack.enter_context(stop_on_signal(max_seconds))
+        # Where the time is short, an equal part of it for each leaves replications to compare.
+        parts = [max_seconds * k / len(sides) for k in range(1, len(sides))]
+        stops = [*(Stop(part, stop) for part in parts), stop]
+        if out and resume:
+            for name, config in sides.items():
+                check_kept(config, plan, out / name)
+        runs = [
+            run_plan(
+                config,
+                plan,
+                pool,
+                lambda until=until: until,  # type: ignore[misc]
+                out=out / name if out else None,
+                resume=resume,
+                progress=progress,
+                warn=warn,
+            )
+            for (name, config), until in zip(sides.items(), stops, strict=True)
+        ]
+        yield runs, folder
+
+
+def status_of(runs: Sequence[Replications]) -> str:
+    """Return the status "complete", or why not all runs are."""
+    if runs[-1].status == "interrupted":
+        return "interrupted"
+    return next((run.status for run in runs if not run.complete), "complete")
+
+
+def changed(a: Config, b: Config) -> list[Change]:
+    """Return what differs between two configs."""
+    return [
+        (key.removeprefix("factors."), here, there)
+        for key, here, there in changes(resolved(a), resolved(b))
+    ]
+
+
+def said_of_side(run: Replications) -> dict[str, str]:
+    """Return what ``summary.json`` says of the config of a run."""
+    return {"source": run.config.source, "config_id": config_id(run.config)}
+
+
+def common_values(runs: Sequence[Replications]) -> tuple[list[str], list[int], list[Floats]]:
+    """Return what some runs of one seed have in common.
+
+    Returns
+    -------
+    names : list of str
+        The responses that all have.
+    indices : list of int
+        The replications that all have.
+    values : list of (n, r) ndarray of float64
+        Those responses in those replications, run by run.
+
+    Raises
+    ------
+    InputError
+        If the seeds differ, or there is no common response.
+    """
+    for run in runs:
+        if run.seed != runs[0].seed:
+            raise InputError(
+                f"seeds {runs[0].seed} and {run.seed}: differences are taken between runs of one"
+                " seed"
+            )
+    names = _common([(run.config, run.responses) for run in runs])
+    shared = sorted(set.intersection(*(set(run.indices) for run in runs)))
+    return names, shared, [_columns(run, names, shared) for run in runs]
+
+
+def _common(responses: Sequence[tuple[Config, Sequence[Response]]]) -> list[str]:
+    """Return the names of the responses that the models of all configs have."""
+    first, *others = ([one.name for one in own] for _, own in responses)
+    names = [name for name in first if all(name in other for other in others)]
+    if not names:
+        models = dict.fromkeys(config.model for config, _ in responses)
+        raise InputError(f"{' and '.join(models)} have no response in common")
+    return names
+
+
+def _columns(run: Replications, names: list[str], indices: list[int]) -> Floats:
+    """Return the responses `names` of the replications `indices`, (n, r) float64."""
+    rows = {index: row for row, index in enumerate(run.indices)}
+    columns = [[one.name for one in run.responses].index(name) for name in names]
+    return run.values[np.ix_([rows[index] for index in indices], columns)]

@@ -1,0 +1,95 @@
+"""What is learned of the recommended point when a study is over, beyond its budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from valmatch.config.config import Config
+from valmatch.model import Model
+from valmatch.optimization.against_start import (
+    AFTERWARDS,
+    AgainstStart,
+    against_start,
+    replications_afterwards,
+)
+from valmatch.optimization.evaluation import Evaluator
+from valmatch.optimization.prices import PILOT, Price, prices
+from valmatch.optimization.problem import Problem
+from valmatch.optimization.run import Settings, SolverRun
+from valmatch.storage.output import write_csv
+
+__all__ = ["AGAINST_START", "Afterwards", "afterwards"]
+
+AGAINST_START = "start_and_recommended.csv"
+
+
+@dataclass(frozen=True)
+class Afterwards:
+    """The recommended point beside the start, and what each constraint costs.
+
+    Attributes
+    ----------
+    against_start : AgainstStart
+        Both points on the same fresh replications.
+    prices : sequence of Price
+        One for each constraint.
+    spent : int
+        Replications that this took, beyond the budget.
+    """
+
+    against_start: AgainstStart
+    prices: Sequence[Price]
+    spent: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the part of ``summary.json`` that holds it."""
+        return {
+            "start_and_recommended": self.against_start.as_dict(),
+            "prices": {one.constraint.name: one.as_dict() for one in self.prices},
+            "spent_beyond_budget": self.spent,
+        }
+
+    def write(self, folder: Path) -> None:
+        """Write ``start_and_recommended.csv``."""
+        write_csv(folder / AGAINST_START, self.against_start.columns())
+
+
+def afterwards(
+    config: Config,
+    model: Model[object],
+    problem: Problem,
+    run: SolverRun,
+    settings: Settings,
+    check: Callable[[], None],
+) -> Afterwards:
+    """Compare the point that a run came to with the start, and price the constraints there.
+
+    Parameters
+    ----------
+    config, model, problem, settings
+        What was optimised, and how.
+    run : SolverRun
+        The run whose point is recommended.
+    check : callable
+        Called before each replication; ends the work by what it raises.
+    """
+    n, seed = replications_afterwards(config, settings.budget), settings.seed
+    point, confidence = problem.point(run.certificate.unit), 1.0 - settings.alpha
+    compared = against_start(config, problem, point, n, seed, confidence, check)
+    if config.one_history:
+        why = "its cost is not known, as one log shows no slope (a sweep of bounds does)"
+        return Afterwards(compared, [Price(one, why=why) for one in problem.constraints], 2 * n)
+    evaluator = Evaluator(config, problem, seed, AFTERWARDS, budget=1 << 62, check=check)
+    priced = prices(
+        problem.constraints,
+        run.evaluations,
+        run.certificate.unit,
+        evaluator.evaluate,
+        max(PILOT, n // 2),
+        model.sampling,
+        confidence,
+    )
+    return Afterwards(compared, priced, 2 * n + evaluator.spent)

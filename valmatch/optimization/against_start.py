@@ -1,0 +1,158 @@
+"""The recommended point beside the start, on replications that chose neither."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.config.config import Config
+from valmatch.model import Model, Response, row_of
+from valmatch.optimization.problem import Problem
+from valmatch.optimization.problem_of_config import with_factors
+from valmatch.optimization.run import STAGE
+from valmatch.simulator import build
+from valmatch.statistics.pairs import PairedDifference, paired
+from valmatch.streams import Streams
+
+__all__ = [
+    "AFTERWARDS",
+    "AgainstStart",
+    "against_start",
+    "replications_afterwards",
+    "unit_of_objective",
+]
+
+Floats = NDArray[np.float64]
+
+AFTERWARDS = 3 * STAGE
+"""Index of the first replication made when a study is over, used by no search and no test."""
+
+SHARE, LEAST, MOST = 20, 10, 1000
+"""A point gets this part of the budget, and at least and at most so many replications."""
+
+
+@dataclass(frozen=True)
+class AgainstStart:
+    """What the recommended point is worth beside the start, replication by replication.
+
+    Attributes
+    ----------
+    start, recommended : mapping of str to float
+        The points.
+    n : int
+        Replications of each, the same for both, beyond the budget.
+    responses : sequence of Response
+        The objective, then every response of the model.
+    compared : sequence of PairedDifference
+        For each of them; ``b`` is the recommended point.
+    """
+
+    start: Mapping[str, float]
+    recommended: Mapping[str, float]
+    n: int
+    responses: Sequence[Response]
+    compared: Sequence[PairedDifference]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the part of ``summary.json`` that holds it."""
+        rows = zip(self.responses, self.compared, strict=True)
+        return {
+            "replications": self.n,
+            "start": dict(self.start),
+            "recommended": dict(self.recommended),
+            "responses": {
+                response.name: {
+                    "start": one.a.mean,
+                    "recommended": one.b.mean,
+                    "difference": one.difference.as_dict(),
+                }
+                for response, one in rows
+            },
+        }
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the columns of ``start_and_recommended.csv``: a row for each response."""
+        rows = [
+            {
+                "response": response.name,
+                "start": one.a.mean,
+                "recommended": one.b.mean,
+                "difference": one.difference.mean,
+                "std_error": one.difference.std_error,
+                "ci_low": one.difference.ci_low,
+                "ci_high": one.difference.ci_high,
+                "confidence": one.difference.confidence,
+                "n": one.difference.n,
+                "undefined": one.difference.undefined,
+                "unit": response.unit,
+            }
+            for response, one in zip(self.responses, self.compared, strict=True)
+        ]
+        return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def replications_afterwards(config: Config, budget: int) -> int:
+    """Return how many replications of a point are made when a study is over."""
+    return 1 if config.one_history else min(MOST, max(LEAST, budget // SHARE))
+
+
+def against_start(
+    config: Config,
+    problem: Problem,
+    point: Mapping[str, float],
+    n: int,
+    seed: int,
+    confidence: float,
+    check: Callable[[], None] = lambda: None,
+) -> AgainstStart:
+    """Simulate the start and a point on the same `n` replications.
+
+    Parameters
+    ----------
+    config : Config
+        What was optimised.
+    problem : Problem
+        The problem; has the start.
+    point : mapping of str to float
+        The recommended values of the variables.
+    n, seed : int
+        Replications of each; seed of all random numbers.
+    confidence : float
+        Level of the intervals.
+    check : callable
+        Called between two pieces of work; ends the simulation by what it raises.
+    """
+    start = problem.point(problem.start)
+    models = [build(config, with_factors(config, one)) for one in (start, point)]
+    values = [_responses(model, n, seed, check) for model in models]
+    common = [one for one in models[0].responses if one.name in models[1].responses.names]
+    both = []
+    for model, rows in zip(models, values, strict=True):
+        by_name = dict(zip(model.responses.names, rows.T, strict=True))
+        objective = problem.outcomes(by_name)[:, 0]
+        both.append(np.column_stack([objective, *(by_name[one.name] for one in common)]))
+    samplings = models[0].sampling, models[1].sampling
+    compared = paired(both[0], both[1], confidence, samplings)
+    weighted = Response("objective", unit_of_objective(problem, common), "what is minimised")
+    return AgainstStart(start, dict(point), n, [weighted, *common], compared)
+
+
+def _responses(model: Model[object], n: int, seed: int, check: Callable[[], None]) -> Floats:
+    """Return the responses of `n` replications, one by one as searches make them."""
+    streams, rows = Streams(seed), []
+    for replication in range(AFTERWARDS, AFTERWARDS + n):
+        check()
+        inputs = model.draw(streams, replication)
+        rows.append(row_of(model, model.run(inputs).responses))
+    return np.array(rows)
+
+
+def unit_of_objective(problem: Problem, responses: Sequence[Response]) -> str:
+    """Return the unit that all terms of the objective have, "" where they differ."""
+    units = {one.name: one.unit for one in responses}
+    found = {units.get(term.response, "") for term in problem.terms}
+    return found.pop() if len(found) == 1 else ""

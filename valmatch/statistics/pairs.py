@@ -1,0 +1,102 @@
+"""Paired differences between systems that met the same random numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.statistics.estimates import Estimate
+from valmatch.statistics.sampling import INDEPENDENT, OneHistory, Sampling
+
+__all__ = ["PairedDifference", "paired"]
+
+Floats = NDArray[np.float64]
+
+ROUNDING = 1e-9
+"""A difference that varies by less than this share of what it is taken of is constant."""
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """What common replications say about one response of systems A and B.
+
+    All is taken over the replications in which the response is defined under both; the others
+    are counted as undefined.
+
+    Attributes
+    ----------
+    a, b : Estimate
+        The mean under each.
+    difference : Estimate
+        The mean of b - a, whose interval is that of paired differences.
+    variance_ratio : float or None
+        (variance of a + variance of b) / variance of the difference: how many times more
+        replications independent sampling would need; None where the difference is constant.
+    """
+
+    a: Estimate
+    b: Estimate
+    difference: Estimate
+    variance_ratio: float | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the attributes by name, ready for JSON."""
+        return {
+            "a": self.a.as_dict(),
+            "b": self.b.as_dict(),
+            "difference": self.difference.as_dict(),
+            "variance_ratio": self.variance_ratio,
+        }
+
+
+def paired(
+    values_a: Floats,
+    values_b: Floats,
+    confidence: float = 0.95,
+    samplings: tuple[Sampling, Sampling] = (INDEPENDENT, INDEPENDENT),
+) -> list[PairedDifference]:
+    """Compare systems A and B, response by response.
+
+    Parameters
+    ----------
+    values_a, values_b : (n, r) ndarray of float64
+        One row a replication, one column a response; NaN where undefined. Row k of both comes of
+        the same random numbers.
+    confidence : float
+        Level of the intervals, in (0, 1).
+    samplings : tuple of Sampling
+        What the replications of each are samples of. Where it is the same, so are the differences.
+
+    Raises
+    ------
+    ValueError
+        If the arrays differ in shape.
+    """
+    if values_a.shape != values_b.shape:
+        raise ValueError(f"shapes {values_a.shape} and {values_b.shape} cannot be paired")
+    columns = zip(values_a.T, values_b.T, strict=True)
+    return [_compare(a, b, confidence, samplings) for a, b in columns]
+
+
+def _compare(
+    a: Floats, b: Floats, confidence: float, samplings: tuple[Sampling, Sampling]
+) -> PairedDifference:
+    undefined = np.isnan(a) | np.isnan(b)
+    # Of a log and something else: neither says how far the difference may be off.
+    common = samplings[0] if samplings[0] == samplings[1] else OneHistory()
+    first, second, difference = (
+        one.estimate(np.where(undefined, np.nan, values), confidence)
+        for one, values in zip((*samplings, common), (a, b, b - a), strict=True)
+    )
+    return PairedDifference(first, second, difference, _variance_ratio(first, second, difference))
+
+
+def _variance_ratio(a: Estimate, b: Estimate, difference: Estimate) -> float | None:
+    if a.std is None or b.std is None or difference.std is None:
+        return None
+    apart = math.hypot(a.std, b.std)
+    return (apart / difference.std) ** 2 if difference.std > ROUNDING * apart else None
