@@ -19,7 +19,7 @@ from valmatch.execution.interruption import Stop, Stopped
 from valmatch.model import Batch, Model
 from valmatch.simulator import build, run
 
-__all__ = ["TARGET", "Check", "Chunks", "replicating", "result_of"]
+__all__ = ["RETRIES", "TARGET", "Chunks", "died", "replicating", "result_of"]
 
 TARGET = 0.2
 """Seconds of work in a chunk: long against the cost of sending it, short against patience."""
@@ -146,10 +146,7 @@ def result_of(future: Future[Result]) -> Result | None:
     except (InputError, RunError, Stopped):
         raise
     except BrokenExecutor:
-        raise RunError(
-            "a worker process died (out of memory, or killed from outside); what is"
-            f" finished is kept, {option('resume=True')} goes on"
-        ) from None
+        raise died() from None
     except CancelledError:
         return None
     except Exception as error:
@@ -157,6 +154,14 @@ def result_of(future: Future[Result]) -> Result | None:
         if type(error).__name__ == "KilledWorker":
             return None
         raise RunError(f"a worker failed: {type(error).__name__}: {error}") from error
+
+
+def died() -> RunError:
+    """Return what is said where a worker process has ended by itself."""
+    return RunError(
+        "a worker process died (out of memory, or killed from outside); what is finished is kept,"
+        f" {option('resume=True')} goes on"
+    )
 
 
 def _next_size(size: int, seconds: float) -> int:

@@ -232,7 +232,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             return super().run_many(streams, replications, controls, check)
         indices = np.array(replications, np.int64)
         rows = np.empty((indices.size, len(RESPONSES)))
-        seen = np.empty((indices.size if controls else 0, len(self.controls)))
+        seen = np.empty((indices.size, len(self.controls)) if controls else (0, 0))
         done = 0
         while done < indices.size:
             check()
