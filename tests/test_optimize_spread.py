@@ -106,14 +106,14 @@ def valmatch_front(workers: int, out: Path) -> dict[str, bytes]:
     return contents(out)
 
 
-def test_small_evaluations_are_not_shared() -> None:
+def test_small_evaluations_are_not_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     config = load("valorant-20min")
     problem = problem_of(config, build(config))
     with open_pool("local", 2, threads=True) as pool:
         shared: list[range] = []
         one = Crew(pool, Stop())
         assert not one.pays(10**9)
-        one.make = lambda *given: shared.append(given[-1])  # type: ignore[assignment, method-assign, func-returns-value, return-value]
+        monkeypatch.setattr(one, "make", lambda *given: shared.append(given[-1]))
         Evaluator(config, problem, 1, 0, 100, crew=one).evaluate(problem.start, 3)
         assert shared == []
         assert not one.pays(1)
@@ -137,7 +137,12 @@ def test_what_the_journal_has_is_not_made_by_workers_either(
     with open_pool("local", 2, threads=True) as pool:
         one = Crew(pool, Stop())
         make = one.make
-        monkeypatch.setattr(one, "make", lambda *given: shared.append(given[-1]) or make(*given))
+
+        def noted(*given: Any) -> Any:  # noqa: ANN401
+            shared.append(given[-1])
+            return make(*given)
+
+        monkeypatch.setattr(one, "make", noted)
         evaluator = Evaluator(config, problem, 1, 7, 100, journal, crew=one)
         np.testing.assert_array_equal(evaluator.evaluate(problem.start, 12), alone)
     assert shared == [range(11, 13)]
@@ -232,7 +237,9 @@ def test_shards_in_any_order_are_the_whole(
     for number, step in enumerate(steps):
         out = tmp_path / f"all-{number}"
         codes = [valmatch("combine", out, *given).code for given in step]
-        assert codes == ([3, 3, 0] if number == 1 else [0] * len(step))
+        # The points of a sweep share replications, so that another shard's may be enough.
+        assert codes[-1] == 0
+        assert codes[0] == (3 if number == 1 else 0)
         assert contents(out) == whole
         assert facts(out) == facts(tmp_path / "whole")
     printed = valmatch("combine", tmp_path / "all-0", *folders, "--json")
@@ -271,24 +278,22 @@ def test_a_killed_shard_owes_what_it_lacks_and_goes_on(
     shutil.copytree(tmp_path / "0", killed)
     path = killed / "evaluations.csv"
     lines = path.read_text().splitlines(keepends=True)
-    path.write_text("".join(lines[: 2 * len(lines) // 3]) + lines[-1][:9])
+    path.write_text("".join(lines[:-3]) + lines[-3][:9])
     for name in set(contents(killed)) - {"evaluations.csv"}:
         (killed / name).unlink()
     manifest = json.loads((killed / "manifest.json").read_text()) | {"status": "running"}
     (killed / "manifest.json").write_text(json.dumps(manifest))
     warnings: list[str] = []
-    given = [killed, tmp_path / "1"]
-    found = combine_optimizations(tmp_path / "part", given, warn=warnings.append)
+    found = combine_optimizations(tmp_path / "part", [killed], warn=warnings.append)
     assert warnings == [f"{killed}: its run has not ended, or was killed"]
-    assert list(found.owed) == ["shard 0/2"]
-    owed = set(found.owed["shard 0/2"])
-    assert owed < {0, 2, 4}
-    assert 4 in owed
-    assert (tmp_path / "part" / "evaluations.csv").read_text().count("\n") > 100
+    assert list(found.owed) == ["shard 0/2", "shard 1/2"]
+    if what is STUDY:
+        assert found.owed == {"shard 0/2": [4], "shard 1/2": [1, 3]}
+    assert (tmp_path / "part" / "evaluations.csv").read_text().count("\n") == len(lines) - 3
     resumed = valmatch(*command, "--shard", "0/2", "--resume", "--out", killed)
     assert resumed.code == 0
     assert contents(killed) == contents(tmp_path / "0")
-    assert combine_optimizations(tmp_path / "all", given).owed == {}
+    assert combine_optimizations(tmp_path / "all", [killed, tmp_path / "1"]).owed == {}
     valmatch(*command, "--out", tmp_path / "whole")
     assert contents(tmp_path / "all") == contents(tmp_path / "whole")
 
@@ -307,7 +312,7 @@ def test_tasks_of_a_job_array_make_their_shards(
         assert f"shard {task - 1}/3: " in done.err
     alone = valmatch("optimize", shots, "--budget", 120)
     assert "a single run of optimize takes no shares" in alone.err
-    assert "miss" in alone.out
+    assert "rule.aim" in alone.out
     front = valmatch("optimize", shots, "--budget", 120, "--pareto", "miss,far")
     assert "optimize takes no shares" in front.err
     for name in ("COUNT", "ID"):
@@ -381,7 +386,7 @@ def test_contradictions_and_damage_are_refused(shots: Path, tmp_path: Path) -> N
         valmatch(*command, "--out", tmp_path / name)
     path = tmp_path / "b" / "evaluations.csv"
     header, first, *lines = path.read_text().splitlines(keepends=True)
-    path.write_text(header + first[:-1] + "1\n" + "".join(lines))
+    path.write_text(header + first.rpartition(",")[0] + ",7.5\n" + "".join(lines))
     with pytest.raises(InputError, match=r"a and \S+b: contradict each other on evaluations at "):
         combine_optimizations(tmp_path / "all", [tmp_path / "a", tmp_path / "b"])
     path.write_text(header + "x\n" + "".join(lines))

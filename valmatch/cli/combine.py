@@ -128,11 +128,14 @@ def _combine_optimizations(out: Path, folders: list[Path], json: bool, check: bo
     from valmatch.cli.tables import show_frontier, show_study
     from valmatch.optimization.combine import combine_optimizations
     from valmatch.optimization.frontier import Frontier
+    from valmatch.optimization.solvers.registry import labelled
 
     found = combine_optimizations(out, folders, check=check, warn=warn)
     whole = found.whole
     seed, budget = whole.settings.seed, whole.settings.budget
+    solvers = [whole.solver] if isinstance(whole, Frontier) else whole.solvers
     header = f"{title_of(whole.config)}, seed {seed}, budget {budget:,}"
+    header += f"\nsolver: {', '.join(map(labelled, solvers))}"
 
     def table() -> None:
         if isinstance(whole, Frontier):

@@ -18,7 +18,7 @@ from valmatch.config.config import Config
 from valmatch.config.identity import config_id, problem_id
 from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError, option
-from valmatch.execution.executors import check_workers
+from valmatch.execution.executors import LOCAL, check_workers
 from valmatch.execution.interruption import Stop, Stopped, stop_on_signal
 from valmatch.execution.shards import WHOLE, Shard, parse_shard
 from valmatch.model import Model
@@ -211,7 +211,8 @@ def optimize(
         If the run fails.
     """
     config = load(config)
-    named = _named(solvers, elsewhere=workers > 1 or executor is not None or scheduler is not None)
+    elsewhere = workers > 1 or executor not in (None, LOCAL) or scheduler is not None
+    named = _named(solvers, elsewhere)
     arguments.whole("budget", budget)
     arguments.whole("seed", seed)
     arguments.whole("macroreps", macroreps)

@@ -231,7 +231,9 @@ def pareto_front(
         hired = stack.enter_context(
             hire(loaded, 1, stop, workers, executor, scheduler, warn, detail)
         )
-        folder, journal = open_journal(stack, path, loaded, posed, identity, resume)
+        folder, journal = open_journal(
+            stack, path, loaded, posed, identity, resume, facts={"confidence": confidence}
+        )
         stages = [
             Evaluator(loaded, posed, seed, k * STAGE, budget, journal, stop.check, hired.crew)
             for k in (0, 1)
