@@ -148,7 +148,7 @@ def test_a_frontier_says_what_its_bound_costs() -> None:
     config = load("valorant-30min")
     frontier = trace_frontier(config, parse_sweep(config, "upper_time=25:35:5"), "random", 400, 1)
     assert frontier.feasible == [True] * 3
-    means = [one.objective.mean for one in frontier.verdicts]
+    means = [one.objective.mean for _, one in frontier.verdicts]
     assert [(low, high) for low, high, _ in frontier.prices] == [(25.0, 30.0), (30.0, 35.0)]
     for k, (_, _, slope) in enumerate(frontier.prices):
         first, second = means[k], means[k + 1]

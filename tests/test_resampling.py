@@ -100,6 +100,9 @@ def test_the_interval_is_that_of_the_log(log: Path) -> None:
     assert difference.std is not None
     half = t_quantile(0.975, 3) * difference.std * (4 / 3) ** 0.5
     assert difference.half_width == pytest.approx(half, rel=1e-12)
+    # The difference is that on the log itself, which is replication 0.
+    own = compared.b["avg_wait_time"][0] - compared.a["avg_wait_time"][0]
+    assert difference.mean == pytest.approx(own, rel=1e-12)
 
 
 def test_without_the_log_itself_the_resamples_stand_for_it() -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from valmatch.cli.console import info, name_of, show, warn
+from valmatch.cli.console import info, name_of, show, title_of, warn
 from valmatch.cli.parameters import Confidence, Json, Quiet, path, whole
 from valmatch.cli.replicate import each, show_run
 from valmatch.errors import InputError
@@ -27,7 +27,7 @@ def combine(
         typer.Argument(
             parser=path("folders"),
             metavar="DIR...",
-            help="Folders of `replicate`, such as its shards.",
+            help="Folders of `replicate` or `optimize`, such as its shards.",
         ),
     ],
     expect: Annotated[
@@ -45,16 +45,21 @@ def combine(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Merge folders of replications into one, as if one run had made them.
+    """Merge folders of replications, or of an optimisation, into one, as if one run had made them.
 
     In any order, exact repetitions dropped; folders of another config or seed, and folders that
-    contradict each other, are refused. Exit code 3: replications are missing.
+    contradict each other, are refused. Exit code 3: replications or runs are missing.
     """
     from valmatch.experiments.combine import combine as merge
-    from valmatch.experiments.combine_designs import is_design
+    from valmatch.storage.manifest import command_of
 
     _refuse_shard(out)
-    if any(map(is_design, folders)):
+    commands = list(map(command_of, folders))
+    if "optimize" in commands:
+        _refuse_with_optimize(expect=expect, confidence=confidence)
+        _combine_optimizations(out, folders, json, check=check)
+        return
+    if "design" in commands:
         _combine_designs(out, folders, json, expect=expect, check=check, confidence=confidence)
         return
     found = merge(out, folders, expect=expect, check=check, confidence=confidence, warn=warn)
@@ -109,6 +114,39 @@ def _combine_designs(out: Path, folders: list[Path], json: bool, **options: Any)
     if options["check"]:
         _say_what_to_run_again(found.owed)
     _exit_if_missing(found.shortfalls)
+
+
+def _refuse_with_optimize(**given: object) -> None:
+    """Refuse options that change what the runs of an optimisation were to make."""
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(f"--{name}: of no use with folders of optimize (leave it out)")
+
+
+def _combine_optimizations(out: Path, folders: list[Path], json: bool, check: bool) -> None:
+    """Merge the folders of an optimisation."""
+    from valmatch.cli.tables import show_frontier, show_study
+    from valmatch.optimization.combine import combine_optimizations
+    from valmatch.optimization.frontier import Frontier
+    from valmatch.optimization.solvers.registry import labelled
+
+    found = combine_optimizations(out, folders, check=check, warn=warn)
+    whole = found.whole
+    seed, budget = whole.settings.seed, whole.settings.budget
+    solvers = [whole.solver] if isinstance(whole, Frontier) else whole.solvers
+    header = f"{title_of(whole.config)}, seed {seed}, budget {budget:,}"
+    header += f"\nsolver: {', '.join(map(labelled, solvers))}"
+
+    def table() -> None:
+        if isinstance(whole, Frontier):
+            show_frontier(header, whole)
+        else:
+            show_study(header, whole)
+
+    show(json, found.summary(), table, None if check else out)
+    if check:
+        _say_what_to_run_again(found.owed)
+    _exit_if_missing(found.shortfalls())
 
 
 def _exit_if_missing(shortfalls: Sequence[str]) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+import os
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from valmatch.cli.console import load_config, progress, show, title_of, warn
+from valmatch.cli.console import detail, info, load_config, progress, show, title_of, warn
 from valmatch.cli.log_options import (
     Columns,
     LogSeparator,
@@ -19,12 +20,14 @@ from valmatch.cli.parameters import (
     DEFAULT_SEED,
     Confidence,
     ConfigArgument,
+    Executor,
     Json,
     MaxTime,
     Out,
     Overrides,
     Quiet,
     Resume,
+    Scheduler,
     Seed,
     Verbose,
     Workers,
@@ -32,12 +35,16 @@ from valmatch.cli.parameters import (
     complete_solver,
     first,
     name_options,
+    place,
     warn_in_job_array,
     whole,
     workers_here,
 )
 from valmatch.errors import InputError, RunError
 from valmatch.printable import shortened
+
+if TYPE_CHECKING:
+    from valmatch.execution.shards import Shard
 
 __all__ = ["optimize"]
 
@@ -66,6 +73,16 @@ def optimize(
     ] = None,
     seed: Seed = None,
     workers: Workers = None,
+    executor: Executor = None,
+    scheduler: Scheduler = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/K",
+            help="Make every K-th run of each solver, or value of a sweep, from I on (I from 0)."
+            "  [default: the place of a SLURM array task]",
+        ),
+    ] = None,
     confidence: Confidence = None,
     sweep: Annotated[
         str | None,
@@ -98,10 +115,11 @@ def optimize(
     The budget covers search and certification: the recommended point is chosen and tested on
     replications that the search did not use; without a feasible one, the point of least violation
     is shown. What is recommended is then compared with the start, and constraints are priced, on
-    some replications beyond the budget. Exit code 3: no point was certified as feasible.
-    `valmatch solvers` lists the solvers.
+    some replications beyond the budget. Exit code 3: no point was certified as feasible, which a
+    shard leaves to `combine`, or the time was up. `valmatch solvers` lists the solvers.
     """
     from valmatch.cli.tables import show_front, show_frontier, show_study
+    from valmatch.execution.shards import WHOLE
     from valmatch.optimization.frontier import parse_sweep, trace_frontier
     from valmatch.optimization.optimize import DEFAULT_BUDGET
     from valmatch.optimization.optimize import optimize as solve
@@ -109,29 +127,41 @@ def optimize(
     from valmatch.optimization.solvers.registry import AUTO, labelled
 
     check_resume(resume, out)
-    warn_in_job_array("optimize")
     log = log_levels(columns, separator, skip_bad_rows, sort_rows)
     settings = load_config(config, overrides, log)
-    name_options(settings, "optimize", solvers=solver, budget=budget)
+    name_options(
+        settings,
+        "optimize",
+        solvers=solver,
+        budget=budget,
+        executor=executor,
+        scheduler=scheduler,
+    )
     given = settings.optimize
     names = [name.strip() for name in (solver or given.solver or AUTO).split(",")]
     budget = first(budget, given.budget, DEFAULT_BUDGET)
     macroreps = first(macroreps, given.macroreps, 1)
     seed = first(seed, given.seed, DEFAULT_SEED)
+    executor, scheduler = place(executor, scheduler, given)
     options: dict[str, Any] = {
-        "workers": workers_here(None, workers, given.workers),
+        "workers": workers_here(scheduler, workers, given.workers),
+        "executor": executor,
+        "scheduler": scheduler,
         "confidence": float(first(confidence, given.confidence, 0.95)),
         "out": out,
         "resume": resume,
         "max_seconds": math.inf if max_time is None else max_time,
         "warn": warn,
+        "detail": detail,
     }
     header = f"{title_of(settings)}, seed {seed}, budget {budget:,}"
     header += f"\nsolver: {', '.join(map(labelled, names))}"
     failures: list[str] = []
     if pareto is not None or (given.objectives and sweep is None):
-        _refuse_with_pareto(pareto, sweep=sweep, solver=solver, macroreps=macroreps > 1)
-        del options["workers"]
+        _refuse_with_pareto(
+            pareto, sweep=sweep, solver=solver, macroreps=macroreps > 1, shard=shard
+        )
+        warn_in_job_array("optimize")
         objectives = [] if pareto is None else [name.strip() for name in pareto.split(",")]
         with progress("replications", budget) as advance:
             front = pareto_front(settings, objectives, budget, seed, progress=advance, **options)
@@ -140,20 +170,22 @@ def optimize(
         status, feasible = front.status, bool(front.points)
     elif sweep is not None:
         values = parse_sweep(settings, sweep)
-        with progress("replications", budget * len(values.points)) as advance:
+        part, total = _part(shard, len(values.points), f"values of {values.name}")
+        with progress("replications", budget * total) as advance:
             frontier = trace_frontier(
-                settings, values, names[0], budget, seed, progress=advance, **options
+                settings, values, names[0], budget, seed, shard=part, progress=advance, **options
             )
         show(json, frontier.summary(), lambda: show_frontier(header, frontier), out)
-        status, feasible = frontier.status, any(frontier.feasible)
+        status, feasible = frontier.status, any(frontier.feasible) or part != WHOLE
         failures = list(frontier.failures)
     else:
-        with progress("replications", budget * macroreps * len(names)) as advance:
-            study = solve(
-                settings, names, budget, seed, macroreps=macroreps, progress=advance, **options
-            )
+        options |= {"macroreps": macroreps}
+        part, total = _part(shard, macroreps, "runs of each solver")
+        with progress("replications", budget * total * len(names)) as advance:
+            study = solve(settings, names, budget, seed, shard=part, progress=advance, **options)
         show(json, study.summary(), lambda: show_study(header, study), out)
-        status, feasible = study.status, bool(study.verdict and study.verdict.feasible)
+        status = study.status
+        feasible = bool(study.verdict and study.verdict.feasible) or part != WHOLE
         failures = study.failures
     if failures:
         raise RunError(*failures)
@@ -162,6 +194,20 @@ def optimize(
         raise typer.Exit(130 if status == "interrupted" else 3)
     if not feasible:
         raise typer.Exit(3)
+
+
+def _part(given: str | None, of: int, what: str) -> tuple[Shard, int]:
+    """Return the shard to make and how much that is; a single run has none of its own accord."""
+    from valmatch.execution.shards import WHOLE, parse_shard, shard_of_job
+
+    if given is None and of == 1:
+        warn_in_job_array("a single run of optimize")
+        return WHOLE, 1
+    part = shard_of_job(os.environ) if given is None else parse_shard(given)
+    own = len(part.indices(of))
+    if part != WHOLE:
+        info(f"shard {part}: {own:,} of {of:,} {what}")
+    return part, own
 
 
 def _refuse_with_pareto(pareto: str | None, **given: object) -> None:

@@ -19,7 +19,7 @@ from valmatch.printable import shown
 
 if TYPE_CHECKING:
     from valmatch.config.config import Config
-    from valmatch.config.sections import ReplicateOptions
+    from valmatch.config.sections import OptimizeOptions, ReplicateOptions
 
 DEFAULT_SEED = 1
 
@@ -135,7 +135,7 @@ def complete_system(text: str) -> list[str]:
 
 
 def place(
-    executor: str | None, scheduler: str | None, given: ReplicateOptions
+    executor: str | None, scheduler: str | None, given: ReplicateOptions | OptimizeOptions
 ) -> tuple[str | None, str | None]:
     """Return executor and scheduler: what the command line says of either outranks the config."""
     if scheduler is None and executor in (None, "dask"):

@@ -402,9 +402,9 @@ def show_front(header: str, front: Front) -> None:
 
 def show_frontier(header: str, frontier: Frontier) -> None:
     """Print the certified point of each value of a sweep."""
-    names = list(frontier.verdicts[0].point) if frontier.verdicts else []
+    names = list(frontier.verdicts[0][1].point) if frontier.verdicts else []
     table = _table(frontier.sweep.name, "objective", "± 95%", "certified", *names)
-    for value, found in zip(frontier.sweep.points, frontier.verdicts, strict=False):
+    for value, found in frontier.verdicts:
         mean, half = _mean_and_half(found.objective)
         point = [f"{x:.4g}" for x in found.point.values()]
         _row(table, f"{value:g}", mean, half, ANSWERS[found.feasible], *point)

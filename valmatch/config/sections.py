@@ -22,6 +22,8 @@ Level = Annotated[float, Field(allow_inf_nan=False, ge=LEVEL[0], le=LEVEL[1]), S
 Amount = Annotated[float, Field(allow_inf_nan=False, ge=-LARGEST, le=LARGEST), *Real]
 Spread = Annotated[float, Field(allow_inf_nan=False, ge=1.0 / LARGEST, le=LARGEST), *Real]
 
+Executor = Literal["local", "processes", "dask"]
+
 
 class Options(Section):
     """A section of options, in which null is the same as not to give a key."""
@@ -54,7 +56,7 @@ class ReplicateOptions(Options):
     workers: Annotated[int, _within("workers"), *Whole] | None = Field(
         None, description="Number of workers of this machine."
     )
-    executor: Literal["local", "processes", "dask"] | None = Field(
+    executor: Executor | None = Field(
         None,
         description="Where replications run: local (threads where the model can use them, else"
         " processes), processes or a Dask cluster; null: dask with a scheduler, else local.",
@@ -145,7 +147,15 @@ class OptimizeOptions(Options):
         None, description="Seed of all random numbers."
     )
     workers: Annotated[int, _within("workers"), *Whole] | None = Field(
-        None, description="Number of worker processes."
+        None, description="Number of workers of this machine."
+    )
+    executor: Executor | None = Field(
+        None,
+        description="Where runs and replications are made: local, processes or a Dask cluster;"
+        " null: dask with a scheduler, else local.",
+    )
+    scheduler: str | None = Field(
+        None, description="Address of a Dask scheduler; null: dask starts one for the run."
     )
     confidence: Level | None = Field(
         None, description="Probability with which a point called feasible is so."

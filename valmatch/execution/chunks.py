@@ -8,6 +8,8 @@ from collections import deque
 from collections.abc import Callable, Generator
 from concurrent.futures import BrokenExecutor, CancelledError, Future, wait
 from contextlib import suppress
+from functools import partial
+from typing import Generic, TypeVar
 
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
@@ -17,7 +19,7 @@ from valmatch.execution.interruption import Stop, Stopped
 from valmatch.model import Batch, Model
 from valmatch.simulator import build, run
 
-__all__ = ["Chunks"]
+__all__ = ["RETRIES", "TARGET", "Chunks", "died", "replicating", "result_of"]
 
 TARGET = 0.2
 """Seconds of work in a chunk: long against the cost of sending it, short against patience."""
@@ -31,12 +33,16 @@ RETRIES = 3
 _own = threading.local()
 """The model of this thread of this process: models are for one thread at a time."""
 
-Piece = tuple[range, "Future[tuple[Batch, float]]"]
+Made = TypeVar("Made")
+Piece = tuple[range, "Future[tuple[Made, float]]"]
 Check = Callable[[], None]
+Work = Callable[..., tuple[Made, float]]
+"""(replications, check) -> what came of them and the seconds that took; other processes are not
+given the check."""
 
 
-class Chunks:
-    """Runs replications of a config in chunks.
+class Chunks(Generic[Made]):
+    """Runs replications in chunks.
 
     The size of the chunks follows the measured speed and never enters the results.
 
@@ -44,25 +50,22 @@ class Chunks:
     ----------
     pool : WorkerPool
         Who works.
-    config : Config
-        From which every worker builds a model of its own.
-    seed : int
-        Seed of all random numbers.
-    controls : bool
-        Whether to observe the control variates.
+    work : callable
+        Makes a chunk, such as `replicating` returns it.
+    size : int
+        Replications of the first chunk.
     """
 
-    def __init__(self, pool: WorkerPool, config: Config, seed: int, controls: bool = False) -> None:
-        self._pool, self._config, self._seed, self._controls = pool, config, seed, controls
-        self._size = 1
+    def __init__(self, pool: WorkerPool, work: Work[Made], size: int = 1) -> None:
+        self._pool, self._work, self._size = pool, work, size
 
-    def run(self, todo: range, stop: Stop) -> Generator[Batch]:
+    def run(self, todo: range, stop: Stop) -> Generator[Made]:
         """Yield what comes of the replications `todo` in order, chunk by chunk.
 
         Once `stop` says so, nothing more is begun; what is at work is still waited for, until
         that is urgent.
         """
-        pending: deque[Piece] = deque()
+        pending: deque[Piece[Made]] = deque()
         closed = threading.Event()
 
         def check() -> None:
@@ -78,8 +81,8 @@ class Chunks:
                 future.cancel()
 
     def _advance(
-        self, todo: range, pending: deque[Piece], stop: Stop, check: Check
-    ) -> Generator[Batch]:
+        self, todo: range, pending: deque[Piece[Made]], stop: Stop, check: Check
+    ) -> Generator[Made]:
         """Hand out chunks and yield their results; `check` ends work in this process."""
         losses = 0
         while todo or pending:
@@ -100,7 +103,7 @@ class Chunks:
                 if stop.urgent():
                     return
                 continue
-            result = _result(future)
+            result = result_of(future)
             if result is None:
                 losses += 1
                 if losses == RETRIES:
@@ -111,32 +114,39 @@ class Chunks:
                 continue
             pending.popleft()
             losses = 0
-            batch, seconds = result
-            self._size = _next_size(len(batch.responses), seconds)
-            yield batch
+            made, seconds = result
+            self._size = _next_size(len(chunk), seconds)
+            yield made
 
     def _fair(self, left: int, slots: int) -> int:
         """Return the size of a chunk: smaller towards the end, so that all hands end together."""
         share = left // (2 * max(1, slots))
         return max(1, self._size // self._pool.finest, min(self._size, share))
 
-    def _hand_out(self, chunk: range, check: Check) -> Future[tuple[Batch, float]]:
-        work = self._config, self._seed, chunk, self._controls
+    def _hand_out(self, chunk: range, check: Check) -> Future[tuple[Made, float]]:
         shared = (check,) if self._pool.here else ()
-        return self._pool.executor.submit(_work, *work, *shared)
+        return self._pool.executor.submit(self._work, chunk, *shared)
 
 
-def _result(future: Future[tuple[Batch, float]]) -> tuple[Batch, float] | None:
-    """Return the result of a chunk, None if the workers that had it were lost."""
+Result = TypeVar("Result")
+
+
+def result_of(future: Future[Result]) -> Result | None:
+    """Return the result of a piece of work, None if the workers that had it were lost.
+
+    Raises
+    ------
+    InputError, RunError, Stopped
+        If it has raised it.
+    RunError
+        If a worker process has died, or the work has failed in another way.
+    """
     try:
         return future.result()
     except (InputError, RunError, Stopped):
         raise
     except BrokenExecutor:
-        raise RunError(
-            "a worker process died (out of memory, or killed from outside); what is"
-            f" finished is kept, {option('resume=True')} goes on"
-        ) from None
+        raise died() from None
     except CancelledError:
         return None
     except Exception as error:
@@ -146,16 +156,39 @@ def _result(future: Future[tuple[Batch, float]]) -> tuple[Batch, float] | None:
         raise RunError(f"a worker failed: {type(error).__name__}: {error}") from error
 
 
+def died() -> RunError:
+    """Return what is said where a worker process has ended by itself."""
+    return RunError(
+        "a worker process died (out of memory, or killed from outside); what is finished is kept,"
+        f" {option('resume=True')} goes on"
+    )
+
+
 def _next_size(size: int, seconds: float) -> int:
     """Return the size of the next chunk, given what the last one took."""
     return max(1, min(4 * size, int(size * TARGET / max(seconds, 1e-9))))
 
 
-def _work(
+def replicating(config: Config, seed: int, controls: bool = False) -> Work[Batch]:
+    """Return what makes replications of a config in a worker, with its own model.
+
+    Parameters
+    ----------
+    config : Config
+        From which every worker builds it.
+    seed : int
+        Seed of all random numbers.
+    controls : bool
+        Whether to observe the control variates.
+    """
+    return partial(_replicate, config, seed, controls)
+
+
+def _replicate(
     config: Config,
     seed: int,
-    replications: range,
     controls: bool,
+    replications: range,
     check: Check = lambda: None,
 ) -> tuple[Batch, float]:
     """Run a chunk in a worker; return what came of it and the seconds it took."""

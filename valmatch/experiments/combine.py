@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from valmatch.experiments.missing import Missing
 from valmatch.experiments.plan import Plan
 from valmatch.experiments.replicate import claim, write_results
 from valmatch.experiments.replications import Replications
-from valmatch.experiments.run_manifests import ReplicateManifest
+from valmatch.experiments.run_manifests import ReplicateManifest, SimulationManifest
 from valmatch.model import Model
 from valmatch.simulator import build, run
 from valmatch.statistics.curve_sums import CurveSums
@@ -30,7 +30,17 @@ from valmatch.storage.output import write_bytes
 from valmatch.storage.row_file import RowFormat
 from valmatch.storage.store import CONTROLS, ROWS, control_format, row_format
 
-__all__ = ["SHARD", "Combination", "combine", "gather", "read_replications", "with_whole"]
+__all__ = [
+    "SHARD",
+    "Combination",
+    "combine",
+    "config_of",
+    "gather",
+    "read_manifests",
+    "read_replications",
+    "refuse_other_run",
+    "with_whole",
+]
 
 Floats = NDArray[np.float64]
 Warn = Callable[[str], None]
@@ -217,18 +227,11 @@ def gather(
     InputError
         If the folders are not of one run, or contradict each other.
     """
-    manifests = _manifests(folders, warn)
+    manifests = read_manifests(folders, "replicate", ReplicateManifest, warn)
     first = next(iter(manifests.values()))
-    config = first.restored(next(iter(manifests)))
-    changed = first.changes(config)
-    if changed or config_id(config) != first.config_id:
-        raise InputError(
-            f"{next(iter(manifests))}: made by a version that knew this config as"
-            f" {first.config_id} (now {config_id(config)}{changed and f': {changed}'}); combine"
-            " with that version"
-        )
+    config = config_of(first, next(iter(manifests)))
     for folder, manifest in manifests.items():
-        _refuse_other_run(first, next(iter(manifests)), manifest, folder)
+        refuse_other_run(first, next(iter(manifests)), manifest, folder)
     model = build(config)
     form = row_format(config, first.seed, model)
     parts = [
@@ -269,17 +272,47 @@ def read_replications(folder: Path, warn: Warn) -> Replications:
     return gather([folder], warn=warn).replications
 
 
-def _manifests(folders: Sequence[Path], warn: Warn) -> dict[Path, ReplicateManifest]:
-    """Return the manifests of the folders that a run has begun to fill."""
-    manifests = {}
+M = TypeVar("M", bound=SimulationManifest)
+
+
+def config_of(manifest: SimulationManifest, folder: Path) -> Config:
+    """Return the config of a run, which must mean the same in this version.
+
+    Raises
+    ------
+    InputError
+        If it does not, or is not valid any more.
+    """
+    config = manifest.restored(folder)
+    changed = manifest.changes(config)
+    if changed or config_id(config) != manifest.config_id:
+        raise InputError(
+            f"{folder}: made by a version that knew this config as"
+            f" {manifest.config_id} (now {config_id(config)}{changed and f': {changed}'}); combine"
+            " with that version"
+        )
+    return config
+
+
+def read_manifests(
+    folders: Sequence[Path], command: str, kind: type[M], warn: Warn
+) -> dict[Path, M]:
+    """Return the manifests of the folders that a run of a command has begun to fill.
+
+    Raises
+    ------
+    InputError
+        If a folder is not there or of another command, or none has one.
+    """
+    manifests: dict[Path, M] = {}
     for folder in folders:
         if not folder.is_dir():
             raise InputError(f"{folder}: no such folder")
         try:
-            command = read_manifest(folder, Manifest).command
-            if command != "replicate":
-                raise InputError(f"{folder}: made by {command} (allowed: folders of replicate)")
-            manifests[folder] = read_manifest(folder, ReplicateManifest)
+            made_by = read_manifest(folder, Manifest).command
+            if made_by != command:
+                raise InputError(f"{folder}: made by {made_by} (allowed: folders of {command})")
+            manifests[folder] = read_manifest(folder, kind)
         except FileNotFoundError:
             warn(f"{folder}: no {MANIFEST}, so no run has begun here")
             continue
@@ -294,8 +327,8 @@ def _manifests(folders: Sequence[Path], warn: Warn) -> dict[Path, ReplicateManif
     return manifests
 
 
-def _refuse_other_run(
-    first: ReplicateManifest, one: Path, other: ReplicateManifest, folder: Path
+def refuse_other_run(
+    first: SimulationManifest, one: Path, other: SimulationManifest, folder: Path
 ) -> None:
     """Refuse a folder of another config or seed, naming what differs."""
     same = first.config_id == other.config_id

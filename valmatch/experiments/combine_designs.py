@@ -14,9 +14,9 @@ from valmatch.experiments.combine import SHARD, Combination, gather, with_whole
 from valmatch.experiments.design import Design
 from valmatch.experiments.run_manifests import DesignManifest
 from valmatch.experiments.sweep import POINTS, DesignReplications, claim, write_experiment
-from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
+from valmatch.storage.manifest import MANIFEST, command_of, read_manifest
 
-__all__ = ["CombinedDesign", "combine_designs", "is_design"]
+__all__ = ["CombinedDesign", "combine_designs"]
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,6 @@ class CombinedDesign:
     experiment: DesignReplications
     shortfalls: Sequence[str]
     owed: Collection[str]
-
-
-def is_design(folder: Path) -> bool:
-    """Return whether a folder was made by a design."""
-    try:
-        return read_manifest(folder, Manifest).command == "design"
-    except (OSError, InputError):
-        return False
 
 
 def combine_designs(
@@ -103,7 +95,7 @@ def _manifest_of_all(folders: Sequence[Path]) -> DesignManifest:
     """Return the manifest of the first folder; the others must be of the same design."""
     manifests = {}
     for folder in folders:
-        if not is_design(folder):
+        if command_of(folder) != "design":
             raise InputError(f"{folder}: not made by a design (allowed: folders of one design)")
         manifests[folder] = read_manifest(folder, DesignManifest)
     one, first = next(iter(manifests.items()))

@@ -198,5 +198,5 @@ def compare_runs(a: Replications, b: Replications, confidence: float = 0.95) -> 
         If the seeds differ, or the runs have no response in common.
     """
     names, shared, values = common_values([a, b])
-    found = paired(values[0], values[1], confidence, (a.sampling, b.sampling))
+    found = paired(values[0], values[1], confidence, (a.sampling, b.sampling), shared)
     return Comparison(a, b, len(shared), confidence, dict(zip(names, found, strict=True)))

@@ -312,7 +312,7 @@ def compare_variant_runs(
     level = _level(confidence, len(variants))
     compared = []
     for name, run, values in zip(NAMES, variants, others, strict=False):
-        found = paired(first, values, level, (base.sampling, run.sampling))
+        found = paired(first, values, level, (base.sampling, run.sampling), shared)
         by_name = dict(zip(names, found, strict=True))
         compared.append(Variant(name, run, changed(base.config, run.config), by_name))
     return ComparedVariants(base, compared, len(shared), confidence)

@@ -16,13 +16,13 @@ from valmatch.config.arguments import PathLike
 from valmatch.config.config import Config
 from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError, option
-from valmatch.execution.chunks import Chunks
+from valmatch.execution.chunks import Chunks, replicating
 from valmatch.execution.executors import WorkerPool, open_pool
 from valmatch.execution.interruption import Stop, stop_on_signal
 from valmatch.execution.shards import WHOLE, Shard, parse_shard
 from valmatch.experiments.plan import DEFAULT_SEED, MAX_REPS, Plan, default_n
 from valmatch.experiments.replications import Replications
-from valmatch.model import Response
+from valmatch.model import Batch, Response
 from valmatch.nearest import hint
 from valmatch.simulator import build, releases_gil
 from valmatch.statistics.precision import Precision, Target, parse_target
@@ -210,7 +210,7 @@ def run_plan(
         progress(store.done)
         goals = list(plan.goals())
         try:
-            chunks = Chunks(pool, config, plan.seed, plan.control_variates)
+            chunks = Chunks(pool, replicating(config, plan.seed, plan.control_variates))
             precision = _advance(
                 store, chunks, goals, wanted, plan.confidence, stop, progress, looked
             )
@@ -264,7 +264,7 @@ def check_kept(config: Config, plan: Plan, out: Path) -> None:
 
 def _advance(
     store: Store,
-    chunks: Chunks,
+    chunks: Chunks[Batch],
     goals: Sequence[int],
     wanted: Sequence[Target],
     confidence: float,
@@ -321,7 +321,7 @@ def claim(
 
 
 def _simulate(
-    store: Store, chunks: Chunks, goal: int, stop: Stop, progress: Callable[[int], None]
+    store: Store, chunks: Chunks[Batch], goal: int, stop: Stop, progress: Callable[[int], None]
 ) -> None:
     """Simulate what a store lacks of its first `goal` replications."""
     for first, todo in store.gaps(goal):

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from valmatch.config.config import Config
-from valmatch.config.identity import restore
+from valmatch.config.identity import problem_id, restore
+from valmatch.config.sections import OptimizeOptions
 from valmatch.errors import InputError
 from valmatch.execution.shards import parse_shard
 from valmatch.fields import refuse
-from valmatch.storage.manifest import MANIFEST, ConfigFacts, Count, Facts, Id, Manifest, Seed
+from valmatch.storage.manifest import MANIFEST, ConfigFacts, Count, Facts, Id, Level, Manifest, Seed
 
-__all__ = ["DesignManifest", "ReplicateManifest"]
+__all__ = ["DesignManifest", "OptimizeManifest", "ReplicateManifest", "SimulationManifest"]
 
 
 def _shard(text: str) -> str:
@@ -31,7 +34,7 @@ ShardText = Annotated[
 
 
 class SimulationManifest(Manifest):
-    """What both commands below write."""
+    """What all commands below write."""
 
     config_id: Id
     config: ConfigFacts
@@ -56,6 +59,42 @@ class ReplicateManifest(SimulationManifest):
     """What ``replicate`` writes."""
 
     requested: Count
+
+
+class OptimizeManifest(SimulationManifest):
+    """What ``optimize`` writes.
+
+    Attributes
+    ----------
+    optimize : mapping
+        The section of the config; its problem is what was solved.
+    macroreps, sweep : int, str or None
+        Which runs were asked for; the front of several objectives has neither.
+    """
+
+    problem_id: Id
+    solver: str | None = None
+    budget: Count
+    confidence: Level
+    optimize: dict[str, Any]
+    macroreps: Count | None = None
+    sweep: str | None = None
+
+    def restored(self, folder: Path) -> Config:
+        """Return the config of the run in `folder`, with the problem that it solved.
+
+        Raises
+        ------
+        InputError
+            If it is not valid in this version, or its files are not there.
+        """
+        config = super().restored(folder)
+        with suppress(ValidationError):
+            section = OptimizeOptions.model_validate(self.optimize)
+            config = replace(config, optimize=section)
+        if problem_id(config) != self.problem_id:
+            raise InputError(f"{folder / MANIFEST}: optimize: not the problem of this version")
+        return config
 
 
 class DesignFacts(Facts):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping
+import time
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.config.config import Config
 from valmatch.model import Model, row_of
+from valmatch.optimization.crew import Crew
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import with_factors
 from valmatch.simulator import build
@@ -49,6 +51,8 @@ class Evaluator:
         Replications made by an earlier run, to which new ones are added.
     check : callable
         Called before each replication; ends the evaluation by what it raises.
+    crew : Crew or None
+        Makes the replications of large evaluations; None: all are made here.
 
     Attributes
     ----------
@@ -67,11 +71,12 @@ class Evaluator:
         budget: int,
         journal: Journal | None = None,
         check: Callable[[], None] = lambda: None,
+        crew: Crew | None = None,
     ) -> None:
         self.budget = budget
         self.spent = 0
         self._config, self._problem, self._journal = config, problem, journal
-        self._check = check
+        self._check, self._crew = check, crew
         self._streams, self._first = Streams(seed), first
         model = build(config)
         self._names = problem.responses
@@ -104,13 +109,48 @@ class Evaluator:
         if missing > self.budget - self.spent:
             raise BudgetSpent
         if missing > 0:
-            model = build(self._config, with_factors(self._config, values))
-            rows = [self._replication(model, point, k) for k in range(len(known), made)]
+            rows = list(self._rows(values, point, range(len(known), made)))
             known = np.concatenate([known, np.array(rows)])
             self._known[point] = known
             self.spent += missing
         outcomes = self._problem.outcomes(dict(zip(self._names, known[:made].T, strict=True)))
         return np.repeat(outcomes, n, axis=0) if made < n else outcomes
+
+    def _rows(
+        self, values: Mapping[str, float], point: tuple[float, ...], todo: range
+    ) -> Iterator[tuple[float, ...]]:
+        """Yield the responses of a point's replications, those that pay made by the crew."""
+        model = build(self._config, with_factors(self._config, values))
+        crew = self._crew
+        while todo:
+            fresh = self._fresh(point, todo) if crew and crew.pays(len(todo)) else todo[:0]
+            if crew and crew.pays(len(fresh)):
+                todo = todo[len(fresh) :]
+                yield from self._shared(crew, values, point, fresh)
+                continue
+            yield self._replication(model, point, todo[0])
+            todo = todo[1:]
+
+    def _fresh(self, point: tuple[float, ...], todo: range) -> range:
+        """Return those of the replications up to the first that the journal has."""
+        if self._journal is None:
+            return todo
+        journal = self._journal
+        known = (n for n, k in enumerate(todo) if (*point, self._first + k) in journal)
+        return todo[: next(known, len(todo))]
+
+    def _shared(
+        self, crew: Crew, values: Mapping[str, float], point: tuple[float, ...], todo: range
+    ) -> Iterator[tuple[float, ...]]:
+        """Yield the responses of a point's replications, made by the crew."""
+        places = range(self._first + todo.start, self._first + todo.stop)
+        index = places.start
+        for rows in crew.make(self._config, values, self._streams.seed, self._columns, places):
+            for row in map(tuple, rows.tolist()):
+                if self._journal is not None:
+                    self._journal[(*point, index)] = row
+                index += 1
+                yield row
 
     def _replication(
         self, model: Model[object], point: tuple[float, ...], k: int
@@ -120,7 +160,10 @@ class Evaluator:
         address = (*point, self._first + k)
         if self._journal is not None and address in self._journal:
             return self._journal[address]
+        started = time.perf_counter()
         responses = row_of(model, model.run(self._draw(model, k)).responses)
+        if self._crew:
+            self._crew.note(time.perf_counter() - started)
         row = tuple(responses[self._columns].tolist())
         if self._journal is not None:
             self._journal[address] = row

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,16 @@ from valmatch.config.numerals import real_number
 from valmatch.config.spans import MOST, span
 from valmatch.durations import in_unit
 from valmatch.errors import InputError, option
-from valmatch.execution.interruption import Stopped, stop_on_signal
+from valmatch.execution.interruption import stop_on_signal
+from valmatch.execution.shards import WHOLE, Shard
 from valmatch.model import Model
 from valmatch.nearest import hint
-from valmatch.optimization.journal import open_journal
+from valmatch.optimization.journal import FileJournal, open_journal
+from valmatch.optimization.parallel_runs import Job, hire, run_all
 from valmatch.optimization.prices import quotients
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.run import RunSpec, Settings, SolverRun, failures, run_solver
+from valmatch.optimization.run import RunSpec, Settings, SolverRun, failures
 from valmatch.optimization.solvers.registry import algorithm, check
 from valmatch.optimization.verdict import Verdict, verdict
 from valmatch.printable import shortened, shown
@@ -32,8 +34,16 @@ from valmatch.simulator import build
 from valmatch.statistics.estimates import Estimate
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
+from valmatch.storage.run_folder import RunFolder
 
-__all__ = ["Frontier", "Sweep", "parse_sweep", "trace_frontier"]
+__all__ = [
+    "AskedFrontier",
+    "Frontier",
+    "Sweep",
+    "conclude_frontier",
+    "parse_sweep",
+    "trace_frontier",
+]
 
 
 @dataclass(frozen=True)
@@ -63,8 +73,10 @@ class Frontier(Result):
     ----------
     config, sweep, solver, settings : Config
         What was asked for.
-    verdicts : sequence of Verdict
-        One for each value; fewer if the sweep was stopped.
+    shard : Shard
+        The part of the values that was solved for.
+    solved : mapping of int to Verdict
+        By the place of the value in the sweep, in order; fewer if the sweep was stopped.
     failures : sequence of str
         A line if a solver of one's own did what it may not.
     stopped : str
@@ -78,7 +90,8 @@ class Frontier(Result):
     sweep: Sweep
     solver: str
     settings: Settings
-    verdicts: Sequence[Verdict]
+    shard: Shard
+    solved: Mapping[int, Verdict]
     failures: Sequence[str] = ()
     stopped: str = ""
     folder: Path | None = None
@@ -93,7 +106,7 @@ class Frontier(Result):
     @property
     def complete(self) -> bool:
         """Whether all values were solved for."""
-        return len(self.verdicts) == len(self.sweep.points)
+        return len(self.solved) == len(self.shard.indices(len(self.sweep.points)))
 
     @property
     def status(self) -> str:
@@ -103,13 +116,17 @@ class Frontier(Result):
         return "failed" if self.failures else "complete"
 
     @property
+    def verdicts(self) -> list[tuple[float, Verdict]]:
+        """The values that were solved for, each with what was found."""
+        return [(self.sweep.points[place], found) for place, found in self.solved.items()]
+
+    @property
     def feasible(self) -> list[bool]:
         """Whether each point is certified."""
-        return [one.feasible is True for one in self.verdicts]
+        return [one.feasible is True for one in self.solved.values()]
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
-        values = zip(self.sweep.points, self.verdicts, strict=False)
         return {
             "model": self.config.model,
             "config_id": config_id(self.config),
@@ -119,7 +136,8 @@ class Frontier(Result):
             "algorithm": algorithm(self.solver),
             "budget": self.settings.budget,
             "sweep": self.sweep.name,
-            "frontier": [{self.sweep.name: value, **one.as_dict()} for value, one in values],
+            **({} if self.shard == WHOLE else {"shard": str(self.shard)}),
+            "frontier": [{self.sweep.name: value, **one.as_dict()} for value, one in self.verdicts],
             "prices": [
                 {"from": low, "to": high, "objective_per_unit_of_bound": slope.as_dict()}
                 for low, high, slope in self.prices
@@ -129,7 +147,7 @@ class Frontier(Result):
     def columns(self) -> dict[str, list[Any]]:
         """Return the columns of ``frontier.csv``: a row for each value."""
         rows = []
-        for value, one in zip(self.sweep.points, self.verdicts, strict=False):
+        for value, one in self.verdicts:
             found = one.objective
             row = {
                 f"sweep.{self.sweep.name}": value,
@@ -195,6 +213,57 @@ def _listed(values: Sequence[str]) -> list[float] | None:
     return points if len(set(points)) == len(points) <= MOST else None
 
 
+@dataclass(frozen=True)
+class AskedFrontier:
+    """What a sweep is to make.
+
+    Attributes
+    ----------
+    config, problem, settings : Config, Problem, Settings
+        What is solved, and what all runs have in common.
+    sweep : Sweep
+        The values.
+    solver : str
+        What solves for each of them.
+    confidence : float
+        Level of the intervals.
+    shard : Shard
+        The values to solve for.
+    """
+
+    config: Config
+    problem: Problem
+    settings: Settings
+    sweep: Sweep
+    solver: str
+    confidence: float
+    shard: Shard = WHOLE
+
+    @property
+    def jobs(self) -> dict[int, Job]:
+        """The runs of the shard by place; all start alike, so that none waits for another."""
+        name, values, task = self.sweep.name, self.sweep.points, RunSpec(self.solver, 0)
+        places = self.shard.indices(len(values))
+        return {place: (_posed(self.problem, name, values[place]), task) for place in places}
+
+    @contextmanager
+    def kept_in(
+        self, out: Path | None, resume: bool
+    ) -> Iterator[tuple[RunFolder | None, FileJournal | None]]:
+        """Claim a folder for the files of the sweep, if there is one."""
+        identity = {
+            "problem_id": problem_id(self.config),
+            "seed": self.settings.seed,
+            "solver": self.solver,
+            "budget": self.settings.budget,
+            "sweep": self.sweep.text,
+            "shard": None if self.shard == WHOLE else str(self.shard),
+        }
+        facts = {"confidence": self.confidence}
+        with ExitStack() as stack:
+            yield open_journal(stack, out, self.config, self.problem, identity, resume, facts=facts)
+
+
 def trace_frontier(
     config: Config,
     sweep: Sweep,
@@ -203,86 +272,90 @@ def trace_frontier(
     seed: int,
     *,
     workers: int = 1,
+    executor: str | None = None,
+    scheduler: str | None = None,
+    shard: Shard = WHOLE,
     confidence: float = 0.95,
     max_seconds: float = math.inf,
     out: Path | None = None,
     resume: bool = False,
     progress: Callable[[int], None] = lambda done: None,
     warn: Callable[[str], None] = lambda text: None,
+    detail: Callable[[str], None] = lambda text: None,
 ) -> Frontier:
-    """Solve a problem for each value of a sweep, each search starting from the last solution.
+    """Solve a problem for each value of a sweep.
 
-    Parameters are those of `valmatch.optimize`; the searches follow one another,
-    so that `workers` are of no use here.
+    Parameters are those of `valmatch.optimize`; the shard is one of the values.
     """
     model = build(config, warn=warn)
-    if workers > 1:
-        warn(
-            f"{option('workers')} has no effect on a sweep: each search starts from the last"
-            " solution"
-        )
     problem = problem_of(config, model)
     check([solver])
     arguments.whole("budget", budget)
     settings = Settings(budget, seed, 1.0 - confidence)
-    identity = {
-        "problem_id": problem_id(config),
-        "seed": seed,
-        "solver": solver,
-        "budget": budget,
-        "sweep": sweep.text,
-    }
-    verdicts: list[Verdict] = []
-    runs: list[SolverRun] = []
-    start = None
+    asked = AskedFrontier(config, problem, settings, sweep, solver, confidence, shard)
+    jobs = asked.jobs
     with ExitStack() as stack:
-        folder, journal = open_journal(stack, out, config, problem, identity, resume)
         stop = stack.enter_context(stop_on_signal(max_seconds))
-        with suppress(Stopped):
-            for value in sweep.points:
-                posed, task = _posed(problem, sweep.name, value), RunSpec(solver, 0, start)
-                run = run_solver(config, posed, task, settings, journal, progress, stop.check)
-                found = verdict(model, posed, [run], confidence)
-                assert found is not None
-                verdicts.append(found)
-                runs.append(run)
-                start = run.certificate.unit
-        frontier = Frontier(
-            config,
-            sweep,
-            solver,
-            settings,
-            verdicts,
-            failures(runs),
-            stop.reason,
-            out,
-            _prices(config, model, sweep, verdicts, runs, confidence),
+        hired = stack.enter_context(
+            hire(config, len(jobs), stop, workers, executor, scheduler, warn, detail)
         )
-        if folder:
-            write_csv(folder.path / "frontier.csv", frontier.columns())
-            with write_atomically(folder.path / "summary.json") as file:
-                file.write(to_json(frontier.summary()))
-            folder.close(frontier.status, points=len(verdicts))
+        folder, journal = stack.enter_context(asked.kept_in(out, resume))
+        made = run_all(config, list(jobs.values()), settings, hired, journal, progress, stop)
+        runs = dict(zip(jobs, list(made), strict=False))
+        return conclude_frontier(asked, model, runs, folder, journal, stop.reason)
+
+
+def conclude_frontier(
+    asked: AskedFrontier,
+    model: Model[object],
+    runs: Mapping[int, SolverRun],
+    folder: RunFolder | None,
+    journal: FileJournal | None,
+    stopped: str,
+) -> Frontier:
+    """Say what the runs of a sweep came to, by place; write that if there is a folder."""
+    jobs, solved = asked.jobs, {}
+    for place, run in runs.items():
+        found = verdict(model, jobs[place][0], [run], asked.confidence)
+        assert found is not None
+        solved[place] = found
+    frontier = Frontier(
+        asked.config,
+        asked.sweep,
+        asked.solver,
+        asked.settings,
+        asked.shard,
+        solved,
+        failures(list(runs.values())),
+        stopped,
+        folder.path if folder else None,
+        _prices(asked, model, solved, runs),
+    )
+    if folder:
+        if journal and frontier.complete:
+            journal.settle()
+        write_csv(folder.path / "frontier.csv", frontier.columns())
+        with write_atomically(folder.path / "summary.json") as file:
+            file.write(to_json(frontier.summary()))
+        folder.close(frontier.status, points=len(solved))
     return frontier
 
 
 def _prices(
-    config: Config,
+    asked: AskedFrontier,
     model: Model[object],
-    sweep: Sweep,
-    verdicts: Sequence[Verdict],
-    runs: Sequence[SolverRun],
-    confidence: float,
+    solved: Mapping[int, Verdict],
+    runs: Mapping[int, SolverRun],
 ) -> list[tuple[float, float, Estimate]]:
     """Return what a swept bound costs; the runs tested their points on the same replications."""
-    if sweep.name not in config.optimize.constraints:
+    if asked.sweep.name not in asked.config.optimize.constraints or asked.shard != WHOLE:
         return []
-    made = zip(sweep.points, verdicts, runs, strict=False)
-    certified = [(value, run) for value, found, run in made if found.feasible is True]
-    objectives = [run.certificate.outcomes[:, 0] for _, run in certified]
-    if config.one_history:
+    certified = [place for place, found in solved.items() if found.feasible is True]
+    values = [asked.sweep.points[place] for place in certified]
+    objectives = [runs[place].certificate.outcomes[:, 0] for place in certified]
+    if asked.config.one_history:
         objectives = [one[:1] for one in objectives]
-    return quotients([value for value, _ in certified], objectives, model.sampling, confidence)
+    return quotients(values, objectives, model.sampling, asked.confidence)
 
 
 def _posed(problem: Problem, name: str, value: float) -> Problem:

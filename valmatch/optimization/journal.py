@@ -15,13 +15,28 @@ from valmatch.storage.line_file import numbers, read_lines
 from valmatch.storage.output import cell, write_bytes
 from valmatch.storage.run_folder import RunFolder
 
-__all__ = ["JOURNAL", "FileJournal", "open_journal"]
+__all__ = [
+    "JOURNAL",
+    "JUDGED",
+    "Address",
+    "FileJournal",
+    "Row",
+    "open_journal",
+    "open_judged",
+    "read_journal",
+]
 
 Address = tuple[float, ...]
 Row = tuple[float, ...]
 
 
 JOURNAL = "evaluations.csv"
+
+JUDGED = "judged.csv"
+"""File of what points are truly worth, by so many fresh replications."""
+
+TRUTH = ("objective", "violation")
+"""Its columns after the point and the number of replications."""
 
 
 def open_journal(
@@ -32,10 +47,12 @@ def open_journal(
     identity: Mapping[str, object],
     resume: bool,
     at_least: Mapping[str, int] | None = None,
+    facts: Mapping[str, object] | None = None,
 ) -> tuple[RunFolder | None, FileJournal | None]:
     """Claim the folder of an optimisation and open its journal; nothing where `out` is None.
 
-    A run may go on with one that has less of what `at_least` counts.
+    A run may go on with one that has less of what `at_least` counts; the manifest also holds
+    `facts`.
     """
     if out is None:
         return None, None
@@ -48,12 +65,46 @@ def open_journal(
             resume=resume,
             kept_in=JOURNAL,
             at_least=at_least,
-            facts={**(at_least or {}), "optimize": config.optimize.model_dump(exclude_none=True)},
+            facts={
+                **(at_least or {}),
+                **(facts or {}),
+                "optimize": config.optimize.model_dump(exclude_none=True),
+            },
         )
     )
-    variables = [variable.name for variable in problem.variables]
-    journal = FileJournal(out / JOURNAL, variables, problem.responses, resume)
+    journal = FileJournal(out / JOURNAL, _names(problem), problem.responses, resume)
     return folder, stack.enter_context(closing(journal))
+
+
+def open_judged(
+    stack: ExitStack, out: Path | None, problem: Problem, resume: bool
+) -> FileJournal | None:
+    """Open the file of what points are truly worth, in a claimed folder; None without one."""
+    if out is None:
+        return None
+    judged = FileJournal(out / JUDGED, _names(problem), TRUTH, resume, "replications")
+    return stack.enter_context(closing(judged))
+
+
+def read_journal(folder: Path, name: str, problem: Problem) -> dict[Address, Row]:
+    """Return what one of the two files of a folder holds, {} where it is not there.
+
+    Raises
+    ------
+    InputError
+        If it is damaged; a torn last line is dropped.
+    """
+    judged = name == JUDGED
+    responses = TRUTH if judged else problem.responses
+    header = _header(_names(problem), "replications" if judged else "replication", responses)
+    try:
+        return _read(folder / name, header, len(problem.variables))[0]
+    except FileNotFoundError:
+        return {}
+
+
+def _names(problem: Problem) -> list[str]:
+    return [variable.name for variable in problem.variables]
 
 
 class FileJournal(MutableMapping[Address, Row]):
@@ -67,34 +118,29 @@ class FileJournal(MutableMapping[Address, Row]):
         Columns: the values of the variables, the index of the replication, the responses.
     resume : bool
         Read what an earlier run left. A torn last line, which a kill leaves, is dropped.
+    index : str
+        What the column of the index is called.
     """
 
     def __init__(
-        self, path: Path, variables: Sequence[str], responses: Sequence[str], resume: bool
+        self,
+        path: Path,
+        variables: Sequence[str],
+        responses: Sequence[str],
+        resume: bool,
+        index: str = "replication",
     ) -> None:
         self._path = path
-        self._width = len(variables)
         self._rows: dict[Address, Row] = {}
         self._used: dict[Address, None] = {}
-        self._header = header = ",".join([*variables, "replication", *responses]) + "\n"
-        kept = self._read(header) if resume and path.exists() else header
+        self._header = kept = _header(variables, index, responses)
+        if resume and path.exists():
+            self._rows, kept = _read(path, kept, len(variables))
         write_bytes(path, kept.encode())
         try:
             self._file: TextIO = path.open("a", encoding="utf-8", newline="")
         except OSError as error:
             raise RunError(f"{path}: cannot be written: {error.strerror}") from None
-
-    def _read(self, header: str) -> str:
-        """Take in the lines of the file; return them without a torn last one."""
-        lines, _ = read_lines(self._path, header)
-        for number, line in enumerate(lines, 2):
-            values = _values(line, header.count(",") + 1, self._width)
-            if values is None and number == len(lines) + 1:
-                return header + "".join(f"{one}\n" for one in lines[:-1])
-            if values is None:
-                raise InputError(f"{self._path}:{number}: damaged: {line[:60]!r}; remove this line")
-            self._rows[tuple(values[: self._width + 1])] = tuple(values[self._width + 1 :])
-        return header + "".join(f"{one}\n" for one in lines)
 
     def _write(self, text: str) -> None:
         try:
@@ -116,6 +162,15 @@ class FileJournal(MutableMapping[Address, Row]):
     def items(self) -> ItemsView[Address, Row]:
         """Return all entries, which are not used by that."""
         return self._rows.items()
+
+    def __contains__(self, address: object) -> bool:
+        return address in self._rows
+
+    def absorb(self, rows: Mapping[Address, Row]) -> None:
+        """Add what others have made, which is not used by that."""
+        new = {address: row for address, row in rows.items() if address not in self._rows}
+        self._rows |= new
+        self._write("".join(map(_line, new, new.values())))
 
     def __setitem__(self, address: Address, row: Row) -> None:
         self._used[address] = None
@@ -142,6 +197,24 @@ class FileJournal(MutableMapping[Address, Row]):
 
     def __len__(self) -> int:
         return len(self._rows)
+
+
+def _header(variables: Sequence[str], index: str, responses: Sequence[str]) -> str:
+    return ",".join([*variables, index, *responses]) + "\n"
+
+
+def _read(path: Path, header: str, variables: int) -> tuple[dict[Address, Row], str]:
+    """Return the rows of a file, and its lines without a torn last one."""
+    lines, _ = read_lines(path, header)
+    rows: dict[Address, Row] = {}
+    for number, line in enumerate(lines, 2):
+        values = _values(line, header.count(",") + 1, variables)
+        if values is None and number == len(lines) + 1:
+            return rows, header + "".join(f"{one}\n" for one in lines[:-1])
+        if values is None:
+            raise InputError(f"{path}:{number}: damaged: {line[:60]!r}; remove this line")
+        rows[tuple(values[: variables + 1])] = tuple(values[variables + 1 :])
+    return rows, header + "".join(f"{one}\n" for one in lines)
 
 
 def _line(address: Address, row: Row) -> str:

@@ -7,7 +7,6 @@ import pickle
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +18,14 @@ from valmatch.config.config import Config
 from valmatch.config.identity import config_id, problem_id
 from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError, option
-from valmatch.execution.executors import check_workers
-from valmatch.execution.interruption import Stopped, stop_on_signal
+from valmatch.execution.executors import LOCAL, check_workers
+from valmatch.execution.interruption import Stop, Stopped, stop_on_signal
+from valmatch.execution.shards import WHOLE, Shard, parse_shard
+from valmatch.model import Model
 from valmatch.optimization.afterwards import AGAINST_START, Afterwards, afterwards
-from valmatch.optimization.journal import open_journal
-from valmatch.optimization.parallel_runs import run_all
+from valmatch.optimization.asked import Asked, Kept
+from valmatch.optimization.crew import Crew
+from valmatch.optimization.parallel_runs import hire, run_all
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.recommended import RECOMMENDED, write_recommended
@@ -38,7 +40,7 @@ from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 
-__all__ = ["DEFAULT_BUDGET", "Study", "optimize"]
+__all__ = ["DEFAULT_BUDGET", "Study", "conclude", "optimize"]
 
 DEFAULT_BUDGET = 1000
 
@@ -51,8 +53,10 @@ class Study(Result):
     ----------
     config, problem, settings : Config
         What was asked for.
+    solvers : sequence of str
+        Names of the solvers.
     tasks : sequence of RunSpec
-        The runs asked for.
+        The runs asked for, of the shard.
     runs : sequence of SolverRun
         Those that were made; fewer if the study was interrupted.
     verdict : Verdict or None
@@ -64,11 +68,16 @@ class Study(Result):
     afterwards : Afterwards or None
         The recommended point beside the start, and what constraints cost; None where nothing is
         recommended, or the study was stopped before.
+    shard : Shard
+        The part of the runs that this study makes.
+    requested : int
+        The number of runs in all shards together.
     """
 
     config: Config
     problem: Problem
     settings: Settings
+    solvers: Sequence[str]
     tasks: Sequence[RunSpec]
     runs: Sequence[SolverRun]
     verdict: Verdict | None
@@ -76,6 +85,8 @@ class Study(Result):
     stopped: str = ""
     folder: Path | None = None
     afterwards: Afterwards | None = None
+    shard: Shard = WHOLE
+    requested: int = 1
 
     @property
     def title(self) -> str:
@@ -105,14 +116,15 @@ class Study(Result):
     @property
     def complete(self) -> bool:
         """Whether all runs were made, compared if there are several, and looked back upon."""
-        compared = self.comparison is not None or len(self.runs) < 2
+        compared = self.comparison is not None or self.requested < 2 or not self.tasks
         looked_back = self.afterwards is not None or not self.recommends
         return len(self.runs) == len(self.tasks) and compared and looked_back
 
     @property
     def recommends(self) -> bool:
-        """Whether the point that was found is recommended."""
-        return self.verdict is not None and self.verdict.feasible is not False
+        """Whether the point that was found is recommended, which a shard leaves to the whole."""
+        found = self.verdict
+        return self.shard == WHOLE and found is not None and found.feasible is not False
 
     @property
     def failures(self) -> list[str]:
@@ -134,12 +146,13 @@ class Study(Result):
             "config_id": config_id(self.config),
             "problem_id": problem_id(self.config),
             "seed": self.settings.seed,
-            "solver": ",".join(names := dict.fromkeys(task.solver for task in self.tasks)),
-            "algorithm": ",".join(map(algorithm, names)),
+            "solver": ",".join(self.solvers),
+            "algorithm": ",".join(map(algorithm, self.solvers)),
             "budget": self.settings.budget,
             "spent": sum(run.spent for run in self.runs),
             "runs": len(self.runs),
-            "requested": len(self.tasks),
+            "requested": self.requested,
+            **({} if self.shard == WHOLE else {"shard": str(self.shard)}),
             **found,
             **(self.afterwards.as_dict() if self.afterwards else {}),
         }
@@ -156,12 +169,16 @@ def optimize(
     *,
     macroreps: int = 1,
     workers: int = 1,
+    executor: str | None = None,
+    scheduler: str | None = None,
+    shard: Shard | str = WHOLE,
     confidence: float = 0.95,
     max_seconds: float = math.inf,
     out: PathLike | None = None,
     resume: bool = False,
     progress: Callable[[int], None] = lambda done: None,
     warn: Callable[[str], None] = lambda text: None,
+    detail: Callable[[str], None] = lambda text: None,
 ) -> Study:
     """Solve the problem of a config's `optimize` section by simulation.
 
@@ -183,7 +200,12 @@ def optimize(
     macroreps : int
         Independent runs of each solver.
     workers : int
-        Worker processes, one run each; no result depends on it.
+        Workers: several runs are made at once, in processes; a single run has the replications of
+        its larger evaluations shared among them. No result depends on it.
+    executor, scheduler : str or None
+        As of `valmatch.replicate`; on Dask, too, several runs are made at once.
+    shard : Shard or str
+        The runs to make, ``"I/K"``: every K-th one of each solver from I on.
     confidence : float
         Probability with which a point called feasible is so; level of the intervals.
     max_seconds : float
@@ -193,8 +215,9 @@ def optimize(
     resume : bool
         Use the replications that an interrupted study left in `out`, or a finished one with fewer
         `macroreps` or a smaller `budget`.
-    progress, warn : callables
-        Called with the number of further replications done; with each remark on the input.
+    progress, warn, detail : callables
+        Called with the number of further replications done; with each remark on the input; with
+        the number of workers.
 
     Raises
     ------
@@ -204,7 +227,8 @@ def optimize(
         If the run fails.
     """
     config = load(config)
-    named = _named(solvers, workers)
+    elsewhere = workers > 1 or executor not in (None, LOCAL) or scheduler is not None
+    named = _named(solvers, elsewhere)
     arguments.whole("budget", budget)
     arguments.whole("seed", seed)
     arguments.whole("macroreps", macroreps)
@@ -215,52 +239,83 @@ def optimize(
     model = build(config, warn=warn)
     problem = problem_of(config, model)
     settings = Settings(budget, seed, 1.0 - confidence)
-    tasks = [
-        RunSpec(name, run, factory=factory)
-        for (name, factory), run in product(named.items(), range(macroreps))
-    ]
-    identity = {
-        "problem_id": problem_id(config),
-        "seed": seed,
-        "solver": ",".join(named),
-    }
-    sizes = {"budget": budget, "macroreps": macroreps}
+    part = parse_shard(shard) if isinstance(shard, str) else shard
+    asked = Asked(config, problem, settings, named, macroreps, confidence, part)
+    jobs = [(problem, task) for task in asked.tasks]
     with ExitStack() as stack:
-        folder, journal = open_journal(stack, path, config, problem, identity, resume, sizes)
         stop = stack.enter_context(stop_on_signal(limit))
-        made = run_all(config, problem, tasks, settings, workers, journal, progress, stop)
-        runs = list(made)
-        comparison = None
-        if len(runs) > 1:
-            with suppress(Stopped):
-                comparison = compare(config, problem, settings, runs, stop.check)
-        study = Study(
-            config,
-            problem,
-            settings,
-            tasks,
-            runs,
-            verdict(model, problem, runs, confidence),
-            comparison,
-            folder=path,
+        hired = stack.enter_context(
+            hire(config, len(jobs), stop, workers, executor, scheduler, warn, detail)
         )
-        if study.recommends:
-            with suppress(Stopped):
-                stop.check()
-                best = best_run(runs)
-                found = afterwards(config, model, problem, best, settings, stop.check)
-                study = replace(study, afterwards=found)
-        study = replace(study, stopped=stop.reason)
-        if folder:
-            if journal and study.complete:
-                journal.settle()
-            _write(folder, study)
-            folder.close(study.status, runs=len(runs))
+        kept = stack.enter_context(asked.kept_in(path, resume))
+        made = run_all(config, jobs, settings, hired, kept.journal, progress, stop)
+        return conclude(asked, model, list(made), kept, stop, hired.crew)
+
+
+def conclude(
+    asked: Asked,
+    model: Model[object],
+    runs: Sequence[SolverRun],
+    kept: Kept,
+    stop: Stop,
+    crew: Crew | None = None,
+    stopped: str = "",
+) -> Study:
+    """Compare runs and say what they came to; write that if there is a folder.
+
+    Parameters
+    ----------
+    asked : Asked
+        What was asked for.
+    model : Model
+        Of its config.
+    runs : sequence of SolverRun
+        The runs that were made, in their order.
+    kept : Kept
+        Where files go.
+    stop : Stop
+        Says when it is time, and why the study was stopped.
+    crew : Crew or None
+        Shares the replications by which solvers are compared.
+    stopped : str
+        Why runs are missing, if that is not for `stop` to say.
+    """
+    comparison = None
+    if runs and asked.requested > 1:
+        with suppress(Stopped):
+            comparison = compare(
+                asked.config, asked.problem, asked.settings, runs, stop.check, crew, kept.judged
+            )
+    study = Study(
+        asked.config,
+        asked.problem,
+        asked.settings,
+        list(asked.solvers),
+        asked.tasks,
+        runs,
+        verdict(model, asked.problem, runs, asked.confidence),
+        comparison,
+        folder=kept.folder.path if kept.folder else None,
+        shard=asked.shard,
+        requested=asked.requested,
+    )
+    if study.recommends:
+        with suppress(Stopped):
+            stop.check()
+            best = best_run(runs)
+            found = afterwards(asked.config, model, asked.problem, best, asked.settings, stop.check)
+            study = replace(study, afterwards=found)
+    study = replace(study, stopped=stopped or stop.reason)
+    if kept.folder:
+        if study.complete:
+            kept.settle()
+        _write(kept.folder, study)
+        kept.folder.close(study.status, runs=len(runs))
     return study
 
 
 def _named(
-    solvers: str | SolverFactory | Sequence[str | SolverFactory], workers: int
+    solvers: str | SolverFactory | Sequence[str | SolverFactory], elsewhere: bool
 ) -> Mapping[str, SolverFactory | None]:
     """Return the solvers by name, those that are given as functions with them."""
     several: Sequence[Any] = solvers if isinstance(solvers, list | tuple) else [solvers]
@@ -269,7 +324,7 @@ def _named(
         raise InputError(f"{option('solvers')}: {shown(solvers)} (allowed: {what})")
     named = check(several)
     for name, factory in named.items():
-        if workers > 1 and factory is not None and not _travels(factory):
+        if elsewhere and factory is not None and not _travels(factory):
             raise InputError(
                 f"{option('solvers')}: {shown(name)} cannot be sent to worker processes (allowed: a"
                 f" function or class that a module defines, or {option('workers=1')})"

@@ -26,6 +26,7 @@ from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.journal import open_journal
 from valmatch.optimization.nondominated import nondominated
 from valmatch.optimization.optimize import DEFAULT_BUDGET
+from valmatch.optimization.parallel_runs import hire
 from valmatch.optimization.problem import Constraint, Problem, Term
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.run import SOLVER_SOURCE, STAGE
@@ -174,12 +175,16 @@ def pareto_front(
     budget: int = DEFAULT_BUDGET,
     seed: int = 1,
     *,
+    workers: int = 1,
+    executor: str | None = None,
+    scheduler: str | None = None,
     confidence: float = 0.95,
     max_seconds: float = math.inf,
     out: PathLike | None = None,
     resume: bool = False,
     progress: Callable[[int], None] = lambda done: None,
     warn: Callable[[str], None] = lambda text: None,
+    detail: Callable[[str], None] = lambda text: None,
 ) -> Front:
     """Find the rules of which no other is better in all of several objectives.
 
@@ -194,8 +199,10 @@ def pareto_front(
         What to optimise.
     objectives : str or sequence of str
         Responses to be minimised, at least two; none: those of the config's `objectives`.
-    budget, seed, confidence, max_seconds, out, resume, progress, warn
+    budget, seed, workers, executor, scheduler, confidence, max_seconds, out, resume, progress, warn
         As of `valmatch.optimize`; the confidence is that of each point.
+    detail : callable
+        Likewise.
 
     Raises
     ------
@@ -220,10 +227,15 @@ def pareto_front(
         "pareto": ",".join(f"{term.weight:+g} {term.response}" for term in terms),
     }
     with ExitStack() as stack:
-        folder, journal = open_journal(stack, path, loaded, posed, identity, resume)
         stop = stack.enter_context(stop_on_signal(limit))
+        hired = stack.enter_context(
+            hire(loaded, 1, stop, workers, executor, scheduler, warn, detail)
+        )
+        folder, journal = open_journal(
+            stack, path, loaded, posed, identity, resume, facts={"confidence": confidence}
+        )
         stages = [
-            Evaluator(loaded, posed, seed, k * STAGE, budget, journal=journal, check=stop.check)
+            Evaluator(loaded, posed, seed, k * STAGE, budget, journal, stop.check, hired.crew)
             for k in (0, 1)
         ]
         tested: list[_Tested] = []

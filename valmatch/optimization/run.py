@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.config.config import Config
+from valmatch.optimization.crew import Crew
 from valmatch.optimization.evaluation import BudgetSpent, Evaluator, Journal
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.selection import Certificate, certify, replications_of_test
@@ -48,15 +49,12 @@ class RunSpec:
     macrorep : int
         Index of the run among those of this solver; runs of the same index meet the same
         replications, whatever the solver.
-    start : numpy.ndarray or None
-        Starting solution in the unit cube, or None for the problem's.
     factory : callable or None
         Makes the solver, if it was given as a function.
     """
 
     solver: str
     macrorep: int
-    start: Floats | None = None
     factory: SolverFactory | None = None
 
 
@@ -151,6 +149,7 @@ def run_solver(
     journal: Journal | None = None,
     progress: Callable[[int], None] = lambda done: None,
     check: Callable[[], None] = lambda: None,
+    crew: Crew | None = None,
 ) -> SolverRun:
     """Search with one solver and certify what it found.
 
@@ -170,19 +169,20 @@ def run_solver(
         Called with the number of further replications done.
     check : callable
         Called before each replication; ends the run by what it raises.
+    crew : Crew or None
+        Makes the replications of large evaluations; None: all are made here.
     """
     budget, seed = settings.budget, settings.seed
     base = task.macrorep * RUN
 
     def evaluator(stage: int, limit: int) -> Evaluator:
         first = base + stage * STAGE
-        return Evaluator(config, problem, seed, first, limit, journal=journal, check=check)
+        return Evaluator(config, problem, seed, first, limit, journal, check, crew)
 
     search = evaluator(0, search_budget(budget))
-    start = problem.start if task.start is None else task.start
     rng = Streams(seed).stream(task.macrorep, SOLVER_SOURCE)
     test = replications_of_test(budget - search.budget)
-    solver = make(task.solver, problem, search.budget, rng, start, test, task.factory)
+    solver = make(task.solver, problem, search.budget, rng, problem.start, test, task.factory)
     evaluations: list[Evaluation] = []
     while (request := solver.ask()) is not None:
         before = search.spent

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from valmatch.config.config import Config
 from valmatch.optimization.best_known import best_known
-from valmatch.optimization.evaluation import Evaluator
+from valmatch.optimization.crew import Crew
+from valmatch.optimization.evaluation import Evaluator, Journal
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.run import Settings, SolverRun
 from valmatch.optimization.selection import replications_of_test
@@ -83,15 +84,21 @@ def compare(
     settings: Settings,
     runs: Sequence[SolverRun],
     check: Callable[[], None] = lambda: None,
+    crew: Crew | None = None,
+    judged: Journal | None = None,
 ) -> SolverComparison:
     """Judge what runs recommended, in the end and on the way, by common fresh replications.
 
     A point counts as truly feasible if the mean excess over every bound is <= 0. Gaps are relative
     to the best known objective of the problem, or else to the best point of the experiment.
-    `check` is called before each replication, and ends the comparison by what it raises.
+    `check` is called before each replication, and ends the comparison by what it raises; `crew`
+    makes the replications if there is one. What `judged` holds is not judged again.
     """
     post = post_replications(settings.budget)
-    judge = _judge(config, problem, settings.seed, post, check)
+    evaluator = Evaluator(
+        config, problem, settings.seed, POST_FIRST, budget=1 << 62, check=check, crew=crew
+    )
+    judge = _judge(problem, evaluator, post, {} if judged is None else judged)
     finals = [judge(run.certificate.unit) for run in runs]
     known = best_known(config)
     feasible = [truth.objective for truth in finals if truth.feasible]
@@ -147,17 +154,19 @@ def post_replications(budget: int) -> int:
 
 
 def _judge(
-    config: Config, problem: Problem, seed: int, post: int, check: Callable[[], None]
+    problem: Problem, evaluator: Evaluator, post: int, judged: Journal
 ) -> Callable[[Floats], _Truth]:
-    """Return a function that says what a point is worth."""
-    evaluator = Evaluator(config, problem, seed, POST_FIRST, budget=1 << 62, check=check)
+    """Return a function that says what a point is worth, each judged once."""
 
     def judge(unit: Floats) -> _Truth:
-        outcomes = evaluator.evaluate(unit, post)
-        if np.isnan(outcomes).any():
+        address = (*problem.point(unit).values(), float(post))
+        if address not in judged:
+            mean = evaluator.evaluate(unit, post).mean(axis=0)
+            judged[address] = float(mean[0]), float(mean[1:].max(initial=0.0))
+        objective, violation = judged[address]
+        if np.isnan([objective, violation]).any():
             return _Truth(np.nan, np.inf)
-        mean = outcomes.mean(axis=0)
-        return _Truth(float(mean[0]), float(mean[1:].max(initial=0.0)))
+        return _Truth(objective, violation)
 
     return judge
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,6 +59,7 @@ def paired(
     values_b: Floats,
     confidence: float = 0.95,
     samplings: tuple[Sampling, Sampling] = (INDEPENDENT, INDEPENDENT),
+    replications: Sequence[int] = (),
 ) -> list[PairedDifference]:
     """Compare systems A and B, response by response.
 
@@ -70,6 +72,8 @@ def paired(
         Level of the intervals, in (0, 1).
     samplings : tuple of Sampling
         What the replications of each are samples of. Where it is the same, so are the differences.
+    replications : sequence of int
+        Which replications they are, where that is known.
 
     Raises
     ------
@@ -79,17 +83,21 @@ def paired(
     if values_a.shape != values_b.shape:
         raise ValueError(f"shapes {values_a.shape} and {values_b.shape} cannot be paired")
     columns = zip(values_a.T, values_b.T, strict=True)
-    return [_compare(a, b, confidence, samplings) for a, b in columns]
+    return [_compare(a, b, confidence, samplings, replications) for a, b in columns]
 
 
 def _compare(
-    a: Floats, b: Floats, confidence: float, samplings: tuple[Sampling, Sampling]
+    a: Floats,
+    b: Floats,
+    confidence: float,
+    samplings: tuple[Sampling, Sampling],
+    replications: Sequence[int],
 ) -> PairedDifference:
     undefined = np.isnan(a) | np.isnan(b)
     # Of a log and something else: neither says how far the difference may be off.
     common = samplings[0] if samplings[0] == samplings[1] else OneHistory()
     first, second, difference = (
-        one.estimate(np.where(undefined, np.nan, values), confidence)
+        one.estimate(np.where(undefined, np.nan, values), confidence, replications)
         for one, values in zip((*samplings, common), (a, b, b - a), strict=True)
     )
     return PairedDifference(first, second, difference, _variance_ratio(first, second, difference))

@@ -13,7 +13,18 @@ from valmatch.errors import InputError
 from valmatch.fields import allowed, schema_at
 from valmatch.storage.json_file import read_json
 
-__all__ = ["MANIFEST", "ConfigFacts", "Count", "Facts", "Id", "Manifest", "Seed", "read_manifest"]
+__all__ = [
+    "MANIFEST",
+    "ConfigFacts",
+    "Count",
+    "Facts",
+    "Id",
+    "Level",
+    "Manifest",
+    "Seed",
+    "command_of",
+    "read_manifest",
+]
 
 MANIFEST = "manifest.json"
 
@@ -86,6 +97,14 @@ class Manifest(Facts):
     def get(self, key: str) -> Any:  # noqa: ANN401 - of what is not known here, any type
         """Return an entry, None where there is none."""
         return getattr(self, key, None)
+
+
+def command_of(folder: Path) -> str:
+    """Return the command that made a folder, "" if none is known."""
+    try:
+        return read_manifest(folder, Manifest).command
+    except (OSError, InputError):
+        return ""
 
 
 M = TypeVar("M", bound=Manifest)

@@ -1,0 +1,105 @@
+"""Workers that share the replications of a point, where there are enough of them to pay."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.config.config import Config
+from valmatch.execution.chunks import TARGET, Chunks
+from valmatch.execution.executors import WorkerPool
+from valmatch.execution.interruption import Stop, Stopped
+from valmatch.optimization.problem_of_config import with_factors
+from valmatch.simulator import build, run
+
+__all__ = ["Crew"]
+
+Floats = NDArray[np.float64]
+
+WORTH = 0.05
+"""Seconds of work in an evaluation from which on it is shared: long against handing it out."""
+
+
+class Crew:
+    """Makes replications of points by several workers; no replication depends on them.
+
+    Parameters
+    ----------
+    pool : WorkerPool
+        Who works.
+    stop : Stop
+        Says when it is time.
+    """
+
+    def __init__(self, pool: WorkerPool, stop: Stop) -> None:
+        self._pool, self._stop = pool, stop
+        self._seconds: float | None = None
+
+    def note(self, seconds: float) -> None:
+        """Note the time that a replication took here, recent ones counting most."""
+        if self._seconds is None:
+            self._seconds = 0.0  # the first one may have loaded the compiled code
+        else:
+            self._seconds = 0.5 * (self._seconds + seconds) if self._seconds else seconds
+
+    def pays(self, n: int) -> bool:
+        """Return whether so many replications are worth sharing, by those made here so far."""
+        return n > 1 and n * (self._seconds or 0.0) >= WORTH
+
+    def make(
+        self,
+        config: Config,
+        values: Mapping[str, float],
+        seed: int,
+        columns: Sequence[int],
+        todo: range,
+    ) -> Generator[Floats]:
+        """Yield the rows of a point's replications in order, as they are made.
+
+        Parameters
+        ----------
+        config : Config
+            The config whose factors the point replaces.
+        values : mapping of str to float
+            The point.
+        seed : int
+            Seed of all random numbers.
+        columns : sequence of int
+            The responses wanted.
+        todo : range
+            The replications.
+
+        Raises
+        ------
+        Stopped
+            If it is time to stop before all are made.
+        """
+        size = max(1, int(TARGET / (self._seconds or TARGET)))
+        work = partial(_made, config, dict(values), seed, list(columns))
+        left = len(todo)
+        with closing(Chunks(self._pool, work, size).run(todo, self._stop)) as pieces:
+            for rows in pieces:
+                left -= len(rows)
+                yield rows
+        if left:
+            raise Stopped
+
+
+def _made(
+    config: Config,
+    values: Mapping[str, float],
+    seed: int,
+    columns: Sequence[int],
+    replications: range,
+    check: Callable[[], None] = lambda: None,
+) -> tuple[Floats, float]:
+    """Make replications of a point in a worker; return them and the seconds they took."""
+    started = time.perf_counter()
+    model = build(config, with_factors(config, values))
+    rows = run(model, seed, replications, check=check).responses[:, columns]
+    return rows, time.perf_counter() - started
