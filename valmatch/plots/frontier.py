@@ -20,6 +20,7 @@ __all__ = ["draw", "read_frontier"]
 
 MARKS = {"true": ("o", GOOD, GOOD), "undecided": ("s", GREY, "white"), "false": ("X", BAD, BAD)}
 NAMES = {"true": "certified", "undecided": "undecided", "false": "not feasible"}
+ON_A_LOG = {**NAMES, "true": "feasible on this log"}
 
 
 def draw(run: RunFiles) -> Figure:
@@ -78,7 +79,8 @@ def _means(
 ) -> None:
     """Draw means with intervals, with a mark that says whether the point is certified."""
     mean = np.array([one.mean for one in means])
-    half = np.nan_to_num(np.array([one.high - one.mean for one in means]))
+    half = np.array([one.high - one.mean for one in means])
+    names = ON_A_LOG if np.isnan(half).all() else NAMES
     axes.plot(values, mean, color=GREY, linewidth=0.9)
     for answer in ANSWERS:
         own = np.array([one.feasible == answer for one in found])
@@ -87,11 +89,11 @@ def _means(
             axes.errorbar(
                 values[own],
                 mean[own],
-                yerr=half[own],
+                yerr=np.nan_to_num(half[own]),
                 fmt=marker,
                 color=colour,
                 markerfacecolor=face,
                 markersize=6,
-                label=NAMES[answer],
+                label=names[answer],
                 rasterized=values.size > MOST_VECTOR_MARKS,
             )

@@ -118,7 +118,7 @@ def _panel(axes: Axes, search: SearchHistory, means: Floats, final: Mean, role: 
         markersize=11,
         color="black",
         markeredgecolor="white",
-        label=f"{role}, on fresh replications",
+        label=f"{role}, on {'this log' if np.isnan(half) else 'fresh replications'}",
     )
     axes.set_xlim(-0.02 * search.total, 1.02 * search.total)
     undefined = int(np.isnan(means).sum())
