@@ -6,8 +6,8 @@ import csv
 import json
 import math
 import shutil
-from collections.abc import Callable, Iterator
-from itertools import pairwise, product
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations, pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -245,9 +245,9 @@ def test_small_files_in_which_no_text_is_cut_or_overlaps(
     figures: dict[str, Figure] = {}
     save = style.save
 
-    def keep(found: dict[str, Figure], folder: Path) -> list[Path]:
+    def keep(found: dict[str, Figure], folder: Path, formats: Sequence[str]) -> list[Path]:
         figures.update(found)
-        return save(found, folder)
+        return save(found, folder, formats)
 
     monkeypatch.setattr(style, "save", keep)
     monkeypatch.setattr(style, "DPI", 100)  # that of the canvas below: texts have the same places
@@ -271,6 +271,9 @@ def assert_legible(figure: Any) -> None:  # noqa: ANN401
     for axes in figure.axes:
         texts += [axes.xaxis.label, axes.yaxis.label, axes.title, axes._left_title]
         texts += [axes._right_title, axes.get_legend()]
+        titles = (axes.title, axes._left_title, axes._right_title)
+        placed = [text.get_window_extent(renderer) for text in titles if text.get_text()]
+        assert not any(a.overlaps(b) for a, b in combinations(placed, 2)), titles
         for axis in (axes.xaxis, axes.yaxis):
             labels = [tick.label1 for tick in axis._update_ticks()]
             labels = [text for text in labels if text.get_text() and text.get_visible()]
@@ -495,7 +498,7 @@ def test_histograms(made: Path) -> None:
         assert " ± " in axes.get_title()
     labels = [axes.get_xlabel() for axes in figure.axes]
     assert "avg_wait_time [minutes]" in labels
-    assert "avg_team_diff [Elo\N{NO-BREAK SPACE}points]" in labels
+    assert "avg_team_diff [Elo points]" in labels
 
 
 @pytest.mark.parametrize("resample", ["block", "null"])
@@ -559,7 +562,7 @@ def test_distributions_of_the_policies(made: Path) -> None:
     found = json.loads((folder / "summary.json").read_text())["responses"]
     figure = drawn(folder, responses)["responses"]
     panels = {axes.get_xlabel().replace("\n", " "): axes for axes in figure.axes}
-    axes = panels["squared_error, games 1-60 [skill\N{NO-BREAK SPACE}squared]"]
+    axes = panels["squared_error, games 1-60 [skill squared]"]
     values = np.sort(column(folder / "replications.csv", "squared_error.draw_chance.1-60"))
     steps = line(axes, "DrawChance")
     assert np.array_equal(steps[0, :-1], values)
@@ -653,17 +656,37 @@ def test_a_cloud_is_coloured_by_the_second_factor(made: Path) -> None:
     assert figure.axes[-1].get_xlabel() == "wait_thresh [hours]"
 
 
-def test_more_factors_have_a_panel_each(made: Path) -> None:
+def test_three_factors_have_a_panel_for_each_value_of_one(made: Path) -> None:
     figure = drawn(made / "cube", design)["design"]
-    grid = np.array(figure.axes).reshape(3, 3)
+    # Two panels for each of three responses; the means of team_diff and player_diff at each team.
+    titles = [axes.get_title() for axes in figure.axes]
+    assert titles[:4] == ["team_num = 1", "team_num = 2"] * 2
+    assert titles[4] == "team_num = 1\nundefined in 120 of 120"
+    first, second = figure.axes[:2]
+    assert first.get_ylabel() == "avg_team_diff [Elo points]"
+    assert first.get_ylim() == second.get_ylim()
+    found = [marks.tolist() for marks, _ in bars(second)]
+    assert found == [[[1.0, 2.0], [110.0, 150.0]], [[1.0, 2.0], [130.0, 170.0]]]
+    assert first.get_xlabel() == "team_diff [Elo points]"
+    (legend,) = figure.legends
+    assert legend.get_title().get_text() == "player_diff [Elo points]"
+    assert [text.get_text() for text in legend.get_texts()] == ["1", "2"]
+
+
+def test_more_factors_have_a_panel_each(tmp_path: Path) -> None:
+    sides = {name: [1, 2] for name in ("team_diff", "player_diff", "team_num", "team_slack")}
+    designed(tmp_path, sides)
+    figure = drawn(tmp_path, design)["design"]
+    grid = np.array(figure.axes).reshape(3, 4)
     assert [axes.get_xlabel() for axes in grid[-1]] == [
         "team_diff [Elo points]",
         "player_diff [Elo points]",
         "team_num [players]",
+        "team_slack [Elo points]",
     ]
-    for k in range(3):
+    for k in range(4):
         marks, _ = next(bars(grid[0, k]))
-        assert sorted(marks[1].tolist()) == [100.0 + 10.0 * i for i in range(8)]
+        assert sorted(marks[1].tolist()) == [100.0 + 10.0 * i for i in range(16)]
 
 
 def test_a_large_design_stays_small_as_a_file(tmp_path: Path) -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
+import math
+import statistics
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.command import Outcome, valmatch
 from tests.queue_logs import COLUMNS, DIRTY, write_log
+from valmatch import plot as valmatch_plot
 from valmatch.config.loading import load
 
 CONFIG = """\
@@ -34,6 +38,9 @@ optimize:
 """
 
 
+BANDS = ("bottom_10%", "10-50%", "50-90%", "90-99%", "top_1%")
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -51,6 +58,36 @@ def done(*command: object) -> Outcome:
 def table(path: str) -> list[dict[str, str]]:
     with Path(path).open() as file:
         return list(csv.DictReader(file))
+
+
+def quantile(values: list[float], share: float) -> float:
+    """Return the quantile of sorted values, between two of them in proportion."""
+    place = share * (len(values) - 1)
+    low = math.floor(place)
+    high = min(low + 1, len(values) - 1)
+    return values[low] + (place - low) * (values[high] - values[low])
+
+
+def figures(folder: str) -> dict[str, float]:
+    """Return what the tables of a day say of its bands and its fairness, row by row."""
+    gaps = [float(one["team_diff"]) for one in table(f"{folder}/matches.csv")]
+    found = {"win_gap": statistics.fmean(1 / (1 + 10 ** (-gap / 400)) - 0.5 for gap in gaps)}
+    players = table(f"{folder}/players.csv")
+    ratings = sorted(float(one["rating"]) for one in players)
+    shares = (0.0, 0.1, 0.5, 0.9, 0.99, 1.0)
+    edges = [quantile(ratings, share) for share in shares]
+    edges[-1] = math.inf
+    for name, low, high in zip(BANDS, edges, edges[1:], strict=False):
+        own = [one for one in players if low <= float(one["rating"]) < high]
+        matched = [one for one in own if one["match"]]
+        waits = sorted(float(one["wait_minutes"]) for one in matched)
+        found[f"matched_fraction.{name}"] = len(matched) / len(own)
+        found[f"avg_wait_time.{name}"] = statistics.fmean(waits)
+        found[f"wait_p50.{name}"] = quantile(waits, 0.5)
+        found[f"wait_p95.{name}"] = quantile(waits, 0.95)
+        mean = statistics.fmean(gaps[int(one["match"])] for one in matched)
+        found[f"avg_team_diff.{name}"] = mean
+    return found
 
 
 def test_the_log_of_two_days_is_simulated_whole(folder: Path) -> None:
@@ -89,9 +126,57 @@ def test_from_the_log_to_a_recommended_config(folder: Path) -> None:
     assert {name: factors[name] for name in point} == point
     again = json.loads(done("replicate", "best/recommended.yaml", "--json").out)["responses"]
     assert again["win_gap"]["mean"] == found["recommended"]["objective"]["mean"]
+    done("simulate", "best/recommended.yaml", "--out", "day")
+    expected = figures("day")
+    assert found["recommended"]["objective"]["mean"] == pytest.approx(expected["win_gap"])
     bound = found["recommended"]["constraints"]["top"]
+    assert bound["mean"] == pytest.approx(expected["wait_p95.top_1%"])
     assert again["wait_p95.top_1%"]["mean"] == pytest.approx(bound["mean"])
     assert bound["mean"] <= 30.0
+
+
+def test_the_table_of_waits_by_band(folder: Path) -> None:
+    made = done("simulate", "mine.yaml", "--out", "day")
+    expected = figures("day")
+    found = json.loads(Path("day/responses.json").read_text())["responses"]
+    assert {name: found[name] for name in expected} == pytest.approx(expected)
+    lines = [line.split() for line in made.out.partition("\nband ")[2].splitlines()]
+    measures, *bands = lines
+    assert measures[:2] == ["matched_fraction", "avg_wait_time"]
+    assert [name for name, *_ in bands] == list(BANDS)
+    for name, *cells in bands:
+        shown = [f"{expected[f'{measure}.{name}']:.4f}" for measure in measures]
+        assert cells == shown
+    assert max(map(len, made.out.splitlines())) <= 80
+
+
+def test_from_the_log_to_a_frontier(folder: Path) -> None:
+    sweep = ("--sweep", "top=20:60:20", "--budget", "100")
+    made = done("optimize", "mine.yaml", *sweep, "--out", "frontier", "--json")
+    points = json.loads(made.out)["frontier"]
+    assert [one["top"] for one in points] == [20.0, 40.0, 60.0]
+    for k, one in enumerate(points):
+        best = one["recommended"] or one["least_violation"]
+        sets = [word for name, x in best["point"].items() for word in ("--set", f"{name}={x!r}")]
+        done("simulate", "mine.yaml", *sets, "--out", f"day{k}")
+        expected = figures(f"day{k}")
+        assert best["objective"]["mean"] == pytest.approx(expected["win_gap"])
+        wait = expected["wait_p95.top_1%"]
+        assert best["constraints"]["top"]["mean"] == pytest.approx(wait)
+        assert one["feasible"] is (wait <= one["top"])
+    assert points[-1]["feasible"]
+    drawn = done("plot", "frontier", "--title", "What a bound on the waits of the top costs")
+    assert [Path(line).name for line in drawn.out.splitlines()] == ["frontier.png", "frontier.svg"]
+    figure: Any = valmatch_plot("frontier")
+    assert figure.get_suptitle().endswith("values on this log, which is one history")
+    objective, waits = figure.axes
+    assert "feasible on this log" in objective.get_legend_handles_labels()[1]
+    line = objective.lines[0]
+    assert line.get_xdata().tolist() == [20.0, 40.0, 60.0]
+    assert line.get_ydata().tolist() == [
+        (one["recommended"] or one["least_violation"])["objective"]["mean"] for one in points
+    ]
+    assert waits.get_ylabel() == "wait_p95.top_1% [minutes]"
 
 
 def test_intervals_of_resamples_and_a_fitted_config(folder: Path) -> None:

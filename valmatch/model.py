@@ -25,6 +25,7 @@ __all__ = [
     "Inputs",
     "Model",
     "Outcome",
+    "Part",
     "Record",
     "Response",
     "Responses",
@@ -61,6 +62,24 @@ class Window(NamedTuple):
     games: str
 
 
+class Part(NamedTuple):
+    """Some of what a measure is otherwise taken over.
+
+    Attributes
+    ----------
+    measure : str
+        What is measured.
+    of : str
+        What is divided: "rating" for bands of players, "hour" for the day.
+    name : str
+        Which part it is.
+    """
+
+    measure: str
+    of: str
+    name: str
+
+
 @dataclass(frozen=True)
 class Response:
     """One number that a replication gives.
@@ -77,6 +96,10 @@ class Response:
         Whether it is a whole number.
     window : Window or None
         The stretch of a curve that it is taken over; None where it is not of a curve.
+    share_of : str
+        The response, a whole number, that it is a share of; "" for none.
+    part : Part or None
+        The part of the players or of the day that it is taken over; None for all.
     """
 
     name: str
@@ -84,6 +107,8 @@ class Response:
     meaning: str
     whole: bool = False
     window: Window | None = None
+    share_of: str = ""
+    part: Part | None = None
 
 
 NO_FILES: Mapping[str, Path] = MappingProxyType({})

@@ -147,6 +147,7 @@ FLAGS = {
     "config": "CONFIG",
     "fixtures": "FIXTURES.csv",
     "folders": "DIR",
+    "formats": "--format",
     "games": "GAMES.csv",
     "log.columns": "--columns",
     "log.separator": "--separator",

@@ -34,12 +34,29 @@ def plot(
             help="Responses of `replicate` or `compare` to draw; otherwise all.",
         ),
     ] = "",
+    title: Annotated[
+        str,
+        typer.Option(metavar="TEXT", help="Title of every figure, instead of what it shows."),
+    ] = "",
+    size: Annotated[
+        str,
+        typer.Option(
+            metavar="WIDTHxHEIGHT",
+            help="Size of every figure in centimetres, such as 24x14; otherwise as it needs.",
+        ),
+    ] = "",
+    formats: Annotated[
+        str,
+        typer.Option("--format", metavar="NAME,...", help="Formats of the files: png, svg, pdf."),
+    ] = "png,svg",
 ) -> None:
-    """Draw the results in a folder, as PNG and SVG files in it.
+    """Draw the results in a folder, as PNG and SVG files in it, or as others.
 
     Needs matplotlib, which the extra `plot` brings.
     """
     from valmatch.plots.drawing import plot_files
+    from valmatch.plots.look import look_of
 
-    for file in plot_files(folder, names_of(players), names_of(responses)):
+    wanted = look_of(title, size, names_of(formats))
+    for file in plot_files(folder, names_of(players), names_of(responses), wanted):
         print(printable(str(file)))

@@ -69,6 +69,9 @@ WORDS_OF_SOLVERS = (
     " certified a point which is truly infeasible."
 )
 
+PARTS = {"rating": "band", "hour": "hour"}
+"""What the rows of tables of parts are called."""
+
 MEANS = 3
 """Responses of which the points of a design are printed."""
 
@@ -90,6 +93,8 @@ COUNTS, LAST_GAME = ("wins", "losses", "draws"), "last_game"
 LEFT = (
     "response",
     "unit",
+    "band",
+    "hour",
     "meaning",
     "variable",
     "mean of",
@@ -125,9 +130,11 @@ def show_responses(
     ]
     table = _table("response", "value", "unit")
     for response, number in zip(responses, _aligned(numbers), strict=True):
-        if not chosen or response.name in chosen:
+        if _listed(response, chosen):
             _row(table, response.name, number, response.unit)
     _print(header, table)
+    if not chosen:
+        _show_parts(responses, [("", numbers)])
 
 
 def show_listed(listed: Sequence[Listed]) -> None:
@@ -163,10 +170,45 @@ def show_replications(header: str, result: Replications, chosen: Collection[str]
         names += ["adjusted", "±", "gain"]
     table = _table(*names, "unit")
     for response, *cells in zip(result.responses, *columns, strict=True):
-        if not chosen or response.name in chosen:
+        if _listed(response, chosen):
             _row(table, response.name, *cells, response.unit)
     _print(header, table)
+    if not chosen:
+        _show_parts(result.responses, [("", means), ("±", halves)])
     _show_differences(result)
+
+
+def _listed(response: Response, chosen: Collection[str]) -> bool:
+    """Return whether a response has a row of its own: if it is chosen, else if of no part."""
+    return response.name in chosen if chosen else response.part is None
+
+
+def _show_parts(responses: Sequence[Response], sides: Sequence[tuple[str, Sequence[str]]]) -> None:
+    """Print the responses of parts, a row for each part and a column for each measure.
+
+    Parameters
+    ----------
+    responses : sequence of Response
+        All responses.
+    sides : sequence of tuple of str and sequence of str
+        What is printed of each: the name of the column, "" for that of the measure, and the cells.
+    """
+    for of, title in PARTS.items():
+        parts = [(one.part, k) for k, one in enumerate(responses) if one.part]
+        parts = [(part, k) for part, k in parts if part.of == of]
+        if not parts:
+            continue
+        names, columns = [title], [list(dict.fromkeys(part.name for part, _ in parts))]
+        for measure in dict.fromkeys(part.measure for part, _ in parts):
+            own = [k for part, k in parts if part.measure == measure]
+            for side, texts in (side for side in sides if any(side[1])):
+                names.append(side or measure)
+                columns.append(_aligned([texts[k] for k in own]))
+        made = _table(*names)
+        for row in zip(*columns, strict=True):
+            _row(made, *row)
+        print()
+        _print("", made, repeated=1)
 
 
 def _show_differences(result: Replications) -> None:

@@ -59,7 +59,7 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     legend = "filled: the interval leaves zero out; right of zero: b is larger"
     parts = [heading + (f"; {run.remark}" if run.remark else ""), *sides, changed, legend]
     figure.set_figheight(figure.get_figheight() + 0.45)
-    head(figure, *filter(None, parts))
+    head(figure, *filter(None, parts), lines=8)
     return {"differences": figure}
 
 

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError
+from valmatch.plots.labels import label
 from valmatch.plots.source import RunFiles
 from valmatch.plots.style import COLOURS, LINES, dots, head, note, panels
 from valmatch.statistics.estimates import t_quantile
@@ -58,13 +59,13 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw ``curves.csv``."""
     curves = read_curves(run)
     measures = list(dict.fromkeys(measure for _, measure in curves))
-    figure, grid = panels(len(measures), 3, width=3.6, height=2.8)
+    figure, grid = panels(len(measures), 3, width=3.6, height=2.8, free=True)
     confidence = run.manifest.confidence or 0.95
     n = run.manifest.replications or int(max(curve.n.max() for curve in curves.values()))
     for axes, measure in zip(grid, measures, strict=True):
         own = {policy: curve for (policy, name), curve in curves.items() if name == measure}
         _panel(axes, own, confidence)
-        axes.set(xlabel="games of a player", ylabel=run.units.measure(measure))
+        label(axes, "games of a player", run.units.measure(measure))
     if len(curves) > len(measures):
         grid[0].legend()
     head(figure, run.heading(f"mean of {n:,} replications with {confidence:.0%} bands"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError
+from valmatch.plots.labels import entitle, label, legend_below
 from valmatch.plots.source import FileTable, RunFiles, damaged
 from valmatch.plots.style import (
     COLOURS,
@@ -21,8 +23,8 @@ from valmatch.plots.style import (
     LINES,
     MOST_VECTOR_MARKS,
     head,
+    new_figure,
     panels,
-    wrapped,
 )
 
 __all__ = ["Factor", "Means", "draw"]
@@ -32,6 +34,9 @@ Chosen = NDArray[np.int64]
 
 ESTIMATE = ("n", "undefined", "mean", "ci_low", "ci_high")
 MOST_LINES = 8
+MOST_TICKS = 5
+MOST_COLUMNS = 6
+"""Panels beside each other."""
 MOST_BARS = 2000
 """Intervals in a figure beyond which an SVG file holds a picture of them."""
 PANEL = 3.2
@@ -90,7 +95,7 @@ class Means(NamedTuple):
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:
-    """Draw ``design.csv``, a panel for each response; one for each factor if there are many.
+    """Draw ``design.csv``, a row of panels for each response where several factors vary.
 
     Raises
     ------
@@ -98,11 +103,16 @@ def draw(run: RunFiles) -> dict[str, Figure]:
         If the file is missing or damaged, or holds no point.
     """
     table, swept = _read(run)
-    means = _means_of(table, swept)
+    means = _means_of(run, table, swept)
     points = len(set(table.texts["point"]))
     confidence = table.numbers["confidence"][0]
-    fact = f"{points:,} points, means with {confidence:.0%} intervals"
-    figure = _every_factor(run, means) if len(means.factors) > 2 else _first_factor(run, means)
+    fact = f"{points:,} point{'s' * (points != 1)}, means with {confidence:.0%} intervals"
+    if len(means.factors) < 3:
+        figure = _first_factor(run, means)
+    elif _is_grid(means, points):
+        figure = _small_multiples(run, means)
+    else:
+        figure = _every_factor(run, means)
     head(figure, run.heading(fact))
     return {"design": figure}
 
@@ -120,14 +130,14 @@ def _read(run: RunFiles) -> tuple[FileTable, list[str]]:
     return table, swept
 
 
-def _means_of(table: FileTable, swept: Sequence[str]) -> Means:
-    """Return the means by response, with the factors."""
+def _means_of(run: RunFiles, table: FileTable, swept: Sequence[str]) -> Means:
+    """Return the means by response, with the factors; of the chosen responses if any are."""
     rows: dict[str, list[int]] = {}
     for row, response in enumerate(table.texts["response"]):
         rows.setdefault(response, []).append(row)
     return Means(
         [_factor(table, name) for name in swept],
-        {response: np.array(at) for response, at in rows.items()},
+        {response: np.array(rows[response]) for response in run.choice(rows)},
         *(table.numbers[name] for name in ESTIMATE),
     )
 
@@ -146,13 +156,13 @@ def _factor(table: FileTable, name: str) -> Factor:
 
 def _first_factor(run: RunFiles, means: Means) -> Figure:
     """Draw each response against the first factor; the second one gives lines or colours."""
-    figure, grid = panels(len(means.rows), 3, width=PANEL, height=2.5)
+    figure, grid = panels(len(means.rows), 3, width=PANEL, height=2.5, free=True)
     first, *rest = means.factors
     points = max(rows.size for rows in means.rows.values())
     # Of a space-filling design every point has a value of its own.
     coloured = bool(rest) and rest[0].levels.size >= min(points, MOST_LINES + 1)
     for axes, (response, rows) in zip(grid, means.rows.items(), strict=True):
-        axes.set_ylabel(wrapped(run.units.response(response), 2.2))
+        label(axes, y=run.units.response(response))
         if coloured:
             _means(axes, first, means, rows, color="0.75", linestyle="")
             _dots(axes, first, rest[0], means, rows)
@@ -171,8 +181,7 @@ def _legend(figure: Figure, grid: Sequence[Axes], title: str) -> None:
     """Say below all panels what the lines are."""
     drawn = next((axes for axes in grid if axes.lines), None)
     if drawn is not None:
-        handles, labels = drawn.get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=MOST_LINES, title=title)
+        legend_below(figure, *drawn.get_legend_handles_labels(), title=title)
 
 
 def _colour_bar(figure: Figure, grid: Sequence[Axes], run: RunFiles, factor: Factor) -> None:
@@ -188,7 +197,7 @@ def _lines(axes: Axes, means: Means, rows: Chosen) -> None:
     if len(means.factors) == 1:
         _means(axes, means.factors[0], means, rows, color=GOOD)
         return
-    first, second = means.factors
+    first, second, *_ = means.factors
     for k, level in enumerate(second.levels.tolist()):
         own = rows[second.values[rows] == level]
         look = {"color": COLOURS[k], "linestyle": LINES[k % len(LINES)]}
@@ -227,17 +236,71 @@ def _dots(axes: Axes, first: Factor, second: Factor, means: Means, rows: Chosen)
     )
 
 
+# ---- three factors on a grid ----
+
+
+def _is_grid(means: Means, points: int) -> bool:
+    """Return whether there are three factors all of whose values meet, few enough to be told."""
+    sizes = sorted(factor.levels.size for factor in means.factors)
+    few = len(sizes) == 3 and sizes[0] <= MOST_COLUMNS and sizes[1] <= MOST_LINES
+    return few and points == math.prod(sizes)
+
+
+def _small_multiples(run: RunFiles, means: Means) -> Figure:
+    """Draw each response (down) at each value of the factor of the fewest values (across).
+
+    The factor of the most values goes along the axis, that between gives the lines.
+    """
+    order = sorted(means.factors, key=lambda factor: (-factor.levels.size, bool(factor.names)))
+    means = means._replace(factors=order)
+    first, second, third = order
+    across, responses = third.levels.size, list(means.rows.items())
+    blocks = min(len(responses), max(1, MOST_COLUMNS // across))
+    rows = math.ceil(len(responses) / blocks)
+    figure = new_figure(max(6.0, 0.8 + 2.2 * blocks * across), 1.3 + 2.0 * rows)
+    grid = figure.subplots(rows, blocks * across, sharex=True, squeeze=False)
+    for k, (response, own) in enumerate(responses):
+        left = k % blocks * across
+        line = grid[k // blocks, left : left + across].tolist()
+        _multiples(line, means, own)
+        label(line[0], y=run.units.response(response))
+        if k < blocks:
+            for axes, level in zip(line, third.levels.tolist(), strict=True):
+                what = f"{third.name.removeprefix('factors.')} = {third.shown(level)}"
+                # What is said in the middle would stand in the same place.
+                entitle(axes, "\n".join(filter(None, (what, axes.get_title()))))
+        if k + blocks >= len(responses):
+            for axes in line:
+                axes.tick_params(labelbottom=True)
+                _x_axis(axes, run, first)
+    for empty in grid.ravel()[len(responses) * across :]:
+        empty.remove()
+    _legend(figure, grid.ravel().tolist(), run.units.factor(second.name))
+    return figure
+
+
+def _multiples(line: Sequence[Axes], means: Means, rows: Chosen) -> None:
+    """Draw a response at each value of the last factor, on one scale."""
+    third = means.factors[-1]
+    for axes, level in zip(line, third.levels.tolist(), strict=True):
+        own = rows[third.values[rows] == level]
+        _lines(axes, means, own)
+        _undefined(axes, means, own)
+        if axes is not line[0]:
+            axes.sharey(line[0])
+            axes.tick_params(labelleft=False)
+
+
 # ---- more factors ----
 
 
 def _every_factor(run: RunFiles, means: Means) -> Figure:
     """Draw each response (down) against each factor (across)."""
     down, across = len(means.rows), len(means.factors)
-    size = (1.0 + 2.2 * across, 0.8 + 1.5 * down)
-    figure = Figure(figsize=size, layout="constrained")
+    figure = new_figure(1.0 + 2.2 * across, 0.8 + 1.5 * down)
     grid = figure.subplots(down, across, sharex="col", sharey="row", squeeze=False)
     for line, (response, rows) in zip(grid, means.rows.items(), strict=True):
-        line[0].set_ylabel(wrapped(run.units.response(response), 1.5))
+        label(line[0], y=run.units.response(response))
         for axes, factor in zip(line, means.factors, strict=True):
             _means(axes, factor, means, rows, color=GOOD, linestyle="")
             _undefined(axes, means, rows)
@@ -251,16 +314,20 @@ def _undefined(axes: Axes, means: Means, rows: Chosen) -> None:
     undefined = int(np.nansum(means.undefined[rows]))
     if undefined:
         of = undefined + int(np.nansum(means.n[rows]))
-        axes.set_title(f"undefined in {undefined:,} of {of:,}", fontsize=8, color=GREY)
+        entitle(axes, f"undefined in {undefined:,} of {of:,}", color=GREY)
 
 
 def _x_axis(axes: Axes, run: RunFiles, factor: Factor) -> None:
     """Label the axis of a factor, over all its values though means may be undefined."""
-    axes.set_xlabel(run.units.factor(factor.name))
+    label(axes, run.units.factor(factor.name))
     low, high = factor.levels[0], factor.levels[-1]
     margin = 0.06 * (high - low) or 0.5
     axes.set_xlim(low - margin, high + margin)
     _name_ticks(axes, factor)
+    if not factor.names and factor.levels.size <= MOST_TICKS:
+        apart = float(np.diff(factor.levels).min(initial=high - low))
+        if apart >= (high - low) / MOST_TICKS:
+            axes.set_xticks(factor.levels, [f"{level:g}" for level in factor.levels])
 
 
 def _name_ticks(axes: Axes, factor: Factor) -> None:

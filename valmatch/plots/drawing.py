@@ -14,6 +14,7 @@ from valmatch.config import arguments
 from valmatch.config.arguments import PathLike
 from valmatch.errors import InputError, option
 from valmatch.nearest import hint
+from valmatch.plots.look import AS_USUAL, Look, Size, look_of
 from valmatch.plots.source import RunFiles, read_run_files
 from valmatch.storage.manifest import MANIFEST
 from valmatch.storage.results import Result
@@ -28,6 +29,7 @@ DRAWERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("simulate", "opponent"): ("simulate_opponent",),
     ("simulate", "zonestats"): ("simulate_zonestats",),
     ("simulate", "ladder"): ("ladder_queue", "ladder_days", "ladder_ratings"),
+    ("replicate", "valorant"): ("responses", "bands", "hours"),
     ("replicate", "opponent"): ("opponent", "responses"),
     ("replicate", "zonestats"): ("curves", "responses"),
     ("replicate", "ladder"): ("curves", "responses"),
@@ -44,12 +46,18 @@ SIDE_BY_SIDE = {("replicate", "opponent"): "opponent"}
 """The module whose `draw_all` draws several runs in one figure."""
 
 
+CHOSEN = ("replicate", "design", "compare")
+"""Commands of whose results the responses to be drawn can be chosen."""
+
+
 def plot(
     source: PathLike | Result,
     figure: str = "",
     *,
     players: str | Sequence[str] = (),
     responses: str | Sequence[str] = (),
+    title: str = "",
+    size: Size = "",
 ) -> Figure:
     """Draw a result, or what a folder holds.
 
@@ -64,6 +72,10 @@ def plot(
         The players of a rating to be drawn; none: the best.
     responses : str or sequence of str
         The responses of a run of `replicate` or `compare` to be drawn; none: all.
+    title : str
+        Stands above the figure, in two lines at most; "": what it shows.
+    size : str or sequence of float
+        Width and height in centimetres, ``"16x9"`` or ``(16, 9)``; "": as large as it needs.
 
     Returns
     -------
@@ -75,12 +87,13 @@ def plot(
     InputError
         If there is nothing that can be drawn, no figure of that name, or no matplotlib.
     """
-    wanted = arguments.names("players", players), arguments.names("responses", responses)
+    chosen = arguments.names("players", players), arguments.names("responses", responses)
+    wanted = look_of(title, size)
     with _folder_of(source) as folder:
-        runs = _runs(folder, *wanted)
+        runs = _runs(folder, *chosen)
         _need_matplotlib()
         found: dict[str, Figure] = {}
-        for drawn, _ in _figures(runs, folder):
+        for drawn, _ in _figures(runs, folder, wanted):
             found = {**drawn, **found}
     name = figure or next(iter(found))
     if name not in found:
@@ -89,9 +102,12 @@ def plot(
 
 
 def plot_files(
-    folder: Path, players: Sequence[str] = (), responses: Sequence[str] = ()
+    folder: Path,
+    players: Sequence[str] = (),
+    responses: Sequence[str] = (),
+    wanted: Look = AS_USUAL,
 ) -> list[Path]:
-    """Draw what a folder holds, as PNG and SVG files in it.
+    """Draw what a folder holds, as files in it, PNG and SVG unless others are asked for.
 
     Parameters
     ----------
@@ -103,6 +119,8 @@ def plot_files(
         The players of a rating to be drawn; none: the best.
     responses : sequence of str
         The responses of runs of `replicate` or `compare` to be drawn; none: all.
+    wanted : Look
+        What is asked of the figures.
 
     Returns
     -------
@@ -121,7 +139,9 @@ def plot_files(
     _need_matplotlib()
     from valmatch.plots.style import save
 
-    return [file for found, home in _figures(runs, folder) for file in save(found, home)]
+    # All are drawn before any is written, because one may be impossible.
+    drawn = list(_figures(runs, folder, wanted))
+    return [file for found, home in drawn for file in save(found, home, wanted.formats)]
 
 
 @contextmanager
@@ -139,12 +159,14 @@ def _folder_of(source: PathLike | Result) -> Iterator[Path]:
             yield Path(folder)
 
 
-def _figures(runs: Sequence[RunFiles], folder: Path) -> Iterator[tuple[dict[str, Figure], Path]]:
+def _figures(
+    runs: Sequence[RunFiles], folder: Path, wanted: Look
+) -> Iterator[tuple[dict[str, Figure], Path]]:
     """Yield figures by name, with the folder that they belong to."""
     from valmatch.plots.style import style_context
 
     names = _drawers(runs, folder)
-    with style_context():
+    with style_context(wanted):
         if runs[0].kind in SIDE_BY_SIDE and runs[0].folder != folder:
             yield _drawer(SIDE_BY_SIDE[runs[0].kind]).draw_all(runs), folder
             return
@@ -203,6 +225,6 @@ def _runs(
     runs = [read_run_files(path, players, responses) for path in found]
     if players and any(run.kind[0] != "rate" for run in runs):
         raise InputError(f"{option('players')}: are drawn of a rating alone")
-    if responses and any(run.kind[0] not in ("replicate", "compare") for run in runs):
+    if responses and any(run.kind[0] not in CHOSEN for run in runs):
         raise InputError(f"{option('responses')}: are chosen for replicate and compare alone")
     return runs

@@ -7,6 +7,8 @@ from itertools import combinations
 from matplotlib.figure import Figure
 
 from valmatch.errors import InputError
+from valmatch.plots.labels import label
+from valmatch.plots.optimized import on_what
 from valmatch.plots.source import Mean, RunFiles, damaged
 from valmatch.plots.style import BAD, GOOD, head, panels
 
@@ -23,7 +25,7 @@ def draw(run: RunFiles) -> Figure:
     """
     responses, points = read_front(run)
     pairs = list(combinations(responses, 2))
-    figure, grid = panels(len(pairs), 3, width=5.0, height=3.8)
+    figure, grid = panels(len(pairs), 3, width=5.0, height=3.8, free=True)
     for axes, (first, second) in zip(grid, pairs, strict=True):
         x, y = ([one[name] for one in points] for name in (first, second))
         axes.errorbar(
@@ -37,11 +39,9 @@ def draw(run: RunFiles) -> Figure:
             elinewidth=0.8,
             markersize=4,
         )
-        axes.set_xlabel(run.units.response(responses[first]))
-        axes.set_ylabel(run.units.response(responses[second]))
+        label(axes, run.units.response(responses[first]), run.units.response(responses[second]))
     facts = f"budget {run.fact('budget'):,}, front of {len(points)} rules"
-    confidence = f"{points[0][pairs[0][0]].confidence:.0%}"
-    head(figure, run.heading(facts), f"means on fresh replications with {confidence} intervals")
+    head(figure, run.heading(facts), on_what([one for point in points for one in point.values()]))
     return figure
 
 

@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError
-from valmatch.plots.optimized import ANSWERS, FinalPoint, final_point, objective_label
+from valmatch.plots.labels import label, legend_below
+from valmatch.plots.optimized import ANSWERS, FinalPoint, final_point, objective_label, on_what
 from valmatch.plots.source import Mean, RunFiles, damaged
 from valmatch.plots.style import BAD, GOOD, GREY, MOST_VECTOR_MARKS, head, panels
 from valmatch.plots.units import labelled
@@ -19,6 +20,7 @@ __all__ = ["draw", "read_frontier"]
 
 MARKS = {"true": ("o", GOOD, GOOD), "undecided": ("s", GREY, "white"), "false": ("X", BAD, BAD)}
 NAMES = {"true": "certified", "undecided": "undecided", "false": "not feasible"}
+ON_A_LOG = {**NAMES, "true": "feasible on this log"}
 
 
 def draw(run: RunFiles) -> Figure:
@@ -33,10 +35,10 @@ def draw(run: RunFiles) -> Figure:
     first = found[0].bounds
     swept = next((bound for bound in first if bound.name == name), None)
     figure, grid = panels(1 + len(first), 1, width=6.5, height=3.0)
-    grid[0].set_ylabel(objective_label(run, first))
+    label(grid[0], y=objective_label(run, first))
     _means(grid[0], values, [one.objective for one in found], found)
     for k, (axes, bound) in enumerate(zip(grid[1:], first, strict=True)):
-        axes.set_ylabel(run.units.response(bound.response))
+        label(axes, y=run.units.response(bound.response))
         limits = [one.bounds[k].bound for one in found]
         axes.plot(values, limits, color="black", linewidth=1.0, linestyle=(0, (4, 2)))
         axes.set_title(f"dashed: bound ({bound.sense})", loc="right", fontsize=8.5)
@@ -44,12 +46,10 @@ def draw(run: RunFiles) -> Figure:
     unit = run.units.of_response(swept.response) if swept else ""
     what = f"{name}: bound on {swept.response}" if swept else f"{name}: weight"
     for axes in grid:
-        axes.set_xlabel(labelled(what, unit))
-    handles, labels = grid[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, handletextpad=0.4)
-    confidence = f"{found[0].objective.confidence:.0%}"
+        label(axes, labelled(what, unit))
+    legend_below(figure, *grid[0].get_legend_handles_labels())
     facts = f"solver {run.manifest.get('solver')}, budget {run.fact('budget'):,}"
-    head(figure, run.heading(facts), f"means on fresh replications with {confidence} intervals")
+    head(figure, run.heading(facts), on_what([one.objective for one in found]))
     return figure
 
 
@@ -79,7 +79,8 @@ def _means(
 ) -> None:
     """Draw means with intervals, with a mark that says whether the point is certified."""
     mean = np.array([one.mean for one in means])
-    half = np.nan_to_num(np.array([one.high - one.mean for one in means]))
+    half = np.array([one.high - one.mean for one in means])
+    names = ON_A_LOG if np.isnan(half).all() else NAMES
     axes.plot(values, mean, color=GREY, linewidth=0.9)
     for answer in ANSWERS:
         own = np.array([one.feasible == answer for one in found])
@@ -88,11 +89,11 @@ def _means(
             axes.errorbar(
                 values[own],
                 mean[own],
-                yerr=half[own],
+                yerr=np.nan_to_num(half[own]),
                 fmt=marker,
                 color=colour,
                 markerfacecolor=face,
                 markersize=6,
-                label=NAMES[answer],
+                label=names[answer],
                 rasterized=values.size > MOST_VECTOR_MARKS,
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
+from valmatch.plots.labels import label
 from valmatch.plots.ladder_time import label_below, read_time, shade
 from valmatch.plots.source import RunFiles
 from valmatch.plots.style import GOOD, GREY, MOST_VECTOR_MARKS, head, note, panels
@@ -45,7 +46,8 @@ def draw(run: RunFiles) -> dict[str, Figure]:
             clip_on=False,
             rasterized=values.size > MOST_VECTOR_MARKS,
         )
-        axes.set(xlabel="time [days]", ylabel=run.units.response(measure), xlim=(0.0, days))
+        axes.set_xlim(0.0, days)
+        label(axes, "time [days]", run.units.response(measure))
     label_below(figure, grid)
     matches = int(np.nansum(table["matches"]))
     facts = (

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from valmatch.plots.labels import label
 from valmatch.plots.ladder_time import label_below, read_time, shade
 from valmatch.plots.source import RunFiles
 from valmatch.plots.style import FAINT, GOOD, counted, head, note, panels
@@ -59,7 +60,8 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     for axes in (queue, starts):
         if axes.has_data():
             shade(axes, day.warmup)
-            axes.set(xlabel=f"time on day {day.number} [hours]", xlim=(0.0, day.length))
+            label(axes, f"time on day {day.number} [hours]")
+            axes.set_xlim(0.0, day.length)
             axes.set_ylim(bottom=0.0)
             if day.length == 24.0:
                 axes.set_xticks(range(0, 25, 2))

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from valmatch.plots.labels import label, legend_above
 from valmatch.plots.ladder_time import read_time
 from valmatch.plots.source import RunFiles, damaged
 from valmatch.plots.style import BAD, GOOD, dots, head, note, panels
@@ -133,10 +134,13 @@ def _fairness(figure: Figure, axes: Axes, found: Differences) -> None:
         groups = np.array_split(np.argsort(found.believed, kind="stable"), GROUPS)
         centres, means = ([values[group].mean() for group in groups] for values in found)
         axes.plot(centres, means, "o-", color="black", markersize=4, label="means of tenths")
-    axes.set(xlabel="believed difference of the teams [points]")
-    axes.set(ylabel="difference of their mean skills [points]")
+    label(
+        axes,
+        "believed difference of the teams [points]",
+        "difference of their mean skills [points]",
+    )
     axes.set(xlim=(0.0, None), ylim=(0.0, None))
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, handletextpad=0.4)
+    legend_above(axes)
 
 
 def _ratings(axes: Axes, now: Standing) -> None:
@@ -152,5 +156,5 @@ def _ratings(axes: Axes, now: Standing) -> None:
         slope = float((skill * rating).sum() / (skill * skill).sum())
         line = now.rating.mean() + slope * (ends - now.skill.mean())
         axes.plot(ends, line, color="black", label=f"least squares, slope {slope:.3f}")
-    axes.set(xlabel="skill [points]", ylabel="rating at the end [points]")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, handletextpad=0.4)
+    label(axes, "skill [points]", "rating at the end [points]")
+    legend_above(axes)

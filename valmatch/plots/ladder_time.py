@@ -9,6 +9,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from valmatch.plots.labels import legend_below
 from valmatch.plots.source import RunFiles, damaged
 from valmatch.storage.manifest import MANIFEST
 
@@ -41,4 +42,4 @@ def label_below(figure: Figure, grid: Sequence[Axes]) -> None:
         handles, labels = axes.get_legend_handles_labels()
         found.update(zip(labels, handles, strict=True))
     if found:
-        figure.legend(found.values(), found, loc="outside lower center", ncols=len(found))
+        legend_below(figure, list(found.values()), list(found))

@@ -13,7 +13,10 @@ from numpy.typing import NDArray
 
 from valmatch.errors import InputError
 from valmatch.plots.curves import Curve, read_curves
+from valmatch.plots.labels import legend_below
+from valmatch.plots.look import look
 from valmatch.plots.source import RunFiles, damaged
+from valmatch.plots.style import head, new_figure
 from valmatch.policies.registry import POLICIES
 from valmatch.storage.manifest import MANIFEST
 
@@ -107,7 +110,7 @@ def _figure(runs: Sequence[RunFiles], curves: Sequence[Curves]) -> Figure:
     """Return the whole figure."""
     columns = len(runs)
     panels = (*PANELS, DRAWN) if any(run.factor("draw_margin", 0.0) for run in runs) else PANELS
-    figure = Figure(figsize=(1.2 + 3.6 * columns, 2.3 * len(panels) + 0.9), layout="constrained")
+    figure = new_figure(1.2 + 3.6 * columns, 2.3 * len(panels) + 0.9)
     grid = figure.subplots(len(panels), columns, sharex=True, sharey="row", squeeze=False)
     for column, (run, own) in enumerate(zip(runs, curves, strict=True)):
         for panel, axes in zip(panels, grid[:, column], strict=True):
@@ -116,8 +119,9 @@ def _figure(runs: Sequence[RunFiles], curves: Sequence[Curves]) -> Figure:
                 axes.set_ylabel(panel.label.format(span=panel.span))
         grid[0, column].set_title(_title(run), fontsize=9)
         grid[-1, column].set_xlabel("game")
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    if look().title:
+        head(figure)
+    legend_below(figure, *grid[0, 0].get_legend_handles_labels())
     return figure
 
 

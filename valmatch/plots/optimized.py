@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ __all__ = [
     "draw_points",
     "final_point",
     "objective_label",
+    "on_what",
     "read_candidates",
     "verdict",
 ]
@@ -174,6 +176,13 @@ def draw_points(axes: Axes, x: Floats, means: Floats, feasible: NDArray[np.bool_
         edge = 1.0 if marker == "x" else 0.0
         look = {"color": colour, "marker": marker, "markersize": 3.5, "markeredgewidth": edge}
         dots(axes, x[own], means[own], label=label, **look)
+
+
+def on_what(means: Sequence[Mean]) -> str:
+    """Say what means were made from; those of a log have no intervals."""
+    if all(math.isnan(one.low) for one in means):
+        return "values on this log, which is one history"
+    return f"means on fresh replications with {means[0].confidence:.0%} intervals"
 
 
 def verdict(found: FinalPoint) -> str:

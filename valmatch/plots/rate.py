@@ -19,7 +19,18 @@ from valmatch.nearest import correction
 from valmatch.plots import rating_systems
 from valmatch.plots.calibration import CalibrationPoint, bins_of
 from valmatch.plots.source import RunFiles, damaged
-from valmatch.plots.style import BAD, COLOURS, GOOD, GREY, LINES, counted, head, note, thinned
+from valmatch.plots.style import (
+    BAD,
+    COLOURS,
+    GOOD,
+    GREY,
+    LINES,
+    counted,
+    head,
+    new_figure,
+    note,
+    thinned,
+)
 
 __all__ = ["draw", "read_history"]
 
@@ -70,7 +81,7 @@ def _history(run: RunFiles, system: str, heading: str) -> Figure:
     rank_of = dict(zip(ranking.texts["player"], ranking.texts["rank"], strict=True))
     chosen = _chosen(run, list(rank_of))
     paths, last, over = read_history(run, chosen)
-    figure = Figure(figsize=(9.0, 4.6), layout="constrained")
+    figure = new_figure(9.0, 4.6)
     axes = figure.subplots()
     for k, player in enumerate(chosen):
         games, ratings = paths[player]
@@ -163,7 +174,7 @@ def _time(text: str) -> tuple[float, str]:
 
 def _calibration(bins: dict[str, list[CalibrationPoint]], heading: str) -> Figure:
     """Draw observed against predicted scores, and how many games each bin holds."""
-    figure = Figure(figsize=(6.0, 6.4), layout="constrained")
+    figure = new_figure(6.0, 6.4)
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3.0, 1.0])
     head(figure, heading, "predictions before each game, with 95% Wilson intervals")
     lower.set_xlabel("expected score of the favourite")

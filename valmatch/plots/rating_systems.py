@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from valmatch.plots.calibration import CalibrationPoint, bins_of
 from valmatch.plots.source import RunFiles, damaged
-from valmatch.plots.style import COLOURS, GREY, LINES, counted, head, note
+from valmatch.plots.style import COLOURS, GREY, LINES, counted, head, new_figure, note
 
 __all__ = ["draw"]
 
@@ -40,7 +40,7 @@ def draw(run: RunFiles, summary: Mapping[str, Any]) -> dict[str, Figure]:
 
 def _calibration(bins: Mapping[str, Sequence[CalibrationPoint]], heading: str) -> Figure:
     """Draw observed against predicted scores, and how many games each bin holds."""
-    figure = Figure(figsize=(7.5, 6.6), layout="constrained")
+    figure = new_figure(7.5, 6.6)
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3.0, 1.0])
     head(figure, heading, "predictions before each game, with 95% Wilson intervals")
     lower.set_xlabel("expected score of the favourite")

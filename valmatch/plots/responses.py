@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
-from valmatch.errors import InputError
-from valmatch.model import Response
+from valmatch.plots.bins import bin_edges
+from valmatch.plots.labels import few_ticks, in_first_column, label, legend_below
 from valmatch.plots.opponent import STYLES
-from valmatch.plots.source import Mean, RunFiles, damaged
+from valmatch.plots.samples import Sample, fact_of, half_of, read_samples
+from valmatch.plots.source import RunFiles
 from valmatch.plots.style import (
     BAD,
     FAINT,
@@ -26,44 +23,20 @@ from valmatch.plots.style import (
     panels,
     plus_minus,
     thinned,
-    wrapped,
 )
 from valmatch.plots.units import labelled
-from valmatch.statistics.estimates import Estimate, estimate
 
 __all__ = ["draw"]
 
-Floats = NDArray[np.float64]
-
-SUMMARY = "summary.json"
-
-MOST_BINS = 40
 MOST_STEPS = 250
-
-
-class Sample(NamedTuple):
-    """A response over the replications.
-
-    Attributes
-    ----------
-    response : Response
-        The response.
-    values : numpy.ndarray
-        Its defined values, sorted.
-    estimate : Estimate
-        What they say of the mean.
-    """
-
-    response: Response
-    values: Floats
-    estimate: Estimate
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw ``replications.csv``.
 
     A response of its own is a histogram. Those that are taken over windows of games under several
-    policies are distribution functions, in one panel for each measure and window.
+    policies are distribution functions, in one panel for each measure and window. Responses of
+    parts of the players or of the day have figures of their own, unless they are chosen.
 
     Raises
     ------
@@ -71,50 +44,12 @@ def draw(run: RunFiles) -> dict[str, Figure]:
         If the file is missing or damaged, or holds no replication.
     """
     known = run.units.responses
-    responses = {name: known[name] for name in run.choice(known)}
-    table = run.table("replications.csv", responses)
-    if not len(table):
-        why = f" ({run.remark})" if run.remark else ""
-        raise InputError(f"{table.path}: holds no replications{why}")
-    confidence = run.manifest.confidence or 0.95
-    given = _summarised(run, len(table))
-    samples = [
-        _sample(one, table.numbers[name], confidence, given.get(name))
-        for name, one in responses.items()
-    ]
+    wanted = [known[name] for name in run.choice(known)]
+    samples = read_samples(run, [one for one in wanted if run.chosen or one.part is None])
     windowed = [sample for sample in samples if sample.response.window]
-    fact = f"{len(table):,} replications, means with {confidence:.0%} intervals"
     figure = _by_policy(windowed) if windowed else _histograms(samples)
-    head(figure, run.heading(fact))
+    head(figure, run.heading(fact_of(run, samples)))
     return {"responses": figure}
-
-
-def _summarised(run: RunFiles, replications: int) -> dict[str, Mean]:
-    """Return the means of the summary by response, if it is of so many replications.
-
-    Only whoever made a run knows what its replications are samples of. A killed run has no summary,
-    or that of a shorter one.
-    """
-    if not (run.folder / SUMMARY).exists():
-        return {}
-    with damaged(run.folder / SUMMARY):
-        found = {name: Mean.of(one) for name, one in run.json(SUMMARY)["responses"].items()}
-    return {name: one for name, one in found.items() if one.n + one.undefined == replications}
-
-
-def _sample(response: Response, values: Floats, confidence: float, given: Mean | None) -> Sample:
-    """Return a response with its estimate: that of the summary where there is one."""
-    found = estimate(values, confidence)
-    if given is not None:
-        none = math.isnan(given.low)
-        low, high = (None, None) if none else (given.low, given.high)
-        found = replace(found, ci_low=low, ci_high=high)
-    return Sample(response, np.sort(values[~np.isnan(values)]), found)
-
-
-def _half(one: Estimate) -> float:
-    """Return the half-width of an interval; NaN where there is none."""
-    return math.nan if one.half_width is None else one.half_width
 
 
 # ---- responses of their own ----
@@ -123,43 +58,28 @@ def _half(one: Estimate) -> float:
 def _histograms(samples: Sequence[Sample]) -> Figure:
     """Draw a histogram for each response."""
     columns = 4 if len(samples) > 6 else 3
-    figure, grid = panels(len(samples), columns)
-    for k, (axes, sample) in enumerate(zip(grid, samples, strict=True)):
-        _histogram(axes, sample, "replications" if k % columns == 0 else "")
+    figure, grid = panels(len(samples), columns, free=True)
+    for axes, sample in zip(grid, samples, strict=True):
+        _histogram(axes, sample, "replications" if in_first_column(axes) else "")
     return figure
 
 
 def _histogram(axes: Axes, sample: Sample, what: str) -> None:
     """Draw the values of a response, their mean with its interval."""
     one = sample.estimate
-    label = labelled(sample.response.name, sample.response.unit)
-    axes.set_xlabel(wrapped(label, 2.6))
+    label(axes, labelled(sample.response.name, sample.response.unit))
     if one.mean is None:
         note(axes, f"undefined in all {one.undefined:,} replications")
         return
-    counts, edges = np.histogram(sample.values, _edges(sample))
+    counts, edges = np.histogram(sample.values, bin_edges(sample.values, sample.lattice))
     axes.stairs(counts, edges, fill=True, color=FAINT, alpha=0.7)
     if one.ci_low is not None and one.ci_high is not None:
         axes.axvspan(one.ci_low, one.ci_high, color=BAD, alpha=0.35, linewidth=0)
     axes.axvline(one.mean, color=BAD, linewidth=1.3)
     undefined = f"\nundefined in {one.undefined:,}" if one.undefined else ""
     counted(axes, what)
-    axes.locator_params(axis="x", nbins=5)
-    axes.set_title(plus_minus(one.mean, _half(one)) + undefined, color=BAD)
-
-
-def _edges(sample: Sample) -> Floats:
-    """Return the edges of the bins; whole numbers lie in the middle of theirs."""
-    values = sample.values
-    low, high = values[0], values[-1]
-    if sample.response.whole:
-        step = max(1.0, math.ceil((high - low + 1) / MOST_BINS))
-        return np.arange(low - 0.5, high + step, step)
-    if high - low <= 1e-9 * max(abs(low), abs(high)):
-        reach = 0.05 * abs(low) or 0.5
-        return np.array([low - reach, low + reach])
-    edges = np.histogram_bin_edges(values, "auto")
-    return edges if edges.size <= MOST_BINS + 1 else np.linspace(low, high, MOST_BINS + 1)
+    few_ticks(axes)
+    axes.set_title(plus_minus(one.mean, half_of(one)) + undefined, color=BAD)
 
 
 # ---- responses under several policies ----
@@ -181,11 +101,8 @@ def _by_policy(samples: Sequence[Sample]) -> Figure:
         text = labelled(
             f"{key[0]}, {'all games' if key[1] == 'total' else f'games {key[1]}'}", unit
         )
-        axes.set_xlabel(wrapped(text, 2.9))
-        if k % columns == 0:
-            axes.set_ylabel("share of replications")
-    handles, labels = grid[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3)
+        label(axes, text, "share of replications" if k % columns == 0 else "")
+    legend_below(figure, *grid[0].get_legend_handles_labels())
     return figure
 
 
@@ -211,4 +128,4 @@ def _distributions(axes: Axes, samples: Mapping[str, Sample]) -> None:
         reach = None if one.half_width is None else [one.half_width]
         axes.errorbar([one.mean], [below], xerr=reach, color=colour, fmt="o", markersize=3.5)
     axes.set_ylim(-0.03, 1.03)
-    axes.locator_params(axis="x", nbins=5)
+    few_ticks(axes)

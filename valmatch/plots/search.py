@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from valmatch.optimization.run import RUN, STAGE
+from valmatch.plots.labels import label, legend_below
 from valmatch.plots.optimized import (
     Candidates,
     FinalPoint,
@@ -62,16 +63,15 @@ def draw(run: RunFiles, found: FinalPoint) -> Figure:
     search = read_search(run, found)
     figure, grid = panels(1 + len(found.bounds), 1, width=8.0, height=2.6)
     points = search.candidates
-    grid[0].set_ylabel(objective_label(run, found.bounds))
+    label(grid[0], y=objective_label(run, found.bounds))
     _panel(grid[0], search, points.objective, found.objective, found.role)
     for axes, bound in zip(grid[1:], found.bounds, strict=True):
         axes.axhline(bound.bound, color="black", linewidth=1.0, linestyle=(0, (4, 2)))
-        axes.set_ylabel(run.units.response(bound.response))
+        label(axes, y=run.units.response(bound.response))
         axes.set_title(f"dashed: bound {bound.sense} {bound.bound:g}", loc="right", fontsize=8.5)
         _panel(axes, search, points.bounded[bound.name], bound.found, found.role)
     grid[-1].set_xlabel("replications spent")
-    handles, labels = grid[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, handletextpad=0.4)
+    legend_below(figure, *grid[0].get_legend_handles_labels())
     head(figure, run.heading(f"solver {run.manifest.get('solver')}"), verdict(found))
     return figure
 
@@ -118,7 +118,7 @@ def _panel(axes: Axes, search: SearchHistory, means: Floats, final: Mean, role: 
         markersize=11,
         color="black",
         markeredgecolor="white",
-        label=f"{role}, on fresh replications",
+        label=f"{role}, on {'this log' if np.isnan(half) else 'fresh replications'}",
     )
     axes.set_xlim(-0.02 * search.total, 1.02 * search.total)
     undefined = int(np.isnan(means).sum())

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError
+from valmatch.plots.labels import legend_below
 from valmatch.plots.opponent import BAND, STYLES, moving_average
 from valmatch.plots.source import RunFiles, damaged
 from valmatch.plots.style import GOOD, GREY, dots, head, panels
@@ -53,8 +54,7 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     won.set(ylabel="share of the games won so far", ylim=(-0.03, 1.03))
     for axes in (belief, gap, error, won):
         axes.set_xlabel("game")
-    handles, labels = belief.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4)
+    legend_below(figure, *belief.get_legend_handles_labels())
     head(figure, run.heading(f"replication {run.manifest.get('replication')}"))
     return {"path": figure}
 

@@ -8,10 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MultipleLocator
 from numpy.typing import NDArray
 
+from valmatch.plots.labels import label, legend_above
 from valmatch.plots.source import RunFiles
-from valmatch.plots.style import BAD, FAINT, GOOD, GREY, counted, dots, head, note
+from valmatch.plots.style import BAD, FAINT, GOOD, GREY, counted, dots, head, new_figure, note
 from valmatch.plots.waiting import Steps, fill_steps, waiting_between
 
 __all__ = ["Day", "draw", "read_day", "rolling", "waiting"]
@@ -20,6 +22,8 @@ Floats = NDArray[np.float64]
 
 WINDOWS_PER_DAY = 24
 GROUPS = 10
+HOURS, MOST_TICKS = (2, 6, 12, 24), 13
+"""Hours between ticks, and how many there may be."""
 
 
 class Day(NamedTuple):
@@ -59,7 +63,7 @@ def draw(run: RunFiles) -> dict[str, Figure]:
         If a file is missing or damaged.
     """
     day = read_day(run)
-    figure = Figure(figsize=(9.5, 8.8), layout="constrained")
+    figure = new_figure(9.5, 8.8)
     places = figure.subplot_mosaic([["queue"] * 2, ["waits"] * 2, ["ratings", "matches"]])
     _queue(places["queue"], day)
     _waits(places["waits"], day)
@@ -119,14 +123,14 @@ def _queue(axes: Axes, day: Day) -> None:
     if not day.arrival.size:
         note(axes, "nobody arrived")
         return
-    for steps, colour, label in (
+    for steps, colour, what in (
         (waiting(day), FAINT, "waiting"),
         (waiting(day, prioritized=True), BAD, "of them prioritized"),
     ):
-        fill_steps(axes, steps, colour, label)
+        fill_steps(axes, steps, colour, what)
     _over_the_day(axes, day, "time [hours]", "")
     counted(axes, "waiting players")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    legend_above(axes)
 
 
 def _waits(axes: Axes, day: Day) -> None:
@@ -138,14 +142,17 @@ def _waits(axes: Axes, day: Day) -> None:
     axes.fill_between(hours, low, high, color=FAINT, alpha=0.4, linewidth=0, label="10% to 90%")
     axes.plot(hours, mean, color=GOOD, label=f"mean over {60 * day.horizon / 24:.3g} minutes")
     _over_the_day(axes, day, "time of arrival [hours]", "wait of matched players [minutes]")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    legend_above(axes)
 
 
 def _over_the_day(axes: Axes, day: Day, x: str, y: str) -> None:
-    axes.set(xlabel=x, ylabel=y, xlim=(0.0, day.horizon or 1.0))
+    label(axes, x, y)
+    axes.set_xlim(0.0, day.horizon or 1.0)
     axes.set_ylim(bottom=0.0)
-    if day.horizon == 24.0:
-        axes.set_xticks(range(0, 25, 2))
+    for step in HOURS:
+        if step * MOST_TICKS / 2 < day.horizon <= step * MOST_TICKS:
+            axes.xaxis.set_major_locator(MultipleLocator(step))
+            break
 
 
 def _ratings(axes: Axes, day: Day) -> None:
@@ -169,9 +176,9 @@ def _ratings(axes: Axes, day: Day) -> None:
     if most > 10.0 * threshold:
         axes.set_yscale("symlog", linthresh=threshold)
         axes.set_ylim(-0.05 * threshold, 1.5 * most)
-    axes.set(xlabel="rating [Elo points]", ylabel="wait [minutes]")
+    label(axes, "rating [Elo points]", "wait [minutes]")
     axes.yaxis.set_major_formatter("{x:g}")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, handletextpad=0.3)
+    legend_above(axes)
 
 
 def _matches(axes: Axes, day: Day, run: RunFiles) -> None:
@@ -188,6 +195,6 @@ def _matches(axes: Axes, day: Day, run: RunFiles) -> None:
     for value, name, style in ((limit, "team_diff", "--"), (relaxed, "with slack", ":")):
         if value <= 1.5 * edges[-1]:
             axes.axvline(value, color=GREY, linestyle=style, label=f"{name} {value:.4g}")
-    axes.set_xlabel("difference of the mean ratings [Elo points]")
+    label(axes, "difference of the mean ratings [Elo points]")
     counted(axes, "matches")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, handletextpad=0.3)
+    legend_above(axes)

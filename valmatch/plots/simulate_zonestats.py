@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError
+from valmatch.plots.labels import label, legend_above
 from valmatch.plots.source import RunFiles, damaged
 from valmatch.plots.style import COLOURS, GOOD, GREY, dots, head, panels, thinned
 
@@ -57,7 +58,7 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     games, error_at = errors(history, initial)
     error.plot(games, error_at, color=GOOD)
     error.axhline(bound, color=GREY, linestyle=":", label=f"error_bound {bound:g}")
-    error.set(xlabel="games per player", ylabel="root mean square of rating - skill [points]")
+    label(error, "games per player", "root mean square of rating - skill [points]")
     error.set_ylim(bottom=0.0)
     error.legend()
     _paths(paths, history, initial)
@@ -121,4 +122,4 @@ def _paths(axes: Axes, history: RatingPaths, initial: float) -> None:
     axes.plot([], [], color="black", linewidth=1.0, label="rating")
     axes.plot([], [], color="black", linestyle=(0, (4, 2)), linewidth=1.2, label="latent skill")
     axes.set(xlabel="games of the player", ylabel="rating [points]")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    legend_above(axes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
+from valmatch.plots.labels import label, legend_below
 from valmatch.plots.optimized import (
     FinalPoint,
     draw_points,
@@ -13,9 +14,12 @@ from valmatch.plots.optimized import (
     verdict,
 )
 from valmatch.plots.source import RunFiles
-from valmatch.plots.style import head, spread_out, wrapped
+from valmatch.plots.style import head, new_figure, spread_out
 
 __all__ = ["draw"]
+
+LEAST_WIDTH = 6.0
+"""Inches that the words above the panels need."""
 
 
 def draw(run: RunFiles, found: FinalPoint) -> Figure:
@@ -35,11 +39,10 @@ def draw(run: RunFiles, found: FinalPoint) -> Figure:
         ),
     ]
     down, across = len(rows), len(found.point)
-    size = (1.2 + 2.3 * across, 1.3 + 2.2 * down)
-    figure = Figure(figsize=size, layout="constrained")
+    figure = new_figure(max(LEAST_WIDTH, 1.2 + 2.3 * across), 1.3 + 2.2 * down)
     grid = figure.subplots(down, across, sharex="col", sharey="row", squeeze=False)
-    for line, (label, means, final) in zip(grid, rows, strict=True):
-        line[0].set_ylabel(wrapped(label, 2.0))
+    for line, (what, means, final) in zip(grid, rows, strict=True):
+        label(line[0], y=what)
         spread_out(line[0], "y", np.append(means, final))
         for axes, values, best in zip(line, candidates.points.T, found.point.values(), strict=True):
             draw_points(axes, values, means, candidates.feasible)
@@ -52,9 +55,8 @@ def draw(run: RunFiles, found: FinalPoint) -> Figure:
         for axes in line:
             axes.axhline(bound.bound, color="black", linewidth=0.9, linestyle=(0, (4, 2)))
     for axes, name, values in zip(grid[-1], found.point, candidates.points.T, strict=True):
-        axes.set_xlabel(wrapped(run.units.factor(name), 2.2))
+        label(axes, run.units.factor(name))
         spread_out(axes, "x", values)
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, handletextpad=0.4)
+    legend_below(figure, *grid[0, 0].get_legend_handles_labels())
     head(figure, run.heading(f"solver {run.manifest.get('solver')}"), verdict(found))
     return figure

@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from valmatch.optimization.solver_comparison import bootstrapped
+from valmatch.plots.labels import label
 from valmatch.plots.source import RunFiles, damaged
 from valmatch.plots.style import COLOURS, LINES, head, panels
 
@@ -58,13 +59,13 @@ def draw(run: RunFiles, summary: Mapping[str, Any]) -> Figure | None:
         solved = np.minimum.accumulate(curves, axis=1)
         for axes, alpha in zip(others, ALPHAS, strict=True):
             _line(axes, spent, np.where(solved <= alpha, 100.0, 0.0), name, look)
-    first.set_ylabel(f"gap, as a share of {unit}")
+    label(first, y=f"gap, as a share of {unit}")
     first.set_title("mean progress curve", loc="left", fontsize=8.5)
     first.set_ylim(-0.02, 1.02)
     for axes, alpha in zip(others, ALPHAS, strict=True):
         title = f"{alpha:.0%}-solved: gap of at most {alpha:.0%} of {unit}"
         axes.set_title(title, loc="left", fontsize=8.5)
-        axes.set_ylabel("share of the runs [%]")
+        label(axes, y="share of the runs [%]")
         axes.set_ylim(-2.0, 102.0)
     for axes in grid:
         axes.set_xlabel("replications spent")

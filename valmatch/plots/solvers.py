@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from valmatch.errors import InputError
 from valmatch.optimization.solver_comparison import bootstrapped
+from valmatch.plots.labels import label
 from valmatch.plots.optimized import final_point, objective_label
 from valmatch.plots.source import RunFiles, damaged
-from valmatch.plots.style import COLOURS, GREY, LINES, head
+from valmatch.plots.style import COLOURS, GREY, LINES, head, new_figure
 from valmatch.plots.units import labelled
 
 __all__ = ["Measure", "draw", "read_progress"]
@@ -83,21 +84,20 @@ def draw(run: RunFiles, summary: Mapping[str, Any]) -> Figure:
         runs = [int(line["runs"]) for line in lines.values()]
         count = f"{min(runs)}" if min(runs) == max(runs) else f"{min(runs)} to {max(runs)}"
     colours = dict(zip(progress, cycle(COLOURS), strict=False))
-    figure = Figure(figsize=(10.0, 5.6 + 0.28 * len(progress)), layout="constrained")
+    figure = new_figure(10.0, 5.6 + 0.28 * len(progress))
     mosaic: Any = [["curves"] * 3, ["objective", "area", "shares"]]
     places = figure.subplot_mosaic(mosaic, height_ratios=[1.4, 1.0])
     _curves(places["curves"], progress, colours, best)
     bounds = final_point(run, summary).bounds
     if best is None:
         unit = run.units.of_response(bounds[0].response) if len(bounds) == 1 else "its unit"
-        places["curves"].set_ylabel(labelled("excess over the worst bound", unit))
+        label(places["curves"], y=labelled("excess over the worst bound", unit))
 
     def each(key: str) -> dict[str, list[tuple[Measure, str]]]:
         return {name: [(own[key], colours[name])] for name, own in measures.items()}
 
-    label = objective_label(run, bounds)
     _forest(places["objective"], each("median_objective"), 1.0)
-    places["objective"].set_xlabel(f"median {label}")
+    label(places["objective"], f"median {objective_label(run, bounds)}")
     if best is not None:
         places["objective"].axvline(best, color=GREY, linestyle=":")
         places["objective"].set_title("dotted: best known", fontsize=8, color=GREY)
@@ -105,10 +105,10 @@ def draw(run: RunFiles, summary: Mapping[str, Any]) -> Figure:
         places["objective"].set_xticks([])
     _forest(places["area"], each("area_under_curve"), 100.0)
     places["area"].set_xlim(left=0.0)
-    places["area"].set_xlabel("mean gap over the budget [%]")
+    label(places["area"], "mean gap over the budget [%]")
     shares = {
-        label: [(own[key], colours[name]) for name, own in measures.items()]
-        for key, label in SHARES.items()
+        what: [(own[key], colours[name]) for name, own in measures.items()]
+        for key, what in SHARES.items()
     }
     _forest(places["shares"], shares, 100.0)
     places["shares"].set(xlabel="share of the runs [%]", xlim=(-4.0, 104.0))

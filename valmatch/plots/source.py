@@ -138,7 +138,7 @@ class RunFiles:
         config = self.manifest.config_id or "unknown"
         seed = "unknown" if self.manifest.seed is None else self.manifest.seed
         name = f"{self.kind[1]} ({shortened(Path(self.manifest.source).stem)})"
-        parts = (name, f"config {config}", f"seed {seed}", *facts, self.remark)
+        parts = (name, self.remark, f"config {config}", f"seed {seed}", *facts)
         return ", ".join(part for part in parts if part)
 
     def factor(self, name: str, former: object = None) -> Any:  # noqa: ANN401 - of any type

@@ -7,7 +7,8 @@ import math
 import re
 import textwrap
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
 from valmatch.errors import RunError
+from valmatch.plots.look import AS_USUAL, USUAL, Look, look, looking, sized
 
 __all__ = [
     "BAD",
@@ -31,6 +33,7 @@ __all__ = [
     "counted",
     "dots",
     "head",
+    "new_figure",
     "note",
     "panels",
     "plus_minus",
@@ -56,6 +59,15 @@ MOST_VECTOR_MARKS = 300
 """Marks of one kind in a panel beyond which an SVG file holds a picture of them, to stay small."""
 CHARACTERS_PER_INCH = 13
 
+UNSAID: Mapping[str, Any] = {
+    "png": {"Software": None},
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None},
+}
+"""What files of each format would say of when and with what they were made."""
+
+NO_BREAK = "\N{NO-BREAK SPACE}"
+
 RC: Any = {
     "svg.hashsalt": "valmatch",  # the same figure gives the same bytes
     "text.parse_math": False,  # a $ in a name is a $
@@ -76,13 +88,15 @@ RC: Any = {
 }
 
 
-def style_context() -> Any:  # noqa: ANN401 - matplotlib is not typed
-    """Return the context in which figures are made."""
-    return matplotlib.rc_context(RC)
+@contextmanager
+def style_context(wanted: Look = AS_USUAL) -> Iterator[None]:
+    """Make figures as they are asked for."""
+    with matplotlib.rc_context(RC), looking(wanted):
+        yield
 
 
-def save(figures: Mapping[str, Figure], folder: Path) -> list[Path]:
-    """Write each figure as PNG and SVG files; return them.
+def save(figures: Mapping[str, Figure], folder: Path, formats: Sequence[str] = USUAL) -> list[Path]:
+    """Write each figure as a file of each format; return them.
 
     Raises
     ------
@@ -91,12 +105,12 @@ def save(figures: Mapping[str, Figure], folder: Path) -> list[Path]:
     """
     files = []
     for name, figure in figures.items():
-        for suffix, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
+        for suffix in formats:
             file, content = folder / f"{name}.{suffix}", io.BytesIO()
             with style_context(), warnings.catch_warnings():
                 # Not every font has every letter of every name.
                 warnings.filterwarnings("ignore", "Glyph .* missing")
-                figure.savefig(content, format=suffix, dpi=DPI, metadata=metadata)
+                figure.savefig(content, format=suffix, dpi=DPI, metadata=UNSAID[suffix])
             figure.set_layout_engine("none")  # the first file has laid it out
             try:
                 file.write_bytes(content.getvalue())
@@ -106,31 +120,76 @@ def save(figures: Mapping[str, Figure], folder: Path) -> list[Path]:
     return files
 
 
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure of its own size in inches, or of the one that is asked for.
+
+    Raises
+    ------
+    InputError
+        If its texts have no room in that.
+    """
+    return Figure(figsize=sized(width, height), layout="constrained")
+
+
 def panels(
-    count: int, columns: int, width: float = 2.75, height: float = 2.2
+    count: int, columns: int, width: float = 2.75, height: float = 2.2, *, free: bool = False
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure of `count` panels in rows; what is left of the last row stays empty."""
+    """Return a figure of `count` panels in rows; what is left of the last row stays empty.
+
+    Parameters
+    ----------
+    count, columns : int
+        How many panels there are, and how many of them in a row.
+    width, height : float
+        Of a panel in inches.
+    free : bool
+        Whether rows may be of another length where that suits the size that is asked for.
+    """
     columns = min(columns, count)
+    wanted = look().size
+    if free and wanted:
+        columns = max(
+            range(1, count + 1),
+            key=lambda k: min(wanted[0] / k / width, wanted[1] / math.ceil(count / k) / height),
+        )
     rows = math.ceil(count / columns)
-    size = (max(5.0, width * columns), height * rows + 0.5)
-    figure = Figure(figsize=size, layout="constrained")
+    figure = new_figure(max(5.0, width * columns), height * rows + 0.5)
     axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
     for empty in axes[count:]:
         empty.remove()
     return figure, axes[:count]
 
 
-def head(figure: Figure, *texts: str) -> None:
-    """Write what a figure shows above it, each text in as many lines as it takes."""
-    lines = [wrapped(text, figure.get_figwidth()) for text in texts]
-    figure.suptitle("\n".join(lines), fontsize=9.5)
+def head(figure: Figure, *texts: str, lines: int = 2) -> None:
+    """Write above a figure its title, or what it shows, in at most so many lines."""
+    inches = figure.get_figwidth()
+    texts = (look().title,) if look().title else texts
+    found = "\n".join(wrapped(text, inches) for text in texts)
+    if found.count("\n") >= lines:
+        found = wrapped("; ".join(texts), inches, lines)
+    figure.suptitle(found, fontsize=9.5)
 
 
-def wrapped(text: str, inches: float) -> str:
-    """Break a text so that it fits into a width, but no unit in brackets."""
-    text = re.sub(r"\[[^]]*\]", lambda unit: unit[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
-    width = max(20, int(inches * CHARACTERS_PER_INCH))
-    return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+def wrapped(text: str, inches: float, lines: int | None = None) -> str:
+    """Break a text so that it fits into a width, and into so many lines, but no unit in brackets.
+
+    Names that are too long are broken behind a joint.
+    """
+    width = max(12, int(inches * CHARACTERS_PER_INCH))
+    text = re.sub(r"\[[^]]*\]", lambda unit: unit[0].replace(" ", NO_BREAK), text)
+    text = re.sub(rf"\S{{{width + 1},}}", lambda name: _broken(name[0], width), text)
+    broken: Any = {"break_long_words": False, "break_on_hyphens": False, "placeholder": " …"}
+    return textwrap.fill(text, width, max_lines=lines, **broken).replace(NO_BREAK, " ")
+
+
+def _broken(name: str, width: int) -> str:
+    """Return a name in pieces of at most a width, if it has joints there."""
+    pieces = [""]
+    for part in re.findall(r"[^_.,/]*[_.,/]?", name):
+        if len(pieces[-1]) + len(part) > width and pieces[-1]:
+            pieces.append("")
+        pieces[-1] += part
+    return " ".join(pieces)
 
 
 def note(axes: Axes, text: str) -> None:

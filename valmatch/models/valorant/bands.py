@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.model import Response
+from valmatch.model import Part, Response
 
 __all__ = ["band_names", "band_responses", "bands_of", "empty_bands", "measure_bands"]
 
@@ -54,7 +54,12 @@ def band_names(edges: Sequence[float]) -> list[str]:
 def band_responses(edges: Sequence[float]) -> list[Response]:
     """Return the responses of all bands, such as ``wait_p95.top_1%``."""
     return [
-        Response(f"{one.name}.{band}", one.unit, f"{one.meaning}; by rating: {band}")
+        Response(
+            f"{one.name}.{band}",
+            one.unit,
+            f"{one.meaning}; by rating: {band}",
+            part=Part(one.name, "rating", band),
+        )
         for band in band_names(edges)
         for one in MEASURES
     ]

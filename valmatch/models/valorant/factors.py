@@ -181,12 +181,13 @@ class ValorantFactors(Factors):
         " mean_matrix and cov_matrix: a smooth monotone function goes through them, and the tails"
         " are normal. null: none.",
     )
-    measure: tuple[Literal["differences", "fairness", "bands"], ...] = _factor(
+    measure: tuple[Literal["differences", "fairness", "bands", "hours"], ...] = _factor(
         (),
         "",
         "Further responses, which take time. differences: percentiles of the differences between"
         " and within teams. fairness: win_gap and even_fraction, by Elo. bands: waits"
-        " and differences of bands of players by rating, such as wait_p95.top_1%.",
+        " and differences of bands of players by rating, such as wait_p95.top_1%. hours: the queue"
+        " by hour of the day, such as avg_queue_length.17-18h.",
     )
     bands: Annotated[tuple[Share, ...], Field(min_length=2)] = _factor(
         (0.0, 0.1, 0.5, 0.9, 0.99, 1.0),

@@ -12,6 +12,7 @@ from valmatch.model import Response
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.bands import band_responses, measure_bands
 from valmatch.models.valorant.factors import ValorantFactors
+from valmatch.models.valorant.hours import hour_responses, measure_hours
 
 __all__ = ["Matches", "further_responses", "measure"]
 
@@ -34,7 +35,12 @@ DIFFERENCES = tuple(
 
 FAIRNESS = (
     Response("win_gap", "", "mean over matches of |p - 1/2|, p by Elo with the factor spread"),
-    Response("even_fraction", "", "share of matches with p from 45 to 55 %, p by Elo"),
+    Response(
+        "even_fraction",
+        "",
+        "share of matches with p from 45 to 55 %, p by Elo",
+        share_of="n_matches",
+    ),
 )
 
 
@@ -61,14 +67,18 @@ def further_responses(factors: ValorantFactors) -> list[Response]:
             "differences": DIFFERENCES,
             "fairness": FAIRNESS,
             "bands": band_responses(factors.bands),
+            "hours": hour_responses(factors.horizon),
         }[group]
     return found
 
 
 def measure(
-    factors: ValorantFactors, players: ArrivingPlayers, matches: Matches
+    factors: ValorantFactors, players: ArrivingPlayers, matches: Matches, horizon: float
 ) -> dict[str, float]:
-    """Return the responses of `further_responses` by name; NaN where undefined."""
+    """Return the responses of `further_responses` by name; NaN where undefined.
+
+    The horizon is that of the replication, which may end with its last arrival.
+    """
     ratings = [players.ratings[side] for side in matches.sides]
     gaps = np.abs(ratings[0].mean(axis=1) - ratings[1].mean(axis=1))
     ranges = np.concatenate([np.ptp(side, axis=1) for side in ratings])
@@ -84,6 +94,12 @@ def measure(
             waits[side] = 60.0 * (matches.hours[:, np.newaxis] - players.times[side])
             differences[side] = gaps[:, np.newaxis]
         found |= measure_bands(players.ratings, waits, differences, factors.bands)
+    if "hours" in factors.measure:
+        left = np.full(players.times.size, horizon)
+        for side in matches.sides:
+            left[side] = matches.hours[:, np.newaxis]
+        names = [one.name for one in hour_responses(factors.horizon)]
+        found |= zip(names, measure_hours(players.times, left, horizon).tolist(), strict=False)
     return found
 
 

@@ -63,8 +63,13 @@ RESPONSES = Responses(
     Response("wait_p99", "minutes", "99th percentile of the wait of matched players"),
     Response("max_wait_time", "minutes", "longest wait of a matched player"),
     Response("avg_queue_length", "players", "time average of the number of waiting players"),
-    Response("matched_fraction", "", "share of players who were matched"),
-    Response("prioritized_fraction", "", "share of players who became prioritized"),
+    Response("matched_fraction", "", "share of players who were matched", share_of="n_players"),
+    Response(
+        "prioritized_fraction",
+        "",
+        "share of players who became prioritized",
+        share_of="n_players",
+    ),
     Response("n_players", "", "players who arrived", whole=True),
     Response("n_matches", "", "matches", whole=True),
     Response("unmatched", "", "players still waiting at the horizon", whole=True),
@@ -85,7 +90,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
 
     responses = RESPONSES
     releases_gil = True
-    measures = ("differences", "fairness", "bands")
+    measures = ("differences", "fairness", "bands", "hours")
     drawn_by = frozenset(
         (
             "poisson_rate",
@@ -315,7 +320,8 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         responses: Values = self._responses(count)
         if self._factors.measure:
             values = RESPONSES.row(responses).tolist()
-            found = measure(self._factors, players, Matches(log[:, 0], _sides(log)))
+            matches = Matches(log[:, 0], _sides(log))
+            found = measure(self._factors, players, matches, self._rules.horizon)
             responses = {**dict(zip(RESPONSES.names, values, strict=True)), **found}
         return players, log, responses
 

@@ -1,0 +1,77 @@
+"""Bins of histograms: where values lie on a lattice, each holds as many of its points."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Lattice", "bin_edges", "lattice_of", "lattice_of_shares"]
+
+Floats = NDArray[np.float64]
+
+MOST_BINS = 40
+
+NEAR = 0.01
+"""Distance from a point of a lattice, in its steps, that rounding explains."""
+
+
+class Lattice(NamedTuple):
+    """Equally spaced values: one of them, and how far they are apart."""
+
+    origin: float
+    step: float
+
+
+def bin_edges(values: Floats, lattice: Lattice | None = None) -> Floats:
+    """Return the edges of bins for sorted values.
+
+    Parameters
+    ----------
+    values : numpy.ndarray
+        The values in ascending order, at least one.
+    lattice : Lattice or None
+        What they lie on or near; None for what they say themselves.
+    """
+    low, high = float(values[0]), float(values[-1])
+    alike = high - low <= 1e-9 * max(abs(low), abs(high))
+    if alike and lattice is None:
+        reach = 0.05 * abs(low) or 0.5
+        return np.array([low - reach, low + reach])
+    edges = np.histogram_bin_edges(values, 1 if alike else "auto")
+    bins = min(edges.size - 1, MOST_BINS)
+    lattice = lattice or lattice_of(values)
+    return np.linspace(low, high, bins + 1) if lattice is None else _unions(values, lattice, bins)
+
+
+def _unions(values: Floats, lattice: Lattice, bins: int) -> Floats:
+    """Return edges half-way between points, of about so many bins of equally many points.
+
+    No bin reaches beyond the origin, where values may end.
+    """
+    first, last = (round((end - lattice.origin) / lattice.step) for end in (values[0], values[-1]))
+    count = last - first + 1
+    points = max(1, math.ceil(count / MOST_BINS), round(count / bins))
+    edges = np.arange(first - 0.5, last + points, points)
+    if last <= 0:
+        edges = np.arange(last + 0.5, first - points, -points)[::-1]
+    return np.asarray(lattice.origin + lattice.step * edges)
+
+
+def lattice_of(values: Floats) -> Lattice | None:
+    """Return the lattice on which sorted values lie that are not all the same, if there is one."""
+    gaps = np.diff(values)
+    step = float(gaps[gaps > 1e-9 * (values[-1] - values[0])].min())
+    places = (values - values[0]) / step
+    on = np.abs(places - np.rint(places)).max() <= NEAR
+    return Lattice(float(values[0]), step) if on else None
+
+
+def lattice_of_shares(shares: Floats, wholes: Floats) -> Lattice:
+    """Return the lattice near which shares of varying whole numbers lie: from the nearer of 0, 1.
+
+    Near 1, shares are 1 minus few of n, whose distances hardly depend on which n it is.
+    """
+    return Lattice(float(np.round(shares.mean())), 1.0 / float(wholes.mean()))

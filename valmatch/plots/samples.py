@@ -1,0 +1,115 @@
+"""The responses of a run of ``replicate``, with what is known of their means."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.errors import InputError
+from valmatch.model import Response
+from valmatch.plots.bins import Lattice, lattice_of_shares
+from valmatch.plots.source import FileTable, Mean, RunFiles, damaged
+from valmatch.statistics.estimates import Estimate, estimate
+
+__all__ = ["Sample", "fact_of", "half_of", "read_samples"]
+
+Floats = NDArray[np.float64]
+
+SUMMARY = "summary.json"
+
+
+class Sample(NamedTuple):
+    """A response over the replications.
+
+    Attributes
+    ----------
+    response : Response
+        The response.
+    values : numpy.ndarray
+        Its defined values, sorted.
+    estimate : Estimate
+        What they say of the mean.
+    lattice : Lattice or None
+        What they lie on or near, if that is known.
+    """
+
+    response: Response
+    values: Floats
+    estimate: Estimate
+    lattice: Lattice | None
+
+
+def read_samples(run: RunFiles, responses: Sequence[Response]) -> list[Sample]:
+    """Read responses of ``replications.csv``, of which there is one at least.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or damaged, or holds no replication.
+    """
+    wholes = [one.share_of for one in responses if one.share_of]
+    table = run.table("replications.csv", dict.fromkeys([*(r.name for r in responses), *wholes]))
+    if not len(table):
+        why = f" ({run.remark})" if run.remark else ""
+        raise InputError(f"{table.path}: holds no replications{why}")
+    given = _summarised(run, len(table))
+    return [_sample(one, table, _confidence(run), given.get(one.name)) for one in responses]
+
+
+def fact_of(run: RunFiles, samples: Sequence[Sample]) -> str:
+    """Say what is drawn of samples."""
+    one = samples[0].estimate
+    n = one.n + one.undefined
+    made = f"{n:,} replication{'s' * (n != 1)}"
+    if all(sample.estimate.half_width is None for sample in samples):
+        return f"{made}, no intervals"
+    return f"{made}, means with {_confidence(run):.0%} intervals"
+
+
+def _confidence(run: RunFiles) -> float:
+    return run.manifest.confidence or 0.95
+
+
+def _summarised(run: RunFiles, replications: int) -> dict[str, Mean]:
+    """Return the means of the summary by response, if it is of so many replications.
+
+    Only whoever made a run knows what its replications are samples of. A killed run has no summary,
+    or that of a shorter one.
+    """
+    if not (run.folder / SUMMARY).exists():
+        return {}
+    with damaged(run.folder / SUMMARY):
+        found = {name: Mean.of(one) for name, one in run.json(SUMMARY)["responses"].items()}
+    return {name: one for name, one in found.items() if one.n + one.undefined == replications}
+
+
+def _sample(response: Response, table: FileTable, confidence: float, given: Mean | None) -> Sample:
+    """Return a response with its estimate: that of the summary where there is one."""
+    values = table.numbers[response.name]
+    found = estimate(values, confidence)
+    if given is not None:
+        none = math.isnan(given.low)
+        low, high = (None, None) if none else (given.low, given.high)
+        found = replace(found, ci_low=low, ci_high=high)
+    return Sample(response, np.sort(values[~np.isnan(values)]), found, _lattice(response, table))
+
+
+def _lattice(response: Response, table: FileTable) -> Lattice | None:
+    """Return what whole numbers and shares of them lie on or near."""
+    if response.whole:
+        return Lattice(0.0, 1.0)
+    if not response.share_of:
+        return None
+    shares, wholes = table.numbers[response.name], table.numbers[response.share_of]
+    some = ~np.isnan(shares) & (wholes > 0.0)
+    return lattice_of_shares(shares[some], wholes[some]) if some.any() else None
+
+
+def half_of(one: Estimate) -> float:
+    """Return the half-width of an interval; NaN where there is none."""
+    return math.nan if one.half_width is None else one.half_width
