@@ -616,7 +616,8 @@ def test_names_of_the_problem_are_suggested() -> None:
     ]
     assert refused(text, "upper_time=x") == [
         "--set upper_time=x: optimize.constraints.upper_time.at_most: 'x' is a string"
-        " (allowed: a number from -1e+100 to 1e+100 or null)"
+        " (allowed: a number from -1e+100 to 1e+100 or null, in minutes, or with a unit, such as"
+        " 12 min)"
     ]
     meant = "unknown key (did you mean optimize.constraints.upper_time.at_most?)"
     assert refused(factors("uper_time: 3") + PROBLEM) == [
