@@ -93,9 +93,10 @@ def _sample(response: Response, table: FileTable, confidence: float, given: Mean
     values = table.numbers[response.name]
     found = estimate(values, confidence)
     if given is not None:
-        none = math.isnan(given.low)
-        low, high = (None, None) if none else (given.low, given.high)
-        found = replace(found, ci_low=low, ci_high=high)
+        mean, low, high = (
+            None if math.isnan(x) else x for x in (given.mean, given.low, given.high)
+        )
+        found = replace(found, mean=mean, ci_low=low, ci_high=high)
     return Sample(response, np.sort(values[~np.isnan(values)]), found, _lattice(response, table))
 
 
