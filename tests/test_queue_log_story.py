@@ -185,6 +185,9 @@ def test_intervals_of_resamples_and_a_fitted_config(folder: Path) -> None:
     resampled = json.loads(done("compare", "mine.yaml", "tight.yaml", *how).out)
     difference = resampled["differences"]["win_gap"]
     assert difference["ci_low"] < difference["mean"] < difference["ci_high"]
+    # Names of bands and large intervals take more than a table has room for.
+    loose = ("--set", "team_diff=1000", "--set", "player_diff=20", *how[:-1])
+    assert max(map(len, done("compare", "mine.yaml", *loose).out.splitlines())) <= 80
     fitted = done("fit", "queue.csv", "--columns", COLUMNS, "--skip-bad-rows")
     Path("fitted.yaml").write_text(fitted.out)
     players = json.loads(done("replicate", "fitted.yaml", "-n", "20", "--json").out)["responses"]

@@ -267,7 +267,7 @@ def show_comparison(found: Comparison, chosen: Collection[str] = ()) -> None:
     for response, *cells in zip(found.responses, *columns, strict=True):
         if not chosen or response.name in chosen:
             _row(table, response.name, *cells, response.unit)
-    _print(f"seed {found.a.seed}, {found.n:,} common replications", table)
+    _print(f"seed {found.a.seed}, {found.n:,} common replications", table, repeated=1)
 
 
 def show_variants(found: ComparedVariants, chosen: Collection[str] = ()) -> None:
