@@ -157,6 +157,16 @@ def test_a_signal_while_workers_start_leaves_none(monkeypatch: pytest.MonkeyPatc
     assert worker.exitcode == -signal.SIGKILL
 
 
+def test_a_pool_leaves_no_thread_that_the_end_of_the_process_could_cut_short() -> None:
+    """It takes away the semaphores of the pool, or the resource tracker says that they leaked."""
+    before = set(threading.enumerate())
+    with process_pool(2) as pool:
+        pool.submit(time.sleep, 60.0)
+        (manager,) = {one for one in threading.enumerate() if "Manager" in type(one).__name__}
+        assert manager not in before
+    assert not manager.is_alive()
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGALRM])
 def test_held_signals_come_when_the_block_is_done(number: signal.Signals) -> None:
     """Also one that another thread gets, which blocks nothing."""

@@ -164,6 +164,10 @@ class _Threads(ThreadPoolExecutor):
         self.shutdown(cancel_futures=True)
 
 
+ENDING = 5.0
+"""Seconds within which the thread that looks after killed workers has ended, on any machine."""
+
+
 class _Processes(ProcessPoolExecutor):
     """Worker processes that are not waited for: what is still at work in the end is not wanted."""
 
@@ -193,9 +197,13 @@ class _Processes(ProcessPoolExecutor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         children = list((self._processes or {}).values())
+        manager: Any = self._executor_manager_thread
         super().shutdown(wait=False, cancel_futures=True)
         for process in children:
             process.kill()
+        if manager is not None:
+            # It ends with them. What it has to take away would stay if this process ended before.
+            manager.join(ENDING)
 
 
 def process_pool(workers: int) -> ProcessPoolExecutor:
