@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numba  # noqa: F401 - where it is imported, `simulate` leaves the kernels compiled
+
 from tests.command import valmatch
 from tests.game_logs import random_rows, write
 
