@@ -16,10 +16,10 @@ def test_intervals_of_resamples_cover_the_true_mean(days: int, logs: int, tmp_pa
     found = coverage(tmp_path, names, days=days, logs=logs, resamples=200)
     print(f"{logs} logs of {days} days:", found)
     error = math.sqrt(0.95 * 0.05 / logs)
-    for name, share in found.items():
-        assert share >= 0.93 - 2 * error, name
+    waits = found.pop("avg_wait_time")
+    assert 0.93 - 2 * error <= waits <= 0.97 + 2 * error
     # Others may be held more often: who meets whom differs more between resamples than logs.
-    assert found["avg_wait_time"] <= 0.97 + 2 * error
+    assert min(found.values()) >= 0.93
 
 
 def test_a_fitted_config_reproduces_every_response(tmp_path: Path) -> None:
