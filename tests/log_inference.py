@@ -44,24 +44,22 @@ def coverage(
 ) -> dict[str, float]:
     """Return in which share of logs the interval of their resamples holds the true mean.
 
-    Blocks are as many days long as the cube root of the days of the log, which grows as it should
-    for the spread of a mean (Künsch 1989).
+    Blocks are as long as they are unless told otherwise.
     """
-    hours = 24 * round(days ** (1 / 3))
     model = build(process(days))
     truth = dict(zip(model.responses.names, run(model, 10**6, range(300)).responses.T, strict=True))
     held = dict.fromkeys(responses, 0)
     for seed in range(logs):
         path = folder / f"{seed}.csv"
         write_log(path, days, seed)
-        how = {"log": {"resample": "block", "block_hours": hours}, "horizon": 24.0 * days}
+        how = {"log": {"resample": "block"}, "horizon": 24.0 * days}
         config = {"model": "valorant", "arrivals": str(path), "factors": {**RULES, **how}}
         found = replicate(config, resamples, seed).estimates
         for name in responses:
             low, high = found[name].ci_low, found[name].ci_high
             assert low is not None
             assert high is not None
-            held[name] += low <= truth[name].mean() <= high
+            held[name] += bool(low <= truth[name].mean() <= high)
         path.unlink()
     return {name: count / logs for name, count in held.items()}
 

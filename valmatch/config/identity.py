@@ -89,11 +89,26 @@ def changed_factors(
 ) -> list[tuple[str, object, object]]:
     """Return those `changes` that are of a factor which both configs know.
 
-    What only one of them knows is a new factor, whose default means "as before".
+    What only one of them knows is a new factor, whose default means "as before". A value that this
+    version takes for another one is no change.
     """
     known = flat(first["factors"]).keys() & flat(second["factors"]).keys()
-    found = changes(first, second)
+    found = changes(_as_taken(first), _as_taken(second))
     return [one for one in found if one[0].removeprefix("factors.") in known]
+
+
+def _as_taken(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a resolved config with the values that this version takes its own for.
+
+    As it stands, where it is not valid in this version.
+    """
+    try:
+        entry = MODELS[content["model"]]
+        context = {"files": frozenset(content) & frozenset(entry.files)}
+        factors = entry.factors.model_validate(content["factors"], context=context)
+    except (KeyError, ValidationError):
+        return content
+    return {**content, "factors": factors.model_dump(mode="json")}
 
 
 def identity(config: Config) -> dict[str, Any]:

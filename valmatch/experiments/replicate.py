@@ -26,6 +26,7 @@ from valmatch.model import Batch, Response
 from valmatch.nearest import hint
 from valmatch.simulator import build, releases_gil
 from valmatch.statistics.precision import Precision, Target, parse_target
+from valmatch.statistics.sampling import OneHistory
 from valmatch.storage.curve_file import write_curves
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.run_folder import RunFolder
@@ -87,7 +88,8 @@ def replicate(
         Level of the intervals, in (0, 1).
     targets : str or sequence of str
         ``NAME=1%`` or ``NAME=0.05`` each: go on until the half-width of the interval of the
-        response is that share of its mean, or that number.
+        response is that share of its mean, or that number. Refused on a queue log, resampled or
+        not, whose intervals no number of replications narrows.
     max_reps : int
         Number of replications at which to give the targets up.
     control_variates : bool
@@ -179,10 +181,9 @@ def run_plan(
     """
     model = build(config, warn=warn)
     _check_expected_names(config, model.responses)
-    if plan.targets and config.one_history:
-        raise InputError(
-            f"{option('targets')}: every replication is the same: there is no interval to narrow"
-        )
+    fixed = OneHistory.fixed if config.one_history else model.sampling.fixed
+    if plan.targets and fixed:
+        raise InputError(f"{option('targets')}: {fixed}")
     wanted = [parse_target(text, model.responses.names) for text in plan.targets]
     if plan.control_variates and not model.controls:
         raise InputError(

@@ -178,6 +178,7 @@ class Replications(Result):
             "replications": len(self.values),
             "requested": self.requested,
             **({} if self.shard == WHOLE else {"shard": str(self.shard)}),
+            **({"sampling": dict(self.sampling.facts)} if self.sampling.facts else {}),
             "responses": self._facts(),
             **({"targets": [one.as_dict() for one in self.precision]} if self.precision else {}),
             **self._windows(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,9 +116,10 @@ def changed(a: Config, b: Config) -> list[Change]:
     ]
 
 
-def said_of_side(run: Replications) -> dict[str, str]:
-    """Return what ``summary.json`` says of the config of a run."""
-    return {"source": run.config.source, "config_id": config_id(run.config)}
+def said_of_side(run: Replications) -> dict[str, Any]:
+    """Return what ``summary.json`` says of the config of a run, and of what it is a sample of."""
+    sampling = {"sampling": dict(run.sampling.facts)} if run.sampling.facts else {}
+    return {"source": run.config.source, "config_id": config_id(run.config), **sampling}
 
 
 def common_values(runs: Sequence[Replications]) -> tuple[list[str], list[int], list[Floats]]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.statistics.estimates import Estimate, estimate, t_quantile
+from valmatch.statistics.moving_blocks import widening
 
 __all__ = ["INDEPENDENT", "OneHistory", "Resampled", "Sampling"]
 
@@ -24,9 +26,17 @@ class Sampling:
     ----------
     of : str
         What is said of results that hold for less than the system itself, such as "on this log".
+    fixed : str
+        Why no number of replications narrows an interval; "" where they do.
     """
 
     of: str = ""
+    fixed: str = ""
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What ``summary.json`` says of how intervals are made; {} if nothing."""
+        return {}
 
     def estimate(
         self, values: Floats, confidence: float, replications: Sequence[int] = ()
@@ -50,6 +60,7 @@ class OneHistory(Sampling):
     """Every replication is the same: nothing is known of how far the mean may be off."""
 
     of: str = "on this log"
+    fixed: str = "every replication is the same: there is no interval to narrow"
 
     def estimate(
         self, values: Floats, confidence: float, replications: Sequence[int] = ()
@@ -68,16 +79,31 @@ class Resampled(Sampling):
 
     Attributes
     ----------
-    candidates : int
+    candidates : float
         Blocks from which one is drawn, on average: resamples vary less than logs do, by the share
         (candidates - 1) / candidates of the variance.
     degrees : float
         Degrees of freedom of the spread.
+    block_hours : int or None
+        Length of the blocks.
     """
 
     of: str = "on resamples of this log"
+    fixed: str = "replications are resamples of one log: more of them narrow no interval"
     candidates: float = math.inf
     degrees: float = math.inf
+    block_hours: int | None = None
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The length of the blocks, and how intervals are made."""
+        return {
+            "method": "moving blocks",
+            "block_hours": self.block_hours,
+            "degrees": self.degrees,
+            "interval": "around what the log has (replication 0): Student's t times the standard"
+            " deviation of its resamples, widened for their skewness",
+        }
 
     def estimate(
         self, values: Floats, confidence: float, replications: Sequence[int] = ()
@@ -87,18 +113,21 @@ class Resampled(Sampling):
         Around the log, not around the mean of its resamples: who meets whom differs between them
         as it does between logs, so that their mean is nearer to the truth than they tell. Where
         the log is not among the replications, or has no value, that mean stands for it, and the
-        interval holds more often than it says. Without two resamples there is none.
+        interval holds more often than it says. Without two resamples there is none. The skewness
+        of the resamples widens it, see `widening`.
         """
         found = estimate(values, confidence)
-        is_log = np.array(replications) == 0
+        is_log, resamples = np.array(replications) == 0, values
         if not is_log.any() or np.isnan(values[is_log]).any():
             center, spread = found.mean, found.std
         else:
-            center, spread = float(values[is_log][0]), estimate(values[~is_log], confidence).std
+            center, resamples = float(values[is_log][0]), values[~is_log]
+            spread = estimate(resamples, confidence).std
         if center is None or spread is None:
             return replace(found, mean=center, std=None, std_error=None, ci_low=None, ci_high=None)
         error = spread * math.sqrt(self.candidates / (self.candidates - 1.0))
         half = error * t_quantile((1.0 + confidence) / 2.0, self.degrees)
+        half *= widening(resamples, confidence)
         return replace(
             found,
             mean=center,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, Strict, field_validator
+from pydantic import BeforeValidator, Field, Strict, ValidationInfo, field_validator
 
 from valmatch.csv_dialect import SEPARATORS
 from valmatch.fields import Factors, Flag, Whole, refuse
@@ -17,6 +17,10 @@ MEANINGS = ("arrival_hours", "rating", "elo", "kd", "wr", "player")
 """What the columns of a queue log mean."""
 
 Text = Annotated[str, Strict()]
+
+
+_FORMER_DEFAULT = 24
+"""Length of blocks in the configs of runs that were made while every log had this one."""
 
 
 def _named(separator: object) -> object:
@@ -55,11 +59,21 @@ class LogFactors(Factors):
         description="How replications differ. null: all are the log itself. block: the first is the"
         " log itself, each other is put together from blocks of it, drawn with replacement from any"
         " day, at their hour of the day; intervals then say how far the log itself may be from the"
-        " mean.",
+        " mean, which more replications do not narrow.",
     )
-    block_hours: Annotated[int, Field(ge=1, le=10_000), *Whole] = Field(
-        24, description="Length of the blocks.", json_schema_extra={"unit": "hours"}
+    block_hours: Annotated[int, Field(ge=1, le=10_000), *Whole] | None = Field(
+        None,
+        description="Length of the blocks. null: a day for logs of less than eight days, else the"
+        " cube root of their number, in whole days: three (72) for 40 days, five (120) for 120.",
+        json_schema_extra={"unit": "hours"},
     )
+
+    @field_validator("block_hours")
+    @classmethod
+    def _of_no_blocks(cls, hours: int | None, info: ValidationInfo) -> int | None:
+        """Forget the former default where nothing is resampled: folders of then stay usable."""
+        unused = "resample" in info.data and info.data["resample"] is None
+        return None if unused and hours == _FORMER_DEFAULT else hours
 
     @field_validator("columns")
     @classmethod

@@ -192,6 +192,8 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
                 f"{arrivals}: the arrivals are a trace: every replication is the same,"
                 f" {option('n=1')} is enough"
             )
+        else:
+            yield from self._resampling.remarks
         yield from self._log.remarks
 
     @property

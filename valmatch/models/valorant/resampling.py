@@ -2,7 +2,8 @@
 
 A moving-block bootstrap (Künsch 1989). A block may be drawn from any day, but stays at its hour of
 the day, so that the days of a resample have the rush hours of the log; who arrives together in a
-block stays together. Replication 0 is the log itself.
+block stays together. Replication 0 is the log itself. Of logs of weeks, blocks have several days
+unless told otherwise: of blocks of a day, mean waits vary too little.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from valmatch.errors import InputError
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.queue_log import QueueLog
+from valmatch.statistics.moving_blocks import block_days, overlapping_degrees
 from valmatch.statistics.sampling import Resampled
 from valmatch.streams import Streams
 
@@ -54,8 +56,8 @@ class BlockResampling:
     ----------
     log : QueueLog
         The log.
-    block_hours : int
-        Length of the blocks.
+    block_hours : int or None
+        Length of the blocks; None for days, as many as go with the length of the log.
     horizon : float or None
         End of the run as it is given; None for the end of the hour of the last arrival.
     path : Path
@@ -67,6 +69,8 @@ class BlockResampling:
         End of the run.
     sampling : Resampled
         What the replications are samples of.
+    remarks : sequence of str
+        What to know of how the log is resampled, one line each.
 
     Raises
     ------
@@ -74,21 +78,30 @@ class BlockResampling:
         If there is but one way to put the blocks together.
     """
 
-    def __init__(self, log: QueueLog, block_hours: int, horizon: float | None, path: Path) -> None:
+    def __init__(
+        self, log: QueueLog, block_hours: int | None, horizon: float | None, path: Path
+    ) -> None:
         self._players = log.players
         times = log.players.times
         begin, end = math.floor(times[0]), math.floor(times[-1]) + 1
         self.horizon = float(end) if horizon is None else horizon
         end = max(end, math.ceil(self.horizon))
+        days = (end - begin) / DAY
+        self.remarks: tuple[str, ...] = ()
+        if block_hours is None:
+            block_hours = DAY * block_days(days)
+            self.remarks = (f"{path}: resampled by blocks of {block_hours} hours",)
         self._places = [
             _place(start, min(block_hours, end - start), begin, end)
             for start in range(begin, end, block_hours)
         ]
         pools = {place.start % DAY: place.origins.size for place in self._places}
-        # Blocks of more than a day overlap: so many of them say as much as those that do not.
         apart = [float(size) for size in pools.values()]
+        degrees = max(1.0, sum(apart) - len(apart))
         if block_hours > DAY:
+            # They overlap, and say less than as many that do not.
             apart = [(end - begin) / block_hours]
+            degrees = overlapping_degrees(days, block_hours / DAY)
         if max(apart) < 2.0:
             raise InputError(
                 f"{path}: factors.log.resample: blocks of {block_hours} hours can be put together"
@@ -96,7 +109,7 @@ class BlockResampling:
                 " more, and blocks of half of it or less)"
             )
         self.sampling = Resampled(
-            candidates=sum(apart) / len(apart), degrees=max(1.0, sum(apart) - len(apart))
+            candidates=sum(apart) / len(apart), degrees=degrees, block_hours=block_hours
         )
 
     def draw(self, streams: Streams, replication: int) -> tuple[ArrivingPlayers, Ints]:
