@@ -154,7 +154,10 @@ def test_a_frontier_says_what_its_bound_costs() -> None:
         first, second = means[k], means[k + 1]
         assert first is not None
         assert second is not None
-        assert slope.mean == pytest.approx((second - first) / 5.0, rel=1e-9, abs=1e-9)
+        # Of the replications that both tests share, plainly; the means are of each test, adjusted.
+        assert slope.ci_low is not None
+        assert slope.ci_high is not None
+        assert slope.ci_low <= (second - first) / 5.0 <= slope.ci_high
     prices = frontier.summary()["prices"]
     assert prices[0]["from"] == 25.0
     assert prices[0]["objective_per_unit_of_bound"]["n"] == frontier.prices[0][2].n

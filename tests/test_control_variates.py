@@ -19,7 +19,7 @@ from valmatch.models.registry import MODELS
 from valmatch.models.valorant.arrivals import ArrivalProcess
 from valmatch.models.valorant.controls import rating_integrals
 from valmatch.simulator import build, run
-from valmatch.statistics.control_variates import Adjusted, adjust
+from valmatch.statistics.control_variates import Adjusted, adjust, regress
 from valmatch.statistics.estimates import estimate, t_quantile
 from valmatch.streams import Streams
 
@@ -153,6 +153,22 @@ def test_undefined_responses_and_few_replications_have_no_adjusted_mean() -> Non
     assert one(values[:5, 0], controls[:5], [0.0] * 3).std_error_cv is not None
     for n in range(5):
         assert one(values[:n, 0], controls[:n], [0.0] * 3) == Adjusted()
+
+
+def test_a_regression_is_what_the_adjusted_mean_is_made_of() -> None:
+    rng = np.random.default_rng(6)
+    controls, expectations = rng.gamma(2.0, 1.0, (30, 3)), np.full(3, 2.0)
+    values = controls @ rng.normal(0.0, 1.0, (3, 2)) + rng.normal(0.0, 1.0, (30, 2))
+    both = regress(values, controls, expectations), adjust(values, controls, expectations)
+    for found, adjusted in zip(*both, strict=True):
+        assert found.mean == adjusted.mean_cv
+        assert found.degrees == 26
+        assert abs(found.residuals.sum()) < 1e-12
+        variance = (found.residuals**2).sum() / found.degrees * found.leverage
+        assert math.sqrt(variance) == pytest.approx(adjusted.std_error_cv)
+    # With as many controls as replications there is still something to estimate an error from.
+    few = regress(values[:4], controls[:4], expectations)
+    assert [one.degrees for one in few] == [1, 1]
 
 
 def test_what_the_controls_determine_is_known_exactly() -> None:

@@ -89,6 +89,27 @@ def test_unit_cube_and_box_correspond() -> None:
 
 
 @pytest.mark.parametrize("kept", [evaluation.KEPT, 3])
+def test_controls_are_those_of_the_simulator(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluation, "KEPT", kept)
+    evaluator = Evaluator(load("valorant-20min"), posed(), 5, 100, budget=12)
+    model = build(load("valorant-start"))
+    seen, expectations = evaluator.controls(6)
+    np.testing.assert_array_equal(seen, run(model, 5, range(100, 106), controls=True).controls)
+    np.testing.assert_array_equal(expectations, list(model.controls.values()))
+    np.testing.assert_array_equal(evaluator.controls(4)[0], seen[:4])
+    evaluator.evaluate(posed().start, 6)
+    np.testing.assert_array_equal(evaluator.controls(6)[0], seen)
+
+
+def test_variables_that_enter_the_draws_have_no_controls() -> None:
+    config = load(
+        "valorant-20min", {"optimize.variables": {"rate_multiplier": {"low": 1, "high": 2}}}
+    )
+    evaluator = Evaluator(config, problem_of(config, build(config)), 5, 100, budget=12)
+    assert [part.shape for part in evaluator.controls(6)] == [(6, 0), (0,)]
+
+
+@pytest.mark.parametrize("kept", [evaluation.KEPT, 3])
 def test_evaluations_are_those_of_the_simulator_and_made_once(
     kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -276,7 +297,8 @@ def test_experiment_compares_solvers(tmp_path: Path) -> None:
 def test_the_judge_of_an_experiment_sees_more_than_the_tests_of_its_runs() -> None:
     seen = [post_replications(budget) for budget in (100, 1_000, 10_000, 100_000, 10**6)]
     assert seen == sorted(seen)
-    assert (seen[1], seen[-1]) == (500, 20_000)
+    assert (seen[0], seen[-1]) == (500, 20_000)
+    assert seen[1] == 5 * replications_of_test(400)
     assert seen[2] == 5 * replications_of_test(4_000)
 
 

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from valmatch.optimization.controls import without_controls
 from valmatch.optimization.selection import (
     RESERVE,
     Certificate,
-    _margins,
+    Sample,
     certify,
     replications_of_test,
 )
@@ -94,13 +95,16 @@ def test_infeasible_points_pass_less_often_than_stated(noise: Noise, points: lis
 def test_bounds_widen_with_the_skewness_on_their_side_alone() -> None:
     rng = np.random.default_rng(3)
     outcomes = rng.gamma(4.0, 1.0, (60, 1)) * [1.0, -1.0]
-    below, above = _margins(outcomes, 60, ALPHA)
+    below, above = Sample(outcomes, without_controls).margins(ALPHA)
     student = t_quantile(1.0 - RESERVE * ALPHA, 59) * outcomes.std(axis=0, ddof=1) / math.sqrt(60)
     np.testing.assert_allclose([below[0], above[1]], student, rtol=1e-12)
     assert above[0] == pytest.approx(below[1])
     assert above[0] > 1.02 * student[0]
-    same = _margins(np.full((9, 1), 2.5), 9, ALPHA)
+    same = Sample(np.full((9, 1), 2.5), without_controls).margins(ALPHA)
     assert (float(same[0][0]), float(same[1][0])) == (0.0, 0.0)
+    # Where means of equal outcomes are rounded, too.
+    rounded = np.concatenate(Sample(np.full((72, 1), 0.1), without_controls).margins(ALPHA))
+    assert np.abs(rounded).max() < 1e-12
 
 
 def test_the_best_feasible_point_is_found() -> None:
@@ -180,5 +184,54 @@ def test_what_the_search_knows_counts() -> None:
 
 @pytest.mark.parametrize("budget", [30, 300, 1001])
 def test_the_search_is_told_how_long_the_test_will_be(budget: int) -> None:
-    found = certified(8, lambda x: -1.0, [0.9, 0.6, 0.3], budget=budget)
-    assert len(found.outcomes) == pytest.approx(replications_of_test(budget), abs=1)
+    # 0.9 is worth a try, 0.1 is certain; where the best is certain, it gets the whole stage.
+    tried = certified(8, lambda x: -0.001 if x > 0.5 else -9.0, [0.9, 0.1], budget=budget)
+    assert tried.unit[0] == 0.1 or len(tried.outcomes) == replications_of_test(budget)
+    whole = certified(8, lambda x: -9.0, [0.9, 0.6, 0.3], budget=budget)
+    assert whole.unit[0] == 0.9
+    assert replications_of_test(budget) < len(whole.outcomes) <= 0.7 * budget
+
+
+def test_control_variates_find_what_plain_means_do_not() -> None:
+    # Most of the noise is a control's: the excess of -0.3 shows in few replications.
+    rng = np.random.default_rng(9)
+    days = [rng.normal(0.0, 1.0, 2_000) for _ in range(2)]
+    rest = [rng.normal(0.0, 0.3, (2_000, 2)) for _ in range(2)]
+
+    def evaluation(k: int) -> Callable[[Floats, int], Floats]:
+        return lambda unit, n: (
+            np.array([float(unit[0]), -0.3]) + 2.0 * days[k][:n, None] + rest[k][:n]
+        )
+
+    def controls(k: int) -> Callable[[int], tuple[Floats, Floats]]:
+        return lambda n: (days[k][:n, None], np.zeros(1))
+
+    stages = evaluation(0), evaluation(1)
+    plain = certify(finalists([0.9, 0.1]), stages, 100, ALPHA)
+    found = certify(finalists([0.9, 0.1]), stages, 100, ALPHA, (controls(0), controls(1)))
+    assert plain.feasible is None
+    assert found.feasible is True
+    assert found.adjusted.mean(axis=0) == pytest.approx([0.1, -0.3], abs=0.1)
+    n = len(found.outcomes)
+    error = found.adjusted.std(axis=0, ddof=1) / math.sqrt(n)
+    assert error == pytest.approx([0.3 / math.sqrt(n)] * 2, rel=0.3)
+    assert plain.adjusted is plain.outcomes
+
+
+@pytest.mark.parametrize("points", [[0.5], [0.1, 0.3, 0.5, 0.7, 0.9]])
+def test_with_controls_infeasible_points_pass_no_more_often(points: list[float]) -> None:
+    runs, wrong = 1000, 0
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        seen = rng.gamma(4.0, 1.0, (2, 300, 2))
+        noise = seen[..., :1] + rng.gamma(4.0, 1.0, (2, 300, 2)) - 8.0
+
+        def evaluation(k: int, noise: Floats = noise) -> Callable[[Floats, int], Floats]:
+            return lambda unit, n: np.array([-float(unit[0]), 1e-9]) + noise[k, :n]
+
+        def controls(k: int, seen: Floats = seen) -> Callable[[int], tuple[Floats, Floats]]:
+            return lambda n: (seen[k, :n], np.full(2, 4.0))
+
+        both = (evaluation(0), evaluation(1)), (controls(0), controls(1))
+        wrong += certify(finalists(points), both[0], 300, ALPHA, both[1]).feasible is True
+    assert 0 < wrong < ALPHA * runs

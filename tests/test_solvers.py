@@ -22,6 +22,7 @@ from valmatch.optimization.solvers.gaussian_process import inverted as inverse_o
 from valmatch.optimization.solvers.inversion import EvaluateRequest, inverted
 from valmatch.optimization.solvers.registry import SOLVERS, make, search_budget
 from valmatch.optimization.solvers.search import Archive, Request, Search, SearchTask, Solver, Steps
+from valmatch.statistics.control_variates import regress
 
 Floats = NDArray[np.float64]
 
@@ -242,6 +243,29 @@ def test_doubts_are_those_of_the_estimate_with_those_of_the_test() -> None:
     second = estimates.take([1])
     assert_array_equal(second.means, estimates.means[1:])
     assert_array_equal(second.doubts, estimates.doubts[1:])
+
+
+def test_controls_set_the_level_of_all_points_and_lessen_the_doubt_of_it() -> None:
+    rng = np.random.default_rng(14)
+    control = rng.normal(0.0, 1.0, (100, 1))
+    rest = rng.normal(0.0, 0.2, (100, 2))
+    days = control * [3.0, 2.0] + rest
+
+    def controls(n: int) -> tuple[Floats, Floats]:
+        return control[:n], np.zeros(1)
+
+    archives = [Archive(PROBLEMS["bowl"].problem, TEST)]
+    archives.append(Archive(PROBLEMS["bowl"].problem, TEST, controls))
+    for archive in archives:
+        archive.record(np.array([0.1, 0.1]), days)
+        archive.record(np.array([0.2, 0.2]), days[:20] + 1.0)
+    before, after = (archive.estimates() for archive in archives)
+    found = regress(days, control, np.zeros(1))
+    assert_allclose(after.means[0], [one.mean for one in found])
+    assert_allclose(after.means[1] - after.means[0], before.means[1] - before.means[0])
+    assert_allclose(after.errors[0], [0.02, 0.02], rtol=0.2)
+    assert_allclose(after.test, 0.2 / math.sqrt(TEST), rtol=0.2)
+    assert (before.errors[0] > 5.0 * after.errors[0]).all()
 
 
 def test_margin_moves_the_choice_away_from_the_bound() -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tests.oracles.noisy_problems import PROBLEMS, Case
 from valmatch.config.config import Config
 from valmatch.config.loading import load
+from valmatch.optimization.controls import Controls, without_controls
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem_of_config import problem_of, with_factors
 from valmatch.optimization.run import FINALISTS, RUN, STAGE
@@ -38,9 +39,10 @@ POINTS = [
 OTHERS = {"team_diff": 300.0, "player_slack": 800.0, "team_slack": 30.0}
 
 
+@pytest.mark.parametrize("adjusted", [True, False])
 @pytest.mark.parametrize("budget", [30, 300])
 @pytest.mark.parametrize("violated", [1, len(POINTS)])
-def test_days_of_players_just_over_the_limit(violated: int, budget: int) -> None:
+def test_days_of_players_just_over_the_limit(violated: int, budget: int, adjusted: bool) -> None:
     # The limit is moved to just below the shortest mean wait that long runs give: the closer to it,
     # the harder to tell from it.
     config = load("valorant-20min")
@@ -65,13 +67,17 @@ def test_days_of_players_just_over_the_limit(violated: int, budget: int) -> None
     wrong = 0
     for run in range(RUNS):
 
-        def stage(number: int, run: int = run) -> Callable[[Floats, int], Floats]:
+        def stage(number: int, run: int = run) -> tuple[Callable[[Floats, int], Floats], Controls]:
             first = run * RUN + number * STAGE
             evaluator = Evaluator(config, problem, 1, first, UNLIMITED)
-            return lambda unit, n: evaluator.evaluate(unit, n) - shift
+            controls = evaluator.controls if adjusted else without_controls
+            return lambda unit, n: evaluator.evaluate(unit, n) - shift, controls
 
-        wrong += certify(finalists, (stage(1), stage(2)), budget, ALPHA).feasible is True
-    print(f"{violated} points just over the limit, {budget} replications: {wrong} of {RUNS} pass")
+        (first, of_first), (second, of_second) = stage(1), stage(2)
+        found = certify(finalists, (first, second), budget, ALPHA, (of_first, of_second))
+        wrong += found.feasible is True
+    said = f"{violated} points just over the limit, {budget} replications, adjusted {adjusted}"
+    print(f"{said}: {wrong} of {RUNS} pass")
     assert 0 < wrong < ALPHA * RUNS
 
 

@@ -78,11 +78,12 @@ class Evaluator:
         self._config, self._problem, self._journal = config, problem, journal
         self._check, self._crew = check, crew
         self._streams, self._first = Streams(seed), first
-        model = build(config)
+        self._model = model = build(config)
         self._names = problem.responses
         self._columns = [model.responses.names.index(name) for name in self._names]
         self._redraw = any(model.draws_by(v.name) for v in problem.variables)
         self._inputs: dict[int, object] = {}
+        self._controls: list[Floats] = []
         self._known: dict[tuple[float, ...], Floats] = {}
 
     def evaluate(self, unit: Floats, n: int) -> Floats:
@@ -115,6 +116,28 @@ class Evaluator:
             self.spent += missing
         outcomes = self._problem.outcomes(dict(zip(self._names, known[:made].T, strict=True)))
         return np.repeat(outcomes, n, axis=0) if made < n else outcomes
+
+    def controls(self, n: int) -> tuple[Floats, Floats]:
+        """Return the control variates of the first `n` replications, with their expectations.
+
+        They do not depend on the point; there are none where the variables enter the draws.
+
+        Returns
+        -------
+        tuple of ndarray of float64
+            (n, controls) and (controls,).
+        """
+        model = self._model
+        if self._redraw or not model.controls:
+            return np.empty((n, 0)), np.empty(0)
+        self._controls += [self._observed(model, k) for k in range(len(self._controls), n)]
+        return np.array(self._controls[:n]), np.array(list(model.controls.values()))
+
+    def _observed(self, model: Model[object], k: int) -> Floats:
+        """Return the controls of the k-th replication."""
+        inputs, controls = model.observe(self._draw(model, k))
+        model.keep(inputs)
+        return controls()
 
     def _rows(
         self, values: Mapping[str, float], point: tuple[float, ...], todo: range

@@ -353,8 +353,8 @@ def _prices(
     certified = [place for place, found in solved.items() if found.feasible is True]
     values = [asked.sweep.points[place] for place in certified]
     objectives = [runs[place].certificate.outcomes[:, 0] for place in certified]
-    if asked.config.one_history:
-        objectives = [one[:1] for one in objectives]
+    common = 1 if asked.config.one_history else min(map(len, objectives), default=0)
+    objectives = [one[:common] for one in objectives]
     return quotients(values, objectives, model.sampling, asked.confidence)
 
 

@@ -394,7 +394,7 @@ def _candidates(study: Study) -> dict[str, list[Any]]:
             shown = problem.shown(one.mean)
             rows.append((run.task.solver, run.task.macrorep, "search", *point, one.n, *shown))
         final = run.certificate
-        shown = problem.shown(final.outcomes.mean(axis=0))
+        shown = problem.shown(final.adjusted.mean(axis=0))
         point = tuple(problem.point(final.unit).values())
         head = (run.task.solver, run.task.macrorep, "certified")
         rows.append((*head, *point, len(final.outcomes), *shown))

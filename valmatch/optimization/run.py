@@ -29,7 +29,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-FINALISTS = 8
+FINALISTS = 4
 
 SOLVER_SOURCE = 1_000_000
 """Source of a solver's own random numbers, beyond those of any model."""
@@ -182,7 +182,16 @@ def run_solver(
     search = evaluator(0, search_budget(budget))
     rng = Streams(seed).stream(task.macrorep, SOLVER_SOURCE)
     test = replications_of_test(budget - search.budget)
-    solver = make(task.solver, problem, search.budget, rng, problem.start, test, task.factory)
+    solver = make(
+        task.solver,
+        problem,
+        search.budget,
+        rng,
+        problem.start,
+        test,
+        task.factory,
+        search.controls,
+    )
     evaluations: list[Evaluation] = []
     while (request := solver.ask()) is not None:
         before = search.spent
@@ -205,6 +214,7 @@ def run_solver(
         (stages[0].evaluate, stages[1].evaluate),
         left,
         settings.alpha,
+        (stages[0].controls, stages[1].controls),
     )
     progress(certificate.spent)
     spent = search.spent + certificate.spent

@@ -76,7 +76,7 @@ def verdict(
     if not runs:
         return None
     best = best_run(runs).certificate
-    outcomes = best.outcomes[:1] if isinstance(model.sampling, OneHistory) else best.outcomes
+    outcomes = best.adjusted[:1] if isinstance(model.sampling, OneHistory) else best.adjusted
     constraints = [
         (one, model.sampling.estimate(one.bound + one.sign * outcomes[:, k], confidence))
         for k, one in enumerate(problem.constraints, 1)
@@ -99,7 +99,7 @@ def _rank(certificate: Certificate) -> tuple[int, float]:
     """Sort feasible points by objective, before others by violation."""
     if certificate.undefined:
         return 2, float(certificate.undefined)
-    mean = certificate.outcomes.mean(axis=0)
+    mean = certificate.adjusted.mean(axis=0)
     if certificate.feasible:
         return 0, float(mean[0])
     return 1, float(mean[1:].max(initial=0.0))
@@ -112,6 +112,9 @@ def _why(
     if isinstance(model.sampling, OneHistory):
         return _why_of_one_history(best, constraints, model.sampling.of)
     n = len(best.outcomes)
+    adjusted = ""
+    if best.adjusted is not best.outcomes:
+        adjusted = ", adjusted by control variates"
     if best.undefined:
         return (
             f"a response is undefined (no matches) in {best.undefined} of {n} fresh replications"
@@ -121,16 +124,16 @@ def _why(
         if not constraints:
             return "there are no constraints"
         return (
-            f"every constraint holds by its one-sided bound on {n} fresh replications; an"
+            f"every constraint holds by its one-sided bound on {n} fresh replications{adjusted}; an"
             f" infeasible point would pass with probability at most {best.alpha:.3g}"
         )
-    excess = np.nanmean(best.outcomes[:, 1:], axis=0)
+    excess = np.nanmean(best.adjusted[:, 1:], axis=0)
     worst, found = constraints[int(excess.argmax())]
     extreme = "least" if worst.sign > 0 else "largest"
     interval = f"[{found.ci_low:.4g}, {found.ci_high:.4g}]"
     seen = (
         f"the {extreme} {worst.response} found is {found.mean:.4g} {interval}"
-        f" ({found.confidence:.0%} interval, {n} fresh replications), the bound is"
+        f" ({found.confidence:.0%} interval, {n} fresh replications{adjusted}), the bound is"
         f" {plain_number(worst.bound)}"
     )
     if best.feasible is None:

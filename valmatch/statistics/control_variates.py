@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.statistics.estimates import t_quantile
 
-__all__ = ["Adjusted", "adjust"]
+__all__ = ["Adjusted", "Regression", "adjust", "regress"]
 
 Floats = NDArray[np.float64]
 
@@ -45,6 +46,27 @@ class Adjusted:
     def as_dict(self) -> dict[str, float | None]:
         """Return the attributes by name, ready for JSON."""
         return asdict(self)
+
+
+class Regression(NamedTuple):
+    """What a regression on controls leaves of one response.
+
+    Attributes
+    ----------
+    mean : float
+        The adjusted mean.
+    residuals : numpy.ndarray
+        (n,): of mean 0.
+    degrees : int
+        Degrees of freedom of the residuals.
+    leverage : float
+        The variance of the adjusted mean over that of a residual.
+    """
+
+    mean: float
+    residuals: Floats
+    degrees: int
+    leverage: float
 
 
 def adjust(
@@ -110,6 +132,29 @@ def _orthonormal(controls: Floats, expectations: Floats) -> tuple[list[Floats], 
     return basis, offsets
 
 
+def regress(values: Floats, controls: Floats, expectations: Floats) -> list[Regression]:
+    """Regress each response on the controls minus their expectations; arguments as in `adjust`.
+
+    Where controls leave nothing to estimate an error from, they are left out, the last first.
+    """
+    basis, offsets = _orthonormal(controls, expectations)
+    most = max(0, len(values) - 2)
+    return [_regressed(column, basis[:most], offsets[:most]) for column in values.T]
+
+
+def _regressed(column: Floats, basis: list[Floats], offsets: list[float]) -> Regression:
+    """Return the regression of one response without undefined values."""
+    n = column.size
+    mean = math.fsum(column.tolist()) / n
+    rest = deviations = column - mean
+    slopes = [_dot(vector, deviations) for vector in basis]
+    for slope, vector in zip(slopes, basis, strict=True):
+        rest = rest - slope * vector
+    adjusted = mean - math.fsum(s * d for s, d in zip(slopes, offsets, strict=True))
+    leverage = 1.0 / n + math.fsum(d * d for d in offsets)
+    return Regression(adjusted, rest, n - len(basis) - 1, leverage)
+
+
 def _adjusted(
     column: Floats, basis: list[Floats], offsets: list[float], confidence: float
 ) -> Adjusted:
@@ -117,22 +162,17 @@ def _adjusted(
     n, degrees = column.size, column.size - len(basis) - 1
     if degrees < 1 or np.isnan(column).any():
         return Adjusted()
-    mean = math.fsum(column.tolist()) / n
-    deviations = column - mean
-    slopes = [_dot(vector, deviations) for vector in basis]
-    rest = deviations.copy()
-    for slope, vector in zip(slopes, basis, strict=True):
-        rest -= slope * vector
-    total, unexplained = _dot(deviations, deviations), _dot(rest, rest)
+    found = _regressed(column, basis, offsets)
+    deviations = column - math.fsum(column.tolist()) / n
+    total, unexplained = _dot(deviations, deviations), _dot(found.residuals, found.residuals)
     if unexplained <= ROUNDING**2 * _dot(column, column):
         unexplained = 0.0  # a combination of the controls
-    adjusted = mean - math.fsum(s * d for s, d in zip(slopes, offsets, strict=True))
-    variance = unexplained / degrees * (1.0 / n + math.fsum(d * d for d in offsets))
+    variance = unexplained / degrees * found.leverage
     error = math.sqrt(variance)
     half = t_quantile((1.0 + confidence) / 2.0, degrees) * error
     plain = total / (n - 1) / n
     reduction = plain / variance if variance else None
-    return Adjusted(adjusted, error, adjusted - half, adjusted + half, reduction)
+    return Adjusted(found.mean, error, found.mean - half, found.mean + half, reduction)
 
 
 def _dot(a: Floats, b: Floats) -> float:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from valmatch.optimization.solvers.gaussian_process import fit, posterior
 from valmatch.optimization.solvers.penalty import first_looks
 from valmatch.optimization.solvers.search import (
+    NEEDED,
     Floats,
     PointEstimates,
     Request,
@@ -33,7 +34,7 @@ SHORTER = 2
 LEVEL = 0.1
 SHARPER = 8
 # Doubts by which the constraints hold at the points of the final phase, in turn.
-MARGINS = (1.5, 0.5, 2.5)
+MARGINS = (0.4, 1.2, 0.4, 2.0)
 # Candidates per choice: half over the whole cube, half around this many of the best points.
 CANDIDATES = 400
 CENTRES = 5
@@ -101,6 +102,7 @@ class Surrogate:
         # All points met the same replications: what they share shows in none of them.
         self.doubt = known.doubts[known.defined].min(axis=0, initial=np.inf) / scale
         self.doubt[np.isinf(self.doubt)] = 0.0
+        self.test = known.test / scale
         self.known = known
         self.at_known = np.array([process.fitted for process in self._processes])
         self.order = _ranking(self.at_known)
@@ -150,6 +152,7 @@ class Surrogate:
         candidates = np.vstack([self.candidates(), known])
         mean, deviation = self.predict(candidates)
         mean[1:] += margin * np.hypot(deviation[1:], self.doubt[1:, None])
+        mean[1:] += NEEDED * self.test[1:, None]
         chosen: Floats = candidates[_ranking(mean)[0]]
         return chosen
 

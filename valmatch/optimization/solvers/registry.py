@@ -13,6 +13,7 @@ import numpy as np
 from valmatch.errors import InputError, option
 from valmatch.extensions import Extended
 from valmatch.nearest import correction
+from valmatch.optimization.controls import Controls, without_controls
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.solvers.own import SolverFactory, own_steps
 from valmatch.optimization.solvers.search import Archive, Floats, Search, SearchTask, Solver, Steps
@@ -175,6 +176,7 @@ def make(
     start: Floats,
     test: int,
     factory: SolverFactory | None = None,
+    controls: Controls = without_controls,
 ) -> Solver:
     """Return the solver called `name`, ready to be asked.
 
@@ -194,13 +196,15 @@ def make(
         Replications by which the feasibility of finalists will be tested, >= 1.
     factory : callable or None
         Makes the solver, if it is not one of `SOLVERS`.
+    controls : callable
+        The control variates of the replications that the points meet.
 
     Raises
     ------
     InputError
         If there is no such solver, or if what it needs is missing.
     """
-    task = SearchTask(problem, budget, rng, start, Archive(problem, test))
+    task = SearchTask(problem, budget, rng, start, Archive(problem, test, controls))
     if factory is None:
         _check_name(name)
         factory = SOLVERS[name].factory

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.optimization.controls import Controls, regression, without_controls
 from valmatch.optimization.problem import Problem
 
 __all__ = ["Archive", "PointEstimates", "Request", "Search", "SearchTask", "Solver", "Steps"]
@@ -20,7 +21,9 @@ Bools = NDArray[np.bool_]
 # A search that asks for this many known results in a row has nothing left to learn.
 REPEATS = 1000
 # Finalists hold every constraint with these many doubts to spare, in this order.
-MARGINS = (1.5, 2.5, 0.5, 3.5, 0.0, 5.0)
+MARGINS = (0.4, 1.2, 2.0, 0.0, 3.5, 5.0)
+# Beyond these they have room for the bound of the test: its distance in standard errors.
+NEEDED = 1.8
 # What sets points apart is measured on this many of those with the most replications.
 NEAR = 20
 # A finalist at a margin has at least this share of the replications of the point with the most.
@@ -109,7 +112,7 @@ class PointEstimates:
             defined=self.defined[rows],
         )
 
-    def violation(self, margin: float = 0.0) -> Floats:
+    def violation(self, margin: float = 0.0, needed: float = 0.0) -> Floats:
         """Return the sum of the violations, each in units of that constraint's spread.
 
         Parameters
@@ -122,13 +125,14 @@ class PointEstimates:
         (points,) float64
             0 for feasible points, inf for undefined ones.
         """
-        excess = np.maximum(0.0, self.means[:, 1:] + margin * self.doubts[:, 1:])
+        spare = margin * self.doubts[:, 1:] + needed * self.test[1:]
+        excess = np.maximum(0.0, self.means[:, 1:] + spare)
         total: Floats = (excess / spread(self.means[self.defined, 1:])).sum(axis=1)
         return np.where(self.defined, total, np.inf)
 
-    def ranking(self, margin: float = 0.0) -> NDArray[np.intp]:
+    def ranking(self, margin: float = 0.0, needed: float = 0.0) -> NDArray[np.intp]:
         """Return the points from best to worst: least violation first, then least objective."""
-        return np.lexsort((self.means[:, 0], self.violation(margin)))
+        return np.lexsort((self.means[:, 0], self.violation(margin, needed)))
 
 
 def spread(values: Floats) -> Floats:
@@ -137,6 +141,35 @@ def spread(values: Floats) -> Floats:
         return np.ones(values.shape[1])
     deviation: Floats = values.std(axis=0)
     return np.where(deviation > 1e-12 * np.abs(values).max(axis=0), deviation, 1.0)
+
+
+class _Level(NamedTuple):
+    """What control variates say of the replications that all points share.
+
+    Attributes
+    ----------
+    shift : numpy.ndarray
+        (1 + constraints,): to be added to all means.
+    left : numpy.ndarray
+        (1 + constraints,): share of the deviation that they do not explain.
+    leverage : float
+        Variance of a mean over that of a replication.
+    """
+
+    shift: Floats
+    left: Floats
+    leverage: float
+
+    @classmethod
+    def of(cls, outcomes: Floats, controls: Controls) -> _Level:
+        """Regress the outcomes, (n, 1 + constraints), on the controls."""
+        found = regression(outcomes, controls)
+        shift = np.array([one.mean for one in found]) - outcomes.mean(axis=0)
+        degrees, plain = max(1, found[0].degrees), max(1, len(outcomes) - 1)
+        residual = np.array([(one.residuals**2).sum() for one in found]) / degrees
+        whole = ((outcomes - outcomes.mean(axis=0)) ** 2).sum(axis=0) / plain
+        left = np.sqrt(residual / np.where(whole > 0.0, whole, 1.0))
+        return cls(shift, np.where(whole > 0.0, left, 1.0), found[0].leverage)
 
 
 @dataclass
@@ -149,15 +182,19 @@ class Archive:
         What is optimised; says which points of the unit cube are the same.
     test : int
         Replications by which finalists will be tested.
+    controls : callable
+        The control variates of the replications.
     """
 
     problem: Problem
     test: int
+    controls: Controls = without_controls
     _units: list[Floats] = field(default_factory=list)
     _outcomes: list[Floats] = field(default_factory=list)
     _means: list[Floats] = field(default_factory=list)
     _deviations: list[Floats] = field(default_factory=list)
     _places: dict[tuple[float, ...], int] = field(default_factory=dict)
+    _levels: dict[tuple[int, int], _Level] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self._units)
@@ -187,7 +224,8 @@ class Archive:
         """Return means with their standard errors, all points on an equal footing.
 
         Points with few replications met other random numbers than points with many. What the
-        missing replications would have added is read off the points that have the most.
+        missing replications would have added is read off the points that have the most, and so is
+        what control variates say of the level of all.
         """
         counts = np.array([len(rows) for rows in self._outcomes])
         means = np.array(self._means)
@@ -198,11 +236,25 @@ class Archive:
         for n in np.unique(counts[defined & (counts < most)]):
             missing = np.mean([a.mean(axis=0) - a[:n].mean(axis=0) for a in longest], axis=0)
             means[defined & (counts == n)] += missing
+        level = self._level(longest)
+        means += level.shift
         means[~defined] = 0.0
-        errors, test = self._errors(np.where(defined, counts, 0), deviations)
+        errors, test = self._errors(np.where(defined, counts, 0), deviations, level)
         return PointEstimates(np.array(self._units), counts, means, errors, test, defined)
 
-    def _errors(self, counts: NDArray[np.int64], deviations: Floats) -> tuple[Floats, Floats]:
+    def _level(self, longest: Sequence[Floats]) -> _Level:
+        """Return what the control variates say of points that have the most replications."""
+        if not longest:
+            whole = np.ones(1 + len(self.problem.constraints))
+            return _Level(0.0 * whole, whole, 1.0)
+        address = len(longest[0]), len(longest)
+        if address not in self._levels:
+            self._levels[address] = _Level.of(np.mean(longest, axis=0), self.controls)
+        return self._levels[address]
+
+    def _errors(
+        self, counts: NDArray[np.int64], deviations: Floats, level: _Level
+    ) -> tuple[Floats, Floats]:
         """Return the errors of means and of a test; `counts` is 0 for undefined points.
 
         All points share the error of the most replications; points with fewer add an error of
@@ -222,9 +274,10 @@ class Archive:
             own = np.median(apart, axis=0)
         degrees = counts[nearest] - 1
         shared = np.sqrt(np.average(deviations[nearest] ** 2, axis=0, weights=degrees))
+        shared *= level.left
         some = counts > 0
         fewer = (1.0 / counts[some] - 1.0 / most)[:, None]
-        errors[some] = np.sqrt(shared**2 / most + own**2 * fewer)
+        errors[some] = np.sqrt(shared**2 * level.leverage + own**2 * fewer)
         return errors, shared / math.sqrt(self.test)
 
 
@@ -329,9 +382,9 @@ class Search:
         order: dict[int, None] = {}
         for margin in MARGINS:
             if len(order) < k:
-                ranking = estimates.ranking(margin)
+                ranking = estimates.ranking(margin, NEEDED)
                 order[int(ranking[seen[ranking]][0])] = None
         if len(order) < k:
-            ranking = estimates.ranking(MARGINS[0])
+            ranking = estimates.ranking(MARGINS[0], NEEDED)
             order |= dict.fromkeys(ranking[np.argsort(~seen[ranking], kind="stable")].tolist())
         return estimates.take(list(order)[:k])
