@@ -5,17 +5,21 @@ from __future__ import annotations
 import csv
 import json
 import signal
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import stats
 
 from tests.command import valmatch
 from valmatch.config.loading import load
 from valmatch.optimization.against_start import AFTERWARDS
+from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.frontier import parse_sweep, trace_frontier
 from valmatch.optimization.optimize import optimize
+from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.run import RUN, STAGE
 from valmatch.simulator import build, run
 
@@ -149,12 +153,23 @@ def test_a_frontier_says_what_its_bound_costs() -> None:
     frontier = trace_frontier(config, parse_sweep(config, "upper_time=25:35:5"), "random", 400, 1)
     assert frontier.feasible == [True] * 3
     means = [one.objective.mean for _, one in frontier.verdicts]
+    problem = problem_of(config, build(config))
+    evaluator = Evaluator(config, problem, 1, 2 * STAGE, 1 << 62)
+
+    def unit_of(point: Mapping[str, float]) -> NDArray[np.float64]:
+        return np.array([one.to_unit(point[one.name]) for one in problem.variables])
+
     assert [(low, high) for low, high, _ in frontier.prices] == [(25.0, 30.0), (30.0, 35.0)]
     for k, (_, _, slope) in enumerate(frontier.prices):
         first, second = means[k], means[k + 1]
         assert first is not None
         assert second is not None
         # Of the replications that both tests share, plainly; the means are of each test, adjusted.
+        before, after = (
+            evaluator.evaluate(unit_of(frontier.verdicts[j][1].point), slope.n)[:, 0].mean()
+            for j in (k, k + 1)
+        )
+        assert slope.mean == pytest.approx((after - before) / 5.0, rel=1e-9, abs=1e-9)
         assert slope.ci_low is not None
         assert slope.ci_high is not None
         assert slope.ci_low <= (second - first) / 5.0 <= slope.ci_high

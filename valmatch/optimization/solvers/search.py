@@ -119,6 +119,8 @@ class PointEstimates:
         ----------
         margin : float
             Doubts that a constraint must hold with.
+        needed : float
+            Standard errors of the test that it must hold with beyond these.
 
         Returns
         -------
