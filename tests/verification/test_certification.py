@@ -14,9 +14,12 @@ from valmatch.config.config import Config
 from valmatch.config.loading import load
 from valmatch.optimization.controls import Controls, without_controls
 from valmatch.optimization.evaluation import Evaluator
+from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of, with_factors
 from valmatch.optimization.run import FINALISTS, RUN, STAGE
 from valmatch.optimization.selection import certify, replications_of_test
+from valmatch.optimization.sequential_tests import certify_in_turn
+from valmatch.optimization.solvers.placement import Level, Placed, Wanted
 from valmatch.optimization.solvers.registry import make
 from valmatch.optimization.solvers.search import Archive, PointEstimates
 from valmatch.simulator import build
@@ -43,18 +46,7 @@ OTHERS = {"team_diff": 300.0, "player_slack": 800.0, "team_slack": 30.0}
 @pytest.mark.parametrize("budget", [30, 300])
 @pytest.mark.parametrize("violated", [1, len(POINTS)])
 def test_days_of_players_just_over_the_limit(violated: int, budget: int, adjusted: bool) -> None:
-    # The limit is moved to just below the shortest mean wait that long runs give: the closer to it,
-    # the harder to tell from it.
-    config = load("valorant-20min")
-    problem = problem_of(config, build(config))
-    points = POINTS[:violated]
-    waits = [long_run(config, {**OTHERS, **point}) for point in points]
-    closest = min(waits, key=lambda wait: float(wait.mean()))
-    limit = float(closest.mean()) - 2.0 * float(closest.std()) / math.sqrt(LONG)
-    shift = np.array([0.0, limit - problem.constraints[0].bound])
-    units = np.array(
-        [[v.to_unit({**OTHERS, **point}[v.name]) for v in problem.variables] for point in points]
-    )
+    config, problem, units, shift = just_over_the_limit(violated)
     nothing = np.zeros((violated, 2))
     finalists = PointEstimates(
         units,
@@ -81,6 +73,48 @@ def test_days_of_players_just_over_the_limit(violated: int, budget: int, adjuste
     assert 0 < wrong < ALPHA * RUNS
 
 
+@pytest.mark.parametrize("adjusted", [True, False])
+@pytest.mark.parametrize("budget", [30, 300])
+def test_a_placed_point_just_over_the_limit(budget: int, adjusted: bool) -> None:
+    config, problem, units, shift = just_over_the_limit(1)
+
+    def place(wanted: Wanted) -> Placed:
+        level = wanted.level or Level(np.zeros(1), np.ones(1))
+        return Placed(units[0], np.zeros(1), np.zeros(1), level, True)
+
+    wrong = 0
+    for run in range(RUNS):
+
+        def fresh(start: int, run: int = run) -> tuple[Callable[[Floats, int], Floats], Controls]:
+            evaluator = Evaluator(config, problem, 1, run * RUN + 2 * STAGE + start, UNLIMITED)
+            controls = evaluator.controls if adjusted else without_controls
+            return lambda unit, n: evaluator.evaluate(unit, n) - shift, controls
+
+        wrong += certify_in_turn(place, fresh, budget, ALPHA).feasible is True
+    said = f"a placed point just over the limit, {budget} replications, adjusted {adjusted}"
+    print(f"{said}: {wrong} of {RUNS} pass")
+    assert 0 < wrong < ALPHA * RUNS
+
+
+def just_over_the_limit(violated: int) -> tuple[Config, Problem, Floats, Floats]:
+    """Return points with what makes their excesses hardly more than 0.
+
+    The limit is moved to just below the shortest mean wait that long runs give: the closer to it,
+    the harder to tell from it.
+    """
+    config = load("valorant-20min")
+    problem = problem_of(config, build(config))
+    points = POINTS[:violated]
+    waits = [long_run(config, {**OTHERS, **point}) for point in points]
+    closest = min(waits, key=lambda wait: float(wait.mean()))
+    limit = float(closest.mean()) - 2.0 * float(closest.std()) / math.sqrt(LONG)
+    shift = np.array([0.0, limit - problem.constraints[0].bound])
+    units = np.array(
+        [[v.to_unit({**OTHERS, **point}[v.name]) for v in problem.variables] for point in points]
+    )
+    return config, problem, units, shift
+
+
 def long_run(config: Config, factors: dict[str, float]) -> Floats:
     """Return the mean waits of many days that no certification sees."""
     model = build(config, with_factors(config, factors))
@@ -95,14 +129,22 @@ def test_whole_runs_on_problems_of_known_optima(title: str, solver: str) -> None
     case = PROBLEMS[title]
     wrong, called = 0, 0
     for run in range(RUNS):
-        search, first, second = (noisy(case, 3 * run + stage) for stage in range(3))
+        search, *stages = (noisy(case, 3 * run + stage) for stage in range(3))
         rng = np.random.default_rng(run)
         found = make(
             solver, case.problem, BUDGET, rng, case.problem.start, replications_of_test(BUDGET)
         )
         while (request := found.ask()) is not None:
             found.tell(request, search(request.unit, request.n))
-        certificate = certify(found.finalists(FINALISTS), (first, second), BUDGET, ALPHA)
+
+        def fresh(start: int, run: int = run) -> tuple[Callable[[Floats, int], Floats], Controls]:
+            return noisy(case, 3 * (run + RUNS * (1 + start))), without_controls
+
+        if found.placement:
+            certificate = certify_in_turn(found.placement, fresh, BUDGET, ALPHA)
+        else:
+            finalists = found.finalists(FINALISTS)
+            certificate = certify(finalists, (stages[0], stages[1]), BUDGET, ALPHA)
         excess = case.truth(np.array(list(case.problem.point(certificate.unit).values())))[1:]
         called += certificate.feasible is True
         wrong += certificate.feasible is True and bool((excess > 0.0).any())

@@ -21,12 +21,14 @@ from valmatch.execution.interruption import stop_on_signal
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.model import Model
 from valmatch.nearest import hint
+from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.journal import FileJournal, open_journal
 from valmatch.optimization.parallel_runs import Job, hire, run_all
 from valmatch.optimization.prices import quotients
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.run import RunSpec, Settings, SolverRun, failures
+from valmatch.optimization.run import STAGE, RunSpec, Settings, SolverRun, failures
+from valmatch.optimization.selection import Certificate
 from valmatch.optimization.solvers.registry import algorithm, check
 from valmatch.optimization.verdict import Verdict, verdict
 from valmatch.printable import shortened, shown
@@ -40,6 +42,7 @@ __all__ = [
     "AskedFrontier",
     "Frontier",
     "Sweep",
+    "common_replications",
     "conclude_frontier",
     "parse_sweep",
     "trace_frontier",
@@ -347,15 +350,31 @@ def _prices(
     solved: Mapping[int, Verdict],
     runs: Mapping[int, SolverRun],
 ) -> list[tuple[float, float, Estimate]]:
-    """Return what a swept bound costs; the runs tested their points on the same replications."""
+    """Return what a swept bound costs, by replications that are common to all certified points."""
     if asked.sweep.name not in asked.config.optimize.constraints or asked.shard != WHOLE:
         return []
     certified = [place for place, found in solved.items() if found.feasible is True]
     values = [asked.sweep.points[place] for place in certified]
-    objectives = [runs[place].certificate.outcomes[:, 0] for place in certified]
-    common = 1 if asked.config.one_history else min(map(len, objectives), default=0)
-    objectives = [one[:common] for one in objectives]
+    tests = {place: runs[place].certificate for place in certified}
+    common = common_replications(list(tests.values()), asked.config.one_history)
+    objectives = []
+    for place, test in tests.items():
+        outcomes = test.outcomes
+        if test.first != common.start:  # it was another test that the point passed
+            first = 2 * STAGE + common.start
+            seed, whole = asked.settings.seed, len(common)
+            again = Evaluator(asked.config, asked.jobs[place][0], seed, first, whole)
+            outcomes = again.evaluate(test.unit, whole)
+        objectives.append(outcomes[: len(common), 0])
     return quotients(values, objectives, model.sampling, asked.confidence)
+
+
+def common_replications(tests: Sequence[Certificate], one_history: bool) -> range:
+    """Return the replications of most tests, as many as the shortest of these has."""
+    starts = [test.first for test in tests]
+    start = max(starts, key=starts.count, default=0)
+    most = min((len(test.outcomes) for test in tests if test.first == start), default=0)
+    return range(start, start + min(most, 1) if one_history else start + most)
 
 
 def _posed(problem: Problem, name: str, value: float) -> Problem:

@@ -9,10 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.config.config import Config
+from valmatch.optimization.controls import Controls
 from valmatch.optimization.crew import Crew
 from valmatch.optimization.evaluation import BudgetSpent, Evaluator, Journal
 from valmatch.optimization.problem import Problem
-from valmatch.optimization.selection import Certificate, certify, replications_of_test
+from valmatch.optimization.selection import (
+    Certificate,
+    Evaluate,
+    certify,
+    replications_of_test,
+)
+from valmatch.optimization.sequential_tests import certify_in_turn
 from valmatch.optimization.solvers.own import SolverFactory
 from valmatch.optimization.solvers.registry import make, search_budget
 from valmatch.streams import Streams
@@ -175,8 +182,8 @@ def run_solver(
     budget, seed = settings.budget, settings.seed
     base = task.macrorep * RUN
 
-    def evaluator(stage: int, limit: int) -> Evaluator:
-        first = base + stage * STAGE
+    def evaluator(stage: int, limit: int, start: int = 0) -> Evaluator:
+        first = base + stage * STAGE + start
         return Evaluator(config, problem, seed, first, limit, journal, check, crew)
 
     search = evaluator(0, search_budget(budget))
@@ -206,16 +213,24 @@ def run_solver(
         progress(search.spent - before)
     # Where the solver stops early, what it leaves goes to certification.
     left = budget - search.spent
-    stages = evaluator(1, left), evaluator(2, left)
-    if config.one_history:
-        stages = search, search  # there is nothing fresh to test on
-    certificate = certify(
-        solver.finalists(FINALISTS),
-        (stages[0].evaluate, stages[1].evaluate),
-        left,
-        settings.alpha,
-        (stages[0].controls, stages[1].controls),
-    )
+    if solver.placement and not config.one_history:
+
+        def fresh(start: int) -> tuple[Evaluate, Controls]:
+            tested = evaluator(2, left, start)
+            return tested.evaluate, tested.controls
+
+        certificate = certify_in_turn(solver.placement, fresh, left, settings.alpha)
+    else:
+        stages = evaluator(1, left), evaluator(2, left)
+        if config.one_history:
+            stages = search, search  # there is nothing fresh to test on
+        certificate = certify(
+            solver.finalists(FINALISTS),
+            (stages[0].evaluate, stages[1].evaluate),
+            left,
+            settings.alpha,
+            (stages[0].controls, stages[1].controls),
+        )
     progress(certificate.spent)
     spent = search.spent + certificate.spent
     return SolverRun(task, evaluations, certificate, spent, solver.failure)

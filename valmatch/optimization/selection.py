@@ -30,7 +30,14 @@ from valmatch.optimization.controls import Controls, regression, without_control
 from valmatch.optimization.solvers.search import PointEstimates
 from valmatch.statistics.estimates import t_quantile
 
-__all__ = ["Certificate", "FeasibilityTest", "certify", "replications_of_test"]
+__all__ = [
+    "Certificate",
+    "Evaluate",
+    "FeasibilityTest",
+    "Sample",
+    "certify",
+    "replications_of_test",
+]
 
 Floats = NDArray[np.float64]
 Evaluate = Callable[[Floats, int], Floats]
@@ -71,6 +78,8 @@ class Certificate:
         Replications of both stages.
     alpha : float
         Probability of calling an infeasible point feasible, at most.
+    first : int
+        Place of the first of the outcomes among the replications of stage 2.
     """
 
     unit: Floats
@@ -80,6 +89,7 @@ class Certificate:
     undefined: int
     spent: int
     alpha: float
+    first: int = 0
 
 
 def replications_of_test(budget: int) -> int:
@@ -185,6 +195,12 @@ class Sample:
         # About 0, as the third moment: residuals of equal outcomes are rounding errors, all alike.
         spread = np.maximum(np.sqrt((residuals**2).mean(axis=1)), 1e-100)
         self.skewness = (residuals**3).mean(axis=1) / spread**3
+
+    @property
+    def errors(self) -> Floats:
+        """(1 + constraints,): standard errors of the means."""
+        errors: Floats = self.deviation * math.sqrt(self.leverage)
+        return errors
 
     @property
     def adjusted(self) -> Floats:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from itertools import cycle
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.optimization.solvers.gaussian_process import fit, posterior
 from valmatch.optimization.solvers.penalty import first_looks
+from valmatch.optimization.solvers.placement import Level, Placed, Wanted
 from valmatch.optimization.solvers.search import (
     NEEDED,
     Floats,
@@ -33,11 +33,13 @@ SHORTER = 2
 # replications fell out holds for all points. The others get this many times a first look.
 LEVEL = 0.1
 SHARPER = 8
-# Doubts by which the constraints hold at the points of the final phase, in turn.
-MARGINS = (0.4, 1.2, 0.4, 2.0)
+# Doubts by which the constraints hold at the points of the final phase.
+MARGIN = 0.4
 # Candidates per choice: half over the whole cube, half around this many of the best points.
 CANDIDATES = 400
 CENTRES = 5
+# Times as many candidates for a point that is tested.
+TESTED = 3
 # Hyperparameters: their first values, gradient steps, growth of the data that calls for more.
 FIRST_THETA = math.log(0.5), math.log(0.01)
 FIRST_STEPS = 30
@@ -55,6 +57,7 @@ def bayes(task: SearchTask) -> Steps:
     n = max(1, task.replications() // SHORTER, math.ceil(task.budget / POINTS))
     yield from first_looks(task, n)
     model = Surrogate(task)
+    task.placement = model.placed
     for share, longer in STAGES:
         while task.spent + longer * n <= share * task.budget:
             unit = model.improving()
@@ -62,10 +65,8 @@ def bayes(task: SearchTask) -> Steps:
                 break
             yield Request(unit, longer * n)
     further = max(SHARPER * n, round(LEVEL * task.budget))
-    for margin in cycle(MARGINS):
-        if task.left == 0:
-            return
-        unit = model.best(margin)
+    while task.left > 0:
+        unit = model.best(MARGIN)
         known = len(task.archive.outcomes(unit))
         yield Request(unit, known + min(further, task.left))
         further = SHARPER * n
@@ -103,7 +104,7 @@ class Surrogate:
         self.doubt = known.doubts[known.defined].min(axis=0, initial=np.inf) / scale
         self.doubt[np.isinf(self.doubt)] = 0.0
         self.test = known.test / scale
-        self.known = known
+        self.known, self.scale = known, scale
         self.at_known = np.array([process.fitted for process in self._processes])
         self.order = _ranking(self.at_known)
 
@@ -155,6 +156,27 @@ class Surrogate:
         mean[1:] += NEEDED * self.test[1:, None]
         chosen: Floats = candidates[_ranking(mean)[0]]
         return chosen
+
+    def placed(self, wanted: Wanted) -> Placed:
+        """Return the point of the best mean objective among those likely to pass a test."""
+        self.learn()
+        units = [self.candidates() for _ in range(TESTED)]
+        candidates = np.vstack([*units, self.known.units[self.order[: 2 * CENTRES]]])
+        mean, deviation = self.predict(candidates)
+        scale = self.scale[1:, None]
+        excess, doubt = np.sinh(mean[1:]) * scale, np.cosh(mean[1:]) * deviation[1:] * scale
+        level = wanted.level or self._level()
+        error = (self.test[1:, None] * scale) * math.sqrt(self._task.archive.test / wanted.n)
+        spare = wanted.sure * np.sqrt(doubt**2 + level.doubt[:, None] ** 2 + error**2)
+        bounds = excess + level.shift[:, None] + spare + wanted.quantile * error
+        best = _ranking(np.vstack([mean[:1], bounds / scale]))[0]
+        holds = bool((bounds[:, best] <= 0.0).all())
+        return Placed(candidates[best], excess[:, best], doubt[:, best], level, holds)
+
+    def _level(self) -> Level:
+        """Return what the replications of the search leave open of the excesses of all points."""
+        errors = self.known.errors[self.known.defined, 1:].min(axis=0, initial=np.inf)
+        return Level(np.zeros_like(errors), np.where(np.isinf(errors), 0.0, errors))
 
 
 def _ranking(mean: Floats) -> NDArray[np.intp]:

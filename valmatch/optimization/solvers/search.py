@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from valmatch.optimization.controls import Controls, regression, without_controls
 from valmatch.optimization.problem import Problem
+from valmatch.optimization.solvers.placement import Placement
 
 __all__ = ["Archive", "PointEstimates", "Request", "Search", "SearchTask", "Solver", "Steps"]
 
@@ -57,6 +58,10 @@ class Solver(Protocol):
 
     def finalists(self, k: int) -> PointEstimates:
         """Return up to `k` distinct points worth certifying on fresh replications, best first."""
+
+    @property
+    def placement(self) -> Placement | None:
+        """Says which points to test; None where they are chosen from the finalists."""
 
     @property
     def failure(self) -> str:
@@ -301,6 +306,8 @@ class SearchTask:
         All that was evaluated.
     spent : int
         Replications spent.
+    placement : callable or None
+        Says which points to test, if the search has a model of all.
     failure : str
         What ended the search too early, "" if nothing did.
     """
@@ -311,6 +318,7 @@ class SearchTask:
     start: Floats
     archive: Archive
     spent: int = 0
+    placement: Placement | None = None
     failure: str = ""
 
     @property
@@ -342,6 +350,11 @@ class Search:
         self._task = task
         self._steps = steps(task)
         self._next = next(self._steps, None)
+
+    @property
+    def placement(self) -> Placement | None:
+        """Says which points to test; None where they are chosen from the finalists."""
+        return self._task.placement
 
     @property
     def failure(self) -> str:

@@ -1,0 +1,213 @@
+"""Certification of points that are placed one after the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.oracles.noisy_problems import PROBLEMS, Laboratory, search
+from valmatch.config.loading import load
+from valmatch.optimization.controls import Controls, without_controls
+from valmatch.optimization.evaluation import Evaluator
+from valmatch.optimization.frontier import common_replications
+from valmatch.optimization.problem_of_config import problem_of
+from valmatch.optimization.run import STAGE, RunSpec, Settings, run_solver
+from valmatch.optimization.selection import Certificate, Evaluate
+from valmatch.optimization.sequential_tests import TESTS, certify_in_turn
+from valmatch.optimization.solvers.placement import Level, Placed, Placement, Wanted
+from valmatch.optimization.solvers.registry import make
+from valmatch.simulator import build
+
+Floats = NDArray[np.float64]
+
+ALPHA = 0.1
+BUDGET = 300
+UNKNOWN = Level(np.zeros(1), np.ones(1))
+
+
+def placing(*points: float, holds: bool = True) -> tuple[Placement, list[Wanted]]:
+    """Return a placement of points in turn, the last one again and again, and what was wanted."""
+    asked: list[Wanted] = []
+
+    def place(wanted: Wanted) -> Placed:
+        unit = np.array([points[min(len(asked), len(points) - 1)]])
+        asked.append(wanted)
+        return Placed(unit, np.zeros(1), np.zeros(1), wanted.level or UNKNOWN, holds)
+
+    return place, asked
+
+
+def days(
+    rng: np.random.Generator, excess: Callable[[float], float]
+) -> tuple[Callable[[int], tuple[Evaluate, Controls]], list[int]]:
+    """Return evaluations with noise that is common to all points, and where tests started."""
+    noise, starts = rng.gamma(4.0, 1.0, (BUDGET, 2)) - 4.0, []
+
+    def fresh(start: int) -> tuple[Evaluate, Controls]:
+        starts.append(start)
+
+        def evaluate(unit: Floats, n: int) -> Floats:
+            assert start + n <= BUDGET
+            truth = np.array([-float(unit[0]), excess(float(unit[0]))])
+            outcomes: Floats = truth + noise[start : start + n]
+            return outcomes
+
+        return evaluate, without_controls
+
+    return fresh, starts
+
+
+@pytest.mark.parametrize("safe", [True, False])
+def test_infeasible_points_pass_less_often_than_stated(safe: bool) -> None:
+    # Points violate by a hair, all of them or all but the first: the hardest cases for the test.
+    def excess(x: float) -> float:
+        return 1e-9 if x > 0.2 or not safe else -2.0
+
+    runs, wrong = 1000, 0
+    for seed in range(runs):
+        fresh, _ = days(np.random.default_rng(seed), excess)
+        found = certify_in_turn(placing(0.1, 0.5, 0.9)[0], fresh, BUDGET, ALPHA)
+        wrong += found.feasible is True and excess(float(found.unit[0])) > 0.0
+        assert found.feasible is True or not safe
+    assert 0 < wrong < ALPHA * runs
+
+
+def test_points_placed_by_what_tests_have_shown_pass_no_more_often() -> None:
+    # The truth is unknown to the placement, which goes to where the tests before say 0 is.
+    runs, wrong, bold = 1000, 0, 0
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        fresh, _ = days(rng, lambda x: x - 0.5)
+
+        def place(wanted: Wanted) -> Placed:
+            level = wanted.level or Level(np.zeros(1), np.full(1, 0.3))
+            x = 0.5 - float(level.shift[0]) if wanted.level else -0.5
+            return Placed(np.array([x]), np.array([x - 0.5]), np.zeros(1), level, True)
+
+        found = certify_in_turn(place, fresh, BUDGET, ALPHA)
+        wrong += found.feasible is True and float(found.unit[0]) > 0.5
+        bold += found.feasible is True and found.first > 0
+    assert 0 < wrong < ALPHA * runs
+    assert bold > wrong
+
+
+def test_the_last_point_that_passes_is_returned() -> None:
+    fresh, starts = days(np.random.default_rng(1), lambda x: -3.0 if x < 0.5 else 3.0)
+    place, asked = placing(0.1, 0.3, 0.7)
+    found = certify_in_turn(place, fresh, BUDGET, ALPHA)
+    lengths = [round(share * BUDGET) for share, _ in TESTS]
+    assert [one.n for one in asked] == lengths
+    assert [one.sure for one in asked] == [sure for _, sure in TESTS]
+    assert starts == [0, lengths[0], lengths[0] + lengths[1]]
+    assert (found.feasible, found.unit[0], found.first) == (True, 0.3, lengths[0])
+    assert len(found.outcomes) == lengths[1]
+    assert found.spent == BUDGET
+    assert asked[0].level is None
+    shift, again = asked[1].level, asked[2].level
+    assert shift is not None
+    assert again is not None
+    assert shift.shift[0] < -1.0 > again.shift[0]
+    assert again.doubt[0] < shift.doubt[0] < 1.0
+
+
+def test_the_first_point_that_fails_ends_the_tests() -> None:
+    fresh, starts = days(np.random.default_rng(2), lambda x: 3.0 if x < 0.5 else -3.0)
+    found = certify_in_turn(placing(0.1, 0.9)[0], fresh, BUDGET, ALPHA)
+    assert (found.feasible, found.unit[0], starts) == (False, 0.1, [0])
+    undecided, _ = days(np.random.default_rng(2), lambda x: 0.0)
+    assert certify_in_turn(placing(0.1)[0], undecided, BUDGET, ALPHA).feasible is None
+
+
+def test_where_no_point_is_likely_to_pass_one_gets_all_replications() -> None:
+    fresh, starts = days(np.random.default_rng(3), lambda x: x)
+    found = certify_in_turn(placing(0.6, holds=False)[0], fresh, BUDGET, ALPHA)
+    assert (found.feasible, len(found.outcomes), found.spent) == (False, BUDGET, BUDGET)
+    assert starts == [0]
+
+
+def test_an_undefined_outcome_is_infeasible() -> None:
+    fresh, _ = days(np.random.default_rng(4), lambda x: math.nan)
+    found = certify_in_turn(placing(0.6)[0], fresh, BUDGET, ALPHA)
+    assert (found.feasible, found.undefined) == (False, len(found.outcomes))
+
+
+@pytest.mark.parametrize("budget", [1, 2, 7, 30, 61, 99, 100, 299, 300])
+def test_small_budgets_are_spent_on_fewer_tests(budget: int) -> None:
+    fresh, starts = days(np.random.default_rng(5), lambda x: -9.0)
+    place, asked = placing(0.1)
+    found = certify_in_turn(place, fresh, budget, ALPHA)
+    assert found.spent == sum(one.n for one in asked) == budget
+    assert len(starts) == (1 if budget < 54 else 2 if budget < 100 else 3)
+    assert asked[0].sure == TESTS[0][1]
+
+
+def test_a_level_is_what_the_rule_of_bayes_says() -> None:
+    rng = np.random.default_rng(6)
+    level, doubt, error = 0.3, 0.2, 0.1
+    truths = rng.normal(0.0, level, 2_000_000)
+    seen = -0.4 + truths + rng.normal(0.0, doubt, truths.size) + rng.normal(0.0, error, truths.size)
+    found = truths[np.abs(seen - 0.2) < 0.01]
+    before = Level(np.zeros(1), np.full(1, level))
+    placed = Placed(np.zeros(1), np.full(1, -0.4), np.full(1, doubt), before, True)
+    after = before.after(placed, np.full(1, 0.2), np.full(1, error))
+    assert after.shift[0] == pytest.approx(
+        found.mean(), abs=5 * found.std() / math.sqrt(found.size)
+    )
+    assert after.doubt[0] == pytest.approx(found.std(), rel=5 / math.sqrt(2 * found.size))
+    certain = Level(np.zeros(1), np.zeros(1))
+    same = certain.after(placed._replace(doubt=np.zeros(1)), np.ones(1), np.zeros(1))
+    assert (same.shift[0], same.doubt[0]) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("title", ["bowl", "five variables", "whole numbers", "no constraint"])
+def test_bayes_places_points_that_are_likely_to_pass(title: str) -> None:
+    case = PROBLEMS[title]
+    feasible = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        solver = make("bayes", case.problem, 400, rng, case.problem.start, 60)
+        search(solver, Laboratory(case))
+        assert solver.placement is not None
+        placed = solver.placement(Wanted(60, 1.8, 2.0))
+        assert placed.holds
+        truth = case.truth(np.array(list(case.problem.point(placed.unit).values())))
+        feasible += bool((truth[1:] <= 0.0).all())
+    assert feasible >= 9
+
+
+def test_bayes_says_where_no_point_is_likely_to_pass() -> None:
+    case = PROBLEMS["nothing feasible"]
+    solver = make("bayes", case.problem, 400, np.random.default_rng(0), case.problem.start, 60)
+    search(solver, Laboratory(case))
+    assert solver.placement is not None
+    assert not solver.placement(Wanted(60, 1.8, 2.0)).holds
+    assert (
+        make("random", case.problem, 9, np.random.default_rng(0), case.problem.start, 6).placement
+        is None
+    )
+
+
+def test_a_run_tests_on_replications_that_follow_one_another() -> None:
+    config = load("valorant-20min")
+    problem = problem_of(config, build(config))
+    run = run_solver(config, problem, RunSpec("bayes", 0), Settings(1000, 1, 0.05))
+    found = run.certificate
+    assert found.first in (0, 80, 200)
+    fresh = Evaluator(config, problem, 1, 2 * STAGE + found.first, 1000)
+    np.testing.assert_array_equal(found.outcomes, fresh.evaluate(found.unit, len(found.outcomes)))
+
+
+def test_prices_of_bounds_are_of_the_replications_of_most_tests() -> None:
+    def test_of(first: int, n: int) -> Certificate:
+        return Certificate(
+            np.zeros(1), np.zeros((n, 2)), np.zeros((n, 2)), True, 0, n, ALPHA, first
+        )
+
+    tests = [test_of(0, 80), test_of(200, 200), test_of(200, 180), test_of(80, 120)]
+    assert common_replications(tests, False) == range(200, 380)
+    assert common_replications(tests, True) == range(200, 201)
+    assert common_replications([], False) == range(0)
