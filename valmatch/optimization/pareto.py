@@ -30,7 +30,7 @@ from valmatch.optimization.parallel_runs import hire
 from valmatch.optimization.problem import Constraint, Problem, Term
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.run import SOLVER_SOURCE, STAGE
-from valmatch.optimization.selection import FeasibilityTest
+from valmatch.optimization.selection import FeasibilityTest, Sample
 from valmatch.optimization.solvers.front_search import FrontSearch
 from valmatch.optimization.solvers.registry import search_budget
 from valmatch.optimization.solvers.search import Archive, Search, SearchTask
@@ -45,7 +45,7 @@ __all__ = ["Front", "FrontPoint", "pareto_front"]
 
 Floats = NDArray[np.float64]
 
-TESTED = 30, (3, 24)
+TESTED = 20, (3, 24)
 """Fresh replications of a point, about; fewest and most points that are tested."""
 
 MOST = 20_000
@@ -241,9 +241,10 @@ def pareto_front(
         tested: list[_Tested] = []
         with suppress(Stopped):
             units = _searched(posed, len(terms), stages[0], search_budget(budget), seed, progress)
-            tested = _tested(units, stages[1], budget - stages[0].spent)
+            left, alpha = budget - stages[0].spent, 1.0 - confidence
+            tested = _tested(units, stages[1], left, len(terms), alpha)
             progress(stages[1].spent)
-        kept = _front(tested, len(terms), 1.0 - confidence)
+        kept = _front(tested, len(terms))
         points = [_front_point(posed, terms, one, confidence) for one in kept]
         spent = sum(stage.spent for stage in stages)
         front = Front(loaded, terms, budget, seed, spent, points, len(tested), stop.reason, path)
@@ -294,10 +295,21 @@ def _posed(config: Config, terms: Sequence[Term], model: Model[object]) -> Probl
 
 @dataclass(frozen=True)
 class _Tested:
-    """A point and its outcomes on fresh replications: the objectives, then the excesses."""
+    """A point and its outcomes on fresh replications: the objectives, then the excesses.
+
+    Attributes
+    ----------
+    unit : numpy.ndarray
+        The point in the unit cube.
+    sample : Sample
+        What the control variates make of the outcomes.
+    certified : bool
+        Whether it passes the test of the constraints.
+    """
 
     unit: Floats
-    outcomes: Floats
+    sample: Sample
+    certified: bool
 
 
 def _searched(
@@ -311,7 +323,7 @@ def _searched(
     """Search; return the points worth testing."""
     test = max(1, (budget // 2) // TESTED[0])
     rng = Streams(seed).stream(0, SOLVER_SOURCE)
-    task = SearchTask(posed, budget, rng, posed.start, Archive(posed, test))
+    task = SearchTask(posed, budget, rng, posed.start, Archive(posed, test, evaluator.controls))
     front = FrontSearch(task, objectives)
     search = Search(task, front.steps)
     while (request := search.ask()) is not None:
@@ -322,22 +334,25 @@ def _searched(
     return front.finalists(min(many, max(few, budget * 2 // 3 // TESTED[0])))
 
 
-def _tested(units: Floats, evaluator: Evaluator, left: int) -> list[_Tested]:
-    """Simulate points on fresh replications, as many as are left."""
-    n = min(MOST, left // len(units))
-    return [_Tested(unit, evaluator.evaluate(unit, n)) for unit in units]
+def _tested(
+    units: Floats, evaluator: Evaluator, left: int, objectives: int, alpha: float
+) -> list[_Tested]:
+    """Simulate points on fresh replications, as many as are left, and test their constraints."""
+    n, tested = min(MOST, left // len(units)), []
+    for unit in units:
+        outcomes = evaluator.evaluate(unit, n)
+        posed = np.delete(outcomes, range(1, objectives), 1)
+        test = FeasibilityTest(unit, posed, alpha, evaluator.controls)
+        tested.append(_Tested(unit, Sample(outcomes, evaluator.controls), test.passes))
+    return tested
 
 
-def _front(tested: Sequence[_Tested], objectives: int, alpha: float) -> list[_Tested]:
+def _front(tested: Sequence[_Tested], objectives: int) -> list[_Tested]:
     """Return the certified points that no other one dominates, in order of the first objective."""
-    passed = [
-        one
-        for one in tested
-        if FeasibilityTest(one.unit, np.delete(one.outcomes, range(1, objectives), 1), alpha).passes
-    ]
+    passed = [one for one in tested if one.certified and not one.sample.undefined]
     if not passed:
         return []
-    means = np.array([one.outcomes[:, :objectives].mean(axis=0) for one in passed])
+    means = np.array([one.sample.mean[:objectives] for one in passed])
     order = np.argsort(means[:, 0], kind="stable")
     kept = nondominated(means)
     return [passed[k] for k in order.tolist() if kept[k]]
@@ -347,7 +362,7 @@ def _front_point(
     posed: Problem, terms: Sequence[Term], test: _Tested, confidence: float
 ) -> FrontPoint:
     """Return what fresh replications say of a point."""
-    outcomes = test.outcomes
+    outcomes = test.sample.adjusted
     objectives = {
         term.name: estimate(term.weight * outcomes[:, k], confidence)
         for k, term in enumerate(terms)
