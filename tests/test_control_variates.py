@@ -16,6 +16,7 @@ from tests.interpreted import interpreted
 from valmatch.config.loading import load
 from valmatch.model import Model
 from valmatch.models.registry import MODELS
+from valmatch.models.valorant import controls as controls_module
 from valmatch.models.valorant.arrivals import ArrivalProcess
 from valmatch.models.valorant.controls import rating_integrals
 from valmatch.simulator import build, run
@@ -409,3 +410,25 @@ def some_controls() -> list[list[float]]:
 
 def test_compiled_sums_equal_their_python_source() -> None:
     assert interpreted("tests.test_control_variates", "some_controls") == repr(some_controls())
+
+
+def test_models_with_the_same_ratings_share_their_integrals(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = []
+
+    def counted(process: ArrivalProcess, center: float, scale: float) -> Floats:
+        made.append((center, scale))
+        return rating_integrals(process, center, scale)
+
+    controls_module._integrals.cache_clear()
+    monkeypatch.setattr(controls_module, "rating_integrals", counted)
+    config = load("valorant-20min")
+    first = build(config).controls
+    integrals = len(made)
+    assert integrals > 0
+    assert build(config).controls == first
+    assert len(made) == integrals
+    other = load("valorant-20min", ["mean_matrix.0=1000"])
+    assert build(other).controls != first
+    assert len(made) > integrals

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,15 @@ STEP = 1.0 / 24.0
 
 ROUNDING = 1e-9
 """Ratings that vary by less than this share of their parts do not vary but by rounding."""
+
+
+class Skills(NamedTuple):
+    """What the integrals over the ratings need of an `ArrivalProcess`, named alike."""
+
+    mean: Floats
+    factor: Floats
+    multipliers: Floats
+    elo_max: float
 
 
 class PlayerSums:
@@ -62,7 +72,7 @@ class PlayerSums:
         size = float(np.abs(multipliers) @ (np.abs(mean) + np.abs(factor).sum(axis=1)))
         if scale <= ROUNDING * size:
             return center, math.inf
-        accepted, first, second, _, _ = rating_integrals(process, center, scale).tolist()
+        accepted, first, second, _, _ = _shared_integrals(process, center, scale).tolist()
         shift = first / accepted
         spread = scale * math.sqrt(second / accepted - shift * shift)
         return float(f"{center + scale * shift:.6g}"), float(f"{spread:.6g}")
@@ -76,7 +86,7 @@ class PlayerSums:
         center, scale = self.standard
         powers = np.zeros(POWERS)
         if scale < math.inf:
-            powers = rating_integrals(process, center, scale)
+            powers = _shared_integrals(process, center, scale)
             powers = players * np.round(powers / powers[0], 10)
         return dict(zip(NAMES, (players, float(hours), *powers[1:].tolist()), strict=True))
 
@@ -110,7 +120,30 @@ def add_players(times: Floats, ratings: Floats, center: float, scale: float, sum
         sums[5] += z2 * z2
 
 
-def rating_integrals(process: ArrivalProcess, center: float, scale: float) -> Floats:
+def _shared_integrals(process: ArrivalProcess, center: float, scale: float) -> Floats:
+    """Return the integrals of `rating_integrals`, made once for all models with the same ratings.
+
+    They take longer than a hundred days to simulate, and a search builds a model at each stage.
+    """
+    mean, multipliers = tuple(process.mean.tolist()), tuple(process.multipliers.tolist())
+    factor = tuple(map(tuple, process.factor.tolist()))
+    return np.array(_integrals(mean, factor, multipliers, process.elo_max, center, scale))
+
+
+@lru_cache(maxsize=64)
+def _integrals(
+    mean: tuple[float, ...],
+    factor: tuple[tuple[float, ...], ...],
+    multipliers: tuple[float, ...],
+    elo_max: float,
+    center: float,
+    scale: float,
+) -> tuple[float, ...]:
+    skills = Skills(np.array(mean), np.array(factor), np.array(multipliers), elo_max)
+    return tuple(rating_integrals(skills, center, scale).tolist())
+
+
+def rating_integrals(process: ArrivalProcess | Skills, center: float, scale: float) -> Floats:
     """Integrate powers of a rating over the skill vectors without a component out of range.
 
     The vector is mean + L x with standard normals x = (a, b, c) and lower triangular L. Each
@@ -119,7 +152,7 @@ def rating_integrals(process: ArrivalProcess, center: float, scale: float) -> Fl
 
     Parameters
     ----------
-    process : ArrivalProcess
+    process : ArrivalProcess or Skills
         Distribution of the skill vectors and of their ratings.
     center, scale : float
         The powers are those of z = (rating - center) / scale.
@@ -143,7 +176,7 @@ def rating_integrals(process: ArrivalProcess, center: float, scale: float) -> Fl
 
 
 def _limits(
-    process: ArrivalProcess, known: tuple[Floats, ...], like: Floats
+    process: ArrivalProcess | Skills, known: tuple[Floats, ...], like: Floats
 ) -> tuple[Floats, Floats, list[Floats]]:
     """Return the range of the next normal, given those before it, that keeps components in range.
 
