@@ -128,6 +128,12 @@ def correlation(a: Floats, b: Floats, lengths: Floats) -> tuple[float, float]:
     for j in range(len(lengths)):
         difference = (a[j] - b[j]) / lengths[j]
         square += difference * difference
+    return matern(square)
+
+
+@njit
+def matern(square: float) -> tuple[float, float]:
+    """Return what `correlation` does, given the squared distance in units of the length scales."""
     r = ROOT5 * math.sqrt(square)
     decay = math.exp(-r)
     return (1.0 + r + r * r / 3.0) * decay, 5.0 / 3.0 * (1.0 + r) * decay
@@ -262,15 +268,26 @@ def project(
     new: Floats, units: Floats, lengths: Floats, weights: Floats, inverse: Floats
 ) -> tuple[Floats, Floats]:
     """Return the change of the mean at new points, and the share of the variance that remains."""
-    n = len(units)
+    n, d = units.shape
+    # In units of the length scales and by variable, so that distances compile to vectors.
+    scaled = np.empty((d, n))
+    for j in range(d):
+        for k in range(n):
+            scaled[j, k] = units[k, j] / lengths[j]
     mean = np.zeros(len(new))
     remaining = np.empty(len(new))
     cross = np.empty(n)
     product = np.empty(n)
     for i in range(len(new)):
         product[:] = 0.0
+        cross[:] = 0.0
+        for j in range(d):
+            place = new[i, j] / lengths[j]
+            for k in range(n):
+                difference = place - scaled[j, k]
+                cross[k] += difference * difference
         for k in range(n):
-            cross[k] = correlation(new[i], units[k], lengths)[0]
+            cross[k] = matern(cross[k])[0]
             mean[i] += cross[k] * weights[k]
         add_rows(product, 1.0, cross, inverse, 0, n, 0, n)
         explained = 0.0
