@@ -202,6 +202,7 @@ class Archive:
     _deviations: list[Floats] = field(default_factory=list)
     _places: dict[tuple[float, ...], int] = field(default_factory=dict)
     _levels: dict[tuple[int, int], _Level] = field(default_factory=dict)
+    _estimates: PointEstimates | None = None
 
     def __len__(self) -> int:
         return len(self._units)
@@ -215,6 +216,7 @@ class Archive:
 
     def record(self, unit: Floats, outcomes: Floats) -> None:
         """Keep the outcomes of the first replications of a point."""
+        self._estimates = None
         place = self._places.setdefault(self._key(unit), len(self._units))
         if place == len(self._units):
             self._units.append(unit.copy())
@@ -234,6 +236,11 @@ class Archive:
         missing replications would have added is read off the points that have the most, and so is
         what control variates say of the level of all.
         """
+        if self._estimates is None:
+            self._estimates = self._estimated()
+        return self._estimates
+
+    def _estimated(self) -> PointEstimates:
         counts = np.array([len(rows) for rows in self._outcomes])
         means = np.array(self._means)
         deviations = np.array(self._deviations)
