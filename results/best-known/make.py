@@ -3,13 +3,15 @@
     python results/best-known/make.py SCRATCH [CONFIG ...]
 
 SCRATCH takes the runs; those that are finished there are not made again. With CONFIGs only these
-problems are solved anew, and the other rows of the table stay as they are; with none, all are.
+problems are solved anew, and the other rows of the table stay as they are; with none, all are. A
+row gives way to better ones alone: delete that of a problem that has changed.
 """
 
 from __future__ import annotations
 
 import csv
 import json
+import math
 import re
 import subprocess
 import sys
@@ -52,29 +54,33 @@ def solved(task: tuple[str, str, Path]) -> dict[str, Any]:
 
 
 def point_of(summary: dict[str, Any]) -> dict[str, Any]:
-    """Return the recommended point, or that of least violation where none is feasible."""
+    """Return the recommended point, or that of least violation; empty if nothing was defined."""
     point: dict[str, Any] = summary["recommended"] or summary["least_violation"]
     return point
 
 
-def rank(summary: dict[str, Any]) -> tuple[bool, float]:
+def rank(row: dict[str, str]) -> tuple[bool, float]:
     """Sort feasible solutions by objective, others by the largest violation."""
-    found = point_of(summary)
-    if summary["feasible"] is True:
-        return False, found["objective"]["mean"]
-    signs = {"<=": 1.0, ">=": -1.0}
-    excesses = [
-        signs[one["sense"]] * (one["mean"] - one["bound"]) for one in found["constraints"].values()
-    ]
+    if row["feasible"] == "True":
+        return False, float(row["objective"])
+    excesses = []
+    for one in shipped_problems()[row["config"]].optimize.constraints.values():
+        mean = float(row[one.response])
+        if one.at_most is not None:
+            excesses.append(mean - one.at_most)
+        if one.at_least is not None:
+            excesses.append(one.at_least - mean)
     return True, max(excesses, default=0.0)
 
 
-def row_of(summaries: list[dict[str, Any]]) -> dict[str, str]:
-    """Return the row of a problem: the best of its runs, and the effort of all of them."""
-    best = min(summaries, key=rank)
-    found = point_of(best)
-    spent = sum(one["spent"] for one in summaries)
-    facts = (best["config"], best["feasible"], best["algorithm"], spent, best["date"])
+def row_of(summary: dict[str, Any], spent: int) -> dict[str, str]:
+    """Return the row of a run; `spent` is the effort of all runs of its problem."""
+    found = point_of(summary)
+    facts = (
+        *(summary[name] for name in ("config", "feasible", "algorithm")),
+        spent,
+        summary["date"],
+    )
     row: dict[str, Any] = dict(zip(FACTS, (*facts, found["objective"]["n"]), strict=True))
     means = {"objective": found["objective"]}
     means |= {one["response"]: one for one in found["constraints"].values()}
@@ -95,10 +101,10 @@ def table(rows: list[dict[str, str]]) -> str:
     posed = shipped_problems()
     lines = ["| problem | objective | constraints | n | effort | date | point |", "|---" * 7 + "|"]
     for row in rows:
-        value = _mean(row, "objective", 2) if row["feasible"] == "True" else "infeasible"
+        value = _mean(row, "objective") if row["feasible"] == "True" else "infeasible"
         given = posed[row["config"]].optimize
         bounds = [
-            f"{one.response} {_mean(row, one.response, 3)} (limit"
+            f"{one.response} {_mean(row, one.response)} (limit"
             f" {one.at_least if one.at_most is None else one.at_most:g})"
             for one in given.constraints.values()
         ]
@@ -109,9 +115,11 @@ def table(rows: list[dict[str, str]]) -> str:
     return "\n".join(lines)
 
 
-def _mean(row: dict[str, str], name: str, digits: int) -> str:
+def _mean(row: dict[str, str], name: str) -> str:
+    """Return a mean to the two leading digits of the half-width of its interval."""
     mean, high = float(row[name]), float(row[f"{name}_high"])
-    return f"{mean:.{digits}f} ± {high - mean:.{digits}f}"
+    digits = 1 - math.floor(math.log10(high - mean)) if high > mean else 3
+    return f"{mean:.{max(0, digits)}f} ± {high - mean:.{max(0, digits)}f}"
 
 
 def write(rows: dict[str, dict[str, str]]) -> None:
@@ -132,7 +140,10 @@ def main() -> None:
     with ThreadPoolExecutor(2) as pool:
         for config in chosen:
             tasks = [(config, solver, scratch) for solver in SOLVERS]
-            rows[config] = row_of(list(pool.map(solved, tasks)))
+            runs = [run for run in pool.map(solved, tasks) if point_of(run)]
+            spent = sum(run["spent"] for run in runs)
+            known = [rows[config]] if config in rows else []
+            rows[config] = min([*known, *(row_of(run, spent) for run in runs)], key=rank)
             write(rows)
 
 

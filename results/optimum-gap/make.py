@@ -3,7 +3,8 @@
     python results/optimum-gap/make.py RUNS BUDGET [PROBLEM ...]
 
 Every run counts: one without a certified point has a gap of infinity. Points are judged by fresh
-replications, common to all. With PROBLEMs only their rows are made anew.
+replications, common to all. Runs are made two at a time. With PROBLEMs only their rows are made
+anew.
 """
 
 from __future__ import annotations
@@ -12,23 +13,30 @@ import csv
 import math
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 
+from valmatch.config.config import Config
 from valmatch.config.loading import load
 from valmatch.optimization.best_known import best_known
 from valmatch.optimization.evaluation import Evaluator
+from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.run import RunSpec, Settings, run_solver
 from valmatch.simulator import build
 from valmatch.storage.output import cell, write_csv
 
-HERE = Path(__file__).parent
-SHIPPED = "valorant-20min", "valorant-x2", "valorant-30min", "valorant-15min"
+PAGE = Path(__file__).parent / "README.md"
+TABLE = PAGE.with_name("gaps.csv")
 TUNED = "valorant-20min", "valorant-x2"
 """Problems that settings of the default solver were chosen on, by runs of other random numbers."""
+
+OTHERS = "valorant-trios", "valorant-evening", "valorant-p90", "valorant-two-limits"
+"""Problems that nothing was chosen on."""
 
 ALPHA = 0.05
 JUDGED, JUDGE = 2_000, 987_654
@@ -43,25 +51,31 @@ def judged(judge: Evaluator, unit: np.ndarray) -> np.ndarray:
     return means
 
 
-def rows_of(name: str, runs: int, budget: int) -> Iterator[Row]:
-    """Yield a row for each run."""
+@cache
+def posed(name: str) -> tuple[Config, Problem, float]:
+    """Return a shipped problem with its best known objective."""
     config = load(name)
-    problem, best = problem_of(config, build(config)), best_known(config)
+    best = best_known(config)
     assert best is not None
+    return config, problem_of(config, build(config)), best
+
+
+def row_of(name: str, budget: int, k: int) -> Row:
+    """Return the row of a run."""
+    config, problem, best = posed(name)
+    run = run_solver(config, problem, RunSpec("auto", k), Settings(budget, 1, ALPHA))
     judge = Evaluator(config, problem, JUDGE, 0, 1 << 62)
-    for k in range(runs):
-        run = run_solver(config, problem, RunSpec("auto", k), Settings(budget, 1, ALPHA))
-        objective, *excess = judged(judge, run.certificate.unit).tolist()
-        certified = run.certificate.feasible is True
-        yield {
-            "problem": name,
-            "budget": budget,
-            "run": k,
-            "certified": certified,
-            "gap_percent": 100.0 * (objective / best - 1.0) if certified else math.inf,
-            "worst_excess": max(excess),
-            "best_known": best,
-        }
+    objective, *excess = judged(judge, run.certificate.unit).tolist()
+    certified = run.certificate.feasible is True
+    return {
+        "problem": name,
+        "budget": budget,
+        "run": k,
+        "certified": certified,
+        "gap_percent": 100.0 * (objective / best - 1.0) if certified else math.inf,
+        "worst_excess": max(excess),
+        "best_known": best,
+    }
 
 
 def line(rows: list[Row]) -> str:
@@ -87,23 +101,26 @@ def line(rows: list[Row]) -> str:
 def main() -> None:
     """Measure and write."""
     runs, budget, *names = sys.argv[1:]
-    table = HERE / "gaps.csv"
     kept: dict[tuple[str, str], list[Row]] = {}
-    if table.exists():
-        with table.open(newline="", encoding="utf-8") as file:
+    if TABLE.exists():
+        with TABLE.open(newline="", encoding="utf-8") as file:
             for row in csv.DictReader(file):
                 kept.setdefault((row["problem"], row["budget"]), []).append(dict(row))
-    for name in names or SHIPPED:
-        made = [
-            {k: cell(v) for k, v in row.items()} for row in rows_of(name, int(runs), int(budget))
-        ]
-        kept[name, budget] = [*made]
-        write_csv(table, {k: [row[k] for rows in kept.values() for row in rows] for k in made[0]})
-        head = "| problem | budget | runs | median gap | nine of ten below | certified | wrongly |"
-        lines = [head, "|---" * 7 + "|", *map(line, kept.values())]
-        page = (HERE / "README.md").read_text("utf-8")
-        text = re.sub(r"\| problem .*\n(\|.*\n)*", "\n".join(lines) + "\n", page)
-        (HERE / "README.md").write_text(text, "utf-8")
+    for name in names or (*TUNED, *OTHERS):
+        with ProcessPoolExecutor(2) as pool:
+            made = [*pool.map(partial(row_of, name, int(budget)), range(int(runs)))]
+        kept[name, budget] = [{k: cell(v) for k, v in row.items()} for row in made]
+        write(kept)
+
+
+def write(kept: Mapping[tuple[str, str], list[Row]]) -> None:
+    """Write the CSV file and the table of the page."""
+    rows = [row for rows in kept.values() for row in rows]
+    write_csv(TABLE, {name: [row[name] for row in rows] for name in rows[0]})
+    head = "| problem | budget | runs | median gap | nine of ten below | certified | wrongly |"
+    lines = [head, "|---" * 7 + "|", *map(line, kept.values())]
+    page = PAGE.read_text("utf-8")
+    PAGE.write_text(re.sub(r"\| problem .*\n(\|.*\n)*", "\n".join(lines) + "\n", page), "utf-8")
 
 
 if __name__ == "__main__":
