@@ -233,7 +233,7 @@ class FeasibilityTest:
         self, unit: Floats, outcomes: Floats, alpha: float, controls: Controls = without_controls
     ) -> None:
         self.unit, self.outcomes = unit, outcomes
-        sample = Sample(outcomes, controls)
+        self.sample = sample = Sample(outcomes, controls)
         self.undefined, self.adjusted = sample.undefined, sample.adjusted
         self.objective, self.violation = math.inf, math.inf
         self.passes, self.fails = False, True

@@ -159,6 +159,9 @@ class Surrogate:
 
     def placed(self, wanted: Wanted) -> Placed:
         """Return the point of the best mean objective among those likely to pass a test."""
+        if wanted.undefined is not None:
+            seen = int(self.known.counts.min()), 1 + len(self._task.problem.constraints)
+            self._task.archive.record(wanted.undefined, np.full(seen, np.nan))
         self.learn()
         units = [self.candidates() for _ in range(TESTED)]
         candidates = np.vstack([*units, self.known.units[self.order[: 2 * CENTRES]]])

@@ -27,12 +27,15 @@ class Wanted(NamedTuple):
         Standard deviations of what the bound may turn out to be that are left below 0.
     level : Level or None
         What the tests before have shown; None before the first.
+    undefined : numpy.ndarray or None
+        The point of a test before whose outcomes are undefined.
     """
 
     n: int
     quantile: float
     sure: float
     level: Level | None = None
+    undefined: Floats | None = None
 
 
 class Placed(NamedTuple):
