@@ -18,7 +18,7 @@ from valmatch.optimization.frontier import common_replications
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.run import STAGE, RunSpec, Settings, run_solver
 from valmatch.optimization.selection import RESERVE, Certificate, Evaluate
-from valmatch.optimization.sequential_tests import FIRST, TESTS, certify_in_turn
+from valmatch.optimization.sequential_tests import FIRST, SURER, TESTS, certify_in_turn
 from valmatch.optimization.solvers.placement import Level, Placed, Placement, Wanted
 from valmatch.optimization.solvers.registry import make
 from valmatch.simulator import build
@@ -123,7 +123,7 @@ def test_after_a_first_point_that_fails_a_second_gets_what_is_left() -> None:
     first = round(TESTS[0][0] * BUDGET)
     assert (found.feasible, found.unit[0], found.first, starts) == (True, 0.9, first, [0, first])
     assert (len(found.outcomes), found.spent) == (BUDGET - first, BUDGET)
-    assert asked[0].sure == asked[1].sure
+    assert SURER * asked[0].sure == asked[1].sure
     bounds = [RESERVE * share * ALPHA for share in (FIRST, 1.0 - FIRST)]
     for one, bound in zip(asked, bounds, strict=True):
         assert one.quantile == pytest.approx(float(stats.t.isf(bound, one.n - 1)))

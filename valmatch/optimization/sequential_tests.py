@@ -37,6 +37,9 @@ TESTS = (0.2, 2.0), (0.3, 1.3), (0.5, 1.0)
 FIRST = 0.8
 """Share of alpha by which the first of several tests may err."""
 
+SURER = 2.0
+"""How much surer than the first a second point is to pass, where the first did not."""
+
 LEAST = 20
 """Replications of a test, at least, where there are several."""
 
@@ -121,8 +124,9 @@ def certify_in_turn(placement: Placement, fresh: Fresh, budget: int, alpha: floa
         if tests.make(placed, n, error, fresh):
             plan = plan if placed.holds else []
         else:
-            left = min(MOST[1], budget - tests.start)
-            plan = [(left, sure)] if plan and not tests.passed else []
+            # What the search knows is not as good as it takes itself to be.
+            second = min(MOST[1], budget - tests.start), SURER * sure
+            plan = [second] if plan and not tests.passed else []
     return tests.certificate(alpha)
 
 
