@@ -16,12 +16,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 from tests.oracles.noisy_problems import PROBLEMS, Case, Laboratory, search
+from valmatch.config.loading import load
 from valmatch.errors import InputError
-from valmatch.optimization.solvers.gaussian_process import fit, log_density, posterior
+from valmatch.optimization.evaluation import Evaluator
+from valmatch.optimization.problem_of_config import problem_of
+from valmatch.optimization.solvers.gaussian_process import Total, fit, log_density, posterior
 from valmatch.optimization.solvers.gaussian_process import inverted as inverse_of
 from valmatch.optimization.solvers.inversion import EvaluateRequest, inverted
 from valmatch.optimization.solvers.registry import SOLVERS, make, search_budget
 from valmatch.optimization.solvers.search import Archive, Request, Search, SearchTask, Solver, Steps
+from valmatch.simulator import build
 from valmatch.statistics.control_variates import regress
 
 Floats = NDArray[np.float64]
@@ -266,6 +270,71 @@ def test_controls_set_the_level_of_all_points_and_lessen_the_doubt_of_it() -> No
     assert_allclose(after.errors[0], [0.02, 0.02], rtol=0.2)
     assert_allclose(after.test, 0.2 / math.sqrt(TEST), rtol=0.2)
     assert (before.errors[0] > 5.0 * after.errors[0]).all()
+
+
+def test_parts_of_an_objective_stay_its_parts_as_points_are_put_on_an_equal_footing() -> None:
+    rng = np.random.default_rng(15)
+    days = rng.normal(0.0, 1.0, (100, 2))
+    control = days[:, :1] + rng.normal(0.0, 0.5, (100, 1))
+
+    def terms(unit: Floats, n: int) -> Floats:
+        return np.column_stack([unit[0] + days[:n, 0], 3.0 * unit[0] + days[:n, 0] ** 2])
+
+    def outcomes(unit: Floats, n: int) -> Floats:
+        return np.column_stack([terms(unit, n).sum(axis=1), days[:n, 1]])
+
+    problem = PROBLEMS["bowl"].problem
+    archive = Archive(problem, TEST, lambda n: (control[:n], np.zeros(1)), terms)
+    plain = Archive(problem, TEST, lambda n: (control[:n], np.zeros(1)))
+    for x, n in ((0.1, 100), (0.2, 20), (0.3, 7)):
+        for kept in (archive, plain):
+            kept.record(np.full(2, x), outcomes(np.full(2, x), n))
+    estimates, parts = archive.estimates(), archive.estimated_parts()
+    assert parts.shape == (3, 2)
+    assert_allclose(parts.sum(axis=1), estimates.means[:, 0])
+    assert_allclose(np.diff(parts, axis=0), [[0.1, 0.3], [0.1, 0.3]])
+    assert archive.outcomes(np.full(2, 0.2)).shape == (20, 2)
+    assert plain.estimated_parts().shape == (3, 0)
+    for name in ("means", "errors", "test"):
+        assert_allclose(getattr(estimates, name), getattr(plain.estimates(), name), rtol=1e-9)
+
+
+def test_an_excluded_point_is_undefined_whether_it_was_seen_or_not() -> None:
+    archive = Archive(PROBLEMS["bowl"].problem, TEST)
+    for x, n in ((0.1, 8), (0.2, 4)):
+        archive.record(np.full(2, x), np.random.default_rng(0).normal(size=(n, 2)))
+    archive.exclude(np.full(2, 0.1))
+    archive.exclude(np.full(2, 0.3))
+    estimates = archive.estimates()
+    assert_array_equal(estimates.defined, [False, True, False])
+    assert_array_equal(estimates.counts, [4, 4, 4])
+
+
+def test_parts_of_evaluated_points_add_up_to_their_objectives() -> None:
+    config = load("valorant-20min")
+    problem = problem_of(config, build(config))
+    evaluator = Evaluator(config, problem, 1, 0, 10)
+    outcomes = evaluator.evaluate(problem.start, 4)
+    parts = evaluator.parts(problem.start, 3)
+    assert parts.shape == (3, 2)
+    assert (parts > 0.0).all()
+    assert_allclose(parts.sum(axis=1), outcomes[:3, 0])
+
+
+def test_a_total_of_processes_is_the_sum_of_independent_ones() -> None:
+    rng = np.random.default_rng(16)
+    units, noise, new = rng.random((9, 2)), np.ones(9), rng.random((4, 2))
+    thetas = np.log([[0.4, 0.9, 0.05], [9.0, 0.2, 0.5]])
+    parts = [posterior(units, rng.normal(size=9), noise, theta) for theta in thetas]
+    total = Total(parts)
+    means, deviations = zip(*(part.predict(new) for part in parts), strict=True)
+    mean, deviation = total.predict(new)
+    assert_allclose(mean, means[0] + means[1])
+    assert_allclose(deviation, np.hypot(*deviations))
+    assert_allclose(total.fitted, parts[0].fitted + parts[1].fitted)
+    alone = Total(parts[:1])
+    assert_array_equal(alone.predict(new), parts[0].predict(new))
+    assert_array_equal(alone.fitted, parts[0].fitted)
 
 
 def test_margin_moves_the_choice_away_from_the_bound() -> None:

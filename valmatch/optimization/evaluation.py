@@ -117,6 +117,18 @@ class Evaluator:
         outcomes = self._problem.outcomes(dict(zip(self._names, known[:made].T, strict=True)))
         return np.repeat(outcomes, n, axis=0) if made < n else outcomes
 
+    def parts(self, unit: Floats, n: int) -> Floats:
+        """Return the parts of the objective in the first `n` replications of an evaluated point.
+
+        Returns
+        -------
+        (n, terms) float64
+            See `Problem.parts`.
+        """
+        known = self._known[tuple(self._problem.point(unit).values())]
+        parts = self._problem.parts(dict(zip(self._names, known[:n].T, strict=True)))
+        return np.repeat(parts, n, axis=0) if len(parts) < n else parts
+
     def controls(self, n: int) -> tuple[Floats, Floats]:
         """Return the control variates of the first `n` replications, with their expectations.
 

@@ -151,8 +151,13 @@ class Problem:
         A constraint holds where the mean of its excess is <= 0. NaN marks a replication in which
         a response is undefined.
         """
-        objective = sum(
-            (term.weight * responses[term.response] for term in self.terms), np.float64(0.0)
-        )
+        objective = sum(self._weighted(responses), np.float64(0.0))
         excesses = [c.sign * (responses[c.response] - c.bound) for c in self.constraints]
         return np.column_stack([objective, *excesses])
+
+    def parts(self, responses: Mapping[str, Floats]) -> Floats:
+        """Return (n, terms): what the terms add to the objective, per replication."""
+        return np.column_stack(self._weighted(responses))
+
+    def _weighted(self, responses: Mapping[str, Floats]) -> list[Floats]:
+        return [term.weight * responses[term.response] for term in self.terms]

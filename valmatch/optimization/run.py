@@ -198,6 +198,7 @@ def run_solver(
         test,
         task.factory,
         search.controls,
+        search.parts,
     )
     evaluations: list[Evaluation] = []
     while (request := solver.ask()) is not None:

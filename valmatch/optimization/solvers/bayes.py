@@ -1,4 +1,9 @@
-"""Bayesian optimisation with Gaussian processes of the objective and of every constraint."""
+"""Bayesian optimisation with Gaussian processes of the objective and of every constraint.
+
+Where the objective is a sum, each of its terms has a process of its own, as in Astudillo & Frazier
+(2019), "Bayesian optimization of composite functions": a term often depends on few of the
+variables, which its length scales show and those of the sum do not.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.optimization.solvers.gaussian_process import fit, posterior
+from valmatch.optimization.solvers.gaussian_process import Posterior, Total, fit, posterior
 from valmatch.optimization.solvers.penalty import first_looks
 from valmatch.optimization.solvers.placement import Level, Placed, Wanted
 from valmatch.optimization.solvers.search import (
@@ -80,26 +85,28 @@ class Surrogate:
 
     def __init__(self, task: SearchTask) -> None:
         self._task = task
-        theta = np.append(np.full(task.dimensions, FIRST_THETA[0]), FIRST_THETA[1])
-        self._theta = [theta] * (1 + len(task.problem.constraints))
+        self._theta: list[Floats] = []
         self._fitted = 0
 
     def learn(self) -> None:
         """Condition the processes on all that is known."""
         known = self._task.archive.estimates()
-        values, scale = _smooth(known)
+        values, scale = _smooth(known, self._task.archive.estimated_parts())
         noise = known.counts.min() / known.counts
         if len(noise) >= GROWTH * self._fitted:
             steps = STEPS if self._fitted else FIRST_STEPS
+            first = np.append(np.full(self._task.dimensions, FIRST_THETA[0]), FIRST_THETA[1])
             self._theta = [
                 fit(known.units, y, noise, theta, steps)
-                for y, theta in zip(values.T, self._theta, strict=True)
+                for y, theta in zip(values.T, self._theta or [first] * len(values.T), strict=True)
             ]
             self._fitted = len(noise)
-        self._processes = [
+        processes = [
             posterior(known.units, y, noise, theta)
             for y, theta in zip(values.T, self._theta, strict=True)
         ]
+        parts = len(processes) - len(self._task.problem.constraints)
+        self._processes: list[Total | Posterior] = [Total(processes[:parts]), *processes[parts:]]
         # All points met the same replications: what they share shows in none of them.
         self.doubt = known.doubts[known.defined].min(axis=0, initial=np.inf) / scale
         self.doubt[np.isinf(self.doubt)] = 0.0
@@ -160,8 +167,7 @@ class Surrogate:
     def placed(self, wanted: Wanted) -> Placed:
         """Return the point of the best mean objective among those likely to pass a test."""
         if wanted.undefined is not None:
-            seen = int(self.known.counts.min()), 1 + len(self._task.problem.constraints)
-            self._task.archive.record(wanted.undefined, np.full(seen, np.nan))
+            self._task.archive.exclude(wanted.undefined)
         self.learn()
         units = [self.candidates() for _ in range(TESTED)]
         candidates = np.vstack([*units, self.known.units[self.order[: 2 * CENTRES]]])
@@ -187,22 +193,26 @@ def _ranking(mean: Floats) -> NDArray[np.intp]:
     return np.lexsort((mean[0], np.maximum(0.0, mean[1:]).sum(axis=0)))
 
 
-def _smooth(known: PointEstimates) -> tuple[Floats, Floats]:
-    """Return values that a Gaussian process can follow, with their units.
+def _smooth(known: PointEstimates, parts: Floats) -> tuple[Floats, Floats]:
+    """Return values that Gaussian processes can follow, with the units of means.
 
-    Undefined points are one unit worse than the worst. Large excesses are compressed, since a
-    process that follows them is blind near the bound.
+    Values are the parts of the objective, or the whole one, in its unit, then the excesses in
+    theirs. Undefined points are one unit worse than the worst. Large excesses are compressed, since
+    a process that follows them is blind near the bound.
     """
-    values = known.means.copy()
-    defined = known.defined
+    parts = parts if parts.shape[1] > 1 else known.means[:, :1]
+    values = np.hstack([parts, known.means[:, 1:]])
+    defined, many = known.defined, parts.shape[1]
     if not defined.any():
-        return np.ones_like(values), np.ones(values.shape[1])
-    scale = spread(values[defined])
-    middle = np.median(np.abs(values[defined, 1:]), axis=0)
+        return np.ones_like(values), np.ones(known.means.shape[1])
+    scale = spread(known.means[defined])
+    middle = np.median(np.abs(values[defined, many:]), axis=0)
     scale[1:] = np.where(middle > 0.0, middle, scale[1:])
-    values[~defined] = values[defined].max(axis=0) + scale
-    values /= scale
-    values[:, 1:] = np.arcsinh(values[:, 1:])
+    units = np.append(np.full(many, scale[0]), scale[1:])
+    worse = np.append(np.full(many, scale[0] / many), scale[1:])
+    values[~defined] = values[defined].max(axis=0) + worse
+    values /= units
+    values[:, many:] = np.arcsinh(values[:, many:])
     return values, scale
 
 

@@ -16,7 +16,16 @@ from valmatch.nearest import correction
 from valmatch.optimization.controls import Controls, without_controls
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.solvers.own import SolverFactory, own_steps
-from valmatch.optimization.solvers.search import Archive, Floats, Search, SearchTask, Solver, Steps
+from valmatch.optimization.solvers.search import (
+    Archive,
+    Floats,
+    Parts,
+    Search,
+    SearchTask,
+    Solver,
+    Steps,
+    whole,
+)
 from valmatch.printable import shown
 
 __all__ = [
@@ -177,6 +186,7 @@ def make(
     test: int,
     factory: SolverFactory | None = None,
     controls: Controls = without_controls,
+    parts: Parts = whole,
 ) -> Solver:
     """Return the solver called `name`, ready to be asked.
 
@@ -198,13 +208,15 @@ def make(
         Makes the solver, if it is not one of `SOLVERS`.
     controls : callable
         The control variates of the replications that the points meet.
+    parts : callable
+        What the terms add to the objective of a point.
 
     Raises
     ------
     InputError
         If there is no such solver, or if what it needs is missing.
     """
-    task = SearchTask(problem, budget, rng, start, Archive(problem, test, controls))
+    task = SearchTask(problem, budget, rng, start, Archive(problem, test, controls, parts))
     if factory is None:
         _check_name(name)
         factory = SOLVERS[name].factory

@@ -14,7 +14,17 @@ from valmatch.optimization.controls import Controls, regression, without_control
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.solvers.placement import Placement
 
-__all__ = ["Archive", "PointEstimates", "Request", "Search", "SearchTask", "Solver", "Steps"]
+__all__ = [
+    "Archive",
+    "Parts",
+    "PointEstimates",
+    "Request",
+    "Search",
+    "SearchTask",
+    "Solver",
+    "Steps",
+    "whole",
+]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -179,6 +189,15 @@ class _Level(NamedTuple):
         return cls(shift, np.where(whole > 0.0, left, 1.0), found[0].leverage)
 
 
+Parts: TypeAlias = Callable[[Floats, int], Floats]
+"""(point of the unit cube, n) -> (n, terms) what each term adds to the objective."""
+
+
+def whole(unit: Floats, n: int) -> Floats:
+    """Return no parts: the objective is not known to be a sum."""
+    return np.empty((n, 0))
+
+
 @dataclass
 class Archive:
     """All outcomes told so far, by point.
@@ -191,18 +210,21 @@ class Archive:
         Replications by which finalists will be tested.
     controls : callable
         The control variates of the replications.
+    parts : callable
+        What the terms add to the objective.
     """
 
     problem: Problem
     test: int
     controls: Controls = without_controls
+    parts: Parts = whole
     _units: list[Floats] = field(default_factory=list)
     _outcomes: list[Floats] = field(default_factory=list)
     _means: list[Floats] = field(default_factory=list)
     _deviations: list[Floats] = field(default_factory=list)
     _places: dict[tuple[float, ...], int] = field(default_factory=dict)
     _levels: dict[tuple[int, int], _Level] = field(default_factory=dict)
-    _estimates: PointEstimates | None = None
+    _estimates: tuple[PointEstimates, Floats] | None = None
 
     def __len__(self) -> int:
         return len(self._units)
@@ -210,12 +232,20 @@ class Archive:
     def outcomes(self, unit: Floats) -> Floats:
         """Return the outcomes known of a point, (n, 1 + constraints); n is 0 for a new one."""
         place = self._places.get(self._key(unit))
-        if place is None:
-            return np.empty((0, 1 + len(self.problem.constraints)))
-        return self._outcomes[place]
+        width = 1 + len(self.problem.constraints)
+        return np.empty((0, width)) if place is None else self._outcomes[place][:, :width]
 
     def record(self, unit: Floats, outcomes: Floats) -> None:
         """Keep the outcomes of the first replications of a point."""
+        self._keep(unit, np.hstack([outcomes, self.parts(unit, len(outcomes))]))
+
+    def exclude(self, unit: Floats) -> None:
+        """Take a point to be undefined."""
+        least = min(self._outcomes, key=len)
+        self._keep(unit, np.full_like(least, np.nan))
+
+    def _keep(self, unit: Floats, outcomes: Floats) -> None:
+        """Keep outcomes with the parts of the objective beside them."""
         self._estimates = None
         place = self._places.setdefault(self._key(unit), len(self._units))
         if place == len(self._units):
@@ -236,11 +266,18 @@ class Archive:
         missing replications would have added is read off the points that have the most, and so is
         what control variates say of the level of all.
         """
+        return self._estimated()[0]
+
+    def estimated_parts(self) -> Floats:
+        """Return (points, terms): the parts of the mean objectives of `estimates`."""
+        return self._estimated()[1]
+
+    def _estimated(self) -> tuple[PointEstimates, Floats]:
         if self._estimates is None:
-            self._estimates = self._estimated()
+            self._estimates = self._estimate()
         return self._estimates
 
-    def _estimated(self) -> PointEstimates:
+    def _estimate(self) -> tuple[PointEstimates, Floats]:
         counts = np.array([len(rows) for rows in self._outcomes])
         means = np.array(self._means)
         deviations = np.array(self._deviations)
@@ -254,13 +291,14 @@ class Archive:
         means += level.shift
         means[~defined] = 0.0
         errors, test = self._errors(np.where(defined, counts, 0), deviations, level)
-        return PointEstimates(np.array(self._units), counts, means, errors, test, defined)
+        units, width = np.array(self._units), 1 + len(self.problem.constraints)
+        of_points = means[:, :width], errors[:, :width], test[:width]
+        return PointEstimates(units, counts, *of_points, defined), means[:, width:]
 
     def _level(self, longest: Sequence[Floats]) -> _Level:
         """Return what the control variates say of points that have the most replications."""
         if not longest:
-            whole = np.ones(1 + len(self.problem.constraints))
-            return _Level(0.0 * whole, whole, 1.0)
+            return _Level(np.zeros(1), np.ones(1), 1.0)
         address = len(longest[0]), len(longest)
         if address not in self._levels:
             self._levels[address] = _Level.of(np.mean(longest, axis=0), self.controls)
