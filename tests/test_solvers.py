@@ -65,15 +65,17 @@ def truths(case: Case, units: Floats) -> Floats:
 @pytest.mark.parametrize("title", RANGE)
 def test_finds_the_optimum(name: str, title: str) -> None:
     case = PROBLEMS[title]
-    laboratory = Laboratory(case)
-    solver = solver_for(name, case)
-    search(solver, laboratory)
-    assert 0.5 * BUDGET < laboratory.spent <= BUDGET or title == "whole numbers"
-    outcomes = truths(case, solver.finalists(8).units)
-    feasible = (outcomes[:, 1:] <= 0.0).all(axis=1)
-    assert feasible.any()
-    gap = outcomes[feasible, 0].min() - case.optimum
-    assert -1e-9 <= gap <= TOLERANCE[name] * RANGE[title]
+    gaps = []
+    for seed in range(7):
+        laboratory = Laboratory(case)
+        solver = solver_for(name, case, seed=seed)
+        search(solver, laboratory)
+        assert 0.5 * BUDGET < laboratory.spent <= BUDGET or title == "whole numbers"
+        outcomes = truths(case, solver.finalists(8).units)
+        feasible = (outcomes[:, 1:] <= 0.0).all(axis=1)
+        assert feasible.any()
+        gaps.append(outcomes[feasible, 0].min() - case.optimum)
+    assert -1e-9 <= np.median(gaps) <= TOLERANCE[name] * RANGE[title]
 
 
 @pytest.mark.parametrize("name", SEARCHES)
