@@ -34,6 +34,9 @@ SMALLEST = 1e-12
 FIRST_STEP = 0.2
 FASTER, SLOWER = 1.3, 0.5
 
+# Rows of half a matrix that are added at once, as far as the longest of them.
+BLOCK = 8
+
 ROOT5 = math.sqrt(5.0)
 
 
@@ -299,6 +302,12 @@ def project(
     for j in range(d):
         for k in range(n):
             scaled[j, k] = units[k, j] / lengths[j]
+    # The inverse is symmetric: one half of it, counted twice, gives the same quadratic form.
+    half = np.zeros((n, n))
+    for i in range(n):
+        half[i, i] = inverse[i, i]
+        for j in range(i):
+            half[i, j] = 2.0 * inverse[i, j]
     mean = np.zeros(len(new))
     remaining = np.empty(len(new))
     cross = np.empty(n)
@@ -314,7 +323,9 @@ def project(
         for k in range(n):
             cross[k] = matern(cross[k])[0]
             mean[i] += cross[k] * weights[k]
-        add_rows(product, 1.0, cross, inverse, 0, n, 0, n)
+        for first in range(0, n, BLOCK):
+            last = min(n, first + BLOCK)
+            add_rows(product, 1.0, cross, half, first, last, 0, last)
         explained = 0.0
         for j in range(n):
             explained += cross[j] * product[j]
