@@ -40,8 +40,8 @@ LEVEL = 0.1
 SHARPER = 8
 # Doubts by which the constraints hold at the points of the final phase.
 MARGIN = 0.4
-# Candidates per choice: over the whole cube, and around this many of the best points.
-FAR, NEAR = 200, 400
+# Candidates per choice: half over the whole cube, half around this many of the best points.
+CANDIDATES = 400
 CENTRES = 5
 # Times as many candidates for a point that is tested.
 TESTED = 3
@@ -123,14 +123,14 @@ class Surrogate:
     def candidates(self) -> Floats:
         """Return points all over the cube, then points around the best ones."""
         rng = self._task.rng
-        shape = NEAR, self._task.dimensions
+        shape = CANDIDATES // 2, self._task.dimensions
         centres = self.known.units[self.order[:CENTRES]]
         around = centres[rng.integers(len(centres), size=shape[0])]
         # Of each point some coordinates move, by widths of many sizes.
         moves = rng.random(shape) < rng.uniform(0.4, 1.0, (shape[0], 1))
         widths = 10.0 ** rng.uniform(-2.2, -0.6, (shape[0], 1))
         near = np.clip(around + moves * widths * rng.standard_normal(shape), 0.0, 1.0)
-        candidates = np.vstack([rng.random((FAR, self._task.dimensions)), near])
+        candidates = np.vstack([rng.random(shape), near])
         for j, variable in enumerate(self._task.problem.variables):
             if variable.whole:
                 column = candidates[:, j].tolist()
