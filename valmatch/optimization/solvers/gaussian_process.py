@@ -144,38 +144,65 @@ def posterior(units: Floats, values: Floats, noise: Floats, theta: Floats) -> Po
     """Condition the process with hyperparameters `theta` on data; arguments as in `fit`."""
     lengths = np.exp(theta[:-1])
     errors = math.exp(theta[-1]) * noise + NUGGET
-    inverse, _ = inverted(covariance_of(units, lengths, errors))
-    mean, weights, variance = centred(inverse, values)
+    inverse, mean, weights, variance = conditioned(units, lengths, errors, values)
     return Posterior(units, lengths, weights, inverse, mean, variance, values - errors * weights)
 
 
-@njit
-def correlation(a: Floats, b: Floats, lengths: Floats) -> tuple[float, float]:
-    """Return the Matern 5/2 correlation of two points, with what its derivatives share."""
-    square = 0.0
-    for j in range(len(lengths)):
-        difference = (a[j] - b[j]) / lengths[j]
-        square += difference * difference
-    return matern(square)
-
-
-@njit
+@inlined
 def matern(square: float) -> tuple[float, float]:
-    """Return what `correlation` does, given the squared distance in units of the length scales."""
+    """Return the Matern 5/2 correlation of two points, with what its derivatives share.
+
+    `square` is their squared distance in units of the length scales.
+    """
     r = ROOT5 * math.sqrt(square)
     decay = math.exp(-r)
     return (1.0 + r + r * r / 3.0) * decay, 5.0 / 3.0 * (1.0 + r) * decay
 
 
+@inlined
+def squared_distances(point: Floats, columns: Floats, last: int, square: Floats) -> None:
+    """Write the squared distances of a point to the first `last` columns of a (d, n) array.
+
+    By variable, so that they compile to vectors.
+    """
+    square[:last] = 0.0
+    for j in range(len(point)):
+        place = point[j]
+        for k in range(last):
+            difference = place - columns[j, k]
+            square[k] += difference * difference
+
+
 @njit
-def covariance_of(units: Floats, lengths: Floats, errors: Floats) -> Floats:
-    """Return the covariance of noisy values, in units of the signal variance."""
-    n = len(units)
-    covariance = np.empty((n, n))
+def columns_of(units: Floats, lengths: Floats) -> Floats:
+    """Return (d, n): the points as columns, in units of the length scales."""
+    columns = np.empty((len(lengths), len(units)))
+    for j in range(len(lengths)):
+        for k in range(len(units)):
+            columns[j, k] = units[k, j] / lengths[j]
+    return columns
+
+
+@njit
+def correlations_of(columns: Floats) -> tuple[Floats, Floats]:
+    """Return below the diagonals what `matern` says of all pairs of columns."""
+    n = columns.shape[1]
+    correlations = np.empty((n, n))
+    slopes = np.empty((n, n))
     for i in range(n):
+        squared_distances(columns[:, i], columns, i, slopes[i])
+        for k in range(i):
+            correlations[i, k], slopes[i, k] = matern(slopes[i, k])
+    return correlations, slopes
+
+
+@njit
+def covariance_of(correlations: Floats, errors: Floats) -> Floats:
+    """Return the covariance of noisy values, in units of the signal variance."""
+    covariance = correlations.copy()
+    for i in range(len(errors)):
         covariance[i, i] = 1.0 + errors[i]
         for k in range(i):
-            covariance[i, k] = correlation(units[i], units[k], lengths)[0]
             covariance[k, i] = covariance[i, k]
     return covariance
 
@@ -265,6 +292,17 @@ def centred(inverse: Floats, values: Floats) -> tuple[float, Floats, float]:
 
 
 @njit
+def conditioned(
+    units: Floats, lengths: Floats, errors: Floats, values: Floats
+) -> tuple[Floats, float, Floats, float]:
+    """Return the inverse covariance, then what `centred` says."""
+    correlations, _ = correlations_of(columns_of(units, lengths))
+    inverse, _ = inverted(covariance_of(correlations, errors))
+    mean, weights, variance = centred(inverse, values)
+    return inverse, mean, weights, variance
+
+
+@njit
 def likelihood_of(
     units: Floats, values: Floats, noise: Floats, theta: Floats
 ) -> tuple[float, Floats]:
@@ -274,20 +312,26 @@ def likelihood_of(
     the variance that maximises (5.8).
     """
     n, d = units.shape
-    lengths = np.array([math.exp(theta[j]) for j in range(d)])
+    columns = columns_of(units, np.exp(theta[:d]))
     ratio = math.exp(theta[d])
-    inverse, half = inverted(covariance_of(units, lengths, ratio * noise + NUGGET))
+    correlations, slopes = correlations_of(columns)
+    inverse, half = inverted(covariance_of(correlations, ratio * noise + NUGGET))
     _, weights, variance = centred(inverse, values)
     gradient = np.zeros(d + 1)
+    sums = np.zeros((d, n))
+    shared = np.empty(n)
     for i in range(n):
         inner = weights[i] * weights[i] / variance - inverse[i, i]
         gradient[d] += 0.5 * ratio * noise[i] * inner
         for k in range(i):
-            inner = weights[i] * weights[k] / variance - inverse[i, k]
-            slope = inner * correlation(units[i], units[k], lengths)[1]
-            for j in range(d):
-                difference = (units[i, j] - units[k, j]) / lengths[j]
-                gradient[j] += slope * difference * difference
+            shared[k] = (weights[i] * weights[k] / variance - inverse[i, k]) * slopes[i, k]
+        for j in range(d):
+            for k in range(i):
+                difference = columns[j, i] - columns[j, k]
+                sums[j, k] += shared[k] * difference * difference
+    for j in range(d):
+        for k in range(n):
+            gradient[j] += sums[j, k]
     return -0.5 * n * math.log(variance) - half, gradient
 
 
@@ -296,12 +340,8 @@ def project(
     new: Floats, units: Floats, lengths: Floats, weights: Floats, inverse: Floats
 ) -> tuple[Floats, Floats]:
     """Return the change of the mean at new points, and the share of the variance that remains."""
-    n, d = units.shape
-    # In units of the length scales and by variable, so that distances compile to vectors.
-    scaled = np.empty((d, n))
-    for j in range(d):
-        for k in range(n):
-            scaled[j, k] = units[k, j] / lengths[j]
+    n = len(units)
+    columns, places = columns_of(units, lengths), columns_of(new, lengths)
     # The inverse is symmetric: one half of it, counted twice, gives the same quadratic form.
     half = np.zeros((n, n))
     for i in range(n):
@@ -314,12 +354,7 @@ def project(
     product = np.empty(n)
     for i in range(len(new)):
         product[:] = 0.0
-        cross[:] = 0.0
-        for j in range(d):
-            place = new[i, j] / lengths[j]
-            for k in range(n):
-                difference = place - scaled[j, k]
-                cross[k] += difference * difference
+        squared_distances(places[:, i], columns, n, cross)
         for k in range(n):
             cross[k] = matern(cross[k])[0]
             mean[i] += cross[k] * weights[k]
