@@ -20,11 +20,20 @@ from valmatch.config.loading import load
 from valmatch.errors import InputError
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem_of_config import problem_of
+from valmatch.optimization.solvers.bayes import smooth
 from valmatch.optimization.solvers.gaussian_process import Total, fit, log_density, posterior
 from valmatch.optimization.solvers.gaussian_process import inverted as inverse_of
 from valmatch.optimization.solvers.inversion import EvaluateRequest, inverted
 from valmatch.optimization.solvers.registry import SOLVERS, make, search_budget
-from valmatch.optimization.solvers.search import Archive, Request, Search, SearchTask, Solver, Steps
+from valmatch.optimization.solvers.search import (
+    Archive,
+    PointEstimates,
+    Request,
+    Search,
+    SearchTask,
+    Solver,
+    Steps,
+)
 from valmatch.simulator import build
 from valmatch.statistics.control_variates import regress
 
@@ -310,6 +319,22 @@ def test_an_excluded_point_is_undefined_whether_it_was_seen_or_not() -> None:
     estimates = archive.estimates()
     assert_array_equal(estimates.defined, [False, True, False])
     assert_array_equal(estimates.counts, [4, 4, 4])
+
+
+def test_an_undefined_point_is_one_unit_worse_than_the_worst() -> None:
+    means = np.array([[7.0, -2.0], [8.0, 1.0], [0.0, 0.0]])
+    # The largest terms are those of different points: together they are worse than any point.
+    parts = np.array([[6.0, 1.0], [1.0, 7.0], [0.0, 0.0]])
+    defined = np.array([True, True, False])
+    shape = means.shape
+    known = PointEstimates(
+        np.eye(3, 2), np.full(3, 4), means, np.ones(shape), np.ones(shape[1]), defined
+    )
+    values, scale = smooth(known, parts)
+    assert_allclose(values[:, :2].sum(axis=1) * scale[0], [7.0, 8.0, 8.0 + scale[0]])
+    assert_allclose(np.sinh(values[:, 2]) * scale[1], [-2.0, 1.0, 1.0 + scale[1]])
+    plain, _ = smooth(known, parts[:, :0])
+    assert_allclose(plain[:, 0] * scale[0], [7.0, 8.0, 8.0 + scale[0]])
 
 
 def test_parts_of_evaluated_points_add_up_to_their_objectives() -> None:

@@ -25,7 +25,7 @@ from valmatch.optimization.solvers.search import (
     spread,
 )
 
-__all__ = ["POINTS", "SHARPER", "SHORTER", "Surrogate", "bayes"]
+__all__ = ["POINTS", "SHARPER", "SHORTER", "Surrogate", "bayes", "smooth"]
 
 # Stages that look for improvement: up to which share of the budget, and with how many times the
 # replications of a first look. What is left sharpens the picture of the best points.
@@ -91,7 +91,7 @@ class Surrogate:
     def learn(self) -> None:
         """Condition the processes on all that is known."""
         known = self._task.archive.estimates()
-        values, scale = _smooth(known, self._task.archive.estimated_parts())
+        values, scale = smooth(known, self._task.archive.estimated_parts())
         noise = known.counts.min() / known.counts
         if len(noise) >= GROWTH * self._fitted:
             steps = STEPS if self._fitted else FIRST_STEPS
@@ -193,7 +193,7 @@ def _ranking(mean: Floats) -> NDArray[np.intp]:
     return np.lexsort((mean[0], np.maximum(0.0, mean[1:]).sum(axis=0)))
 
 
-def _smooth(known: PointEstimates, parts: Floats) -> tuple[Floats, Floats]:
+def smooth(known: PointEstimates, parts: Floats) -> tuple[Floats, Floats]:
     """Return values that Gaussian processes can follow, with the units of means.
 
     Values are the parts of the objective, or the whole one, in its unit, then the excesses in
@@ -210,7 +210,9 @@ def _smooth(known: PointEstimates, parts: Floats) -> tuple[Floats, Floats]:
     scale[1:] = np.where(middle > 0.0, middle, scale[1:])
     units = np.append(np.full(many, scale[0]), scale[1:])
     worse = np.append(np.full(many, scale[0] / many), scale[1:])
-    values[~defined] = values[defined].max(axis=0) + worse
+    rows = values[defined]
+    largest = rows[rows[:, :many].sum(axis=1).argmax(), :many]
+    values[~defined] = np.append(largest, rows[:, many:].max(axis=0)) + worse
     values /= units
     values[:, many:] = np.arcsinh(values[:, many:])
     return values, scale
