@@ -115,7 +115,7 @@ def main() -> None:
         best = best_known(problem)
         lines += ours(problem, best, scratch)
         if len(sys.argv) > 2:
-            lines += theirs(problem, best, sys.argv[2], scratch)
+            lines += theirs(problem, best, str(Path(sys.argv[2]).absolute()), scratch)
     names = list(dict.fromkeys(name for line in lines for name in line))
     write_csv(HERE / "comparison.csv", {n: [line.get(n) for line in lines] for n in names})
     page = HERE / "README.md"
