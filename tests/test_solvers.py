@@ -26,6 +26,7 @@ from valmatch.optimization.solvers.gaussian_process import inverted as inverse_o
 from valmatch.optimization.solvers.inversion import EvaluateRequest, inverted
 from valmatch.optimization.solvers.registry import SOLVERS, make, search_budget
 from valmatch.optimization.solvers.search import (
+    NEEDED,
     Archive,
     PointEstimates,
     Request,
@@ -159,6 +160,25 @@ def test_feasible_beats_infeasible_start() -> None:
     best = truths(case, solver.finalists(1).units)[0]
     assert truths(case, case.problem.start[None])[0, 0] < best[0]
     assert best[1] <= 0.0
+
+
+def test_the_incumbent_is_safer_than_the_first_finalist() -> None:
+    days = np.random.default_rng(3).normal(size=(50, 2))
+    doubt = math.sqrt(1 / 50 + 1 / TEST)
+    near = -NEEDED / math.sqrt(TEST) - 0.8 * doubt
+    better, safer = np.full(2, 0.1), np.full(2, 0.2)
+
+    def steps(_: SearchTask) -> Steps:
+        yield Request(better, 50)
+        yield Request(safer, 50)
+
+    solver = Search(_task(), steps)
+    for mean in ([0.0, near], [1.0, 10.0 * near]):
+        request = solver.ask()
+        assert request is not None
+        solver.tell(request, days - days.mean(axis=0) + mean)
+    assert_array_equal(solver.finalists(1).units[0], better)
+    assert_array_equal(solver.incumbent(), safer)
 
 
 def test_unknown_solver() -> None:

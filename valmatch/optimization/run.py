@@ -208,7 +208,7 @@ def run_solver(
         except BudgetSpent:
             break
         solver.tell(request, outcomes)
-        incumbent = solver.finalists(1).units[0]
+        incumbent = solver.incumbent()
         mean = outcomes.mean(axis=0)
         evaluations.append(Evaluation(request.unit, request.n, mean, search.spent, incumbent))
         progress(search.spent - before)

@@ -33,6 +33,8 @@ Bools = NDArray[np.bool_]
 REPEATS = 1000
 # Finalists hold every constraint with these many doubts to spare, in this order.
 MARGINS = (0.4, 1.2, 2.0, 0.0, 3.5, 5.0)
+# The point to recommend, were the search to end now, holds them with these.
+SAFE = 1.2
 # Beyond these they have room for the bound of the test: its distance in standard errors.
 NEEDED = 1.8
 # What sets points apart is measured on this many of those with the most replications.
@@ -65,6 +67,9 @@ class Solver(Protocol):
 
     def tell(self, request: Request, outcomes: Floats) -> None:
         """Take the outcomes, (n, 1 + constraints), of the request that was asked last."""
+
+    def incumbent(self) -> Floats:
+        """Return the point that would be recommended if the search ended now."""
 
     def finalists(self, k: int) -> PointEstimates:
         """Return up to `k` distinct points worth certifying on fresh replications, best first."""
@@ -437,14 +442,27 @@ class Search:
     def finalists(self, k: int) -> PointEstimates:
         """Return up to `k` distinct points: the best at several margins, then the next best."""
         estimates = self._task.archive.estimates()
-        # Among many points seen briefly the best is mostly the luckiest.
-        seen = estimates.counts >= SEEN * estimates.counts[estimates.defined].max(initial=0)
         order: dict[int, None] = {}
         for margin in MARGINS:
             if len(order) < k:
-                ranking = estimates.ranking(margin, NEEDED)
-                order[int(ranking[seen[ranking]][0])] = None
+                order[_seen_first(estimates, margin)[0]] = None
         if len(order) < k:
-            ranking = estimates.ranking(MARGINS[0], NEEDED)
-            order |= dict.fromkeys(ranking[np.argsort(~seen[ranking], kind="stable")].tolist())
+            order |= dict.fromkeys(_seen_first(estimates, MARGINS[0]))
         return estimates.take(list(order)[:k])
+
+    def incumbent(self) -> Floats:
+        """Return the best point by a safe margin."""
+        estimates = self._task.archive.estimates()
+        unit: Floats = estimates.units[_seen_first(estimates, SAFE)[0]]
+        return unit
+
+
+def _seen_first(estimates: PointEstimates, margin: float) -> list[int]:
+    """Order points by what they promise at a margin, those that were seen for long first.
+
+    Among many points seen briefly the best is mostly the luckiest.
+    """
+    seen = estimates.counts >= SEEN * estimates.counts[estimates.defined].max(initial=0)
+    ranking = estimates.ranking(margin, NEEDED)
+    order: list[int] = ranking[np.argsort(~seen[ranking], kind="stable")].tolist()
+    return order
