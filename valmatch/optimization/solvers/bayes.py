@@ -210,6 +210,7 @@ def smooth(known: PointEstimates, parts: Floats) -> tuple[Floats, Floats]:
     scale[1:] = np.where(middle > 0.0, middle, scale[1:])
     units = np.append(np.full(many, scale[0]), scale[1:])
     worse = np.append(np.full(many, scale[0] / many), scale[1:])
+    # The largest parts of several points together would be worse than any point.
     rows = values[defined]
     largest = rows[rows[:, :many].sum(axis=1).argmax(), :many]
     values[~defined] = np.append(largest, rows[:, many:].max(axis=0)) + worse

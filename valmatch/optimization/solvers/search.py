@@ -33,10 +33,10 @@ Bools = NDArray[np.bool_]
 REPEATS = 1000
 # Finalists hold every constraint with these many doubts to spare, in this order.
 MARGINS = (0.4, 1.2, 2.0, 0.0, 3.5, 5.0)
-# The point to recommend, were the search to end now, holds them with these.
-SAFE = 1.2
 # Beyond these they have room for the bound of the test: its distance in standard errors.
 NEEDED = 1.8
+# The point that would be recommended on the way holds every constraint with these many doubts.
+SAFE = 1.2
 # What sets points apart is measured on this many of those with the most replications.
 NEAR = 20
 # A finalist at a margin has at least this share of the replications of the point with the most.
