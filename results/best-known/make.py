@@ -33,17 +33,21 @@ SMALLER = {
     "zonestats-tune": 20_000,
 }
 SOLVERS = ("auto", "cobyqa")
+SEEDS = 1, 2, 3
+"""Searches end in different basins: each solver starts from each of these seeds."""
+
 FACTS = ("config", "feasible", "solver", "replications", "date", "n")
 """First columns of the table; the means follow, then the values of the variables."""
 
 
-def solved(task: tuple[str, str, Path]) -> dict[str, Any]:
+def solved(task: tuple[str, str, int, Path]) -> dict[str, Any]:
     """Return the summary of one run, made unless it is there, with the day it was made."""
-    config, solver, scratch = task
-    out = scratch / f"{config}-{solver}"
+    config, solver, seed, scratch = task
+    out = scratch / f"{config}-{solver}-{seed}"
     if not (out / "summary.json").exists():
         command = [sys.executable, "-m", "valmatch", "optimize", config, "--solver", solver]
-        command += ["--budget", str(SMALLER.get(config, BUDGET)), "--out", str(out)]
+        command += ["--budget", str(SMALLER.get(config, BUDGET)), "--seed", str(seed)]
+        command += ["--out", str(out)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode not in (0, 3):
             sys.exit(done.stderr)
@@ -139,7 +143,7 @@ def main() -> None:
         rows = {row["config"]: dict(row) for row in csv.DictReader(file)}
     with ThreadPoolExecutor(2) as pool:
         for config in chosen:
-            tasks = [(config, solver, scratch) for solver in SOLVERS]
+            tasks = [(config, solver, seed, scratch) for seed in SEEDS for solver in SOLVERS]
             runs = [run for run in pool.map(solved, tasks) if point_of(run)]
             spent = sum(run["spent"] for run in runs)
             known = [rows[config]] if config in rows else []
