@@ -1,8 +1,10 @@
-"""Cache folders of the kernels: one for each state, those of former states are removed."""
+"""Cache folders of the kernels: one for each state of a file, those of former states removed."""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,38 +17,51 @@ import pytest
 from numpy.typing import NDArray
 
 import valmatch
-from valmatch import compilation
-from valmatch.compilation import KERNELS, UNUSED, _cache_folder, announce_compilation
+from valmatch import compilation, kernel_cache
+from valmatch.compilation import announce_compilation
+from valmatch.kernel_cache import UNUSED, cache_folder
 from valmatch.matching import joint, joint_search, team_first
 from valmatch.models.opponent.sample_path import play_path
 from valmatch.models.valorant.arrivals import draw_players
 from valmatch.policies.knowledge_gradient import best_opponent
 
-OLD_NAME = "valmatch-0123456789ab"
-
 
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
-    """Return an install with one kernel."""
+    """Return an install with kernels that call one another."""
     package = tmp_path / "one" / "valmatch"
     install(package)
     return package
 
 
 def install(package: Path) -> None:
-    (package / "ratings").mkdir(parents=True)
-    (package / "compilation.py").touch()
-    (package / "ratings" / "elo.py").touch()
+    texts = {
+        "compilation.py": "",
+        "errors.py": "",
+        "ratings/__init__.py": "",
+        "ratings/elo.py": "from valmatch.ratings.scale import points\n",
+        "ratings/scale.py": "def points():\n    from valmatch.errors import warned\n",
+        "ratings/glicko2.py": "from valmatch.compilation import njit\n",
+        "matching/__init__.py": "",
+        "matching/pairs.py": "from valmatch.ratings import (\n    elo,\n    glicko2 as two,\n)\n",
+        "policies/registry.py": "import_module(f'{__package__}.{name}')\n",
+        "policies/nearest.py": "",
+        "policies/unrelated.txt": "",
+    }
+    for name, text in texts.items():
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).write_text(text)
 
 
-def change(package: Path) -> None:
-    with (package / "ratings" / "elo.py").open("a") as file:
+def change(package: Path, name: str = "ratings/elo.py") -> None:
+    with (package / name).open("a") as file:
         file.write("#\n")
 
 
-def start(package: Path, given: Path | str = "") -> Path:
-    """Return the cache folder of a new process."""
-    return Path(_cache_folder.__wrapped__(package, str(given)))
+def start(package: Path, given: Path | str = "", name: str = "ratings/elo.py") -> Path:
+    """Return the cache folder of a file's kernels in a new process."""
+    kernel_cache._contents.cache_clear()
+    return Path(cache_folder.__wrapped__(package, package / name, str(given)))
 
 
 def leave(folder: Path) -> Path:
@@ -59,18 +74,45 @@ def leave(folder: Path) -> Path:
     return folder
 
 
-def test_a_new_state_removes_the_former_ones(package: Path) -> None:
-    beside = package / "__pycache__"
-    other = leave(beside / "valmatch-here")
-    leave(beside / OLD_NAME)
+@pytest.mark.parametrize(
+    ("kernel", "others"),
+    [
+        ("ratings/elo.py", {"ratings/scale.py"}),
+        ("ratings/scale.py", set()),
+        ("ratings/glicko2.py", set()),
+        (
+            "matching/pairs.py",
+            {f"ratings/{name}.py" for name in ("__init__", "elo", "glicko2", "scale")},
+        ),
+        ("policies/registry.py", {"policies/nearest.py"}),
+    ],
+)
+def test_kernels_have_the_state_of_the_files_they_are_compiled_from(
+    package: Path, kernel: str, others: set[str]
+) -> None:
+    files = {str(path.relative_to(package)) for path in package.rglob("*.*")}
+    used = set()
+    for name in sorted(files):
+        before = start(package, name=kernel)
+        os.utime(package / name)
+        assert start(package, name=kernel) == before  # by content, not by time
+        change(package, name)
+        if start(package, name=kernel) != before:
+            used.add(name)
+    # What is imported within a function counts as well.
+    lazily = {"errors.py"} if "ratings/scale.py" in {kernel, *others} else set()
+    assert used == {"compilation.py", kernel, *others, *lazily}
+
+
+def test_a_new_state_removes_the_former_ones_of_its_file(package: Path) -> None:
+    other = leave(start(package, name="ratings/scale.py"))
     former = leave(start(package))
-    assert not (beside / OLD_NAME).exists()
     assert start(package) == former
     leave(former)
     change(package)
     present = start(package)
-    assert present.parent == beside
-    assert set(beside.iterdir()) == {present, other}
+    assert present.parent.parent == package / "__pycache__"
+    assert set(present.parent.iterdir()) == {present, other}
     leave(present)
     assert start(package) == present
     assert (present / "ratings_1" / "elo.nbi").exists()
@@ -88,11 +130,11 @@ def test_installs_that_share_a_folder_leave_each_other_alone(package: Path, tmp_
     shared = tmp_path / "shared"
     another = tmp_path / "two" / "valmatch"
     install(another)
-    theirs, nameless = leave(start(another, shared)), leave(shared / OLD_NAME)
+    theirs = leave(start(another, shared))
     former = leave(start(package, shared))
     change(package)
     present = start(package, shared)
-    assert set(shared.iterdir()) == {theirs, nameless, present}
+    assert set(shared.glob("*/*")) == {theirs, present}
     assert former not in (theirs, present)
     assert not (package / "__pycache__").exists()
 
@@ -106,24 +148,35 @@ def test_processes_that_start_at_the_same_time(package: Path) -> None:
         leave(former)
     with ThreadPoolExecutor(8) as pool:
         folders = set(pool.map(start, 8 * [package]))
-    assert len(folders) == 1
-    assert set((package / "__pycache__").iterdir()) == folders
+    (folder,) = folders
+    assert set(folder.parent.iterdir()) == folders
 
 
 def test_a_place_that_cannot_be_written_is_no_error(package: Path, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
-    assert start(package, file).parent == file
+    assert start(package, file).is_relative_to(file)
 
 
-def test_every_folder_with_kernels_counts() -> None:
+def test_imports_of_kernels_are_those_that_python_makes() -> None:
+    """A kernel whose file is not recognised as imported would go on being used when it changes."""
     package = Path(valmatch.__file__).parent
-    users = {
-        path.relative_to(package).parts[0]
-        for path in package.rglob("*.py")
-        if "from valmatch.compilation import" in path.read_text("utf-8")
-    }
-    assert users == set(KERNELS)
+    code = (
+        "import sys, {module}; print(*(m.__file__ for n, m in sys.modules.items()"
+        " if n.startswith('valmatch') and m.__file__))"
+    )
+    for module in ("valmatch.models.valorant.days", "valmatch.models.opponent.sample_path"):
+        command = [sys.executable, "-c", code.format(module=module)]
+        loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+        source = package.parent.joinpath(*module.split(".")).with_suffix(".py")
+        found = kernel_cache.files_of(package, source)
+        kernels = {
+            Path(path)
+            for path in loaded
+            if "from valmatch.compilation import" in Path(path).read_text("utf-8")
+        }
+        assert kernels <= found
+        assert not found & set((package / "optimization").rglob("*.py"))
 
 
 class Kernel:
@@ -138,8 +191,8 @@ class Kernel:
 def test_compilation_is_announced_once_and_truly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    place = tmp_path / "matching_1"
-    place.mkdir()
+    place = tmp_path / "matching.joint-0123" / "matching_1"
+    place.mkdir(parents=True)
 
     def said(*kernels: Kernel) -> str:
         monkeypatch.setattr(compilation, "_announced", False)
@@ -148,12 +201,12 @@ def test_compilation_is_announced_once_and_truly(
         return capsys.readouterr().err
 
     empty = Kernel(place)
-    assert said(empty, empty, Kernel(None)) == f"compiling the kernels once (kept in {place})\n"
+    assert said(empty, empty, Kernel(None)) == f"compiling the kernels once (kept in {tmp_path})\n"
     assert said(Kernel(None)) == (
         "compiling kernels (not kept: no folder to write to; NUMBA_CACHE_DIR names one)\n"
     )
     (place / "other.py-1.nbi").touch()
-    assert said(empty) == f"compiling further kernels once (kept in {place})\n"
+    assert said(empty) == f"compiling further kernels once (kept in {tmp_path})\n"
     (place / "test_compilation.start-1.nbi").touch()
     assert said(empty) == ""
     used = Kernel(None)
@@ -194,3 +247,16 @@ def test_no_part_of_joint_matching_counts_references() -> None:
     options = [vars(part)["targetoptions"] for part in parts]
     # What is expanded is compiled with the kernel that it stands in.
     assert all(one.get("inline") == "always" or one["_nrt"] is False for one in options)
+
+
+@pytest.mark.parametrize("command", ["simulate smoke", "replicate smoke -n 2 --workers 2"])
+def test_kernels_in_plain_python_warn_of_nothing(command: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "valmatch", *command.split()],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Warning" not in done.stderr
+    assert "avg_wait_time" in done.stdout

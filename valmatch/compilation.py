@@ -6,15 +6,9 @@ Numba is imported with the first kernel; not where kernels are left in plain Pyt
 
 from __future__ import annotations
 
-import hashlib
-import os
-import shutil
 import sys
 import threading
-import time
 from collections.abc import Callable
-from contextlib import suppress
-from functools import cache
 from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -39,12 +33,6 @@ F = TypeVar("F", bound=Callable[..., object])
 
 at: Any = int if interpreted() else np.uint64
 """An index that is not negative: a kernel then has no code that counts from the end of an array."""
-
-KERNELS = ("draws", "game_logs", "matching", "models", "optimization", "policies", "ratings")
-"""The folders of the package that hold kernels."""
-
-UNUSED = 3600.0
-"""Seconds without a start after which nobody should be writing the caches of a former state."""
 
 STRICT: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 """No fastmath, because results must be reproducible; no GIL, because a thread may wait for it."""
@@ -127,58 +115,19 @@ def _compiled(function: F, **options: bool) -> F:
         return function
     import numba
 
-    from valmatch.kernel_cache import cached
+    from valmatch.kernel_cache import cache_folder, cached
 
     strict: dict[str, Any] = {**STRICT, **options}
     given = numba.config.CACHE_DIR  # type: ignore[attr-defined]
-    numba.config.CACHE_DIR = _cache_folder(Path(__file__).parent, given)  # type: ignore[attr-defined]
+    source = Path(function.__code__.co_filename)
     try:
+        folder = cache_folder(Path(__file__).parent, source, given)
+        numba.config.CACHE_DIR = folder  # type: ignore[attr-defined]
         return cast(F, cached(numba.njit(cache=True, **strict)(function)))
     except (RuntimeError, OSError):  # nowhere to write
         return cast(F, numba.njit(**strict)(function))
     finally:
         numba.config.CACHE_DIR = given  # type: ignore[attr-defined]
-
-
-@cache
-def _cache_folder(package: Path, given: str) -> str:
-    """Return a cache folder that belongs to this very state of all kernels.
-
-    Numba's own cache looks at the file of a kernel alone, and would go on using a kernel when a
-    kernel that it calls from another file has changed. The folders of former states are removed
-    when a new one is made, but not those of other places where the package is installed.
-    """
-    kernels = [path for folder in KERNELS for path in package.glob(f"{folder}/**/*.py")]
-    facts = [(path, path.stat()) for path in sorted([package / "compilation.py", *kernels])]
-    state = _digest("".join(f"{path} {fact.st_mtime_ns} {fact.st_size}\n" for path, fact in facts))
-    place = f"valmatch-{_digest(str(package))[:8]}"
-    beside = package / "__pycache__"
-    if given:
-        home = Path(given)
-    elif os.access(package, os.W_OK):
-        home = beside
-    else:
-        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "valmatch"
-    folder = home / f"{place}-{state[:12]}"
-    with suppress(OSError):  # nowhere to write
-        if not folder.exists():
-            # Earlier releases named them without a place.
-            _remove_unused([*home.glob(f"{place}-*"), *beside.glob("valmatch-" + 12 * "[0-9a-f]")])
-        folder.mkdir(parents=True, exist_ok=True)
-        os.utime(folder)
-    return str(folder)
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _remove_unused(folders: list[Path]) -> None:
-    """Remove cache folders, except those of processes that may be writing into them."""
-    for folder in folders:
-        with suppress(OSError):  # another process may be removing it
-            if folder.stat().st_mtime < time.time() - UNUSED:
-                shutil.rmtree(folder, ignore_errors=True)
 
 
 def announce_compilation(kernel: Any) -> None:  # noqa: ANN401
@@ -202,6 +151,7 @@ def announce_compilation(kernel: Any) -> None:  # noqa: ANN401
     if not place:
         text = "compiling kernels (not kept: no folder to write to; NUMBA_CACHE_DIR names one)"
     else:
-        what = "further kernels" if any(Path(place).parent.glob("*/*.nbi")) else "the kernels"
-        text = f"compiling {what} once (kept in {place})"
+        whole = Path(place).parents[1]
+        what = "further kernels" if any(whole.glob("*/*/*.nbi")) else "the kernels"
+        text = f"compiling {what} once (kept in {whole})"
     print(one_line(text), file=sys.stderr)

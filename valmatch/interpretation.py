@@ -1,11 +1,10 @@
-"""Whether kernels are compiled or left in plain Python, which gives the same results."""
+"""The switch between compiled kernels and kernels in plain Python, which give the same results."""
 
 from __future__ import annotations
 
 import os
 import sys
-
-__all__ = ["interpret", "interpreted"]
+import warnings
 
 _interpreted = os.environ.get("NUMBA_DISABLE_JIT", "") not in ("", "0")
 
@@ -22,7 +21,14 @@ def interpret() -> None:
     """
     global _interpreted
     if "numba" not in sys.modules:
-        import numpy as np
-
-        np.seterr(all="ignore")  # as compiled arithmetic does
         _interpreted = True
+        _ignore_overflows()
+
+
+def _ignore_overflows() -> None:
+    """Let no arithmetic of kernels warn, as none does where it is compiled; in no thread."""
+    warnings.filterwarnings("ignore", ".* encountered in .*", RuntimeWarning, r"valmatch\.")
+
+
+if _interpreted:
+    _ignore_overflows()
