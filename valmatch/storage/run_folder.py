@@ -110,7 +110,7 @@ class RunFolder:
         """Return the manifest in the folder, None without one."""
         if self.path.exists() and not self.path.is_dir():
             raise InputError(f"{option('out')} {self.path}: is a file (allowed: a folder)")
-        refuse_to_replace(self.path, (MANIFEST, LOCK, *self._files), self._read)
+        refuse_to_replace(self.path, (LOCK, *self._files), self._read)
         try:
             earlier = read_manifest(self.path, Manifest)
         except FileNotFoundError:
@@ -149,6 +149,8 @@ class RunFolder:
                     f"{option('out')} {self.path}: holds a larger run ({key} {before}, this run has"
                     f" {least}); choose another folder"
                 )
+        # Of another run it is refused for that, which says more.
+        refuse_to_replace(self.path, (MANIFEST,), self._read)
         refuse_lock_of_others(self.path / LOCK, ours=True)
         refuse_files_of_others(self.path, self._files, earlier.wrote(self._files))
         return earlier
