@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from valmatch.cli.console import info, warn
 from valmatch.cli.parameters import path
 from valmatch.cli.response_options import names_of
 from valmatch.printable import printable
@@ -20,7 +21,7 @@ def plot(
         typer.Argument(
             parser=path("source"),
             metavar="DIR",
-            help="The folder of a run, or one whose subfolders are runs of one kind.",
+            help="The folder of a run.",
         ),
     ],
     players: Annotated[
@@ -45,6 +46,12 @@ def plot(
             help="Size of every figure in centimetres, such as 24x14; otherwise as it needs.",
         ),
     ] = "",
+    recursive: Annotated[
+        bool,
+        typer.Option(
+            "--recursive", help="Draw the runs below DIR, all of one kind; lists them first."
+        ),
+    ] = False,
     formats: Annotated[
         str,
         typer.Option("--format", metavar="NAME,...", help="Formats of the files: png, svg, pdf."),
@@ -58,5 +65,14 @@ def plot(
     from valmatch.plots.look import look_of
 
     wanted = look_of(title, size, names_of(formats))
-    for file in plot_files(folder, names_of(players), names_of(responses), wanted):
+    made = plot_files(
+        folder,
+        names_of(players),
+        names_of(responses),
+        wanted,
+        recursive=recursive,
+        inform=info,
+        warn=warn,
+    )
+    for file in made:
         print(printable(str(file)))

@@ -61,6 +61,14 @@ def rate(
             "--again", help="Rate games also if --ratings seems to have rated them already."
         ),
     ] = False,
+    redo: Annotated[
+        bool,
+        typer.Option(
+            "--redo",
+            help="Replace the rating in --out where GAMES.csv, or what --ratings went on from, was"
+            " corrected since.",
+        ),
+    ] = False,
     columns: ColumnNames = "",
     separator: Separator = ",",
     overrides: SystemParameters = [],  # noqa: B006
@@ -147,6 +155,7 @@ def rate(
             "tune": [name.strip() for name in tune.split(",")] if tune else [],
             "train": 0.5 if train is None else train,
             "burn_in": BURN_IN if burn_in is None else burn_in,
+            "redo": redo,
             "skip_bad_games": skip_bad_games,
             "progress": advance,
             "warn": warn,

@@ -24,10 +24,12 @@ from valmatch.experiments.run_manifests import ReplicateManifest, SimulationMani
 from valmatch.model import Model
 from valmatch.simulator import build, run
 from valmatch.statistics.curve_sums import CurveSums
+from valmatch.storage.contents import CONTENTS
 from valmatch.storage.curve_file import read_sums, stretches, write_sums
 from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
 from valmatch.storage.output import write_bytes
 from valmatch.storage.row_file import RowFormat
+from valmatch.storage.run_folder import RunFolder
 from valmatch.storage.store import CONTROLS, ROWS, control_format, row_format
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
     "Combination",
     "combine",
     "config_of",
+    "files_of_runs",
     "gather",
     "read_manifests",
     "read_replications",
@@ -105,6 +108,8 @@ class Combination:
         The lines of the file of the whole.
     model : Model
         What was simulated.
+    folders : sequence of Path
+        Where they were.
     """
 
     replications: Replications
@@ -112,6 +117,7 @@ class Combination:
     owed: Mapping[str, Missing]
     rows: Rows
     model: Model[object]
+    folders: Sequence[Path]
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds, and what is missing: how many, and the first."""
@@ -130,6 +136,19 @@ class Combination:
             lines.append(f"{name} owes {n} replication{'s' * (n > 1)}: {shown}")
         return lines
 
+    def claim(self, out: Path) -> RunFolder:
+        """Return the folder of the whole, claimed.
+
+        Raises
+        ------
+        InputError
+            If the folder cannot be used.
+        """
+        found = self.replications
+        whole = Plan(found.requested, found.seed, confidence=found.confidence)
+        read = files_of_runs("replicate", self.folders, out)
+        return claim(out, found.config, whole, True, len(found.values), read)
+
     def write(self, out: Path) -> None:
         """Write the whole as `replicate` writes a run.
 
@@ -141,8 +160,7 @@ class Combination:
             If a file cannot be written.
         """
         found = self.replications
-        whole = Plan(found.requested, found.seed, confidence=found.confidence)
-        with claim(out, found.config, whole, resume=True, replications=len(found.values)) as folder:
+        with self.claim(out) as folder:
             form = row_format(found.config, found.seed, self.model)
             text = form.header + "".join(self.rows[index][0] for index in found.indices)
             write_bytes(out / ROWS, text.encode())
@@ -197,6 +215,13 @@ def combine(
     if not check:
         found.write(out)
     return found
+
+
+def files_of_runs(command: str, folders: Sequence[Path], out: Path) -> list[Path]:
+    """Return the files that are read from folders of a command, other than that of the whole."""
+    names, whole = (MANIFEST, *CONTENTS[command].files), out.resolve()
+    others = [folder for folder in folders if folder.resolve() != whole]
+    return [folder / name for folder in others for name in names]
 
 
 def with_whole(out: Path, folders: Sequence[Path]) -> Sequence[Path]:
@@ -258,7 +283,8 @@ def gather(
         sampling=model.sampling,
         **_controls(parts, indices, config, first.seed, model, warn),
     )
-    return Combination(result, missing, _owed(missing, wanted, parts), rows, model)
+    owed = _owed(missing, wanted, parts)
+    return Combination(result, missing, owed, rows, model, list(manifests))
 
 
 def read_replications(folder: Path, warn: Warn) -> Replications:

@@ -10,7 +10,7 @@ from typing import Any
 from valmatch.config.identity import config_id
 from valmatch.errors import InputError
 from valmatch.execution.shards import WHOLE, Shard, parse_shard
-from valmatch.experiments.combine import SHARD, Combination, gather, with_whole
+from valmatch.experiments.combine import SHARD, Combination, files_of_runs, gather, with_whole
 from valmatch.experiments.design import Design
 from valmatch.experiments.run_manifests import DesignManifest
 from valmatch.experiments.sweep import POINTS, DesignReplications, claim, write_experiment
@@ -84,7 +84,11 @@ def combine_designs(
         # The whole design, so that the points that are not there yet can follow.
         whole = Design(first.design.factors, list(map(tuple, first.design.points)))
         ids = first.design.config_ids
-        with claim(out, config, whole, ids, first.seed, WHOLE, resume=True) as folder:
+        read = files_of_runs("design", folders, out)
+        claimed = claim(out, config, whole, ids, first.seed, WHOLE, resume=True, read=read)
+        for key, one in found.items():
+            one.claim(out / POINTS / key)
+        with claimed as folder:
             for key, one in found.items():
                 one.write(out / POINTS / key)
             write_experiment(folder, experiment)

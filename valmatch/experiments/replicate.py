@@ -30,7 +30,7 @@ from valmatch.statistics.sampling import OneHistory
 from valmatch.storage.curve_file import write_curves
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.run_folder import RunFolder
-from valmatch.storage.store import ROWS, Store
+from valmatch.storage.store import Store
 
 __all__ = ["check_kept", "claim", "replicate", "run_plan", "write_results"]
 
@@ -305,9 +305,17 @@ def _remarks(store: Store) -> list[str]:
 
 
 def claim(
-    out: Path, config: Config, plan: Plan, resume: bool, replications: int | None = None
+    out: Path,
+    config: Config,
+    plan: Plan,
+    resume: bool,
+    replications: int | None = None,
+    read: Sequence[Path] = (),
 ) -> RunFolder:
-    """Return the folder of a run of `replicate`, claimed; of its planned replications or fewer."""
+    """Return the folder of a run of `replicate`, claimed; of its planned replications or fewer.
+
+    The files `read` are those that it is made from, besides its config.
+    """
     count = len(plan.indices) if replications is None else replications
     return RunFolder(
         out,
@@ -315,9 +323,9 @@ def claim(
         config,
         {"seed": plan.seed, "shard": None if plan.shard == WHOLE else str(plan.shard)},
         resume=resume,
-        kept_in=ROWS,
         at_least={"replications": count},
         facts={"requested": plan.requested},
+        read=read,
     )
 
 

@@ -16,11 +16,11 @@ from valmatch.errors import InputError
 from valmatch.execution.executors import open_pool
 from valmatch.execution.interruption import Stop, stop_on_signal
 from valmatch.experiments.plan import Plan
-from valmatch.experiments.replicate import check_kept, run_plan
+from valmatch.experiments.replicate import check_kept, claim, run_plan
 from valmatch.experiments.replications import Replications
 from valmatch.model import Response
 from valmatch.simulator import build, releases_gil
-from valmatch.storage.run_folder import RunFolder
+from valmatch.storage.run_folder import RunFolder, files_of
 
 __all__ = ["Change", "changed", "common_values", "run_sides", "said_of_side", "status_of"]
 
@@ -74,10 +74,11 @@ def run_sides(
         folder = None
         if out:
             identity = {**identity, "seed": plan.seed}
-            first = next(iter(sides))
-            folder = stack.enter_context(
-                RunFolder(out, "compare", configs[0], identity, resume=resume, kept_in=first)
-            )
+            read = [one for config in configs for one in files_of(config)]
+            claimed = RunFolder(out, "compare", configs[0], identity, resume=resume, read=read)
+            for name, config in sides.items():
+                claim(out / name, config, plan, resume, read=read)
+            folder = stack.enter_context(claimed)
         stop = stack.enter_context(stop_on_signal(max_seconds))
         # Where the time is short, an equal part of it for each leaves replications to compare.
         parts = [max_seconds * k / len(sides) for k in range(1, len(sides))]

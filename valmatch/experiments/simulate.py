@@ -137,6 +137,7 @@ def simulate(
             path,
         )
         if folder:
+            folder.add([f"{table.name}.csv" for table in result.tables])
             for table in result.tables:
                 write_csv(folder.path / f"{table.name}.csv", table.columns, table.whole)
             with write_atomically(folder.path / "responses.json") as file:

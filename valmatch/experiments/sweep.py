@@ -20,6 +20,7 @@ from valmatch.execution.shards import WHOLE, Shard
 from valmatch.experiments.design import Design
 from valmatch.experiments.plan import Plan
 from valmatch.experiments.replicate import check_kept, run_plan
+from valmatch.experiments.replicate import claim as claim_point
 from valmatch.experiments.replications import STATISTICS, Replications
 from valmatch.simulator import releases_gil
 from valmatch.storage.output import to_json, write_atomically, write_csv
@@ -151,6 +152,8 @@ def run_design(
         if out:
             ids = list(map(config_id, configs))
             claimed = claim(out, config, design, ids, plan.seed, plan.shard, resume=resume)
+            for key, one in zip(ids, configs, strict=True):
+                claim_point(out / POINTS / key, one, plan, resume)
             folder = stack.enter_context(claimed)
         if out and resume:
             for key, one in {config_id(one): one for one in configs}.items():
@@ -190,6 +193,7 @@ def claim(
     shard: Shard,
     *,
     resume: bool,
+    read: Sequence[Path] = (),
 ) -> RunFolder:
     """Return the folder of an experiment, claimed; `ids` are those of its points' configs."""
     identity: dict[str, Any] = {
@@ -202,7 +206,7 @@ def claim(
         "points": [list(point) for point in design.points],
         "config_ids": list(ids),
     }
-    return RunFolder(out, "design", config, identity, resume=resume, kept_in=POINTS)
+    return RunFolder(out, "design", config, identity, resume=resume, read=read)
 
 
 def write_experiment(folder: RunFolder, experiment: DesignReplications) -> None:

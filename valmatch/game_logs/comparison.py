@@ -18,7 +18,7 @@ from valmatch.execution.interruption import held_signals, stop_on_signal
 from valmatch.game_logs.baselines import COIN, RECORD
 from valmatch.game_logs.blocks import blocks_of
 from valmatch.game_logs.compared import ComparedSystems, compared
-from valmatch.game_logs.files import SUMMARY, claim
+from valmatch.game_logs.files import SUMMARY, check_redo, claim
 from valmatch.game_logs.games import Games, joined, part, pieces, until_stopped
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.parameters import check_tuned, values_of
@@ -35,7 +35,6 @@ from valmatch.game_logs.system import System
 from valmatch.game_logs.systems import system_named
 from valmatch.game_logs.tuning import games_to_fit
 from valmatch.game_logs.tuning import tune as fit
-from valmatch.storage.manifest import MANIFEST
 from valmatch.storage.output import to_json, write_atomically, write_csv
 
 __all__ = ["COMPARISON", "compare_systems", "tallies"]
@@ -43,8 +42,6 @@ __all__ = ["COMPARISON", "compare_systems", "tallies"]
 Floats = NDArray[np.float64]
 
 COMPARISON = "comparison.csv"
-
-WRITTEN = (COMPARISON, SUMMARY, MANIFEST)
 
 
 def compare_systems(
@@ -58,6 +55,7 @@ def compare_systems(
     tune: str | Sequence[str] = (),
     train: float = 0.5,
     burn_in: int = 10,
+    redo: bool = False,
     skip_bad_games: bool = False,
     progress: Callable[[int], None] = lambda done: None,
     warn: Callable[[str], None] = lambda text: None,
@@ -82,7 +80,7 @@ def compare_systems(
         then all systems are compared on the games after that part.
     out : PathLike or None
         Folder for ``comparison.csv``, ``summary.json`` and ``manifest.json``.
-    train, columns, separator, burn_in, skip_bad_games, progress, warn
+    train, columns, separator, burn_in, redo, skip_bad_games, progress, warn
         As `rate_games` takes them.
 
     Raises
@@ -106,6 +104,7 @@ def compare_systems(
     arguments.whole("burn_in", burn_in)
     between = separator_called(separator)
     path = arguments.path("games", games)
+    check_redo(redo, out)
     announce_compilation(find_cells)
     most_players = min(one.most_players for one in chosen)
     with ExitStack() as stack:
@@ -124,7 +123,7 @@ def compare_systems(
                 "burn_in": burn_in,
                 "skip_bad_games": skip_bad_games,
             }
-            claimed = claim(arguments.path("out", out), log, None, [], identity, WRITTEN)
+            claimed = claim(arguments.path("out", out), log, None, [], identity, redo)
             folder = stack.enter_context(claimed)
         stop = stack.enter_context(stop_on_signal())
         held = [some for some in until_stopped(log.games(progress), stop) if some.n_games]

@@ -86,6 +86,21 @@ class Earlier:
         except OSError as error:
             raise InputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None
 
+    def made_by(self) -> str:
+        """Return the system that made the ratings.
+
+        Raises
+        ------
+        InputError
+            If it is not known: ratings of one system can be read as those of another.
+        """
+        if self.system is None:
+            raise InputError(
+                f"{self.path}: no {MANIFEST} of a rating beside it: {option('system')} says by"
+                " which system it is"
+            )
+        return self.system
+
     def check(self, system: System) -> None:
         """Check that a system can go on from these ratings.
 

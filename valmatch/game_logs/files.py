@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from valmatch.config.input_files import sha256
@@ -10,7 +11,7 @@ from valmatch.errors import InputError, option
 from valmatch.game_logs.csv_text import lines
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.roster import Ranking
-from valmatch.storage.manifest import MANIFEST, Count, Facts
+from valmatch.storage.manifest import MANIFEST, Count, Facts, Manifest, read_manifest
 from valmatch.storage.output import write_atomically
 from valmatch.storage.run_folder import RunFolder
 
@@ -20,14 +21,14 @@ __all__ = [
     "RATINGS",
     "SUMMARY",
     "RatedFile",
+    "check_redo",
     "claim",
-    "refuse_to_replace",
+    "outdated",
+    "ratings_in",
     "write_ratings",
 ]
 
 RATINGS, HISTORY, PAIRS, SUMMARY = "ratings.csv", "history.csv", "pairs.csv", "summary.json"
-
-WRITTEN = (RATINGS, HISTORY, PAIRS, SUMMARY, MANIFEST)
 
 
 class RatedFile(Facts):
@@ -37,13 +38,36 @@ class RatedFile(Facts):
     bytes: Count
 
 
+def check_redo(redo: bool, out: object) -> None:
+    """Check that there is a folder of which a rating can be made again.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    if redo and out is None:
+        raise InputError(f"{option('redo=True')}: needs {option('out')}, the folder to make again")
+
+
+class _Made(Manifest):
+    """The manifest of a rating, as far as making it again depends on it."""
+
+    games_sha256: str | None = None
+    ratings_sha256: str | None = None
+
+
+CORRECTED = ("games_sha256", "ratings_sha256", "given")
+"""Entries of its identity that differ once its log, or that of an earlier one, was corrected."""
+
+
 def claim(
     out: Path,
     log: GameLog,
-    ratings: Path | None,
+    earlier: Path | None,
     rated: Sequence[RatedFile],
     identity: Mapping[str, object],
-    written: Sequence[str] = WRITTEN,
+    redo: bool = False,
 ) -> RunFolder:
     """Return the folder of a rating, claimed.
 
@@ -53,41 +77,96 @@ def claim(
         The folder.
     log : GameLog
         The games.
-    ratings : Path or None
+    earlier : Path or None
         The earlier ratings.
     rated : sequence of RatedFile
         The logs that those were made from.
     identity : mapping
         What else distinguishes this rating from others.
-    written : sequence of str
-        The files that it writes.
+    redo : bool
+        Whether it may replace one made before the log, or the earlier ratings, were changed.
 
     Raises
     ------
     InputError
         If the folder cannot be used, or holds another rating, or would lose what is read.
     """
-    refuse_to_replace(out, written, (log.path, ratings))
     digest = log.sha256()
-    files = {"games_sha256": digest, "ratings_sha256": sha256(ratings) if ratings else None}
+    files = {"games_sha256": digest, "ratings_sha256": sha256(earlier) if earlier else None}
     logs = [*rated, RatedFile(sha256=digest, bytes=log.size)]
-    facts = {"source": log.name, "rated": [one.model_dump() for one in logs]}
-    return RunFolder(out, "rate", None, {**identity, **files}, facts=facts)
+    whole = {**identity, **files}
+    facts: dict[str, object] = {"source": log.name, "rated": [one.model_dump() for one in logs]}
+    read = [log.path, earlier, earlier.parent / MANIFEST if earlier else None]
+    held = _made_in(out)
+    may_differ = () if held is None else CORRECTED
+    if held and all(held.get(key) == whole[key] for key in whole if key not in may_differ):
+        _check_changes(out, log, earlier, held, files, redo)
+    if redo:
+        facts |= {key: whole.pop(key) for key in may_differ}
+    paths = [path for path in read if path]
+    return RunFolder(out, "rate", None, whole, facts=facts, read=paths)
 
 
-def refuse_to_replace(out: Path, written: Sequence[str], read: Sequence[Path | None]) -> None:
-    """Refuse a folder where files that are read would be replaced by what is written.
+def _check_changes(
+    out: Path,
+    log: GameLog,
+    earlier: Path | None,
+    held: _Made,
+    files: Mapping[str, str | None],
+    redo: bool,
+) -> None:
+    """Refuse another log than the one rated in a folder, and unless told to redo, a changed one."""
+    changed = [key for key, digest in files.items() if held.get(key) != digest]
+    if "games_sha256" in changed and Path(held.source).name != Path(log.name).name:
+        raise InputError(
+            f"{option('out')} {out}: holds the results of another run, the rating of"
+            f" {held.source} (this run rates {log.name}); choose another folder"
+        )
+    if redo or not changed or (held.ratings_sha256 is None) != (earlier is None):
+        return
+    what = log.name if "games_sha256" in changed else earlier
+    raise InputError(
+        f"{what}: has changed since {out} was made ({option('redo=True')} rates it again, or choose"
+        " another folder)"
+    )
 
-    Raises
-    ------
-    InputError
-        If one would.
+
+def _made_in(folder: Path) -> _Made | None:
+    """Return the manifest of the rating that a folder holds; None where there is none."""
+    with suppress(OSError, InputError):
+        found = read_manifest(folder, _Made)
+        return found if found.command == "rate" else None
+    return None
+
+
+def ratings_in(folder: Path) -> str | None:
+    """Return the digest of the ratings in a folder, None without any."""
+    with suppress(OSError):
+        return sha256(folder / RATINGS)
+    return None
+
+
+def outdated(folder: Path, before: str | None) -> list[str]:
+    """Return what has to be said of ratings that went on from what a folder held before.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder, of ratings that have been made again.
+    before : str or None
+        The digest of those before, None without any. Ratings that went on from them are looked for
+        in the folders beside it.
     """
-    for path in read:
-        if path and path.resolve() in [(out / name).resolve() for name in written]:
-            raise InputError(
-                f"{option('out')} {out}: would replace what is read, {path}; choose another folder"
-            )
+    if before is None or before == ratings_in(folder):
+        return []
+    beside = sorted(path.parent for path in folder.resolve().parent.glob(f"*/{MANIFEST}"))
+    found = [(one, made) for one in beside if (made := _made_in(one))]
+    return [
+        f"{folder.parent / one.name}: went on from the ratings that {folder} held before; rate"
+        f" {made.source} again, too ({option('redo=True')})"
+        for one, made in found
+        if made.ratings_sha256 == before
+    ]
 
 
 def write_ratings(path: Path, ranking: Ranking) -> None:

@@ -18,7 +18,7 @@ from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals
 from valmatch.game_logs.csv_text import time_text
 from valmatch.game_logs.earlier import KINDS, Earlier
-from valmatch.game_logs.files import SUMMARY, refuse_to_replace
+from valmatch.game_logs.files import SUMMARY
 from valmatch.game_logs.fixtures import Fixture, parse_pairs, read_fixtures
 from valmatch.game_logs.forecast import Forecast, forecast
 from valmatch.game_logs.parameters import values_of
@@ -27,7 +27,6 @@ from valmatch.game_logs.roster import LAST_GAME, Known
 from valmatch.game_logs.system import System
 from valmatch.game_logs.systems import system_named
 from valmatch.printable import shown
-from valmatch.storage.manifest import MANIFEST
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
@@ -35,8 +34,6 @@ from valmatch.storage.run_folder import RunFolder
 __all__ = ["PREDICTIONS", "PredictedGames", "predict_games"]
 
 PREDICTIONS = "predictions.csv"
-
-WRITTEN = (PREDICTIONS, SUMMARY, MANIFEST)
 
 MOST_SIDES = 500
 """Sides of a game, all pairs of which are compared within seconds."""
@@ -204,12 +201,7 @@ def predict_games(
 
 def _system(earlier: Earlier, name: str | None) -> System:
     """Return the system that made the ratings."""
-    if earlier.system is None and name is None:
-        raise InputError(
-            f"{earlier.path}: no {MANIFEST} of a rating beside it: {option('system')} says by which"
-            " system it is"
-        )
-    chosen = system_named(name or earlier.system or "")
+    chosen = system_named(name or earlier.made_by())
     earlier.check(chosen)
     return chosen
 
@@ -246,7 +238,6 @@ def _claim(
     games: Sequence[Fixture],
 ) -> RunFolder:
     """Return the folder of the predictions, claimed."""
-    refuse_to_replace(out, WRITTEN, (earlier.path, fixtures))
     text = repr([(one.game, one.sides, one.time, one.at_home) for one in games])
     identity = {
         "system": system.name,
@@ -255,4 +246,5 @@ def _claim(
         "fixtures_sha256": hashlib.sha256(text.encode()).hexdigest(),
     }
     facts = {"source": str(fixtures or "")}
-    return RunFolder(out, "predict", None, identity, facts=facts)
+    read = [path for path in (earlier.path, earlier.manifest, fixtures) if path]
+    return RunFolder(out, "predict", None, identity, facts=facts, read=read)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -29,6 +30,11 @@ from valmatch.storage.manifest import Manifest, read_manifest
 __all__ = ["compare_ratings", "is_rating"]
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+MOST_OF = 0.8
+"""Share of the games without a name of their own that make two logs the same one."""
 
 
 class _Manifest(RatingManifest):
@@ -117,6 +123,8 @@ def compare_ratings(
 ) -> ComparedSystems:
     """Compare how well two ratings of one log predicted the games that both have.
 
+    The log may have been corrected in between; then the games that are the same in both count.
+
     As `valmatch.game_logs.comparison.compare_systems` does, but by what is in the folders: of games
     of two sides alone, for the history of others has no prediction of each two sides; and players
     have behind them, for the burn-in, the games of this log.
@@ -131,18 +139,18 @@ def compare_ratings(
     Raises
     ------
     InputError
-        If a folder holds no rating, or they are not of the same log, or have no game in common.
+        If a folder holds no rating, or they are not of one log, or have no game in common.
     """
     titles, players = Names(), Names()
     folders = arguments.path("a", a), arguments.path("b", b)
     one, other = (_rating(folder, titles, players) for folder in folders)
-    if one.manifest.games_sha256 != other.manifest.games_sha256:
-        raise InputError(
-            f"compare {a} {b}: ratings of different logs, {one.manifest.source} and"
-            f" {other.manifest.source} (allowed: of the same)"
-        )
     games, mine, its = _in_common(one, other)
-    if games.n_games < max(len(one.history.games.names), len(other.history.games.names)):
+    if one.manifest.games_sha256 != other.manifest.games_sha256:
+        warn(
+            f"{one.manifest.source} has changed between the two ratings: compared by the"
+            f" {games.n_games} games that are the same in both"
+        )
+    elif games.n_games < max(len(one.history.games.names), len(other.history.games.names)):
         warn(f"compared by the {games.n_games} games that both predicted")
     if crowds := one.history.crowds:
         warn(
@@ -166,21 +174,93 @@ def compare_ratings(
 def _in_common(one: _Rating, other: _Rating) -> tuple[Games, Floats, Floats]:
     """Return the games that both predicted, by their number, and both predictions."""
     where = f"compare {one.folder} {other.folder}"
-    _, mine, its = np.intersect1d(
-        one.history.games.names, other.history.games.names, return_indices=True
-    )
-    if not len(mine):
+    mine, its = _common(one.history.games.names, other.history.games.names)
+    if one.manifest.games_sha256 != other.manifest.games_sha256:
+        mine, its = _unchanged(where, one, other, mine, its)
+    elif not len(mine):
         raise InputError(f"{where}: predicted no game of two sides in common")
+    elif not _same(one.history.games, mine, other.history.games, its):
+        raise InputError(f"{where}: read players or results of the log from different columns")
     order = np.argsort(mine)
     mine, its = mine[order], its[order]
-    games, again = reordered(one.history.games, mine), reordered(other.history.games, its)
-    if not all(
-        np.array_equal(getattr(games, what), getattr(again, what))
-        for what in ("players", "side_starts", "points")
-    ):
-        raise InputError(f"{where}: read players or results of the log from different columns")
+    games = reordered(one.history.games, mine)
     numbered = games._replace(names=np.arange(games.n_games))
     return numbered, one.history.expected[mine], other.history.expected[its]
+
+
+def _common(mine: Integers, its: Integers) -> tuple[Integers, Integers]:
+    """Return the places of the numbers that two arrays have in common."""
+    _, here, there = np.intersect1d(mine, its, return_indices=True)
+    return here, there
+
+
+def _same(games: Games, mine: Integers, others: Games, its: Integers) -> bool:
+    """Return whether some games are the same as some others."""
+    here, there = reordered(games, mine), reordered(others, its)
+    return all(
+        np.array_equal(getattr(here, what), getattr(there, what))
+        for what in ("players", "side_starts", "points")
+    )
+
+
+def _unchanged(
+    where: str, one: _Rating, other: _Rating, mine: Integers, its: Integers
+) -> tuple[Integers, Integers]:
+    """Return the places of the games that are the same in a log before and after a correction.
+
+    They have the same players and results, and either the same name (of which the places are
+    given) or, where a row more or less has shifted the numbers of nameless games, the same time.
+
+    Raises
+    ------
+    InputError
+        If less than half of the games are, or `MOST_OF` them without names: the logs are others.
+    """
+    here, there = (_contents(rating.history) for rating in (one, other))
+    same = np.array([here[a][1:] == there[b][1:] for a, b in zip(mine, its, strict=True)], np.bool_)
+    found = mine[same], its[same]
+    shifted = _common(*_numbered(here, there))
+    fewer = max(1, min(len(here), len(there)))
+    if len(shifted[0]) > max(len(found[0]), MOST_OF * fewer):
+        found = shifted
+    if 2 * len(found[0]) < fewer:
+        raise InputError(
+            f"{where}: ratings of different logs, {one.manifest.source} and"
+            f" {other.manifest.source} (allowed: of the same, also corrected in between)"
+        )
+    return found
+
+
+def _contents(history: History) -> list[tuple[object, ...]]:
+    """Return the time, the players by side and the points of each game of two sides."""
+    games = history.games
+    starts, players, points = (
+        values.tolist() for values in (games.side_starts, games.players, games.points)
+    )
+    return [
+        (
+            time,
+            *(tuple(players[starts[k] : starts[k + 1]]) for k in (side, side + 1)),
+            *points[side : side + 2],
+        )
+        for time, side in zip(games.times.tolist(), games.game_starts.tolist(), strict=False)
+    ]
+
+
+def _numbered(
+    here: Sequence[tuple[object, ...]], there: Sequence[tuple[object, ...]]
+) -> tuple[Integers, Integers]:
+    """Return a number for each content, the same for the same, the k-th time that it is there."""
+    numbers: dict[tuple[object, int], int] = {}
+    found = []
+    for contents in (here, there):
+        times = Counter[object]()
+        own = []
+        for content in contents:
+            times[content] += 1
+            own.append(numbers.setdefault((content, times[content]), len(numbers)))
+        found.append(np.array(own, np.int64))
+    return found[0], found[1]
 
 
 def _labels(one: _Rating, other: _Rating) -> tuple[str, str]:

@@ -15,7 +15,17 @@ from valmatch.csv_dialect import separator_called
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals, stop_on_signal
 from valmatch.game_logs.earlier import Earlier
-from valmatch.game_logs.files import HISTORY, PAIRS, RATINGS, SUMMARY, claim, write_ratings
+from valmatch.game_logs.files import (
+    HISTORY,
+    PAIRS,
+    RATINGS,
+    SUMMARY,
+    check_redo,
+    claim,
+    outdated,
+    ratings_in,
+    write_ratings,
+)
 from valmatch.game_logs.games import Games, joined, pieces, until_stopped
 from valmatch.game_logs.history import HistoryWriter
 from valmatch.game_logs.pairs import PairsWriter
@@ -141,6 +151,7 @@ def rate_games(
     cap: str | None = None,
     pairs: bool = False,
     again: bool = False,
+    redo: bool = False,
     skip_bad_games: bool = False,
     progress: Callable[[int], None] = lambda done: None,
     warn: Callable[[str], None] = lambda text: None,
@@ -156,8 +167,8 @@ def rate_games(
     games : str or Path
         The log, see `valmatch.game_logs.reading.log.GameLog`; `-` is standard input.
     system : str or None
-        Name of a file in ``valmatch/game_logs/systems``; None: the one that made `ratings`, or
-        else ``zonestats``.
+        Name of a file in ``valmatch/game_logs/systems``; None: the one that made `ratings`, which
+        the manifest beside them must say, or else ``zonestats``.
     parameters : mapping
         Values of parameters that are not those which `ratings` was made with, or else not as
         published.
@@ -186,6 +197,9 @@ def rate_games(
     again : bool
         Rate also games that seem to have been rated in `ratings` already: a log that was, one that
         begins with one that was, or one that is not later.
+    redo : bool
+        Replace the rating that `out` holds where its log, or that of `ratings`, was corrected
+        since; it must be of a log of this name by the same system in the same way.
     skip_bad_games : bool
         Leave bad games out and count them, instead of raising.
     progress : callable
@@ -202,7 +216,7 @@ def rate_games(
     """
     earlier = None if ratings is None else Earlier(arguments.path("ratings", ratings))
     cap = cap or (earlier.cap if earlier else None) or MOST_DISTANT
-    chosen = _system(system or (earlier.system if earlier else None) or DEFAULT, cap, pairs)
+    chosen = _system(system or (earlier.made_by() if earlier else DEFAULT), cap, pairs)
     if earlier:
         earlier.check(chosen)
     if pairs and out is None:
@@ -214,6 +228,7 @@ def rate_games(
     arguments.whole("burn_in", burn_in)
     between = separator_called(separator)
     path = arguments.path("games", games)
+    check_redo(redo, out)
     known = earlier.players(chosen) if earlier else []
     if earlier and (remark := earlier.remark(chosen, parameters)):
         warn(remark)
@@ -241,8 +256,9 @@ def rate_games(
                 "skip_bad_games": skip_bad_games,
             }
             read, rated = (earlier.path, earlier.rated) if earlier else (None, [])
-            claimed = claim(arguments.path("out", out), log, read, rated, identity)
-            folder = stack.enter_context(claimed)
+            home = arguments.path("out", out)
+            before = ratings_in(home) if redo else None
+            folder = stack.enter_context(claim(home, log, read, rated, identity, redo))
         if earlier and not again:
             earlier.refuse_rated(log)
         stop = stack.enter_context(stop_on_signal())
@@ -296,6 +312,8 @@ def rate_games(
                     with write_atomically(folder.path / SUMMARY) as summary:
                         summary.write(to_json(result.summary()))
                     folder.close("complete", parameters=values)
+                for remark in outdated(folder.path, before):
+                    warn(remark)
     return result
 
 

@@ -19,6 +19,7 @@ from valmatch.execution.shards import Shard, parse_shard
 from valmatch.experiments.combine import (
     SHARD,
     config_of,
+    files_of_runs,
     read_manifests,
     refuse_other_run,
     with_whole,
@@ -41,7 +42,10 @@ from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.run import Settings, SolverRun, run_solver
 from valmatch.optimization.solvers.registry import check as check_solvers
 from valmatch.simulator import build
+from valmatch.storage.contents import CONTENTS
+from valmatch.storage.manifest import MANIFEST
 from valmatch.storage.output import cell
+from valmatch.storage.ownership import refuse_to_replace
 
 __all__ = ["CombinedOptimization", "combine_optimizations"]
 
@@ -127,6 +131,9 @@ def combine_optimizations(
         _union(manifests, JUDGED, problem),
     )
     to = None if check else out
+    if to:
+        names = (MANIFEST, *CONTENTS["optimize"].files)
+        refuse_to_replace(to, names, files_of_runs("optimize", folders, to))
     return _combine_runs(found, to) if first.sweep is None else _combine_points(found, to)
 
 

@@ -63,7 +63,6 @@ def open_journal(
             config,
             identity,
             resume=resume,
-            kept_in=JOURNAL,
             at_least=at_least,
             facts={
                 **(at_least or {}),

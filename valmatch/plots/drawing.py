@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +17,7 @@ from valmatch.errors import InputError, option
 from valmatch.nearest import hint
 from valmatch.plots.look import AS_USUAL, Look, Size, look_of
 from valmatch.plots.source import RunFiles, read_run_files
-from valmatch.storage.manifest import MANIFEST
+from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
 from valmatch.storage.results import Result
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ DRAWERS: dict[tuple[str, str], tuple[str, ...]] = {
 SIDE_BY_SIDE = {("replicate", "opponent"): "opponent"}
 """The module whose `draw_all` draws several runs in one figure."""
 
+
+SHOWN = 8
+"""Folders that a refusal names."""
 
 CHOSEN = ("replicate", "design", "compare")
 """Commands of whose results the responses to be drawn can be chosen."""
@@ -106,13 +110,17 @@ def plot_files(
     players: Sequence[str] = (),
     responses: Sequence[str] = (),
     wanted: Look = AS_USUAL,
+    *,
+    recursive: bool = True,
+    inform: Callable[[str], None] = lambda text: None,
+    warn: Callable[[str], None] = lambda text: None,
 ) -> list[Path]:
     """Draw what a folder holds, as files in it, PNG and SVG unless others are asked for.
 
     Parameters
     ----------
     folder : Path
-        The folder of a run, or one whose subfolders are runs of one kind, in the order of their
+        The folder of a run, or one below which there are runs of one kind, in the order of their
         names. Replications of the opponent model are then drawn side by side in `folder`, other
         runs each in its own folder.
     players : sequence of str
@@ -121,6 +129,12 @@ def plot_files(
         The responses of runs of `replicate` or `compare` to be drawn; none: all.
     wanted : Look
         What is asked of the figures.
+    recursive : bool
+        Whether runs below the folder may be drawn.
+    inform : callable
+        Called with the folder of each of those before anything is drawn.
+    warn : callable
+        Called with each remark on what is not drawn.
 
     Returns
     -------
@@ -130,18 +144,37 @@ def plot_files(
     Raises
     ------
     InputError
-        If the folder does not hold what can be drawn, or if matplotlib is missing.
+        If the folder does not hold what can be drawn, if files that were not drawn here would be
+        replaced, or if matplotlib is missing.
     RunError
         If a file cannot be written.
     """
-    runs = _runs(folder, players, responses)
+    found = _found(folder, warn)
+    if found != [folder]:
+        if not recursive:
+            raise InputError(_asks_which(folder, found))
+        for one in found:
+            inform(f"draws {one}")
+    runs = _read(found, players, responses)
     _drawers(runs, folder)
     _need_matplotlib()
-    from valmatch.plots.style import save
+    from valmatch.plots.style import refuse_to_replace, save
 
     # All are drawn before any is written, because one may be impossible.
     drawn = list(_figures(runs, folder, wanted))
-    return [file for found, home in drawn for file in save(found, home, wanted.formats)]
+    for figures, home in drawn:
+        refuse_to_replace(figures, home, wanted.formats)
+    return [file for figures, home in drawn for file in save(figures, home, wanted.formats)]
+
+
+def _asks_which(folder: Path, found: Sequence[Path]) -> str:
+    """Say that the folder of a run is wanted, and which there are."""
+    shown = ", ".join(str(one.relative_to(folder)) for one in found[:SHOWN])
+    more = f" and {len(found) - SHOWN:,} more" if len(found) > SHOWN else ""
+    return (
+        f"{folder}: no {MANIFEST} here, but of runs below: {shown}{more} (give the folder of one,"
+        f" or {option('recursive=True')} to draw all)"
+    )
 
 
 @contextmanager
@@ -213,18 +246,49 @@ def _drawer(name: str) -> ModuleType:
 def _runs(
     folder: Path, players: Sequence[str] = (), responses: Sequence[str] = ()
 ) -> Sequence[RunFiles]:
-    """Return the run in a folder, or the runs in its subfolders."""
-    if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder")
-    if (folder / MANIFEST).is_file():
-        found = [folder]
-    else:
-        found = sorted(path.parent for path in folder.glob(f"*/{MANIFEST}"))
-    if not found:
-        raise InputError(f"{folder}: no {MANIFEST} here or one level below, so not made by a run")
+    """Return the run in a folder, or those below it."""
+    return _read(_found(folder), players, responses)
+
+
+def _read(
+    found: Sequence[Path], players: Sequence[str] = (), responses: Sequence[str] = ()
+) -> Sequence[RunFiles]:
+    """Return the runs in some folders."""
     runs = [read_run_files(path, players, responses) for path in found]
+    for run in runs:
+        if not run.manifest.is_ours:
+            raise InputError(f"{run.folder / MANIFEST}: is that of another program")
     if players and any(run.kind[0] != "rate" for run in runs):
         raise InputError(f"{option('players')}: are drawn of a rating alone")
     if responses and any(run.kind[0] not in CHOSEN for run in runs):
         raise InputError(f"{option('responses')}: are chosen for replicate and compare alone")
     return runs
+
+
+def _found(folder: Path, warn: Callable[[str], None] = lambda text: None) -> list[Path]:
+    """Return the folder of a run, or else those of the runs below it, at any depth.
+
+    Links are not followed, and what is below a run belongs to it.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder")
+    if (folder / MANIFEST).is_file():
+        return [folder]
+    found = []
+    for place, below, files in os.walk(folder):
+        below.sort()
+        if MANIFEST in files:
+            below.clear()
+            try:
+                if read_manifest(Path(place), Manifest).is_ours:
+                    found.append(Path(place))
+            except (InputError, OSError) as error:
+                warn(f"not drawn: {error}")
+    if not found:
+        raise InputError(f"{folder}: no {MANIFEST} here or one level below, so not made by a run")
+    return sorted(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import os
 import re
 import textwrap
 import warnings
@@ -19,8 +20,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
-from valmatch.errors import RunError
+from valmatch.errors import InputError
 from valmatch.plots.look import AS_USUAL, USUAL, Look, look, looking, sized
+from valmatch.storage.output import write_bytes
 
 __all__ = [
     "BAD",
@@ -37,6 +39,7 @@ __all__ = [
     "note",
     "panels",
     "plus_minus",
+    "refuse_to_replace",
     "save",
     "spread_out",
     "style_context",
@@ -59,12 +62,19 @@ MOST_VECTOR_MARKS = 300
 """Marks of one kind in a panel beyond which an SVG file holds a picture of them, to stay small."""
 CHARACTERS_PER_INCH = 13
 
-UNSAID: Mapping[str, Any] = {
-    "png": {"Software": None},
-    "svg": {"Date": None},
-    "pdf": {"CreationDate": None},
+SAID: Mapping[str, Any] = {
+    "png": {"Software": "valmatch"},
+    "svg": {"Date": None, "Creator": "valmatch"},
+    "pdf": {"CreationDate": None, "Creator": "valmatch"},
 }
-"""What files of each format would say of when and with what they were made."""
+"""What files of each format say of with what they were made, and not of when."""
+
+MARKS = {
+    "png": b"Software\0valmatch",
+    "svg": b"<dc:title>valmatch</dc:title>",
+    "pdf": b"/Creator (valmatch)",
+}
+"""By what a file of each format is known as one of ours."""
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
@@ -95,6 +105,36 @@ def style_context(wanted: Look = AS_USUAL) -> Iterator[None]:
         yield
 
 
+def refuse_to_replace(
+    figures: Mapping[str, Figure], folder: Path, formats: Sequence[str] = USUAL
+) -> None:
+    """Refuse to write figures over files that were not drawn here.
+
+    Raises
+    ------
+    InputError
+        If one of such a name is there.
+    """
+    for name in figures:
+        for suffix in formats:
+            file = folder / f"{name}.{suffix}"
+            if os.path.lexists(file) and not _is_drawn(file, suffix):
+                raise InputError(
+                    f"{file}: is there already and was not drawn by valmatch; move it, or choose"
+                    " another --format"
+                )
+
+
+def _is_drawn(file: Path, suffix: str) -> bool:
+    """Return whether a file is a figure that was drawn here."""
+    if file.is_symlink() or not file.is_file():
+        return False
+    try:
+        return MARKS[suffix] in file.read_bytes()
+    except OSError:
+        return False
+
+
 def save(figures: Mapping[str, Figure], folder: Path, formats: Sequence[str] = USUAL) -> list[Path]:
     """Write each figure as a file of each format; return them.
 
@@ -110,12 +150,9 @@ def save(figures: Mapping[str, Figure], folder: Path, formats: Sequence[str] = U
             with style_context(), warnings.catch_warnings():
                 # Not every font has every letter of every name.
                 warnings.filterwarnings("ignore", "Glyph .* missing")
-                figure.savefig(content, format=suffix, dpi=DPI, metadata=UNSAID[suffix])
+                figure.savefig(content, format=suffix, dpi=DPI, metadata=SAID[suffix])
             figure.set_layout_engine("none")  # the first file has laid it out
-            try:
-                file.write_bytes(content.getvalue())
-            except OSError as error:
-                raise RunError(f"{file}: cannot be written: {error.strerror}") from None
+            write_bytes(file, content.getvalue())
             files.append(file)
     return files
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -11,6 +12,7 @@ from valmatch.config.config import Config
 from valmatch.config.identity import changed_since
 from valmatch.errors import InputError
 from valmatch.fields import allowed, schema_at
+from valmatch.storage.contents import CONTENTS
 from valmatch.storage.json_file import read_json
 
 __all__ = [
@@ -87,6 +89,16 @@ class Manifest(Facts):
     versions: dict[str, str] = {}
     pid: int | None = None
     host: str | None = None
+    files: list[str] | None = None
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether a command of ours has written it."""
+        return self.command in CONTENTS
+
+    def wrote(self, names: Collection[str]) -> Collection[str]:
+        """Return the files of the run; of earlier releases, which did not list them, `names`."""
+        return names if self.files is None else self.files
 
     def changes(self, config: Config) -> str:
         """Say in what a config, or its model, differs from that of the run; "" if in nothing."""

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "PART",
     "cell",
     "csv_line",
     "environment",
-    "remove_leftovers",
+    "is_linked",
     "to_json",
     "write_atomically",
     "write_bytes",
@@ -117,16 +118,9 @@ def _replacing(path: Path) -> Iterator[BinaryIO]:
                 Path(temporary).unlink(missing_ok=True)
 
 
-def remove_leftovers(folder: Path) -> None:
-    """Remove what killed processes have left of files that they were about to replace.
-
-    Raises
-    ------
-    OSError
-        If one cannot be removed.
-    """
-    for path in folder.glob(f".*{PART}"):
-        path.unlink(missing_ok=True)
+def is_linked(path: Path) -> bool:
+    """Return whether a file is reached by a link, or has another name."""
+    return path.is_symlink() or path.stat().st_nlink > 1
 
 
 def write_csv(

@@ -17,7 +17,7 @@ from pydantic_core import to_json
 
 from valmatch.errors import InputError, RunError
 from valmatch.storage.line_file import numbers, read_lines
-from valmatch.storage.output import cell, write_bytes
+from valmatch.storage.output import cell, is_linked, write_bytes
 
 __all__ = ["RowFile", "RowFormat"]
 
@@ -189,7 +189,8 @@ class RowFile:
         """
         content = (self._form.header + "".join(self._kept)).encode()
         try:
-            if not self._kept or self._path.read_bytes() != content:
+            # What is appended to has no other name, under which it would grow as well.
+            if not self._kept or is_linked(self._path) or self._path.read_bytes() != content:
                 write_bytes(self._path, content)
             self._kept.clear()
             self._file = self._path.open("a", encoding="utf-8", newline="")

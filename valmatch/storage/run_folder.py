@@ -16,19 +16,20 @@ from valmatch.config.config import Config
 from valmatch.config.identity import config_id, resolved
 from valmatch.config.identity import identity as identity_of
 from valmatch.errors import InputError, RunError, option
+from valmatch.storage.contents import CONTENTS
 from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
-from valmatch.storage.output import (
-    environment,
-    remove_leftovers,
-    to_json,
-    write_atomically,
-    write_bytes,
+from valmatch.storage.output import environment, to_json, write_atomically, write_bytes
+from valmatch.storage.ownership import (
+    refuse_files_of_others,
+    refuse_lock_of_others,
+    refuse_to_replace,
+    remove_parts,
 )
 
 if TYPE_CHECKING:
     from filelock import FileLock
 
-__all__ = ["RunFolder"]
+__all__ = ["RunFolder", "files_of"]
 
 LOCK = ".lock"
 """Locked, not just there, while a process writes: a kill releases it."""
@@ -41,31 +42,33 @@ class RunFolder:
     run as failed (or interrupted); where bad input ends it before it has written anything, or where
     nothing could go on with what it has, the folder is as if it had never been claimed. The same
     run may be made again in the same folder; results of any other are never touched, nor is what
-    an unfinished run left, unless to go on.
+    an unfinished run left, unless to go on; nor is what is read, nor files of others, see
+    `valmatch.storage.ownership`.
 
     Parameters
     ----------
     path : Path
         Made if it does not exist.
     command : str
-        The command that writes.
+        The command that writes, a key of `CONTENTS`.
     config : Config or None
         What is simulated, if anything is.
     identity : mapping
         What else distinguishes this run from others of the command, such as the seed.
     resume : bool
         Whether this run goes on from what an earlier one left.
-    kept_in : str
-        File from which a run can be resumed, "" where none can.
     at_least : mapping
         Numbers of the manifest that this run must not fall short of, such as its replications.
     facts : mapping
         What else the manifest holds from the start.
+    read : sequence of Path
+        The files that the run reads, besides its config and what that names.
 
     Raises
     ------
     InputError
-        If the folder cannot be used, is in use, or holds the results of another run.
+        If the folder cannot be used, is in use, holds the results of another run, or would lose
+        what is read, or a file of somebody else.
     """
 
     def __init__(
@@ -76,12 +79,14 @@ class RunFolder:
         identity: Mapping[str, object],
         *,
         resume: bool = False,
-        kept_in: str = "",
         at_least: Mapping[str, int] | None = None,
         facts: Mapping[str, object] | None = None,
+        read: Sequence[Path] = (),
     ) -> None:
         self.path = path
-        self._config, self._resume, self._kept_in = config, resume, kept_in
+        self._config, self._resume = config, resume
+        self._files, self._kept_in = CONTENTS[command]
+        self._read = [*read, *(files_of(config) if config else ())]
         self._at_least = at_least or {}
         self._started = time.perf_counter()
         identity = {**({"config_id": config_id(config)} if config else {}), **identity}
@@ -91,6 +96,7 @@ class RunFolder:
             "status": "running",
             **identity,
             **(facts or {}),
+            "files": list(self._files),
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "wall_seconds": None,
             "pid": os.getpid(),
@@ -104,23 +110,33 @@ class RunFolder:
         """Return the manifest in the folder, None without one."""
         if self.path.exists() and not self.path.is_dir():
             raise InputError(f"{option('out')} {self.path}: is a file (allowed: a folder)")
+        refuse_to_replace(self.path, (LOCK, *self._files), self._read)
         try:
             earlier = read_manifest(self.path, Manifest)
         except FileNotFoundError:
+            refuse_lock_of_others(self.path / LOCK, ours=False)
+            refuse_files_of_others(self.path, (MANIFEST, *self._files), ())
             return None
         except OSError as error:
             raise InputError(
                 f"{option('out')} {self.path}: cannot be used: {error.strerror}"
             ) from None
+        if not earlier.is_ours:
+            raise InputError(
+                f"{option('out')} {self.path}: its {MANIFEST} is that of another program; choose"
+                " another folder"
+            )
         changed = earlier.changes(self._config) if self._config else ""
         for key in self._keys:
             mine, other = self._manifest[key], earlier.get(key)
             if mine != other:
+                what = f"{key} {other}, this run has {mine}"
+                if key.endswith("_sha256"):
+                    what = f"its {key.removesuffix('_sha256')} differ from those of this run"
                 why = f"; {changed}" if changed and key == "config_id" else ""
                 raise InputError(
-                    f"{option('out')} {self.path}: holds the results of another run ({key}"
-                    f" {other}, this"
-                    f" run has {mine}{why}); choose another folder"
+                    f"{option('out')} {self.path}: holds the results of another run ({what}{why});"
+                    " choose another folder"
                 )
         if changed:
             raise InputError(
@@ -133,6 +149,10 @@ class RunFolder:
                     f"{option('out')} {self.path}: holds a larger run ({key} {before}, this run has"
                     f" {least}); choose another folder"
                 )
+        # Of another run it is refused for that, which says more.
+        refuse_to_replace(self.path, (MANIFEST,), self._read)
+        refuse_lock_of_others(self.path / LOCK, ours=True)
+        refuse_files_of_others(self.path, self._files, earlier.wrote(self._files))
         return earlier
 
     def _refuse_to_start_over(self) -> None:
@@ -173,12 +193,14 @@ class RunFolder:
 
     def __enter__(self) -> Self:
         self._made = [one for one in (self.path, *self.path.parents) if not one.exists()]
+        self._keeps_lock = not self._earlier and (self.path / LOCK).exists()
         self._lock = self._locked()
         try:
             # Once more: the results of another process that was quicker.
             self._earlier = self._refuse_other_results()
             self._refuse_to_start_over()
-            remove_leftovers(self.path)
+            if self._earlier:
+                remove_parts(self.path, {MANIFEST, *self._earlier.wrote(self._files)})
             self._found = set(self.path.iterdir())
             self._before = (self.path / MANIFEST).read_bytes() if self._earlier else b""
             self._write(self._manifest)
@@ -217,7 +239,8 @@ class RunFolder:
         """Let others claim the folder; take it away if nothing is in it and it was not there."""
         # While it is locked: a process that opens it now finds that it has been removed.
         with suppress(OSError):
-            (self.path / LOCK).unlink()
+            if not self._keeps_lock:
+                (self.path / LOCK).unlink()
         self._lock.release()
         self._remove_made()
 
@@ -250,8 +273,25 @@ class RunFolder:
         """Add facts that the manifest will hold once the run has ended, however it ends."""
         self._manifest.update(facts)
 
+    def add(self, names: Sequence[str]) -> None:
+        """Claim further files, whose names only the run itself could tell; before any is written.
+
+        Raises
+        ------
+        InputError
+            If one that is read, or that somebody else has written, would be replaced.
+        """
+        refuse_to_replace(self.path, names, self._read)
+        refuse_files_of_others(
+            self.path, names, self._earlier.wrote(names) if self._earlier else ()
+        )
+        self._manifest["files"] = [*self._manifest["files"], *names]
+        self._write(self._manifest)
+
     def close(self, status: str, **facts: object) -> None:
         """Write down how the run ended, with further facts."""
+        files = [name for name in self._manifest["files"] if (self.path / name).exists()]
+        self._manifest["files"] = files
         self._manifest["wall_seconds"] = round(time.perf_counter() - self._started, 3)
         self._manifest["status"] = status
         self._manifest.update(facts)
@@ -260,6 +300,11 @@ class RunFolder:
     def _write(self, manifest: Mapping[str, Any]) -> None:
         with write_atomically(self.path / MANIFEST) as file:
             file.write(to_json(manifest))
+
+
+def files_of(config: Config) -> list[Path]:
+    """Return the files that a config was read from."""
+    return [Path(config.source), *(one.path for one in config.files.values())]
 
 
 def _facts_of(config: Config) -> dict[str, Any]:

@@ -1,0 +1,61 @@
+"""The files that each command writes to the folder of a run."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["CONTENTS", "Contents"]
+
+
+class Contents(NamedTuple):
+    """What a command writes to its folder, besides its manifest.
+
+    Attributes
+    ----------
+    files : tuple of str
+        Every file that a run of the command may write, replace or remove; those of its parts, such
+        as the points of a design, are in folders of their own, each a run with a manifest.
+    kept_in : str
+        The file or folder from which a run can be resumed, "" where none can.
+    """
+
+    files: tuple[str, ...]
+    kept_in: str = ""
+
+
+CONTENTS = {
+    # The tables of its model are known when they are made: `RunFolder.add`.
+    "simulate": Contents(("responses.json",)),
+    "replicate": Contents(
+        (
+            "replications.csv",
+            "controls.csv",
+            "curves.npz",
+            "curves.csv",
+            "summary.json",
+            "summary.csv",
+            "paired.csv",
+        ),
+        "replications.csv",
+    ),
+    "design": Contents(("design.csv", "summary.json"), "points"),
+    "compare": Contents(("differences.csv", "summary.json"), "a"),
+    "optimize": Contents(
+        (
+            "evaluations.csv",
+            "judged.csv",
+            "trajectory.csv",
+            "candidates.csv",
+            "progress.csv",
+            "frontier.csv",
+            "front.csv",
+            "recommended.yaml",
+            "start_and_recommended.csv",
+            "summary.json",
+        ),
+        "evaluations.csv",
+    ),
+    "rate": Contents(("ratings.csv", "history.csv", "pairs.csv", "comparison.csv", "summary.json")),
+    "predict": Contents(("predictions.csv", "summary.json")),
+}
+"""By command; a folder whose manifest names none of them is none of ours."""
