@@ -14,6 +14,7 @@ from valmatch.cli.console import detail, load_config, progress, show, warn
 from valmatch.cli.log_options import (
     Columns,
     LogSeparator,
+    MaxBadRows,
     SkipBadRows,
     SortRows,
     log_levels,
@@ -89,6 +90,7 @@ def compare(
     columns: Columns = "",
     separator: LogSeparator = None,
     skip_bad_rows: SkipBadRows = False,
+    max_bad_rows: MaxBadRows = None,
     sort_rows: SortRows = False,
     responses: Chosen = "",
     out: Out = None,
@@ -121,7 +123,7 @@ def compare(
             return
         found = _of_folders(a, others, level)
     else:
-        log = log_levels(columns, separator, skip_bad_rows, sort_rows)
+        log = log_levels(columns, separator, skip_bad_rows, max_bad_rows, sort_rows)
         log = measure_levels(responses, others[0] if others else a, overrides, log)
         sides = _sides(a, others, variant, overrides, log)
         given = sides[0].replicate

@@ -52,7 +52,7 @@ MAX_COUNTED = 10_000_000
 """Most arrivals where their number is given: all of them are in memory."""
 
 MAX_HOURS = 1e9
-"""Longest time that they may be expected to take; more is a slip of the pen."""
+"""Longest time that a run may be expected to take; more is a slip of the pen."""
 
 BRIEF = 1000
 """Most expected arrivals in a replication that plain Python is quick enough for."""
@@ -246,6 +246,8 @@ class ValorantFactors(Factors):
     def _arrivals_within(cls, horizon: float | None, info: ValidationInfo) -> float | None:
         """Check the horizon against the hourly rates that random arrivals need."""
         rates = info.data.get("poisson_rate")
+        if horizon is not None and horizon > MAX_HOURS:
+            raise refuse(f"{plain_number(horizon)} is too large (allowed: at most {MAX_HOURS:.0e})")
         if _trace(info) or rates is None or "num_players" not in info.data:
             return horizon
         if info.data["num_players"] is not None:
