@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import tracemalloc
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import pytest
 
 from tests.command import Outcome, valmatch
+from valmatch.cli.response_options import measure_levels
 from valmatch.config.loading import load
+from valmatch.csv_dialect import joined_names, parse_columns, split_names
 from valmatch.errors import InputError
 from valmatch.experiments.simulate import simulate
 from valmatch.models.valorant.hours import measure_hours
 from valmatch.models.valorant.log_factors import LogFactors
 from valmatch.models.valorant.queue_log import read_queue_log
 from valmatch.models.valorant.resampling import BlockResampling
+from valmatch.response_list import list_responses
 from valmatch.simulator import build, record
 from valmatch.streams import Streams
+from valmatch.text_files import open_text
 
 COLUMNS = {"arrival_hours": "joined_at", "rating": "mmr", "player": "account"}
 NAMED = ",".join(f"{meaning}={name}" for meaning, name in COLUMNS.items())
@@ -404,7 +410,7 @@ def test_memory_does_not_grow_with_the_span_of_hours(tmp_path: Path) -> None:
         path = write(tmp_path, f"arrival_hours,rating\n{rows}")
         tracemalloc.start()
         try:
-            log = read_queue_log(path, LogFactors(), (1.0, 1.0, 1.0), None)
+            log = read_queue_log(path, LogFactors.model_validate({}), (1.0, 1.0, 1.0), None)
             BlockResampling(log, 1, None, path).draw(Streams(1), 1)
             came, left = np.array(times), np.full(2, times[1])
             queue = measure_hours(came, left, times[1])
@@ -413,3 +419,113 @@ def test_memory_does_not_grow_with_the_span_of_hours(tmp_path: Path) -> None:
             tracemalloc.stop()
         assert peak < 120e6, peak
         assert queue == pytest.approx(175_000.0 / times[1], rel=1e-3)
+
+
+NAMES = ["a;b", "c", '"d"', 'e"f', "g,h", "=1", "i j", "k"]
+
+
+def test_names_with_semicolons_are_names(tmp_path: Path) -> None:
+    with (tmp_path / "log.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["arrival_hours", "rating", "player"])
+        writer.writerows([k / 10, 1500, name] for k, name in enumerate(NAMES))
+    how = ("--set", f"arrivals={tmp_path / 'log.csv'}", "--set", "team_num=4")
+    out = tmp_path / "out"
+    made = valmatch("simulate", "valorant", *how, "--out", out)
+    assert made.code == 0, made.err
+    with (out / "matches.csv").open(newline="") as file:
+        (match,) = csv.DictReader(file)
+    assert match["team_a"] == '"a;b";c;"""d""";e"f'
+    assert split_names(match["team_a"]) + split_names(match["team_b"]) == NAMES
+    with (out / "players.csv").open(newline="") as file:
+        assert [one["player"] for one in csv.DictReader(file)] == NAMES
+
+
+def test_joined_names_are_split_again() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(500):
+        letters = rng.choice(list("ab;\",\n\r '="), (rng.integers(1, 5), rng.integers(1, 6)))
+        names = ["".join(one) for one in letters.tolist()]
+        assert split_names(joined_names(names)) == names
+        plain = [f"p{k}" for k in range(len(names))]
+        assert joined_names(plain) == ";".join(plain)
+
+
+@pytest.mark.parametrize(
+    ("given", "columns"),
+    [
+        ('rating="mmr, now",arrival_hours=t', {"rating": "mmr, now", "arrival_hours": "t"}),
+        ('"rating=mmr, now", arrival_hours=t', {"rating": "mmr, now", "arrival_hours": "t"}),
+        ('rating="say ""hi"", now"', {"rating": 'say "hi", now'}),
+        ("rating=a=b, player=c", {"rating": "a=b", "player": "c"}),
+    ],
+)
+def test_a_name_of_a_column_may_have_a_comma(given: str, columns: dict[str, str]) -> None:
+    assert parse_columns(given) == columns
+
+
+@pytest.mark.parametrize("given", ["rating=mmr, now", "rating=mmr,", '="x"', ","])
+def test_other_lists_of_columns_are_refused(given: str) -> None:
+    with pytest.raises(
+        InputError, match=r"MEANING=NAME, such as .*; a NAME with a comma in quotes"
+    ):
+        parse_columns(given)
+
+
+def test_a_column_with_a_comma_is_read(tmp_path: Path) -> None:
+    path = write(tmp_path, 'arrival_hours,"mmr, now"\n1,1500\n2,1600\n')
+    made = valmatch(
+        "simulate", "valorant", "--set", f"arrivals={path}", "--columns", 'rating="mmr, now"',
+        "--set", "team_num=1", "--set", "player_diff=500", "--json",
+    )  # fmt: skip
+    assert made.code == 0, made.err
+    assert json.loads(made.out)["responses"]["avg_team_diff"] == 100.0
+
+
+def test_a_packed_log_is_read_and_other_files_are_named(tmp_path: Path) -> None:
+    path = write(tmp_path, DATES)
+    expected = players(path)
+    packed = gzip.compress(path.read_bytes())
+    path.write_bytes(packed)
+    assert players(path) == expected
+    for content, what in ((b"PAR1....", "a Parquet file"), (b"PK\x03\x04", "a zip archive")):
+        path.write_bytes(content)
+        assert refused(path).startswith(f"{path}: cannot be read: it is {what} (allowed: CSV")
+    path = write(tmp_path, "joined_at;mmr;a,b;account\n1;1;1;1\n")
+    assert "the header has 2 cells with semicolons in it: log.separator=semicolon" in refused(path)
+
+
+@pytest.mark.parametrize("rating", ["1e308", "-1000001", "1000001"])
+def test_ratings_out_of_range_are_refused(rating: str, tmp_path: Path) -> None:
+    path = write(tmp_path, f"joined_at,account,mmr\n1,a,1\n2,b,{rating}\n")
+    found = refused(path)
+    assert f":3: mmr: {float(rating)!r} (allowed: a rating from -1000000 to 1000000)" in found
+    path = write(tmp_path, f"arrival_hours,elo,kd,wr\n1,{rating},1,1\n2,5,1,1\n")
+    with pytest.raises(InputError, match=r":2: elo: .* of elo, kd and wr by multiplier_matrix"):
+        players(path, **{"log.columns": {}})
+
+
+def test_what_can_be_measured_is_known_without_reading_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path, "arrival_hours,rating\n1,1500\n2,1500\n")
+    how = ("simulate", "valorant", "--set", f"arrivals={path}", "--set", "team_num=1")
+    found = valmatch(*how, "--responses", "wait_p95")
+    assert found.code == 0, found.err
+    assert "wait_p95" in found.out
+    assert "factors.bands: " in valmatch(*how, "--responses", "wait_p95.top_1%").err
+    reads: list[Path] = []
+
+    def counted(path: Path, most: int) -> BinaryIO:
+        reads.append(path)
+        return open_text(path, most)
+
+    monkeypatch.setattr("valmatch.models.csv_rows.open_text", counted)
+    names = [one.response.name for one in list_responses("valorant", [f"arrivals={path}"])]
+    assert len(reads) <= 1  # for the horizon
+    assert {"wait_p95", "wait_p95.top_1%", "win_gap", "team_diff_p50"} <= set(names)
+    path.write_text("arrival_hours,rating\n1,1500\n2,1500\n3,1500\n")
+    reads.clear()
+    levels = measure_levels("win_gap", "valorant", [f"arrivals={path}", "team_num=1"], [])
+    build(load("valorant", [f"arrivals={path}", "team_num=1"], levels))
+    assert len(reads) == 1

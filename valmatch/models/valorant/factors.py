@@ -48,6 +48,9 @@ MIN_ACCEPTANCE = 1e-3
 MAX_PLAYERS = 1e9
 """Most expected arrivals in one replication; more is a slip of the pen."""
 
+MAX_RATING = 1e12
+"""Largest rating that arrivals may be drawn with, about; more is a slip of the pen."""
+
 MAX_COUNTED = 10_000_000
 """Most arrivals where their number is given: all of them are in memory."""
 
@@ -303,6 +306,13 @@ class ValorantFactors(Factors):
         return bands
 
     @model_validator(mode="after")
+    def _moderate_ratings(self, info: ValidationInfo) -> ValorantFactors:
+        """Refuse factors that would draw ratings whose sums overflow."""
+        if not _trace(info):
+            _check_ratings(self)
+        return self
+
+    @model_validator(mode="after")
     def _log_is_there(self, info: ValidationInfo) -> ValorantFactors:
         if self.log != type(self).model_fields["log"].default and not _trace(info):
             raise refuse("there is no queue log to be read (allowed: with an arrivals file)", "log")
@@ -387,6 +397,26 @@ def _check_counted(horizon: float | None, factors: dict[str, Any]) -> None:
             "rate_multiplier",
             "poisson_rate",
         )
+
+
+def _check_ratings(factors: ValorantFactors) -> None:
+    """Raise if ratings would be beyond `MAX_RATING`: one by the means and six deviations."""
+    if factors.rating_quantiles is not None:
+        sizes = {"rating_quantiles": max(abs(value) for _, value in factors.rating_quantiles)}
+    else:
+        means = [abs(mean) for mean in factors.mean_matrix]
+        spreads = [6.0 * math.sqrt(row[k]) for k, row in enumerate(factors.cov_matrix)]
+        sizes = {"mean_matrix": max(means), "cov_matrix": max(spreads)}
+        # As large as signs may make it: terms do not cancel.
+        terms = zip(factors.multiplier_matrix, means, spreads, strict=True)
+        sizes["multiplier_matrix"] = sum(abs(m) * (mean + spread) for m, mean, spread in terms)
+    for key, largest in sizes.items():
+        if not largest <= MAX_RATING:
+            raise refuse(
+                f"players would have numbers of about {largest:.1e} (at most {MAX_RATING:.0e})",
+                key,
+                *sizes,
+            )
 
 
 def _check_covariance(matrix: Sequence[Sequence[float]]) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from valmatch.csv_dialect import SEPARATORS
 from valmatch.errors import InputError, option
-from valmatch.models.csv_rows import RowError, Row, read_rows
+from valmatch.models.csv_rows import Row, RowError, read_rows
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.bad_rows import BadRows
 from valmatch.models.valorant.log_clock import LogClock, Time
