@@ -386,3 +386,17 @@ def test_files_may_be_packed_and_have_other_separators() -> None:
         assert found == expected
     Path("r.csv").write_bytes(b"PAR1....")
     assert "r.csv: cannot be read: it is a Parquet file" in refused("skills=r.csv")
+
+
+@pytest.mark.parametrize(
+    ("times", "what"),
+    [
+        (("20260301", "20260302"), "s.csv:2: time: '20260301' looks like the date 2026-03-01 ("),
+        (("45292.5", "45293"), "s.csv:2: time: '45292.5' looks like 2024-01-01 12:00, as spread"),
+    ],
+)
+def test_dates_that_look_like_hours_are_named(times: tuple[str, str], what: str) -> None:
+    Path("s.csv").write_text("player,time\n" + "".join(f"ann,{time}\n" for time in times))
+    found = refused("arrivals=s.csv")
+    assert found.startswith(what)
+    assert "(allowed: hours since the start of the run)" in found

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from valmatch.config.numerals import real_number
 from valmatch.errors import option
 from valmatch.models.csv_rows import Row
-from valmatch.models.valorant.log_span import like_serial_days
+from valmatch.models.number_dates import check_digits, check_serial_days
 from valmatch.moments import moment_of
 from valmatch.printable import shown
 
@@ -39,11 +39,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 HOUR = timedelta(hours=1)
 
-DAY_ZERO = datetime(1899, 12, 30)
-"""From which on spreadsheets count days."""
-
-DIGITS = {8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
-"""Date-times that are written as one number, by its digits."""
+ALLOWED = f"{HOURS}, seconds or milliseconds since 1970, or date-times such as 2026-03-07T18:30"
 
 SPRING = timedelta(hours=2)
 """More than a clock goes back when daylight saving ends."""
@@ -96,7 +92,7 @@ class LogClock:
             )
         kind = DATES if number is None else _kind(number)
         if number is not None and (kind == HOURS or not self._kind):
-            _check_digits(row, column, number)
+            check_digits(row, column, number, ALLOWED)
         if kind != (self._kind or kind):
             what = f"{shown(text)} (allowed: {self._kind}, as in the rows above)"
             raise row.wrong(column, what, f"not {self._kind}")
@@ -186,14 +182,8 @@ class LogClock:
         InputError
             Naming its first row.
         """
-        if self.dated or not like_serial_days(hours):
-            return
-        day = (DAY_ZERO + float(hours[0]) * timedelta(days=1)).isoformat(" ", "minutes")
-        raise first.wrong(
-            column,
-            f"{shown(first.cells[column])} looks like {day}, as spreadsheets count days (allowed:"
-            f" {HOURS}, or date-times such as 2026-03-07T18:30:00+01:00)",
-        )
+        if not self.dated:
+            check_serial_days(first, column, hours, ALLOWED)
 
     def _offset(self) -> tzinfo:
         offset = self._first.utcoffset() if self._first else None
@@ -210,22 +200,3 @@ def _kind(number: float) -> str:
 def _since_1970(number: float, kind: str) -> datetime:
     unit = timedelta(milliseconds=1) if kind == MILLISECONDS else timedelta(seconds=1)
     return EPOCH + number * unit
-
-
-def _check_digits(row: Row, column: str, number: float) -> None:
-    """Refuse a number that is the digits of a date, such as 20260301."""
-    digits = str(int(number)) if number.is_integer() else ""
-    try:
-        found = datetime.strptime(digits, DIGITS.get(len(digits), "%"))
-    except ValueError:
-        return
-    # Ten digits are also seconds since 1970, of the years from 2033 on.
-    if not (2000 if len(digits) == 10 else 1970) <= found.year < 2100:
-        return
-    meant = found.isoformat(" ", "minutes").removesuffix(" 00:00")
-    raise row.wrong(
-        column,
-        f"{shown(row.cells[column].strip())} looks like the date {meant} (allowed: {HOURS},"
-        f" seconds or milliseconds since 1970, or date-times such as {found.isoformat()})",
-        "digits of a date",
-    )

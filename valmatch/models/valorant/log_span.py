@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LONGEST", "YEAR", "far_rows", "like_serial_days", "span_remarks"]
+__all__ = ["LONGEST", "YEAR", "far_rows", "span_remarks"]
 
 Floats = NDArray[np.float64]
 
@@ -22,9 +22,6 @@ LONG, LATE = 3, 10
 
 GAP = 30
 """Days without any arrival that are remarked upon."""
-
-SERIAL_DAYS = (36_526.0, 73_050.0)
-"""What spreadsheets call the days from 2000 to 2099."""
 
 
 def far_rows(hours: Floats) -> list[int]:
@@ -41,13 +38,6 @@ def far_rows(hours: Floats) -> list[int]:
         return []
     middle = np.partition(hours, (hours.size - 1) // 2)[(hours.size - 1) // 2]
     return [int(row) for row in np.flatnonzero(np.abs(hours - middle) > LONGEST * YEAR / 2.0)]
-
-
-def like_serial_days(hours: Floats) -> bool:
-    """Return whether hours look like the days of a spreadsheet: 45292.5 is noon of 2024-01-01."""
-    low, high = SERIAL_DAYS
-    within = bool((hours >= low).all() and (hours < high).all())
-    return within and bool(np.ptp(hours) * DAY <= LONGEST * YEAR)
 
 
 def span_remarks(hours: Floats) -> Iterator[str]:
