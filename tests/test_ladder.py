@@ -26,6 +26,7 @@ from valmatch.model import Record, Table
 from valmatch.models.ladder import sources
 from valmatch.models.ladder.factors import LadderFactors
 from valmatch.models.ladder.model import MEASURES, SCALES, LadderModel
+from valmatch.models.ladder.population import draw_population
 from valmatch.simulator import build, record, run
 from valmatch.streams import Streams
 
@@ -256,3 +257,10 @@ def test_the_log_closes_the_circle(
     theirs = ratings_in(tmp_path / "rated" / "ratings.csv", rating)
     assert len(theirs) > 30
     assert all(mine[player] == pytest.approx(value, abs=1e-9) for player, value in theirs.items())
+
+
+def test_activities_that_hardly_vary_are_the_same() -> None:
+    place = Streams(1).place(0)
+    for cv in (0.0, 1e-300, 1e-160):
+        found = draw_population(3, 24.0, 2.0, (0.0, 0.0, 1.0), (0.0, 0.0), cv, place)
+        assert (found.activities == 1.0).all()

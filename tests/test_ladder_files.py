@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import math
 from pathlib import Path
 
@@ -374,3 +375,28 @@ def test_bad_skills_are_refused_in_one_line(text: str, message: str) -> None:
 def test_files_that_are_no_text_are_refused() -> None:
     Path("r.csv").write_bytes(b"player,skill\n\xff,1\n")
     assert refused("skills=r.csv") == "r.csv: cannot be read: not a text file in UTF-8"
+
+
+def test_files_may_be_packed_and_have_other_separators() -> None:
+    expected = played("arrivals=s.csv", "skills=r.csv")["tickets"]["queued_hours"].tolist()
+    for separator in (";", "\t", "|"):
+        Path("s.csv").write_text(SESSIONS.replace(",", separator))
+        Path("r.csv").write_bytes(gzip.compress(SKILLS.replace(",", separator).encode()))
+        found = played("arrivals=s.csv", "skills=r.csv")["tickets"]["queued_hours"].tolist()
+        assert found == expected
+    Path("r.csv").write_bytes(b"PAR1....")
+    assert "r.csv: cannot be read: it is a Parquet file" in refused("skills=r.csv")
+
+
+@pytest.mark.parametrize(
+    ("times", "what"),
+    [
+        (("20260301", "20260302"), "s.csv:2: time: '20260301' looks like the date 2026-03-01 ("),
+        (("45292.5", "45293"), "s.csv:2: time: '45292.5' looks like 2024-01-01 12:00, as spread"),
+    ],
+)
+def test_dates_that_look_like_hours_are_named(times: tuple[str, str], what: str) -> None:
+    Path("s.csv").write_text("player,time\n" + "".join(f"ann,{time}\n" for time in times))
+    found = refused("arrivals=s.csv")
+    assert found.startswith(what)
+    assert "(allowed: hours since the start of the run)" in found

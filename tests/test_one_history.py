@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -93,3 +94,79 @@ def test_optimize_says_that_no_point_is_feasible_on_the_log(config: Path) -> Non
     why = json.loads(made.out)["why"]
     assert why.startswith("no feasible point was found on this log: the least wait_p95 is")
     assert "interval" not in why
+
+
+@pytest.fixture
+def days(config: Path) -> Path:
+    """Return a config with a log of three days."""
+    rows = [f"{k / 4},{1500 + 37 * k % 400}\n" for k in range(280)]
+    (config.parent / "log.csv").write_text("arrival_hours,rating\n" + "".join(rows))
+    return config
+
+
+def compared(*arguments: object) -> dict[str, Any]:
+    made = valmatch("compare", *arguments, "--json")
+    assert made.code == 0, made.err
+    return dict(json.loads(made.out))
+
+
+RESAMPLED = ("--set", "log.resample=block", "--set", "log.block_hours=12", "-n", 5)
+
+
+def test_how_a_log_is_read_holds_for_both_sides(days: Path, tmp_path: Path) -> None:
+    found = compared(days, *RESAMPLED, "--set", "team_diff=100")
+    assert list(found["changed"]) == ["team_diff"]
+    assert found["a"]["sampling"] == found["b"]["sampling"]
+    assert "no_interval" not in found
+    assert found["differences"]["avg_team_diff"]["ci_low"] is not None
+    other = tmp_path / "other.csv"
+    other.write_text("arrival_hours,rating\n1,1\n2,2\n3,3\n4,4\n")
+    found = compared(days, "--set", f"arrivals={other}", "--set", "team_diff=100")
+    assert list(found["changed"]) == ["team_diff"]
+    assert found["differences"]["n_players"]["mean_a"] == 4.0
+    spelt = ("factors.log.resample=block", "log={resample: block, block_hours: 12}")
+    for one in spelt:
+        found = compared(days, "--set", one, "--set", "team_diff=100", *RESAMPLED[2:])
+        assert list(found["changed"]) == ["team_diff"]
+
+
+def test_a_variant_reads_a_log_in_another_way(days: Path) -> None:
+    found = compared(days, *RESAMPLED, "--variant", "log.block_hours=24")
+    assert found["changed"] == {"log.block_hours": {"a": 12, "b": 24}}
+    assert found["no_interval"] == (
+        "replications are not samples of the same (A: on resamples of this log, by blocks of 12"
+        " hours; B: on resamples of this log, by blocks of 24 hours)"
+    )
+    found = compared(days, "--variant", "team_diff=100")
+    assert found["changed"] == {"team_diff": {"a": 400.0, "b": 100.0}}
+    none = valmatch("compare", days, *RESAMPLED)
+    assert none.code == 2
+    assert "nothing to compare with" in none.err
+    assert "what is read, and how, holds for both" in none.err
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        (["compare", "mine.yaml", "--set", "team_diff=50"], "every replication is the same; log."),
+        (["compare", "mine.yaml", "valorant", "-n", 3], "(A: on this log; B: independent)"),
+        (["compare", "mine.yaml", *RESAMPLED[:4], "--set", "team_diff=50", "-n", 2], "fewer than"),
+        (["compare", "smoke", "--set", "team_diff=50", "-n", 1], "one replication only"),
+        (
+            ["compare", "smoke", "--variant", "team_diff=50", "--variant", "team_diff=9", "-n", 1],
+            "one replication only",
+        ),
+        (["replicate", "mine.yaml"], "every replication is the same; log.resample=block"),
+        (["replicate", "smoke", "-n", 1], "one replication only"),
+    ],
+)
+def test_an_empty_interval_has_its_reason(
+    command: list[object], reason: str, days: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(days.parent)
+    made = valmatch(*command)
+    said = " ".join(made.out.split())
+    assert "no interval: " in said
+    assert reason in said
+    more = [*command, "-n", 5] if "smoke" in command else ["replicate", "mine.yaml", *RESAMPLED]
+    assert "no interval" not in valmatch(*more).out

@@ -265,3 +265,31 @@ def test_joint_matching_without_tolerance_is_remarked() -> None:
     rules = ["matching=joint", "team_diff=0", "team_slack=0"]
     assert any("has to prove" in line for line in load("valorant", rules).warnings)
     assert not load("valorant", rules[1:]).warnings
+
+
+@pytest.mark.parametrize(
+    ("factors", "key"),
+    [
+        ({"mean_matrix": (1.7e308, 1, 50)}, "mean_matrix"),
+        ({"mean_matrix": (1200, 1, 1e13)}, "mean_matrix"),
+        ({"multiplier_matrix": (1e308, 1, 1)}, "multiplier_matrix"),
+        ({"multiplier_matrix": (-1e300, 1e300, 1)}, "multiplier_matrix"),
+        ({"multiplier_matrix": (1, 1, -1e308)}, "multiplier_matrix"),
+        ({"cov_matrix": ((1e300, 0, 0), (0, 1, 0), (0, 0, 1))}, "cov_matrix"),
+        ({"rating_quantiles": ((0.1, -1e308), (0.9, 1e308))}, "rating_quantiles"),
+    ],
+)
+def test_factors_that_give_infinite_ratings_are_refused(
+    factors: dict[str, object], key: str
+) -> None:
+    with pytest.raises(ValidationError) as info:
+        ValorantFactors.model_validate(factors)
+    (error,) = info.value.errors()
+    assert error["ctx"]["at"][0] == key
+    assert "players would have numbers of about" in error["msg"]
+    assert "(at most 1e+12)" in error["msg"]
+
+
+def test_large_ratings_are_ratings() -> None:
+    assert ValorantFactors.model_validate({"multiplier_matrix": (1e6, 1, 1)})
+    assert ValorantFactors.model_validate({"rating_quantiles": ((0.1, 0), (0.9, 1e9))})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError, option
@@ -43,11 +43,12 @@ def list_responses(
     if isinstance(source, str) and source in MODELS:
         source = {"model": source}
     config = load(source, overrides, levels)
-    groups: Sequence[str] = getattr(load_model(config.model), "measures", ())
-    found: dict[str, Listed] = {}
-    for group in ("", *groups):
-        more = [("measure", f"factors.measure=[{group}]")] if group else []
-        for one in build(load(source, overrides, [*levels, *more])).responses:
+    model: Any = load_model(config.model)
+    fixed = getattr(model, "responses", None)
+    found = {one.name: Listed(one, "") for one in (fixed or build(config).responses)}
+    # What a model offers is no matter of its files: a log may be too small for all of it at once.
+    for group in getattr(model, "measures", ()):
+        for one in model.further(config.factors.model_copy(update={"measure": (group,)})):
             found.setdefault(one.name, Listed(one, group))
     return list(found.values())
 

@@ -14,6 +14,7 @@ from valmatch.cli.console import detail, load_config, progress, show, warn
 from valmatch.cli.log_options import (
     Columns,
     LogSeparator,
+    MaxBadRows,
     SkipBadRows,
     SortRows,
     log_levels,
@@ -67,7 +68,8 @@ def compare(
         list[str],
         typer.Option(
             metavar="KEY=VALUE,...",
-            help="Compare A with these values; repeated, one more variant each.",
+            help="Compare A with these values, of log.* and arrivals, too; repeated, one more"
+            " variant each.",
         ),
     ] = [],  # noqa: B006
     n: Annotated[
@@ -89,6 +91,7 @@ def compare(
     columns: Columns = "",
     separator: LogSeparator = None,
     skip_bad_rows: SkipBadRows = False,
+    max_bad_rows: MaxBadRows = None,
     sort_rows: SortRows = False,
     responses: Chosen = "",
     out: Out = None,
@@ -100,10 +103,11 @@ def compare(
 ) -> None:
     """Compare systems under common random numbers: paired differences B - A, also C - A and so on.
 
-    With one config, B is that config changed by --set; with several, or with --variant, --set
-    changes all of them. Of several variants the intervals of each response hold together. Folders
-    of `replicate` are compared without simulating anything, and two of `rate`, of one log, by how
-    well they predicted the games that both have.
+    With one config, B is that config changed by --set, but what is read, and how (arrivals, skills,
+    log.*), holds for both; with several, or with --variant, --set changes all of them. Of several
+    variants the intervals of each response hold together. Folders of `replicate` are compared
+    without simulating anything, and two of `rate`, of one log, by how well they predicted the games
+    that both have.
     """
     from valmatch.experiments.compare import compare as compare_two
     from valmatch.experiments.compare_variants import compare_variants
@@ -121,7 +125,7 @@ def compare(
             return
         found = _of_folders(a, others, level)
     else:
-        log = log_levels(columns, separator, skip_bad_rows, sort_rows)
+        log = log_levels(columns, separator, skip_bad_rows, max_bad_rows, sort_rows)
         log = measure_levels(responses, others[0] if others else a, overrides, log)
         sides = _sides(a, others, variant, overrides, log)
         given = sides[0].replicate
@@ -157,17 +161,22 @@ def _sides(
 ) -> list[Config]:
     """Return A and what it is compared with."""
     if not (others or variant):
-        if not overrides:
-            what = "give a second config or --set, or several --variant"
+        reading = [one for one in overrides if _says_what_is_read(one)]
+        if len(reading) == len(overrides):
+            of_both = ": what is read, and how, holds for both" if reading else ""
+            what = f"give a second config, --variant, or --set of something else{of_both}"
             raise InputError(f"compare {a}: nothing to compare with; {what}")
-        return [load_config(a, [], log), load_config(a, overrides, log)]
-    if not others and len(variant) == 1:
-        raise InputError(
-            f"--variant {shortened(variant[0])}: a single variant (--set compares one; give a"
-            " second --variant to compare several)"
-        )
+        return [load_config(a, reading, log), load_config(a, overrides, log)]
     configs = [load_config(one, overrides, log) for one in (a, *others)]
     return configs + [load_config(a, overrides, [*log, *_levels(one)]) for one in variant]
+
+
+def _says_what_is_read(override: str) -> bool:
+    """Return whether an override names a file or says how one is read: no rule to be compared."""
+    from valmatch.config.checking import FILES
+
+    key = override.partition("=")[0].strip()
+    return key in FILES or key.removeprefix("factors.").partition(".")[0] == "log"
 
 
 def _levels(variant: str) -> list[tuple[str, str]]:

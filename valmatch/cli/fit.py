@@ -13,6 +13,7 @@ from valmatch.cli.console import warn
 from valmatch.cli.log_options import (
     Columns,
     LogSeparator,
+    MaxBadRows,
     SkipBadRows,
     SortRows,
     log_levels,
@@ -29,6 +30,7 @@ def fit(
     columns: Columns = "",
     separator: LogSeparator = None,
     skip_bad_rows: SkipBadRows = False,
+    max_bad_rows: MaxBadRows = None,
     sort_rows: SortRows = False,
     overrides: Overrides = [],  # noqa: B006
 ) -> None:
@@ -45,7 +47,7 @@ def fit(
     from valmatch.models.valorant.queue_log import read_queue_log
 
     given = [f"arrivals={json.dumps(str(log))}", *overrides]
-    levels = log_levels(columns, separator, skip_bad_rows, sort_rows)
+    levels = log_levels(columns, separator, skip_bad_rows, max_bad_rows, sort_rows)
     factors = load({"model": "valorant"}, given, levels).factors
     assert isinstance(factors, ValorantFactors)
     found = read_queue_log(log, factors.log, factors.multiplier_matrix, None)

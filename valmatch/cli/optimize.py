@@ -12,6 +12,7 @@ from valmatch.cli.console import detail, info, load_config, progress, show, titl
 from valmatch.cli.log_options import (
     Columns,
     LogSeparator,
+    MaxBadRows,
     SkipBadRows,
     SortRows,
     log_levels,
@@ -102,6 +103,7 @@ def optimize(
     columns: Columns = "",
     separator: LogSeparator = None,
     skip_bad_rows: SkipBadRows = False,
+    max_bad_rows: MaxBadRows = None,
     sort_rows: SortRows = False,
     out: Out = None,
     resume: Resume = False,
@@ -127,7 +129,7 @@ def optimize(
     from valmatch.optimization.solvers.registry import AUTO, labelled
 
     check_resume(resume, out)
-    log = log_levels(columns, separator, skip_bad_rows, sort_rows)
+    log = log_levels(columns, separator, skip_bad_rows, max_bad_rows, sort_rows)
     settings = load_config(config, overrides, log)
     name_options(
         settings,

@@ -150,6 +150,7 @@ FLAGS = {
     "formats": "--format",
     "games": "GAMES.csv",
     "log.columns": "--columns",
+    "log.max_bad_rows": "--max-bad-rows",
     "log.separator": "--separator",
     "log.skip_bad_rows": "--skip-bad-rows",
     "log.sort": "--sort-rows",

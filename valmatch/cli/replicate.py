@@ -14,6 +14,7 @@ from valmatch.cli.console import detail, info, load_config, name_of, progress, s
 from valmatch.cli.log_options import (
     Columns,
     LogSeparator,
+    MaxBadRows,
     SkipBadRows,
     SortRows,
     log_levels,
@@ -116,6 +117,7 @@ def replicate(
     columns: Columns = "",
     separator: LogSeparator = None,
     skip_bad_rows: SkipBadRows = False,
+    max_bad_rows: MaxBadRows = None,
     sort_rows: SortRows = False,
     responses: Chosen = "",
     out: Out = None,
@@ -138,7 +140,7 @@ def replicate(
     from valmatch.statistics.precision import LEAST
 
     check_resume(resume, out)
-    log = log_levels(columns, separator, skip_bad_rows, sort_rows)
+    log = log_levels(columns, separator, skip_bad_rows, max_bad_rows, sort_rows)
     log = measure_levels(responses, config, overrides, log)
     settings = load_config(config, overrides, log)
     name_options(

@@ -35,9 +35,9 @@ def measure_levels(
     from valmatch.config.loading import load
     from valmatch.response_list import groups_of
 
-    groups = groups_of(names_of(chosen), source, overrides, levels)
-    factors = load(source, overrides, levels).factors
-    if factor_at(type(factors), ["measure"]) is not None:
-        groups = list(dict.fromkeys([*getattr(factors, "measure", ()), *groups]))
+    config = load(source, overrides, levels)
+    groups = groups_of(names_of(chosen), config)
+    if factor_at(type(config.factors), ["measure"]) is not None:
+        groups = list(dict.fromkeys([*getattr(config.factors, "measure", ()), *groups]))
     asked = [("--responses", f"factors.measure=[{', '.join(groups)}]")] if groups else []
     return [*levels, *asked]

@@ -10,6 +10,7 @@ from valmatch.cli.console import load_config, show, title_of, warn
 from valmatch.cli.log_options import (
     Columns,
     LogSeparator,
+    MaxBadRows,
     SkipBadRows,
     SortRows,
     log_levels,
@@ -48,6 +49,7 @@ def simulate(
     columns: Columns = "",
     separator: LogSeparator = None,
     skip_bad_rows: SkipBadRows = False,
+    max_bad_rows: MaxBadRows = None,
     sort_rows: SortRows = False,
     responses: Chosen = "",
     out: Out = None,
@@ -60,7 +62,7 @@ def simulate(
     Replication K is row K of `valmatch replicate` with the same config and seed.
     """
     warn_in_job_array("simulate")
-    log = log_levels(columns, separator, skip_bad_rows, sort_rows)
+    log = log_levels(columns, separator, skip_bad_rows, max_bad_rows, sort_rows)
     log = measure_levels(responses, config, overrides, log)
     settings = load_config(config, overrides, log)
     if settings.factors.brief() and not settings.files:

@@ -173,6 +173,7 @@ def show_replications(header: str, result: Replications, chosen: Collection[str]
         if _listed(response, chosen):
             _row(table, response.name, *cells, response.unit)
     _print(header, table)
+    _show_no_interval(result.sampling.no_interval(len(result.indices)))
     if not chosen:
         _show_parts(result.responses, [("", means), ("±", halves)])
     _show_differences(result)
@@ -268,6 +269,7 @@ def show_comparison(found: Comparison, chosen: Collection[str] = ()) -> None:
         if not chosen or response.name in chosen:
             _row(table, response.name, *cells, response.unit)
     _print(f"seed {found.a.seed}, {found.n:,} common replications", table, repeated=1)
+    _show_no_interval(found.no_interval)
 
 
 def show_variants(found: ComparedVariants, chosen: Collection[str] = ()) -> None:
@@ -290,6 +292,13 @@ def show_variants(found: ComparedVariants, chosen: Collection[str] = ()) -> None
     said = f"; ±: {found.intervals}" if found.intervals else ""
     header = f"seed {found.base.seed}, {found.n:,} common replications{said}"
     _print(textwrap.fill(header, WIDTH), table, repeated=1)
+    _show_no_interval(found.no_interval)
+
+
+def _show_no_interval(reason: str) -> None:
+    """Say why there are no intervals, where there are none."""
+    if reason:
+        print(textwrap.fill(f"no interval: {reason}", WIDTH))
 
 
 def _show_changes(changed: Sequence[Change]) -> None:

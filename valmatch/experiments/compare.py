@@ -24,6 +24,7 @@ from valmatch.experiments.side_runs import (
 )
 from valmatch.model import Response
 from valmatch.statistics.pairs import PairedDifference, paired
+from valmatch.statistics.sampling import no_difference_interval
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 
@@ -77,8 +78,14 @@ class Comparison(Result):
         """The responses that are compared."""
         return [one for one in self.a.responses if one.name in self.comparisons]
 
+    @property
+    def no_interval(self) -> str:
+        """Why differences have no interval; "" if they have one."""
+        return no_difference_interval({"A": self.a.sampling, "B": self.b.sampling}, self.n)
+
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
+        reason = {"no_interval": self.no_interval} if self.no_interval else {}
         return {
             "model": self.a.config.model,
             "a": said_of_side(self.a),
@@ -87,6 +94,7 @@ class Comparison(Result):
             "seed": self.a.seed,
             "confidence": self.confidence,
             "replications": self.n,
+            **reason,
             "differences": {
                 name: {
                     **one.difference.as_dict(),

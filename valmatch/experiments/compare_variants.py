@@ -29,6 +29,7 @@ from valmatch.experiments.side_runs import (
 from valmatch.model import Response
 from valmatch.printable import printable
 from valmatch.statistics.pairs import PairedDifference, paired
+from valmatch.statistics.sampling import no_difference_interval
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 
@@ -112,6 +113,15 @@ class ComparedVariants(Result):
         )
 
     @property
+    def no_interval(self) -> str:
+        """Why differences of some variant have no interval; "" if all have one."""
+        for one in self.variants:
+            samplings = {BASE.upper(): self.base.sampling, one.name.upper(): one.run.sampling}
+            if reason := no_difference_interval(samplings, self.n):
+                return reason
+        return ""
+
+    @property
     def title(self) -> str:
         """What was compared, in one line."""
         ids = ", ".join(config_id(one.run.config) for one in self.variants)
@@ -133,11 +143,13 @@ class ComparedVariants(Result):
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
+        reason = {"no_interval": self.no_interval} if self.no_interval else {}
         return {
             "model": self.base.config.model,
             BASE: said_of_side(self.base),
             "seed": self.base.seed,
             "replications": self.n,
+            **reason,
             "confidence": self.confidence,
             "simultaneous": {
                 "method": "bonferroni",

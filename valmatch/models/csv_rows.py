@@ -3,16 +3,38 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from valmatch.config.input_files import MAX_FILE
 from valmatch.config.numerals import real_number
 from valmatch.csv_dialect import SEPARATORS
 from valmatch.errors import InputError
 from valmatch.printable import shown
+from valmatch.text_files import open_text, other_separator
 
-__all__ = ["Row", "other_separator", "read_rows"]
+__all__ = ["WIDTH", "Row", "RowError", "read_rows"]
+
+WIDTH = "number of cells"
+"""What is wrong with a row that has too many cells or too few."""
+
+
+class RowError(InputError):
+    """A row that cannot be used.
+
+    Attributes
+    ----------
+    kind : str
+        What is wrong, in the same words for all such rows.
+    """
+
+    def __init__(self, *lines: str, kind: str = "") -> None:
+        super().__init__(*lines)
+        self.kind = kind
 
 
 class Row(NamedTuple):
@@ -22,9 +44,10 @@ class Row(NamedTuple):
     line: int
     cells: Mapping[str, str]
 
-    def wrong(self, column: str, what: str) -> InputError:
-        """Return the error that a cell is wrong."""
-        return InputError(f"{self.path}:{self.line}: {column}: {what}")
+    def wrong(self, column: str, what: str, kind: str = "") -> RowError:
+        """Return the error that a cell is wrong, in a way that may have a name."""
+        kind = f"{column} ({kind})" if kind else column
+        return RowError(f"{self.path}:{self.line}: {column}: {what}", kind=kind)
 
     def number(self, column: str, of: str = "") -> float:
         """Return a finite number, or say that a cell is not one `of` what it is to be."""
@@ -36,26 +59,26 @@ class Row(NamedTuple):
         return value
 
 
-def _raise(error: InputError) -> None:
+def _raise(error: RowError) -> None:
     raise error
 
 
 def read_rows(
     path: Path,
     choose: Callable[[list[str]], Iterable[str]],
-    separator: str = ",",
-    wrong: Callable[[InputError], None] = _raise,
+    separator: str | None = None,
+    wrong: Callable[[RowError], None] = _raise,
 ) -> Iterator[Row]:
     """Yield the rows of a CSV file below its header, but blank lines.
 
     Parameters
     ----------
     path : Path
-        The file.
+        The file, which gzip may have packed.
     choose : callable
         Returns the columns to read, given all that there are; raises InputError without them.
-    separator : str
-        What stands between cells.
+    separator : str or None
+        What stands between cells; None for what divides the header, first of all commas.
     wrong : callable
         Called with what is wrong with a row that has too many cells or too few; it is left out
         unless that raises.
@@ -66,34 +89,34 @@ def read_rows(
         Naming the place of the first thing that is wrong.
     """
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file, strict=True, delimiter=separator)
-            header = [name.strip() for name in next(reader, [])]
+        with closing(open_text(path, MAX_FILE)) as packed:
+            file = io.TextIOWrapper(packed, encoding="utf-8-sig", newline="")
+            first = file.readline()
+            rows = csv.reader(
+                chain([first], file), strict=True, delimiter=separator or _separator(first)
+            )
+            header = [name.strip() for name in next(rows, [])]
             columns = {name: header.index(name) for name in choose(header)}
             for name in columns:
                 if header.count(name) > 1:
                     raise InputError(f"{path}:1: column {name} appears twice")
-            for row in reader:
+            for row in rows:
+                line = rows.line_num
                 if not row:
                     continue
                 if len(row) != len(header):
-                    place = f"{path}:{reader.line_num}"
-                    wrong(InputError(f"{place}: {len(row)} cells (the header has {len(header)})"))
+                    what = f"{len(row)} cells (the header has {len(header)})"
+                    wrong(RowError(f"{path}:{line}: {what}", kind=WIDTH))
                     continue
-                cells = {name: row[k] for name, k in columns.items()}
-                yield Row(path, reader.line_num, cells)
+                yield Row(path, line, {name: row[k] for name, k in columns.items()})
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: cannot be read: not a text file in UTF-8") from None
     except csv.Error as error:
-        raise InputError(f"{path}:{reader.line_num}: cannot be read: {error}") from None
+        raise InputError(f"{path}:{rows.line_num}: cannot be read: {error}") from None
 
 
-def other_separator(header: Sequence[str], separator: str) -> str:
-    """Return the name of what separates cells instead, "" if nothing else seems to."""
-    if len(header) != 1:
-        return ""
-    others = {name: header[0].count(one) for name, one in SEPARATORS.items() if one != separator}
-    best = max(others, key=others.__getitem__)
-    return best if others[best] else ""
+def _separator(header: str) -> str:
+    """Return what divides a header that has no comma; a comma if nothing does."""
+    return "," if "," in header else SEPARATORS[other_separator([header], ",") or "comma"]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from valmatch.statistics.estimates import Estimate, estimate, t_quantile
 from valmatch.statistics.moving_blocks import widening
 
-__all__ = ["INDEPENDENT", "OneHistory", "Resampled", "Sampling"]
+__all__ = ["INDEPENDENT", "OneHistory", "Resampled", "Sampling", "no_difference_interval"]
 
 Floats = NDArray[np.float64]
 
@@ -38,6 +38,16 @@ class Sampling:
         """What ``summary.json`` says of how intervals are made; {} if nothing."""
         return {}
 
+    def no_interval(self, n: int) -> str:
+        """Return why `n` replications give no interval; "" if they do."""
+        return "" if n > 1 else "there is one replication only"
+
+    def described(self) -> str:
+        """Return what the replications are, in a few words."""
+        hours = self.facts.get("block_hours")
+        blocks = f", by blocks of {hours} hours" if hours else ""
+        return f"{self.of or 'independent'}{blocks}"
+
     def estimate(
         self, values: Floats, confidence: float, replications: Sequence[int] = ()
     ) -> Estimate:
@@ -61,6 +71,10 @@ class OneHistory(Sampling):
 
     of: str = "on this log"
     fixed: str = "every replication is the same: there is no interval to narrow"
+
+    def no_interval(self, n: int) -> str:
+        """Return why there is none."""
+        return "every replication is the same; log.resample=block makes resamples of a log"
 
     def estimate(
         self, values: Floats, confidence: float, replications: Sequence[int] = ()
@@ -93,6 +107,10 @@ class Resampled(Sampling):
     candidates: float = math.inf
     degrees: float = math.inf
     block_hours: int | None = None
+
+    def no_interval(self, n: int) -> str:
+        """Return why `n` replications give no interval; "" if they do."""
+        return "" if n > 2 else "there are fewer than two resamples of the log"
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -139,3 +157,20 @@ class Resampled(Sampling):
 
 
 INDEPENDENT = Sampling()
+
+
+def no_difference_interval(samplings: Mapping[str, Sampling], n: int) -> str:
+    """Return why differences between systems have no interval; "" if they have.
+
+    Parameters
+    ----------
+    samplings : mapping of str to Sampling
+        What the replications of each are samples of, by what the systems are called.
+    n : int
+        Replications that all have.
+    """
+    first, *others = samplings.values()
+    if all(one == first for one in others):
+        return first.no_interval(n)
+    said = "; ".join(f"{name}: {one.described()}" for name, one in samplings.items())
+    return f"replications are not samples of the same ({said})"

@@ -14,6 +14,7 @@ from valmatch.errors import InputError
 from valmatch.models.csv_rows import Row, read_rows
 from valmatch.models.ladder.factors import MAX_PLAYERS, MAX_STARTS, LadderFactors
 from valmatch.models.ladder.loop import NO_SESSIONS, Sessions
+from valmatch.models.number_dates import check_digits, check_serial_days
 from valmatch.printable import shown
 
 __all__ = ["Given", "newcomer_names", "players_at_start", "read_files", "remarks"]
@@ -28,6 +29,8 @@ MAX_NAME = 100
 
 SKILL, TIME = ("skill", "rating"), ("arrival_hours", "time")
 """Columns besides player; the second counts where there is no first."""
+
+HOURS = "hours since the start of the run"
 
 UNUSED = {
     "skills": ("population.skill_mean",),
@@ -179,19 +182,24 @@ def _starts(
     players: list[int] = []
     times: list[float] = []
     lines: list[int] = []
+    first: Row | None = None
     what = "session starts have the columns player, and arrival_hours or time"
     for row in read_rows(path, lambda header: _columns(path, header, TIME, what)):
         name, (_, column) = _name(row), row.cells
         if skills is not None and name not in numbers:
             raise row.wrong("player", f"{shown(name)} is not among the players of {skills}")
-        hours = row.number(column, " of hours since the start of the run")
+        hours = row.number(column, f" of {HOURS}")
+        check_digits(row, column, hours, HOURS)
         if hours < 0:
             raise row.wrong(column, f"{hours!r} is negative (allowed: hours >= 0)")
         players.append(numbers.setdefault(name, len(numbers)))
         times.append(hours)
         lines.append(row.line)
+        first = first or row
     _check_count(path, lines and numbers)
     who, when = np.array(players, np.int64), np.array(times)
+    if first is not None:
+        check_serial_days(first, [*first.cells][1], when, HOURS)
     order = np.lexsort((when, who))
     _check_places(path, list(numbers), who, when, lines, order)
     return who[order], when[order]

@@ -17,6 +17,9 @@ __all__ = ["Population", "draw_population"]
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
 
+SAME = 1e-150
+"""A coefficient of variation whose square may be no number: all activities are the same."""
+
 
 class Population(NamedTuple):
     """The players of a replication, in order of their numbers.
@@ -69,7 +72,7 @@ def draw_population(
     skills = np.where(newcomers, newcomers_mean, mean) + std * ndtri(_uniforms(SKILL, n, place))
     share, smurfs_skill = smurfs
     skills[newcomers & (_uniforms(SMURF, n, place) < share)] = smurfs_skill
-    if activity_cv == 0.0:
+    if activity_cv < SAME:
         return Population(skills, np.ones(n), joining)
     square = activity_cv * activity_cv
     activities = square * gammaincinv(1.0 / square, _uniforms(ACTIVITY, n, place))

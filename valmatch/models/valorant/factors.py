@@ -48,11 +48,14 @@ MIN_ACCEPTANCE = 1e-3
 MAX_PLAYERS = 1e9
 """Most expected arrivals in one replication; more is a slip of the pen."""
 
+MAX_RATING = 1e12
+"""Largest rating that arrivals may be drawn with, about; more is a slip of the pen."""
+
 MAX_COUNTED = 10_000_000
 """Most arrivals where their number is given: all of them are in memory."""
 
 MAX_HOURS = 1e9
-"""Longest time that they may be expected to take; more is a slip of the pen."""
+"""Longest time that a run may be expected to take; more is a slip of the pen."""
 
 BRIEF = 1000
 """Most expected arrivals in a replication that plain Python is quick enough for."""
@@ -246,6 +249,8 @@ class ValorantFactors(Factors):
     def _arrivals_within(cls, horizon: float | None, info: ValidationInfo) -> float | None:
         """Check the horizon against the hourly rates that random arrivals need."""
         rates = info.data.get("poisson_rate")
+        if horizon is not None and horizon > MAX_HOURS:
+            raise refuse(f"{plain_number(horizon)} is too large (allowed: at most {MAX_HOURS:.0e})")
         if _trace(info) or rates is None or "num_players" not in info.data:
             return horizon
         if info.data["num_players"] is not None:
@@ -299,6 +304,13 @@ class ValorantFactors(Factors):
             shown = ", ".join(map(plain_number, bands))
             raise refuse(f"[{shown}] (allowed: ascending quantiles, the first 0, the last 1)")
         return bands
+
+    @model_validator(mode="after")
+    def _moderate_ratings(self, info: ValidationInfo) -> ValorantFactors:
+        """Refuse factors that would draw ratings whose sums overflow."""
+        if not _trace(info):
+            _check_ratings(self)
+        return self
 
     @model_validator(mode="after")
     def _log_is_there(self, info: ValidationInfo) -> ValorantFactors:
@@ -385,6 +397,26 @@ def _check_counted(horizon: float | None, factors: dict[str, Any]) -> None:
             "rate_multiplier",
             "poisson_rate",
         )
+
+
+def _check_ratings(factors: ValorantFactors) -> None:
+    """Raise if ratings would be beyond `MAX_RATING`: one by the means and six deviations."""
+    if factors.rating_quantiles is not None:
+        sizes = {"rating_quantiles": max(abs(value) for _, value in factors.rating_quantiles)}
+    else:
+        means = [abs(mean) for mean in factors.mean_matrix]
+        spreads = [6.0 * math.sqrt(row[k]) for k, row in enumerate(factors.cov_matrix)]
+        sizes = {"mean_matrix": max(means), "cov_matrix": max(spreads)}
+        # As large as signs may make it: terms do not cancel.
+        terms = zip(factors.multiplier_matrix, means, spreads, strict=True)
+        sizes["multiplier_matrix"] = sum(abs(m) * (mean + spread) for m, mean, spread in terms)
+    for key, largest in sizes.items():
+        if not largest <= MAX_RATING:
+            raise refuse(
+                f"players would have numbers of about {largest:.1e} (at most {MAX_RATING:.0e})",
+                key,
+                *sizes,
+            )
 
 
 def _check_covariance(matrix: Sequence[Sequence[float]]) -> None:

@@ -15,6 +15,9 @@ Floats = NDArray[np.float64]
 
 DAY = 24
 
+HOURS_AT_ONCE = 1 << 16
+"""Bounds the memory that is taken, whatever the horizon."""
+
 QUEUE = "avg_queue_length"
 """The first part of the names of these responses; the whole name of that of all hours."""
 
@@ -46,16 +49,32 @@ def measure_hours(came: Floats, left: Floats, horizon: float) -> Floats:
     horizon : float
         End of the run; of several days, the averages are over all.
     """
-    edges = np.append(np.arange(math.ceil(horizon), dtype=np.float64), horizon)
-    waited = np.diff(_since(edges, came) - _since(edges, left))
-    hour = np.arange(waited.size) % DAY
-    time = np.bincount(hour, np.diff(edges), DAY)
-    some = np.where(time > 0.0, time, math.nan)
-    return np.asarray(np.bincount(hour, waited, DAY) / some)
+    came, left = np.sort(came), np.sort(left)
+    sums = np.append(0.0, np.cumsum(came)), np.append(0.0, np.cumsum(left))
+    # In the days before the first player nobody waits.
+    days, last = int(min(came[:1].min(initial=horizon), horizon)) // DAY, math.ceil(horizon)
+    waited, time = np.zeros(DAY), np.full(DAY, float(days))
+    for start in range(DAY * days, last, HOURS_AT_ONCE):
+        edges = np.arange(start, min(start + HOURS_AT_ONCE, last) + 1, dtype=np.float64)
+        edges[-1] = min(edges[-1], horizon)
+        hour = np.arange(start, start + edges.size - 1) % DAY
+        # One after the other, so that all is the same however many hours there are at once.
+        np.add.at(
+            waited, hour, np.diff(_since(edges, came, sums[0]) - _since(edges, left, sums[1]))
+        )
+        np.add.at(time, hour, np.diff(edges))
+    return np.asarray(waited / np.where(time > 0.0, time, math.nan))
 
 
-def _since(hours: Floats, moments: Floats) -> Floats:
-    """Return the sum over all earlier moments of the time since then, at some hours."""
-    ordered = np.sort(moments)
-    count = np.searchsorted(ordered, hours)
-    return np.asarray(hours * count - np.append(0.0, np.cumsum(ordered))[count])
+def _since(hours: Floats, moments: Floats, sums: Floats) -> Floats:
+    """Return the sum over all earlier moments of the time since then, at some hours.
+
+    Parameters
+    ----------
+    hours : numpy.ndarray
+        The hours.
+    moments, sums : numpy.ndarray
+        Ascending, and the sums of the first 0, 1, 2, ... of them.
+    """
+    count = np.searchsorted(moments, hours)
+    return np.asarray(hours * count - sums[count])

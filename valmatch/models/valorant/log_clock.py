@@ -7,13 +7,19 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
+import numpy as np
+from numpy.typing import NDArray
+
 from valmatch.config.numerals import real_number
 from valmatch.errors import option
 from valmatch.models.csv_rows import Row
+from valmatch.models.number_dates import check_digits, check_serial_days
 from valmatch.moments import moment_of
 from valmatch.printable import shown
 
 __all__ = ["LogClock", "Time"]
+
+Floats = NDArray[np.float64]
 
 Time: TypeAlias = float | datetime
 """Hours, or a moment in UTC."""
@@ -31,6 +37,10 @@ LEAST_SECONDS, LEAST_MILLISECONDS = 1e8, 1e11
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
+HOUR = timedelta(hours=1)
+
+ALLOWED = f"{HOURS}, seconds or milliseconds since 1970, or date-times such as 2026-03-07T18:30"
+
 SPRING = timedelta(hours=2)
 """More than a clock goes back when daylight saving ends."""
 
@@ -42,7 +52,7 @@ class LogClock:
     ----------
     zone : str or None
         Whose midnights days begin with, and what date-times without a zone are read in; None: the
-        zone of the first row, UTC where it has none.
+        offset of the first row, UTC where it has none.
 
     Attributes
     ----------
@@ -68,7 +78,7 @@ class LogClock:
         Raises
         ------
         InputError
-            If it is none, or not of the kind or the zone of those before it.
+            If it is none, or not of the kind of those before it.
         """
         text = row.cells[column].strip()
         number = real_number(text)
@@ -81,36 +91,39 @@ class LogClock:
                 " 2026-03-07T18:30:00+01:00, or seconds or milliseconds since 1970)",
             )
         kind = DATES if number is None else _kind(number)
+        if number is not None and (kind == HOURS or not self._kind):
+            check_digits(row, column, number, ALLOWED)
         if kind != (self._kind or kind):
-            raise row.wrong(column, f"{shown(text)} (allowed: {self._kind}, as in the rows above)")
+            what = f"{shown(text)} (allowed: {self._kind}, as in the rows above)"
+            raise row.wrong(column, what, f"not {self._kind}")
         if number is not None and kind == HOURS:
-            self._kind = kind
             if number < 0:
-                raise row.wrong(column, f"{number!r} is negative (allowed: hours >= 0)")
+                what = f"{number!r} is negative (allowed: hours >= 0)"
+                raise row.wrong(column, what, "negative")
+            self._kind = kind
             return number
         try:
             found = self._utc(row, column, moment) if moment else _since_1970(number or 0.0, kind)
         except OverflowError:
-            raise row.wrong(column, f"{shown(text)} (allowed: years 1 to 9999)") from None
+            what = f"{shown(text)} (allowed: years 1 to 9999)"
+            raise row.wrong(column, what, "no year from 1 to 9999") from None
         self._kind = kind
         return found
 
     def _utc(self, row: Row, column: str, moment: datetime) -> datetime:
-        """Return a date-time in UTC, checked against the zone of the first."""
+        """Return a date-time in UTC; one without a zone is read in that of the log.
+
+        Offsets may differ, as they do in summer and winter: each says which moment it is.
+        """
         first = self._first = self._first or moment
-        if (moment.tzinfo is None) != (first.tzinfo is None):
+        if self._zone is None and (moment.tzinfo is None) != (first.tzinfo is None):
             has, others = ("no zone", "have one") if first.tzinfo else ("a zone", "have none")
             raise row.wrong(
                 column,
                 f"{shown(row.cells[column].strip())} has {has}, the rows above {others} (allowed:"
-                " one zone in all of a log)",
-            )
-        if self._zone is None and moment.utcoffset() != first.utcoffset():
-            raise row.wrong(
-                column,
-                f"{shown(row.cells[column].strip())} has another zone than the rows above (allowed:"
-                f" one zone in all of a log; {option('log.zone=Europe/Berlin')} takes all to that"
-                " zone)",
+                f" date-times all with or all without a zone; {option('log.zone=Europe/Berlin')}"
+                " says which zone those without are in)",
+                has,
             )
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=self._zone or UTC)
@@ -142,15 +155,35 @@ class LogClock:
             f"{shown(cell)} is before the row above; {sort} sorts the rows{back}",
         )
 
+    def since_any(self, times: Sequence[Time]) -> Floats:
+        """Return times as hours from whenever; at least one."""
+        if not self.dated:
+            return np.array(times, dtype=np.float64)
+        return np.array([(time - EPOCH) / HOUR for time in times])  # type: ignore[operator]
+
     def hours(self, times: Sequence[Time]) -> list[float]:
         """Return times as hours, of moments those from midnight before the first; at least one."""
         if not self.dated:
             return [float(time) for time in times]  # type: ignore[arg-type]
         moments = [time for time in times if isinstance(time, datetime)]
-        local = min(moments).astimezone(self._zone or self._offset())
+        try:
+            local = min(moments).astimezone(self._zone or self._offset())
+        except OverflowError:  # a midnight of the year 0
+            local = min(moments)
         self.midnight = local.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
-        start, hour = self.midnight.astimezone(UTC), timedelta(hours=1)
-        return [(moment - start) / hour for moment in moments]
+        start = self.midnight.astimezone(UTC)
+        return [(moment - start) / HOUR for moment in moments]
+
+    def check_hours(self, first: Row, column: str, hours: Floats) -> None:
+        """Refuse a log whose hours look like the days of a spreadsheet.
+
+        Raises
+        ------
+        InputError
+            Naming its first row.
+        """
+        if not self.dated:
+            check_serial_days(first, column, hours, ALLOWED)
 
     def _offset(self) -> tzinfo:
         offset = self._first.utcoffset() if self._first else None

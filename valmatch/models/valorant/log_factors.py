@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, Strict, ValidationInfo, field_validator
 
 from valmatch.csv_dialect import SEPARATORS
-from valmatch.fields import Factors, Flag, Whole, refuse
+from valmatch.fields import Factors, Flag, Real, Whole, refuse
 from valmatch.nearest import hint
 from valmatch.printable import shown
 
@@ -18,6 +18,8 @@ MEANINGS = ("arrival_hours", "rating", "elo", "kd", "wr", "player")
 
 Text = Annotated[str, Strict()]
 
+MAX_BAD_ROWS = 0.05
+"""Share of bad rows with which a log is not what it was taken for."""
 
 _FORMER_DEFAULT = 24
 """Length of blocks in the configs of runs that were made while every log had this one."""
@@ -44,6 +46,11 @@ class LogFactors(Factors):
     skip_bad_rows: Flag = Field(
         False, description="Whether to leave rows out that cannot be used, and count them."
     )
+    max_bad_rows: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real] = Field(
+        MAX_BAD_ROWS,
+        description="The share of all rows that skip_bad_rows may leave out; a log with more bad"
+        " rows is refused.",
+    )
     sort: Flag = Field(
         False,
         description="Whether to sort rows by arrival; equal times leave the order of the file.",
@@ -51,7 +58,7 @@ class LogFactors(Factors):
     zone: Text | None = Field(
         None,
         description="Time zone whose midnights days begin with, such as Europe/Berlin; date-times"
-        " without a zone are read in it. null: that of the first row, UTC where it has none.",
+        " without a zone are read in it. null: the offset of the first row, UTC where it has none.",
     )
 
     resample: Literal["block"] | None = Field(
@@ -67,6 +74,13 @@ class LogFactors(Factors):
         " cube root of their number, in whole days: three (72) for 40 days, five (120) for 120.",
         json_schema_extra={"unit": "hours"},
     )
+
+    @field_validator("max_bad_rows")
+    @classmethod
+    def _of_rows_left_out(cls, share: float, info: ValidationInfo) -> float:
+        if share != MAX_BAD_ROWS and not info.data.get("skip_bad_rows", True):
+            raise refuse("no rows are left out (allowed: with skip_bad_rows: true)")
+        return share
 
     @field_validator("block_hours")
     @classmethod

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.compilation import announce_compilation
+from valmatch.csv_dialect import joined_names
 from valmatch.errors import InputError, option
 from valmatch.fields import Factors
 from valmatch.matching import joint, team_first
@@ -429,7 +430,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         # Added one by one like the kernel adds them, so that differences agree to the last bit.
         means = [_sums(players.ratings[side]) / self._rules.team_num for side in sides]
         teams = [
-            np.array([";".join(map(str, names[team].tolist())) for team in side], str)
+            np.array([joined_names([*map(str, names[team].tolist())]) for team in side], str)
             for side in sides
         ]
         return Table(

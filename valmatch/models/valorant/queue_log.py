@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,12 +14,15 @@ from numpy.typing import NDArray
 
 from valmatch.csv_dialect import SEPARATORS
 from valmatch.errors import InputError, option
-from valmatch.models.csv_rows import Row, other_separator, read_rows
+from valmatch.models.csv_rows import Row, RowError, read_rows
 from valmatch.models.valorant.arrivals import ArrivingPlayers
+from valmatch.models.valorant.bad_rows import BadRows
 from valmatch.models.valorant.log_clock import LogClock, Time
 from valmatch.models.valorant.log_factors import LogFactors
+from valmatch.models.valorant.log_span import LONGEST, far_rows, span_remarks
 from valmatch.nearest import hint
 from valmatch.printable import shown
+from valmatch.text_files import other_separator
 
 __all__ = ["QueueLog", "last_arrival", "read_queue_log"]
 
@@ -30,8 +33,8 @@ VECTOR = ("elo", "kd", "wr")
 MAX_ID = 100
 """Characters of a player's id: tables hold as many for every player."""
 
-WIDTH = "number of cells"
-"""What is wrong with a row that has too many cells or too few."""
+MAX_RATING = 1e6
+"""Points either way, as for the skills of the ladder."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +76,12 @@ class _Rows(NamedTuple):
 class _Entry(NamedTuple):
     """A good row."""
 
+    line: int
+    cell: str
     time: Time
     rating: float
     vector: Sequence[float]
     player: str
-    cell: str
 
 
 def read_queue_log(
@@ -142,29 +146,39 @@ def _rows(path: Path, log: LogFactors, multipliers: Sequence[float]) -> _Rows:
 def _read(path: Path, _stamp: int, how: str, multipliers: tuple[float, ...]) -> _Rows:
     """Read the whole of a file; `how` is a `LogFactors` in JSON."""
     log = LogFactors.model_validate_json(how)
-    clock, bad = LogClock(log.zone), _BadRows(path, log.skip_bad_rows)
+    clock, bad = LogClock(log.zone), BadRows(path, log.skip_bad_rows, log.max_bad_rows)
+    names: dict[str, str] = {}
     unused: list[str] = []
-    entries = list(_entries(path, log, multipliers, clock, bad, unused))
+    entries = list(_entries(path, log, multipliers, clock, bad, names, unused))
     if not entries:
         raise InputError(
             f"{path}: no players (at least one row is needed below the header{bad.seen()})"
         )
+    column = names["arrival_hours"]
+    entries = _near(path, column, clock, entries, bad)
+    bad.check(len(entries))
     if len(entries) == 1:
         raise InputError(
             f"{path}: 1 player (allowed: two or more: who is alone meets nobody{bad.seen()})"
         )
+    if not log.sort:
+        for before, one in pairwise(entries):
+            clock.check_order(_time_cell(path, column, one), column, one.time, before.time)
     hours = clock.hours([one.time for one in entries])
     if log.sort:
         order = sorted(range(len(hours)), key=hours.__getitem__)
         hours, entries = [hours[k] for k in order], [entries[k] for k in order]
+    times = np.array(hours, dtype=np.float64)
+    clock.check_hours(_time_cell(path, column, entries[0]), column, times)
     remarks = bad.remarks()
     if clock.midnight is not None:
         remarks.append(f"{path}: hours are counted from {clock.midnight.isoformat(' ', 'minutes')}")
+    remarks += [f"{path}: {remark}" for remark in span_remarks(times)]
     if unused:
         columns = f"column{'s' * (len(unused) > 1)} {', '.join(unused)}"
         remarks.append(f"{path}: {columns} not used")
     return _Rows(
-        np.array(hours, dtype=np.float64),
+        times,
         np.array([one.rating for one in entries], dtype=np.float64),
         np.array([one.vector for one in entries], dtype=np.float64).reshape(-1, len(VECTOR)),
         tuple(one.player for one in entries) if entries[0].player else (),
@@ -173,32 +187,21 @@ def _read(path: Path, _stamp: int, how: str, multipliers: tuple[float, ...]) -> 
     )
 
 
-class _BadRows:
-    """Bad rows of a file: the first ends the reading, or all are counted."""
+def _near(
+    path: Path, column: str, clock: LogClock, entries: Sequence[_Entry], bad: BadRows
+) -> list[_Entry]:
+    """Return the rows without those whose times are far from all others, such as 9999-12-31."""
+    far = set(far_rows(clock.since_any([one.time for one in entries])))
+    for row in sorted(far):
+        cell = _time_cell(path, column, entries[row])
+        what = f"{shown(entries[row].cell)} is more than {LONGEST // 2} years from the middle row"
+        bad.add(cell.wrong(column, f"{what} (allowed: a log of {LONGEST} years)", "far off"))
+    return [one for row, one in enumerate(entries) if row not in far]
 
-    def __init__(self, path: Path, skip: bool) -> None:
-        self._path, self._skip = path, skip
-        self._counts: Counter[str] = Counter()
-        self._first = ""
 
-    def add(self, what: str, error: InputError) -> None:
-        """Count a bad row, or raise what is wrong with it."""
-        if not self._skip:
-            raise InputError(f"{error}; {option('log.skip_bad_rows=True')} leaves bad rows out")
-        self._first = self._first or str(error)
-        self._counts[what] += 1
-
-    def seen(self) -> str:
-        """Say that there are bad rows, if there are."""
-        n = self._counts.total()
-        return f"; {n:,} bad row{'s' * (n > 1)}, the first: {self._first}" if n else ""
-
-    def remarks(self) -> list[str]:
-        """Say how many rows were left out, why, and which was the first."""
-        n = self._counts.total()
-        why = ", ".join(f"{count:,} {what}" for what, count in sorted(self._counts.items()))
-        rows = f"{n:,} bad row{'s' * (n > 1)} left out ({why}), the first:"
-        return [f"{self._path}: {rows} {self._first}"] if n else []
+def _time_cell(path: Path, column: str, entry: _Entry) -> Row:
+    """Return the row of an entry, with its time."""
+    return Row(path, entry.line, {column: entry.cell})
 
 
 def _entries(
@@ -206,51 +209,63 @@ def _entries(
     log: LogFactors,
     multipliers: Sequence[float],
     clock: LogClock,
-    bad: _BadRows,
+    bad: BadRows,
+    names: dict[str, str],
     unused: list[str],
 ) -> Iterator[_Entry]:
-    """Yield the good rows; fill the names of columns that nothing is read from."""
-    names: dict[str, str] = {}
+    """Yield the good rows; fill the names of columns, and of those that nothing is read from."""
 
     def choose(header: list[str]) -> list[str]:
         names.update(_columns(path, header, log))
         unused.extend(name for name in header if name and name not in names.values())
         return list(names.values())
 
-    last: Time | None = None
-    between = SEPARATORS[log.separator]
-    rows = read_rows(path, choose, between, wrong=lambda error: bad.add(WIDTH, error))
-    for row in rows:
-        column = "arrival_hours"
+    for row in read_rows(path, choose, SEPARATORS[log.separator], wrong=bad.add):
         try:
-            time = clock.read(row, names[column])
-            values = {}
-            for column in (*(one for one in VECTOR if one in names), "rating"):
-                if column in names:
-                    values[column] = row.number(names[column])
-            column = "player"
-            player = _id(row, names[column]) if column in names else ""
-        except InputError as error:
-            bad.add(names[column], error)
+            time = clock.read(row, names["arrival_hours"])
+            rating, vector = _rating(row, names, multipliers)
+            player = _id(row, names["player"]) if "player" in names else ""
+        except RowError as error:
+            bad.add(error)
             continue
-        if last is not None and not log.sort:
-            clock.check_order(row, names["arrival_hours"], time, last)
-        last = time
-        vector = [values[one] for one in VECTOR if one in values]
-        rating = values.get("rating")
-        if rating is None:
-            rating = sum(m * v for m, v in zip(multipliers, vector, strict=True))
-        yield _Entry(time, rating, vector, player, row.cells[names["arrival_hours"]].strip())
+        yield _Entry(
+            row.line, row.cells[names["arrival_hours"]].strip(), time, rating, vector, player
+        )
+
+
+def _rating(
+    row: Row, names: Mapping[str, str], multipliers: Sequence[float]
+) -> tuple[float, Sequence[float]]:
+    """Return the rating of a player, and what it may be made of."""
+    vector = [row.number(names[one]) for one in VECTOR if one in names]
+    if "rating" in names:
+        column, what = names["rating"], ""
+        rating = row.number(column)
+    else:
+        column, what = names["elo"], ", of elo, kd and wr by multiplier_matrix"
+        rating = sum(m * v for m, v in zip(multipliers, vector, strict=True))
+    if not abs(rating) <= MAX_RATING:
+        allowed = "allowed: a rating from -1000000 to 1000000"
+        raise row.wrong(column, f"{rating!r}{what} ({allowed})", "out of range")
+    return rating, vector
 
 
 def _columns(path: Path, header: list[str], log: LogFactors) -> dict[str, str]:
     """Return the names of the columns to read, by meaning."""
-    other = other_separator(header, SEPARATORS[log.separator])
-    if other:
+    try:
+        return _named_columns(path, header, log)
+    except InputError:
+        other = other_separator(header, SEPARATORS[log.separator])
+        if not other:
+            raise
+        cells = "is one cell" if len(header) == 1 else f"has {len(header)} cells"
         raise InputError(
-            f"{path}:1: the header is one cell with {other}s in it:"
+            f"{path}:1: the header {cells} with {other}s in it:"
             f" {option(f'log.separator={other}')} reads it"
-        )
+        ) from None
+
+
+def _named_columns(path: Path, header: list[str], log: LogFactors) -> dict[str, str]:
     for meaning, name in log.columns.items():
         if name not in header:
             raise InputError(
@@ -279,10 +294,7 @@ def _columns(path: Path, header: list[str], log: LogFactors) -> dict[str, str]:
 def _id(row: Row, column: str) -> str:
     """Return the id of a player, or say why it cannot be one."""
     player = row.cells[column].strip()
-    if not player or ";" in player or len(player) > MAX_ID:
+    if not 0 < len(player) <= MAX_ID or "\0" in player:
         what = shown(player) if player else "empty"
-        raise row.wrong(
-            column,
-            f"{what} (allowed: 1 to {MAX_ID} characters, none of which separates players: ;)",
-        )
+        raise row.wrong(column, f"{what} (allowed: 1 to {MAX_ID} characters)")
     return player

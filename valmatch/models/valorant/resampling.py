@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from valmatch.errors import InputError
 from valmatch.models.valorant.arrivals import ArrivingPlayers
+from valmatch.models.valorant.log_span import LONGEST, YEAR
 from valmatch.models.valorant.queue_log import QueueLog
 from valmatch.statistics.moving_blocks import block_days, overlapping_degrees
 from valmatch.statistics.sampling import Resampled
@@ -40,13 +41,13 @@ class _Place(NamedTuple):
     ----------
     start, hours : int
         Where it begins, and how long it is.
-    origins : numpy.ndarray
+    origins : range
         Where the blocks of the log begin that may stand there.
     """
 
     start: int
     hours: int
-    origins: Ints
+    origins: range
 
 
 class BlockResampling:
@@ -86,6 +87,11 @@ class BlockResampling:
         begin, end = math.floor(times[0]), math.floor(times[-1]) + 1
         self.horizon = float(end) if horizon is None else horizon
         end = max(end, math.ceil(self.horizon))
+        if end - begin > LONGEST * YEAR + DAY:
+            raise InputError(
+                f"{path}: factors.horizon: {self.horizon:g} is {(end - begin) / YEAR:,.0f} years"
+                f" after the first arrival (allowed with log.resample: {LONGEST} years)"
+            )
         days = (end - begin) / DAY
         self.remarks: tuple[str, ...] = ()
         if block_hours is None:
@@ -95,7 +101,7 @@ class BlockResampling:
             _place(start, min(block_hours, end - start), begin, end)
             for start in range(begin, end, block_hours)
         ]
-        pools = {place.start % DAY: place.origins.size for place in self._places}
+        pools = {place.start % DAY: len(place.origins) for place in self._places}
         apart = [float(size) for size in pools.values()]
         degrees = max(1.0, sum(apart) - len(apart))
         if block_hours > DAY:
@@ -136,7 +142,7 @@ class BlockResampling:
         uniforms = streams.stream(replication, BLOCKS).random(len(self._places))
         times, rows = [], []
         for place, uniform in zip(self._places, uniforms.tolist(), strict=True):
-            origin = int(place.origins[int(uniform * place.origins.size)])
+            origin = place.origins[int(uniform * len(place.origins))]
             low, high = np.searchsorted(self._players.times, (origin, origin + place.hours))
             times.append(self._players.times[low:high] + float(place.start - origin))
             rows.append(np.arange(low, high))
@@ -146,4 +152,4 @@ class BlockResampling:
 def _place(start: int, hours: int, begin: int, end: int) -> _Place:
     """Return a place with the beginnings of all blocks at the same hour of some day of the log."""
     first = begin + (start - begin) % DAY
-    return _Place(start, hours, np.arange(first, end - hours + 1, DAY))
+    return _Place(start, hours, range(first, end - hours + 1, DAY))

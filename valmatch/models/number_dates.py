@@ -1,0 +1,70 @@
+"""Numbers of hours that are dates: their digits, or the days that a spreadsheet counts."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.models.csv_rows import Row
+from valmatch.printable import shown
+
+__all__ = ["check_digits", "check_serial_days"]
+
+Floats = NDArray[np.float64]
+
+DIGITS = {8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
+"""Date-times that are written as one number, by its digits."""
+
+DAY_ZERO = datetime(1899, 12, 30)
+"""From which on spreadsheets count days."""
+
+SERIAL_DAYS = (36_526.0, 73_050.0)
+"""What they call the days from 2000 to 2099."""
+
+MOST_DAYS = 20 * 365.25
+"""Days that such a log may span."""
+
+
+def check_digits(row: Row, column: str, number: float, allowed: str) -> None:
+    """Refuse a number that is the digits of a date, such as 20260301.
+
+    Raises
+    ------
+    InputError
+        Naming the cell, and what is allowed.
+    """
+    digits = str(int(number)) if number.is_integer() else ""
+    try:
+        found = datetime.strptime(digits, DIGITS.get(len(digits), "%"))
+    except ValueError:
+        return
+    # Ten digits are also seconds since 1970, of the years from 2033 on.
+    if not (2000 if len(digits) == 10 else 1970) <= found.year < 2100:
+        return
+    meant = found.isoformat(" ", "minutes").removesuffix(" 00:00")
+    raise row.wrong(
+        column,
+        f"{shown(row.cells[column].strip())} looks like the date {meant} (allowed: {allowed})",
+        "digits of a date",
+    )
+
+
+def check_serial_days(first: Row, column: str, hours: Floats, allowed: str) -> None:
+    """Refuse hours that all look like days of a spreadsheet: 45292.5 is noon of 2024-01-01.
+
+    Raises
+    ------
+    InputError
+        Naming the cell of the first, and what is allowed.
+    """
+    low, high = SERIAL_DAYS
+    if not ((hours >= low).all() and (hours < high).all() and np.ptp(hours) <= MOST_DAYS):
+        return
+    day = (DAY_ZERO + float(hours[0]) * timedelta(days=1)).isoformat(" ", "minutes")
+    raise first.wrong(
+        column,
+        f"{shown(first.cells[column].strip())} looks like {day}, as spreadsheets count days"
+        f" (allowed: {allowed})",
+    )
