@@ -99,7 +99,9 @@ NAMED = {
     ),
     "cobyqa": SolverEntry("a trust region, with the constraints as they are", "cobyqa:cobyqa"),
     "spsa": SolverEntry("gradients from two points each, with a penalty", "spsa:spsa"),
-    "cma-es": SolverEntry("an evolution strategy, with a penalty", "cma_es:cma_es", package="cmaes", extra="cma"),
+    "cma-es": SolverEntry(
+        "an evolution strategy, with a penalty", "cma_es:cma_es", package="cmaes", extra="cma"
+    ),
     "bayes": SolverEntry(
         "Gaussian processes of objective and constraints",
         "bayes:bayes",
