@@ -36,7 +36,7 @@ TUNED = "valorant-20min", "valorant-x2"
 """Problems that settings of the default solver were chosen on, by runs of other random numbers."""
 
 OTHERS = "valorant-trios", "valorant-evening", "valorant-p90", "valorant-two-limits"
-"""Problems that nothing was chosen on."""
+"""Problems that were measured between changes of the solver: seen, if not tuned on."""
 
 ALPHA = 0.05
 JUDGED, JUDGE = 2_000, 987_654
@@ -87,7 +87,7 @@ def line(rows: list[Row]) -> str:
     wrong = sum(float(str(row["worst_excess"])) > 0.0 for row in certified)
     name = str(rows[0]["problem"])
     cells = (
-        f"`{name}`{' (tuned on)' if name in TUNED else ''}",
+        f"`{name}`{' (tuned on)' if name in TUNED else ' (seen)' if name in OTHERS else ''}",
         f"{int(str(rows[0]['budget'])):,}",
         str(len(rows)),
         f"{np.median(gaps):.2f} % [{low:.2f}, {high:.2f}]",

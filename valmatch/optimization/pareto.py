@@ -240,11 +240,20 @@ def pareto_front(
         ]
         tested: list[_Tested] = []
         with suppress(Stopped):
-            units = _searched(posed, len(terms), stages[0], search_budget(budget), seed, progress)
+            exact = loaded.one_history
+            part = budget if exact else search_budget(budget)
+            search = _Sought(posed, len(terms), exact)
+            units = _searched(search, stages[0], part, seed, progress)
             left, alpha = budget - stages[0].spent, 1.0 - confidence
-            tested = _tested(units, stages[1], left, len(terms), alpha)
+            if exact:
+                tested = _seen(units, stages[0], len(terms))
+            else:
+                tested = _tested(units, stages[1], left, len(terms), alpha)
             progress(stages[1].spent)
         kept = _front(tested, len(terms))
+        if loaded.one_history:  # many rules may be one in their outcomes
+            kept = [*{tuple(one.sample.mean[: len(terms)]): one for one in kept[::-1]}.values()]
+            kept.reverse()
         points = [_front_point(posed, terms, one, confidence) for one in kept]
         spent = sum(stage.spent for stage in stages)
         front = Front(loaded, terms, budget, seed, spent, points, len(tested), stop.reason, path)
@@ -312,24 +321,42 @@ class _Tested:
     certified: bool
 
 
+@dataclass(frozen=True)
+class _Sought:
+    """What is searched for: the problem, its first outcomes being the objectives.
+
+    Attributes
+    ----------
+    exact : bool
+        Whether all replications of a point are the same.
+    """
+
+    posed: Problem
+    objectives: int
+    exact: bool
+
+
 def _searched(
-    posed: Problem,
-    objectives: int,
+    sought: _Sought,
     evaluator: Evaluator,
     budget: int,
     seed: int,
     progress: Callable[[int], None],
 ) -> Floats:
-    """Search; return the points worth testing."""
-    test = max(1, (budget // 2) // TESTED[0])
+    """Search; return the points worth testing, all where evaluations are exact."""
+    posed = sought.posed
+    test = 0 if sought.exact else max(1, (budget // 2) // TESTED[0])
     rng = Streams(seed).stream(0, SOLVER_SOURCE)
-    task = SearchTask(posed, budget, rng, posed.start, Archive(posed, test, evaluator.controls))
-    front = FrontSearch(task, objectives)
+    archive = Archive(posed, test, evaluator.controls)
+    task = SearchTask(posed, budget, rng, posed.start, archive)
+    front = FrontSearch(task, sought.objectives)
     search = Search(task, front.steps)
     while (request := search.ask()) is not None:
         before = evaluator.spent
         search.tell(request, evaluator.evaluate(request.unit, request.n))
         progress(evaluator.spent - before)
+    if sought.exact:
+        return archive.estimates().units
     few, many = TESTED[1]
     return front.finalists(min(many, max(few, budget * 2 // 3 // TESTED[0])))
 
@@ -344,6 +371,16 @@ def _tested(
         posed = np.delete(outcomes, range(1, objectives), 1)
         test = FeasibilityTest(unit, posed, alpha, evaluator.controls)
         tested.append(_Tested(unit, Sample(outcomes, evaluator.controls), test.passes))
+    return tested
+
+
+def _seen(units: Floats, evaluator: Evaluator, objectives: int) -> list[_Tested]:
+    """Return evaluated points; their outcomes are exact, so that the constraints hold or do not."""
+    tested = []
+    for unit in units:
+        outcomes = evaluator.evaluate(unit, 1)
+        holds = bool((outcomes[:, objectives:] <= 0.0).all())  # not where one is undefined
+        tested.append(_Tested(unit, Sample(outcomes, evaluator.controls), holds))
     return tested
 
 

@@ -16,6 +16,7 @@ from valmatch.optimization.problem import Problem
 from valmatch.optimization.selection import (
     Certificate,
     Evaluate,
+    best_evaluated,
     certify,
     replications_of_test,
 )
@@ -125,6 +126,8 @@ class SolverRun:
         Replications in all.
     failure : str
         What ended the search too early, "" if nothing did.
+    ended : str
+        Why budget is left where evaluations are exact, "" if none is.
     """
 
     task: RunSpec
@@ -132,6 +135,7 @@ class SolverRun:
     certificate: Certificate
     spent: int
     failure: str = ""
+    ended: str = ""
 
 
 def failures(runs: Sequence[SolverRun]) -> list[str]:
@@ -186,9 +190,10 @@ def run_solver(
         first = base + stage * STAGE + start
         return Evaluator(config, problem, seed, first, limit, journal, check, crew)
 
-    search = evaluator(0, search_budget(budget))
+    exact = config.one_history  # there is nothing fresh to test on
+    search = evaluator(0, budget if exact else search_budget(budget))
     rng = Streams(seed).stream(task.macrorep, SOLVER_SOURCE)
-    test = replications_of_test(budget - search.budget)
+    test = 0 if exact else replications_of_test(budget - search.budget)
     solver = make(
         task.solver,
         problem,
@@ -214,7 +219,9 @@ def run_solver(
         progress(search.spent - before)
     # Where the solver stops early, what it leaves goes to certification.
     left = budget - search.spent
-    if solver.placement and not config.one_history:
+    if exact:
+        certificate = best_evaluated(solver.incumbent(), search.evaluate, settings.alpha)
+    elif solver.placement:
 
         def fresh(start: int) -> tuple[Evaluate, Controls]:
             tested = evaluator(2, left, start)
@@ -223,8 +230,6 @@ def run_solver(
         certificate = certify_in_turn(solver.placement, fresh, left, settings.alpha)
     else:
         stages = evaluator(1, left), evaluator(2, left)
-        if config.one_history:
-            stages = search, search  # there is nothing fresh to test on
         certificate = certify(
             solver.finalists(FINALISTS),
             (stages[0].evaluate, stages[1].evaluate),
@@ -233,5 +238,7 @@ def run_solver(
             (stages[0].controls, stages[1].controls),
         )
     progress(certificate.spent)
-    spent = search.spent + certificate.spent
-    return SolverRun(task, evaluations, certificate, spent, solver.failure)
+    spent, ended = search.spent + certificate.spent, ""
+    if exact and left and not solver.failure:
+        ended = f"after {spent:,} of {budget:,} evaluations the search knew no new point to look at"
+    return SolverRun(task, evaluations, certificate, spent, solver.failure, ended)

@@ -35,6 +35,7 @@ __all__ = [
     "Evaluate",
     "FeasibilityTest",
     "Sample",
+    "best_evaluated",
     "certify",
     "replications_of_test",
 ]
@@ -101,6 +102,24 @@ def _lengths(budget: int) -> tuple[int, int]:
     """Return the replications of the two candidates, of the budget of stage 2."""
     safe = min(MOST[1], int(SAFE[1] * budget))
     return max(1, safe), max(1, min(MOST[1], budget - safe))
+
+
+def best_evaluated(unit: Floats, evaluate: Evaluate, alpha: float) -> Certificate:
+    """Return what is known of the best point of a search whose evaluations are exact.
+
+    Parameters
+    ----------
+    unit : (variables,) ndarray of float64
+        The feasible point of least objective, or that of least violation where there is none.
+    evaluate : callable
+        Evaluation by the search, which knows the point.
+    alpha : float
+        Probability of calling an infeasible point feasible, at most.
+    """
+    outcomes = evaluate(unit, 1)
+    undefined = int(np.isnan(outcomes).any())
+    feasible = not undefined and bool((outcomes[:, 1:] <= 0.0).all())
+    return Certificate(unit, outcomes, outcomes, feasible, undefined, 0, alpha)
 
 
 def certify(

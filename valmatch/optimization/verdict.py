@@ -14,9 +14,11 @@ from valmatch.optimization.problem import Constraint, Problem
 from valmatch.optimization.run import SolverRun
 from valmatch.optimization.selection import Certificate
 from valmatch.statistics.estimates import Estimate
-from valmatch.statistics.sampling import OneHistory, Resampled
+from valmatch.statistics.sampling import INDEPENDENT, OneHistory, Resampled
 
 __all__ = ["Verdict", "best_run", "verdict"]
+
+ELSEWHERE = "which resamples of the log show (--set log.resample=block)"
 
 
 @dataclass(frozen=True)
@@ -76,17 +78,19 @@ def verdict(
     if not runs:
         return None
     best = best_run(runs).certificate
-    outcomes = best.adjusted[:1] if isinstance(model.sampling, OneHistory) else best.adjusted
+    outcomes = best.adjusted
+    # What is tested is the mean over resamples of a log, so that this is what is shown.
+    sampling = INDEPENDENT if isinstance(model.sampling, Resampled) else model.sampling
     constraints = [
-        (one, model.sampling.estimate(one.bound + one.sign * outcomes[:, k], confidence))
+        (one, sampling.estimate(one.bound + one.sign * outcomes[:, k], confidence))
         for k, one in enumerate(problem.constraints, 1)
     ]
     return Verdict(
         problem.point(best.unit),
-        model.sampling.estimate(outcomes[:, 0], confidence),
+        sampling.estimate(outcomes[:, 0], confidence),
         constraints,
         best.feasible,
-        _why(model, best, constraints) + _limit(model),
+        _why(model, best, constraints) + _limit(model, best) + _ended(runs),
     )
 
 
@@ -141,27 +145,46 @@ def _why(
     return f"no feasible point was found, {seen}{_floor(model, worst)}"
 
 
-def _limit(model: Model[object]) -> str:
+def _limit(model: Model[object], best: Certificate) -> str:
     """Say what the probabilities are not about, where replications are made of one log."""
-    if isinstance(model.sampling, Resampled):
-        return f"; all this is {model.sampling.of}: other days may differ by more"
-    return ""
+    if not isinstance(model.sampling, Resampled):
+        return ""
+    broken = (best.outcomes[:, 1:] > 0.0).any(axis=1)
+    alone = ""
+    if best.outcomes.shape[1] > 1:
+        n = len(broken)
+        alone = f"; a bound is broken in {broken.sum()} of the {n} resamples, each by itself"
+    return (
+        f"; all this, intervals included, is of the mean {model.sampling.of}{alone}: other months"
+        " may differ by more"
+    )
+
+
+def _ended(runs: Sequence[SolverRun]) -> str:
+    """Say which searches of one log left budget, and why."""
+    ended = [f"; {run.task.solver}: {run.ended}" for run in runs if run.ended]
+    more = f" (so did {len(ended) - 1:,} more)" if len(ended) > 1 else ""
+    return "".join(ended[:1]) + more
 
 
 def _why_of_one_history(
     best: Certificate, constraints: Sequence[tuple[Constraint, Estimate]], of: str
 ) -> str:
     """Say what holds in the one history that there is, and of nothing else."""
-    other = "of other days nothing is known"
     if best.undefined:
         return f"a response is undefined (no matches) {of} at the least violating point found"
+    if best.feasible and not constraints:
+        return f"there are no constraints; the objective is that {of}, {ELSEWHERE}"
     if best.feasible:
-        return f"every constraint holds {of}; {other}"
+        elsewhere = f"what just holds here is often broken in other months, {ELSEWHERE}"
+        return f"every constraint holds {of}; {elsewhere}"
     worst, found = constraints[int(best.outcomes[0, 1:].argmax())]
-    extreme = "least" if worst.sign > 0 else "largest"
+    what = f"the {'least' if worst.sign > 0 else 'largest'} {worst.response} is"
+    if len(constraints) > 1:
+        what = f"at the point of least violation {worst.response} is"
     return (
-        f"no feasible point was found {of}: the {extreme} {worst.response} is {found.mean:.4g}, the"
-        f" bound is {plain_number(worst.bound)}; {other}"
+        f"no feasible point was found {of}: {what} {found.mean:.4g}, the bound is"
+        f" {plain_number(worst.bound)}; other months differ"
     )
 
 

@@ -25,7 +25,7 @@ from valmatch.optimization.solvers.search import (
     spread,
 )
 
-__all__ = ["POINTS", "SHARPER", "SHORTER", "Surrogate", "bayes", "smooth"]
+__all__ = ["POINTS", "SHARPER", "SHORTER", "Surrogate", "bayes", "log_improvement", "smooth"]
 
 # Stages that look for improvement: up to which share of the budget, and with how many times the
 # replications of a first look. What is left sharpens the picture of the best points.
@@ -90,8 +90,8 @@ class Surrogate:
 
     def learn(self) -> None:
         """Condition the processes on all that is known."""
-        known = self._task.archive.estimates()
-        values, scale = smooth(known, self._task.archive.estimated_parts())
+        known, parts = self.points()
+        values, scale = smooth(known, parts)
         noise = known.counts.min() / known.counts
         if len(noise) >= GROWTH * self._fitted:
             steps = STEPS if self._fitted else FIRST_STEPS
@@ -105,6 +105,7 @@ class Surrogate:
             posterior(known.units, y, noise, theta)
             for y, theta in zip(values.T, self._theta, strict=True)
         ]
+        self._each = processes
         parts = len(processes) - len(self._task.problem.constraints)
         self._processes: list[Total | Posterior] = [Total(processes[:parts]), *processes[parts:]]
         # All points met the same replications: what they share shows in none of them.
@@ -114,6 +115,20 @@ class Surrogate:
         self.known, self.scale = known, scale
         self.at_known = np.array([process.fitted for process in self._processes])
         self.order = _ranking(self.at_known)
+
+    def points(self) -> tuple[PointEstimates, Floats]:
+        """Return what to learn from: the evaluated points, with the parts of the objective."""
+        archive = self._task.archive
+        return archive.estimates(), archive.estimated_parts()
+
+    def roughness(self) -> Floats:
+        """Return (1 + constraints,): deviations of one outcome from the processes."""
+        variances = [
+            math.exp(theta[-1]) * one.variance
+            for theta, one in zip(self._theta, self._each, strict=True)
+        ]
+        parts = len(variances) - len(self._task.problem.constraints)
+        return np.sqrt([sum(variances[:parts]), *variances[parts:]])
 
     def predict(self, units: Floats) -> tuple[Floats, Floats]:
         """Return means and deviations, both (1 + constraints, points)."""
@@ -148,7 +163,7 @@ class Surrogate:
         feasible = (self.at_known[1:] <= 0.0).all(axis=0) & self.known.defined
         if feasible.any():
             best = self.at_known[0, feasible].min()
-            score += _log_improvement((best - mean[0]) / deviation[0]) + np.log(deviation[0])
+            score += log_improvement((best - mean[0]) / deviation[0]) + np.log(deviation[0])
         ordered = candidates[np.argsort(-score)]
         archive = self._task.archive
         return next((unit for unit in ordered if len(archive.outcomes(unit)) == 0), None)
@@ -219,7 +234,7 @@ def smooth(known: PointEstimates, parts: Floats) -> tuple[Floats, Floats]:
     return values, scale
 
 
-def _log_improvement(z: Floats) -> Floats:
+def log_improvement(z: Floats) -> Floats:
     """Return log(z Phi(z) + phi(z)), held at its value at -10 below."""
     from scipy.special import ndtr
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from valmatch.optimization.nondominated import nondominated
 from valmatch.optimization.solvers.bayes import POINTS, SHARPER, SHORTER, Surrogate
+from valmatch.optimization.solvers.exact_search import LENGTH, Since
 from valmatch.optimization.solvers.penalty import first_looks
 from valmatch.optimization.solvers.search import Floats, Request, SearchTask, Steps
 
@@ -46,7 +47,12 @@ class FrontSearch:
         self._surrogate = Surrogate(task)
 
     def steps(self, task: SearchTask) -> Steps:
-        """Look where improvement is expected in random directions, then sharpen the front."""
+        """Look where improvement is expected in random directions, then sharpen the front.
+
+        Where evaluations are exact there is nothing to sharpen: the next search begins.
+        """
+        while task.exact and task.left > 0:
+            yield from self._search(task)
         n = max(1, task.replications() // SHORTER, math.ceil(task.budget / POINTS))
         yield from first_looks(task, n)
         while task.spent + n <= EXPLORED * task.budget:
@@ -61,6 +67,16 @@ class FrontSearch:
             known = len(task.archive.outcomes(unit))
             yield Request(unit, known + min(SHARPER * n, task.left))
             turn += 1
+
+    def _search(self, task: SearchTask) -> Steps:
+        """Search the whole cube, knowing nothing but the start."""
+        self._surrogate = Since(task, len(task.archive))
+        yield from first_looks(task, 1)
+        for _ in range(LENGTH * task.dimensions):
+            unit = self._improving()
+            if unit is None:
+                return
+            yield Request(unit, 1)
 
     def finalists(self, k: int) -> Floats:
         """Return up to `k` distinct points spread along the front, (points, variables).

@@ -62,6 +62,8 @@ class SolverEntry:
         What it does, in one line.
     path : str
         ``module:function`` of the steps of one of our own.
+    exact : str
+        Likewise, of those where evaluations are exact; "" for the same.
     package, extra : str
         What it needs besides the installation, and the extra that brings it.
     factory : callable or None
@@ -70,6 +72,7 @@ class SolverEntry:
 
     summary: str
     path: str = ""
+    exact: str = ""
     package: str = ""
     extra: str = ""
     factory: SolverFactory | None = None
@@ -96,10 +99,13 @@ NAMED = {
     ),
     "cobyqa": SolverEntry("a trust region, with the constraints as they are", "cobyqa:cobyqa"),
     "spsa": SolverEntry("gradients from two points each, with a penalty", "spsa:spsa"),
-    "cma-es": SolverEntry("an evolution strategy, with a penalty", "cma_es:cma_es", "cmaes", "cma"),
+    "cma-es": SolverEntry(
+        "an evolution strategy, with a penalty", "cma_es:cma_es", package="cmaes", extra="cma"
+    ),
     "bayes": SolverEntry(
         "Gaussian processes of objective and constraints",
         "bayes:bayes",
+        exact="exact_search:exact_search",
     ),
 }
 
@@ -203,7 +209,8 @@ def make(
     start : (variables,) ndarray of float64
         First point, in the unit cube.
     test : int
-        Replications by which the feasibility of finalists will be tested, >= 1.
+        Replications by which the feasibility of finalists will be tested; 0 where all replications
+        are the same, so that there is nothing to test.
     factory : callable or None
         Makes the solver, if it is not one of `SOLVERS`.
     controls : callable
@@ -220,7 +227,10 @@ def make(
     if factory is None:
         _check_name(name)
         factory = SOLVERS[name].factory
-    return Search(task, own_steps(factory) if factory else _steps(SOLVERS[name].path))
+    if factory:
+        return Search(task, own_steps(factory))
+    entry = SOLVERS[name]
+    return Search(task, _steps((task.exact and entry.exact) or entry.path))
 
 
 def _steps(path: str) -> Callable[[SearchTask], Steps]:

@@ -21,18 +21,27 @@ Local: TypeAlias = Callable[[Callable[[Floats], Floats], Floats, float, Scales],
 
 
 def rounds(task: SearchTask, local: Local) -> Steps:
-    """Search around the best of the first points, again with more replications, until the end."""
+    """Search around the best of the first points, again with more replications, until the end.
+
+    Where evaluations are exact, more replications show nothing: once a search is as fine as it
+    gets, the next one starts from a random point.
+    """
     n = task.replications()
     yield from first_looks(task, n)
     scales = Scales.of(task.archive)
 
     def minimise(evaluate: EvaluateRequest) -> None:
-        count, radius = n, RADIUS
+        count, radius, first = n, RADIUS, 0
         while True:
             estimates = task.archive.estimates()
+            estimates = estimates.take(range(first, len(estimates.units)))
             start = estimates.units[estimates.ranking()[0]]
             local(_outcomes(evaluate, count), start, radius, scales)
-            count, radius = 2 * count, max(FINEST, radius / 2)
+            if task.exact and radius == FINEST:
+                evaluate(Request(task.rng.random(task.dimensions), n))
+                count, radius, first = n, RADIUS, len(task.archive) - 1
+            else:
+                count, radius = 2 * count, max(FINEST, radius / 2)
 
     yield from inverted(minimise)
 

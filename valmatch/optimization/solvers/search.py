@@ -212,7 +212,7 @@ class Archive:
     problem : Problem
         What is optimised; says which points of the unit cube are the same.
     test : int
-        Replications by which finalists will be tested.
+        Replications by which finalists will be tested; 0 where one replication is exact.
     controls : callable
         The control variates of the replications.
     parts : callable
@@ -377,6 +377,11 @@ class SearchTask:
         return len(self.problem.variables)
 
     @property
+    def exact(self) -> bool:
+        """Whether all replications of a point are the same, so that one says everything."""
+        return self.archive.test == 0
+
+    @property
     def left(self) -> int:
         """Replications left to spend."""
         return self.budget - self.spent
@@ -387,6 +392,8 @@ class SearchTask:
         They grow with the square root of the budget, as does the number of points: errors of
         search and errors of estimation then shrink together.
         """
+        if self.exact:
+            return 1
         return max(1, min(self.budget, round(math.sqrt(self.budget / (4 * self.dimensions)))))
 
 
@@ -399,7 +406,7 @@ class Search:
     def __init__(self, task: SearchTask, steps: Callable[[SearchTask], Steps]) -> None:
         self._task = task
         self._steps = steps(task)
-        self._next = next(self._steps, None)
+        self._next = self._wanted(next(self._steps, None))
 
     @property
     def placement(self) -> Placement | None:
@@ -435,9 +442,13 @@ class Search:
 
     def _advance(self, outcomes: Floats) -> None:
         try:
-            self._next = self._steps.send(outcomes)
+            self._next = self._wanted(self._steps.send(outcomes))
         except StopIteration:
             self._next = None
+
+    def _wanted(self, request: Request | None) -> Request | None:
+        """Return a request, for one replication where the others would be the same."""
+        return replace(request, n=1) if request and self._task.exact else request
 
     def finalists(self, k: int) -> PointEstimates:
         """Return up to `k` distinct points: the best at several margins, then the next best."""
