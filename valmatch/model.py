@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +20,10 @@ from valmatch.statistics.sampling import INDEPENDENT, Sampling
 from valmatch.streams import Streams
 
 __all__ = [
+    "ANY",
+    "NOT_NEGATIVE",
     "NO_FILES",
+    "SHARE",
     "Axes",
     "Batch",
     "Inputs",
@@ -80,6 +84,10 @@ class Part(NamedTuple):
     name: str
 
 
+ANY, NOT_NEGATIVE, SHARE = (-math.inf, math.inf), (0.0, math.inf), (0.0, 1.0)
+"""Limits of responses: of any number, of waits and counts, of shares."""
+
+
 @dataclass(frozen=True)
 class Response:
     """One number that a replication gives.
@@ -100,6 +108,8 @@ class Response:
         The response, a whole number, that it is a share of; "" for none.
     part : Part or None
         The part of the players or of the day that it is taken over; None for all.
+    limits : tuple of float
+        The least and the largest value that it can have; intervals end there.
     """
 
     name: str
@@ -109,6 +119,7 @@ class Response:
     window: Window | None = None
     share_of: str = ""
     part: Part | None = None
+    limits: tuple[float, float] = ANY
 
 
 NO_FILES: Mapping[str, Path] = MappingProxyType({})

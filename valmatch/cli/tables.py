@@ -602,7 +602,8 @@ def _mean_and_half(one: Estimate) -> tuple[str, str]:
     """Return a mean and its half-width with two digits of the half-width."""
     if one.mean is None:
         return "undefined", ""
-    return _rounded(one.mean, one.half_width)
+    mean, half = _rounded(one.mean, one.half_width)
+    return mean, _arms(one.arms, half) if one.cut else half
 
 
 def _rounded(mean: float, half: float | None) -> tuple[str, str]:
@@ -613,7 +614,18 @@ def _rounded(mean: float, half: float | None) -> tuple[str, str]:
 def _adjusted_and_half(one: Adjusted) -> tuple[str, str]:
     if one.mean_cv is None or one.ci_high_cv is None:
         return "", ""
-    return _rounded(one.mean_cv, one.ci_high_cv - one.mean_cv)
+    assert one.ci_low_cv is not None
+    arms = one.mean_cv - one.ci_low_cv, one.ci_high_cv - one.mean_cv
+    mean, half = _rounded(one.mean_cv, max(arms))
+    even = math.isclose(*arms, rel_tol=1e-6, abs_tol=1e-9 * abs(one.mean_cv))
+    return mean, half if even else _arms(arms, half)
+
+
+def _arms(arms: tuple[float, float] | None, half: str) -> str:
+    """Return both arms of an interval that limits have cut, with the digits of the longer one."""
+    assert arms is not None
+    digits = len(half.partition(".")[2])
+    return f"-{arms[0]:.{digits}f}/+{arms[1]:.{digits}f}"
 
 
 def _shown(value: float | None, form: str) -> str:
@@ -682,6 +694,6 @@ def _divided(table: Table, repeated: int) -> Iterator[Table]:
 
 def _aligned(numbers: Sequence[str]) -> list[str]:
     """Pad numbers on the right so that their decimal points stand below each other."""
-    tails = [len(number) - number.find(".") if "." in number else 0 for number in numbers]
+    tails = [len(number) - number.rfind(".") if "." in number else 0 for number in numbers]
     widest = max(tails, default=0)
     return [number + " " * (widest - tail) for number, tail in zip(numbers, tails, strict=True)]

@@ -207,4 +207,7 @@ def compare_runs(a: Replications, b: Replications, confidence: float = 0.95) -> 
     """
     names, shared, values = common_values([a, b])
     found = paired(values[0], values[1], confidence, (a.sampling, b.sampling), shared)
-    return Comparison(a, b, len(shared), confidence, dict(zip(names, found, strict=True)))
+    limits = {one.name: one.limits for one in a.responses}
+    rows = zip(names, found, strict=True)
+    compared = {name: one.within(limits[name]) for name, one in rows}
+    return Comparison(a, b, len(shared), confidence, compared)

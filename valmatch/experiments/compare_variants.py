@@ -29,7 +29,13 @@ from valmatch.experiments.side_runs import (
 from valmatch.model import Response
 from valmatch.printable import printable
 from valmatch.statistics.pairs import PairedDifference, paired
-from valmatch.statistics.sampling import no_difference_interval
+from valmatch.statistics.sampling import (
+    ENOUGH,
+    INDEPENDENT,
+    Sampling,
+    Widened,
+    no_difference_interval,
+)
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 
@@ -107,9 +113,12 @@ class ComparedVariants(Result):
         found = (one.difference for v in self.variants for one in v.comparisons.values())
         if all(one.ci_low is None for one in found):
             return ""
+        few = ""
+        if self.n < ENOUGH and self.base.sampling == INDEPENDENT:
+            few = f"; those of counts of rare events from about {ENOUGH} replications on"
         return (
             f"the {len(self.variants)} intervals of a response hold together at"
-            f" {self.confidence:.4g} (Bonferroni, each at {self.level:.4g})"
+            f" {self.confidence:.4g} (Bonferroni, each at {self.level:.4g}){few}"
         )
 
     @property
@@ -309,6 +318,11 @@ def _sides(configs: Sequence[Config]) -> dict[str, Config]:
     return sides
 
 
+def _widened(sampling: Sampling) -> Sampling:
+    """Return how intervals are made: of independent replications with regard to skewness."""
+    return Widened() if sampling == INDEPENDENT else sampling
+
+
 def compare_variant_runs(
     base: Replications, variants: Sequence[Replications], confidence: float = 0.95
 ) -> ComparedVariants:
@@ -322,9 +336,12 @@ def compare_variant_runs(
     _sides([base.config, *(run.config for run in variants)])
     names, shared, (first, *others) = common_values([base, *variants])
     level = _level(confidence, len(variants))
+    limits = {one.name: one.limits for one in base.responses}
     compared = []
     for name, run, values in zip(NAMES, variants, others, strict=False):
-        found = paired(first, values, level, (base.sampling, run.sampling), shared)
-        by_name = dict(zip(names, found, strict=True))
+        samplings = _widened(base.sampling), _widened(run.sampling)
+        found = paired(first, values, level, samplings, shared)
+        rows = zip(names, found, strict=True)
+        by_name = {name: one.within(limits[name]) for name, one in rows}
         compared.append(Variant(name, run, changed(base.config, run.config), by_name))
     return ComparedVariants(base, compared, len(shared), confidence)

@@ -18,7 +18,7 @@ from valmatch.model import Axes, Response, Window
 from valmatch.nearest import hint
 from valmatch.statistics.control_variates import Adjusted, adjust
 from valmatch.statistics.curve_sums import CurveSums
-from valmatch.statistics.estimates import Estimate
+from valmatch.statistics.estimates import Estimate, limits_of_difference
 from valmatch.statistics.precision import Precision
 from valmatch.statistics.sampling import INDEPENDENT, Sampling
 from valmatch.statistics.windows import (
@@ -109,7 +109,10 @@ class Replications(Result):
         """The estimated mean of each response."""
         columns = zip(self.responses, self.values.T, strict=True)
         of, level = self.sampling, self.confidence
-        return {one.name: of.estimate(values, level, self.indices) for one, values in columns}
+        return {
+            one.name: of.estimate(values, level, self.indices).within(one.limits)
+            for one, values in columns
+        }
 
     @cached_property
     def adjusted(self) -> dict[str, Adjusted]:
@@ -118,7 +121,8 @@ class Replications(Result):
             return {}
         known = np.array(list(self.expectations.values()))
         found = adjust(self.values, self.controls, known, self.confidence)
-        return {one.name: mean for one, mean in zip(self.responses, found, strict=True)}
+        rows = zip(self.responses, found, strict=True)
+        return {one.name: mean.within(one.limits) for one, mean in rows}
 
     def __getitem__(self, response: str) -> Floats:
         """Return one number a replication; NaN where undefined."""
@@ -132,7 +136,15 @@ class Replications(Result):
         """The paired differences between policies; [] where the model has no windows of games."""
         columns = zip(self.responses, self.values.T, strict=True)
         windows = {one.window: column for one, column in columns if one.window}
-        return policy_differences(windows, self.confidence)
+        limits = {one.window: one.limits for one in self.responses if one.window}
+        return [
+            row._replace(
+                estimate=row.estimate.within(
+                    limits_of_difference(limits[Window(row.policy, row.measure, row.games)])
+                )
+            )
+            for row in policy_differences(windows, self.confidence)
+        ]
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the columns of ``summary.csv``: a row for each response."""

@@ -16,7 +16,8 @@ from valmatch.optimization.against_start import (
     replications_afterwards,
 )
 from valmatch.optimization.evaluation import Evaluator
-from valmatch.optimization.prices import PILOT, Price, prices
+from valmatch.optimization.moves import PILOT
+from valmatch.optimization.prices import Price, prices
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.run import Settings, SolverRun
 from valmatch.storage.output import write_csv

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.config.config import Config
-from valmatch.model import Model, Response, row_of
-from valmatch.optimization.problem import Problem
+from valmatch.model import ANY, Model, Response, row_of
+from valmatch.optimization.problem import Problem, Term
 from valmatch.optimization.problem_of_config import with_factors
 from valmatch.optimization.run import STAGE
 from valmatch.simulator import build
@@ -22,6 +22,7 @@ __all__ = [
     "AFTERWARDS",
     "AgainstStart",
     "against_start",
+    "limits_of_objective",
     "replications_afterwards",
     "unit_of_objective",
 ]
@@ -137,8 +138,13 @@ def against_start(
         both.append(np.column_stack([objective, *(by_name[one.name] for one in common)]))
     samplings = models[0].sampling, models[1].sampling
     compared = paired(both[0], both[1], confidence, samplings)
-    weighted = Response("objective", unit_of_objective(problem, common), "what is minimised")
-    return AgainstStart(start, dict(point), n, [weighted, *common], compared)
+    unit = unit_of_objective(problem, common)
+    limits = limits_of_objective(problem.terms, common)
+    weighted = Response("objective", unit, "what is minimised", limits=limits)
+    responses = [weighted, *common]
+    pairs = zip(responses, compared, strict=True)
+    kept = [found.within(one.limits) for one, found in pairs]
+    return AgainstStart(start, dict(point), n, responses, kept)
 
 
 def _responses(model: Model[object], n: int, seed: int, check: Callable[[], None]) -> Floats:
@@ -149,6 +155,19 @@ def _responses(model: Model[object], n: int, seed: int, check: Callable[[], None
         inputs = model.draw(streams, replication)
         rows.append(row_of(model, model.run(inputs).responses))
     return np.array(rows)
+
+
+def limits_of_objective(
+    terms: Sequence[Term], responses: Sequence[Response]
+) -> tuple[float, float]:
+    """Return the least and the largest weighted sum of responses within their limits."""
+    limits = {one.name: one.limits for one in responses}
+    low = high = 0.0
+    for term in terms:
+        if term.weight:
+            ends = sorted(term.weight * end for end in limits.get(term.response, ANY))
+            low, high = low + ends[0], high + ends[1]
+    return low, high
 
 
 def unit_of_objective(problem: Problem, responses: Sequence[Response]) -> str:

@@ -193,7 +193,7 @@ def optimize(
     budget : int
         Replications of a run, search and certification. When a study is over, the point that it
         recommends and the start get a twentieth of that each (10 to 1,000) beyond the budget, and
-        the price of each binding constraint about as many as one of them; see
+        the price of each constraint one and a half times as many and up to 170 more; see
         `Study.afterwards`.
     seed : int
         Seed of all random numbers, >= 0.

@@ -20,8 +20,9 @@ from valmatch.config.loading import ConfigLike, load
 from valmatch.config.sections import TermOptions
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import Stopped, stop_on_signal
-from valmatch.model import Model
+from valmatch.model import ANY, Model, Response
 from valmatch.nearest import hint
+from valmatch.optimization.against_start import limits_of_objective
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.journal import open_journal
 from valmatch.optimization.nondominated import nondominated
@@ -254,7 +255,9 @@ def pareto_front(
         if loaded.one_history:  # many rules may be one in their outcomes
             kept = [*{tuple(one.sample.mean[: len(terms)]): one for one in kept[::-1]}.values()]
             kept.reverse()
-        points = [_front_point(posed, terms, one, confidence) for one in kept]
+        points = [
+            _front_point(posed, terms, one, confidence, list(model.responses)) for one in kept
+        ]
         spent = sum(stage.spent for stage in stages)
         front = Front(loaded, terms, budget, seed, spent, points, len(tested), stop.reason, path)
         if folder:
@@ -396,17 +399,29 @@ def _front(tested: Sequence[_Tested], objectives: int) -> list[_Tested]:
 
 
 def _front_point(
-    posed: Problem, terms: Sequence[Term], test: _Tested, confidence: float
+    posed: Problem,
+    terms: Sequence[Term],
+    test: _Tested,
+    confidence: float,
+    responses: Sequence[Response],
 ) -> FrontPoint:
     """Return what fresh replications say of a point."""
     outcomes = test.sample.adjusted
+    limits = {one.name: one.limits for one in responses}
     objectives = {
-        term.name: estimate(term.weight * outcomes[:, k], confidence)
+        term.name: estimate(term.weight * outcomes[:, k], confidence).within(
+            limits_of_objective([term], responses)
+        )
         for k, term in enumerate(terms)
     }
     bounds = posed.constraints[len(terms) - 1 :]
     constraints = [
-        (one, estimate(one.bound + one.sign * outcomes[:, len(terms) + k], confidence))
+        (
+            one,
+            estimate(one.bound + one.sign * outcomes[:, len(terms) + k], confidence).within(
+                limits.get(one.response, ANY)
+            ),
+        )
         for k, one in enumerate(bounds)
     ]
     return FrontPoint(posed.point(test.unit), objectives, constraints)

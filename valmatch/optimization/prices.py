@@ -1,25 +1,33 @@
 """What each constraint costs: the change of the best objective per unit of its bound.
 
 Where a sweep has solved for several bounds, that is the difference quotient of their objectives.
-After a single run it is a finite difference at the recommended point: at an optimum all small moves
-that change a binding response by a unit change the objective by as much, the multiplier of the
-constraint, so that any of them shows it. The move is the one along which the search saw the
-response change most; both of its ends meet the same fresh replications, whose spread gives the
-interval.
+After a single run it is the multiplier of the constraint at the recommended point: at an optimum
+all small moves that change a binding response by a unit change the objective by as much, so that
+any of them shows it. A move has three points (`valmatch.optimization.moves`), which meet the same
+fresh replications. The price is the derivative, at the bound, of the parabola that gives the
+objective by the response along the move: a point that certification has kept a little short of
+the bound shows the slope at the bound nevertheless. The interval is that of this derivative,
+linearised in the replications, of which all points of the moves have the same.
+
+A price is given where its interval lies on the side on which prices lie: a bound that is loosened
+makes no optimum worse. A constraint is called not binding on evidence alone: its response is short
+of the bound beyond its interval, and going there could gain no more than a hundredth of the
+objective, nor more than the objective is known to. Everything else is not distinguishable from 0,
+with the interval, or not known, with the reason.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.fields import plain_number
+from valmatch.optimization.moves import PILOT, find_move, near
 from valmatch.optimization.problem import Constraint
 from valmatch.optimization.run import Evaluation
 from valmatch.statistics.estimates import Estimate
@@ -30,25 +38,19 @@ __all__ = ["Price", "prices", "quotients"]
 Floats = NDArray[np.float64]
 Evaluate = Callable[[Floats, int], Floats]
 
-NEAR = 4
-"""Points near the recommended one that are looked at, for each variable and one more."""
-
-STEP = 1.0
-"""Change of a response at either end of a move, in standard deviations among the points near."""
-
-PILOT = 10
-"""Replications that tell whether a move is of the size that it should be."""
-
-TRIALS = 4
-
-GOOD, FAR = 2.0, 5.0
-"""Times that a move may be too large or too small: at once, and as the best of all trials."""
-
-MOST_ALIKE = 1e4
+MOST_ALIKE = 25.0
 """Condition of the moves beyond which constraints cannot be told apart."""
 
-EDGE = 1e-3
-"""Nearer to the edge of the unit cube, a variable is held by its bound."""
+FAR = 10.0
+"""A bound is out of reach this many times the range of the response in the search away."""
+
+NOTHING, LITTLE = 1e-3, 1e-2
+"""Shares of the objective that are as good as nothing: always, and if it is known no better."""
+
+SOME = 0.1
+"""Share of the change along a move that a slack counts for at least."""
+
+UNKNOWN = "its cost is not known, as"
 
 
 @dataclass(frozen=True)
@@ -60,25 +62,30 @@ class Price:
     constraint : Constraint
         The constraint.
     slope : Estimate or None
-        Change of the best objective when its bound is one larger; None where it is not known, or
-        known to be 0 as the constraint is not binding.
+        Change of the best objective when its bound is one larger; None where it is not known, not
+        distinguishable from 0, or 0 as the constraint is not binding.
     why : str
-        Why it is not known; "" where it is, or is 0.
+        Why it is not known; "" where it is, is 0, or is not distinguishable from 0.
+    between : tuple of float or None
+        The interval of a change that is not distinguishable from 0; one of its ends is 0.
     """
 
     constraint: Constraint
     slope: Estimate | None = None
     why: str = ""
+    between: tuple[float, float] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the part of ``summary.json`` that holds it."""
         one = self.constraint
+        told = not self.why and self.between is None
         return {
             "response": one.response,
             "sense": "<=" if one.sign > 0 else ">=",
             "bound": one.bound,
-            "binding": None if self.why else self.slope is not None,
+            "binding": self.slope is not None if told else None,
             "objective_per_unit_of_bound": self.slope.as_dict() if self.slope else None,
+            **({"not_distinguishable_from_0": list(self.between)} if self.between else {}),
             "in_words": self.in_words(),
         }
 
@@ -95,23 +102,112 @@ class Price:
         head = f"{one.name} ({one.response} {sense} {plain_number(one.bound)})"
         if self.why:
             return f"{head}: {self.why}"
-        if self.slope is None:
+        if self.slope is None and self.between is None:
             return f"{head}: not binding, it costs nothing"
-        assert self.slope.mean is not None
         # A share is not changed by a whole.
         step = 1.0 if abs(one.bound) > 1.0 or one.bound == 0.0 else 0.01
-        half = self.slope.half_width
-        spread = "" if half is None else f" ± {step * half:.2g}"
-        change = f"{step * self.slope.mean * one.sign:+.3g}{spread}{_after(of_objective)}"
         more = "more allowed" if one.sign > 0 else "less demanded"
         named = unit.removesuffix("s") if step == 1.0 else unit
-        return (
-            f"{head}: {plain_number(step)}{_after(named)} {more} changes the objective by {change}"
-        )
+        what = f"{plain_number(step)}{_after(named)} {more} changes the objective by"
+        objective = _after(of_objective)
+        if self.between:
+            low, high = sorted(step * end * one.sign for end in self.between)
+            return (
+                f"{head}: its cost is not distinguishable from 0 ({what} between"
+                f" {_digits(low)} and {_digits(high)}{objective})"
+            )
+        assert self.slope is not None
+        assert self.slope.mean is not None
+        half = self.slope.half_width
+        spread = "" if half is None else f" ± {step * half:.2g}"
+        return f"{head}: {what} {step * self.slope.mean * one.sign:+.3g}{spread}{objective}"
 
 
 def _after(unit: str) -> str:
     return f" {unit}" if unit else ""
+
+
+def _digits(value: float) -> str:
+    """Return three digits of a number, with no exponent where it is of a common size."""
+    return plain_number(float(f"{value:.3g}")) if value else "0"
+
+
+@dataclass(frozen=True, eq=False)
+class _Local:
+    """A constraint and what fresh replications say of it along its move.
+
+    Attributes
+    ----------
+    k : int
+        Its outcome, from 1.
+    outcomes : numpy.ndarray
+        (3, n, 1 + constraints), of the points of the move.
+    slack : float
+        How far the recommended point is from the bound, 0 unless that is beyond its interval.
+    """
+
+    k: int
+    outcomes: Floats
+    slack: float
+
+    @property
+    def levels(self) -> Floats:
+        """(3,): the mean excess at the points of its move."""
+        levels: Floats = self.outcomes[:, :, self.k].mean(axis=1)
+        return levels
+
+    @property
+    def clear(self) -> bool:
+        """Whether the response only rises or only falls along the move."""
+        steps = np.diff(self.levels)
+        return bool((steps > 0.0).all() or (steps < 0.0).all())
+
+    @property
+    def range(self) -> float:
+        """How far the response changes along the move."""
+        return float(np.ptp(self.levels))
+
+    @property
+    def reaches(self) -> bool:
+        """Whether the bound lies between the ends of the move."""
+        return bool(self.levels.min() <= 0.0 <= self.levels.max())
+
+    @property
+    def weights(self) -> Floats:
+        """(3,): means of the points times these are a derivative, taken nearest to the bound."""
+        levels = self.levels
+        return _derivative(levels, float(min(max(0.0, levels.min()), levels.max())))
+
+    def slope(self, values: Floats) -> Floats:
+        """Return (n,) values whose mean is the derivative of a mean by that of the response.
+
+        Their spread is the error of the derivative.
+
+        Parameters
+        ----------
+        values : numpy.ndarray
+            (3, n): in the replications of the points of its move.
+        """
+        means, levels = values.mean(axis=1), self.levels
+        weights = self.weights
+        slopes = np.array([_derivative(levels, one) @ means for one in levels.tolist()])
+        # An error of the response moves a point along the parabola.
+        errors = values - means[:, None]
+        errors -= slopes[:, None] * (self.outcomes[:, :, self.k] - levels[:, None])
+        result: Floats = weights @ means + weights @ errors
+        return result
+
+
+def _derivative(levels: Floats, at: float) -> Floats:
+    """Return the weights of three values at `levels` in the derivative of their parabola."""
+    a, b, c = levels.tolist()
+    return np.array(
+        [
+            (2.0 * at - b - c) / ((a - b) * (a - c)),
+            (2.0 * at - a - c) / ((b - a) * (b - c)),
+            (2.0 * at - a - b) / ((c - a) * (c - b)),
+        ]
+    )
 
 
 def prices(
@@ -136,7 +232,7 @@ def prices(
     evaluate : callable
         Evaluation on fresh replications: (point, n) -> (n, 1 + constraints) outcomes.
     n : int
-        Replications of either end of a move, >= 2.
+        Replications of each point of a move, >= 2, besides `PILOT` by which moves are chosen.
     sampling : Sampling
         What replications are samples of.
     confidence : float
@@ -144,118 +240,154 @@ def prices(
 
     Notes
     -----
-    With several binding constraints there is a move for each. Their changes of the objective are
-    those of the constraints times the multipliers; the interval is that of the multipliers
-    linearised in the replications. A constraint is binding if the search saw it violated among the
-    points near.
+    With several binding constraints there is a move for each. Along each the objective changes by
+    what the constraints that change cost together, which are as many equations as multipliers.
     """
-    near = _near(evaluations, unit)
-    if near is None:
-        few = "its cost is not known, as the search looked at too few points"
+    around = near(evaluations, unit)
+    if around is None:
+        few = f"{UNKNOWN} the search looked at too few points"
         return [Price(one, why=few) for one in constraints]
-    binding = [k for k, means in enumerate(near.means.T[1:], 1) if (means > 0.0).any()]
-    ends = [_ends(near, k, unit, evaluate, min(PILOT, n)) for k in binding]
-    found = [one for one in ends if one is not None]
-    moves = np.array([evaluate(up, n) - evaluate(down, n) for down, up in found])
-    multipliers = _multipliers(moves, binding) if len(found) == len(ends) else None
-    result = []
+    center = evaluate(unit, PILOT + n)[PILOT:]
+    found: dict[int, Price] = {}
+    shown: list[_Local] = []
     for k, one in enumerate(constraints, 1):
-        if k not in binding:
-            result.append(Price(one))
-        elif multipliers is None:
-            what = "its cost is not known, as no small move of the variables shows it"
-            result.append(Price(one, why=what))
-        else:
-            slopes = -one.sign * multipliers[:, binding.index(k)]
-            result.append(Price(one, sampling.estimate(slopes, confidence)))
-    return result
+        slack = _slack(sampling.estimate(center[:, k], confidence))
+        if slack > FAR * _range(evaluations, k):
+            found[k] = Price(one)
+            continue
+        move = find_move(around, k, unit, evaluate, n, slack > 0.0)
+        points = move if move is not None else ()
+        outcomes = np.array([evaluate(point, PILOT + n)[PILOT:] for point in points])
+        if len(outcomes) and not np.isnan(outcomes).any():
+            local = _Local(k, outcomes, slack)
+            if local.clear:
+                shown.append(local)
+                continue
+        found[k] = Price(one, why=f"{UNKNOWN} no small move of the variables shows it")
+    known = sampling.estimate(center[:, 0], confidence)
+    active = _active(shown, sampling, confidence)
+    for local in shown:
+        found[local.k] = _price(constraints[local.k - 1], local, active, known, sampling)
+    return [found[k] for k in range(1, 1 + len(constraints))]
 
 
-class _Near(NamedTuple):
-    """The points near the recommended one.
+def _slack(excess: Estimate) -> float:
+    """Return how far a response is from its bound, 0 unless that is beyond its interval."""
+    if excess.mean is None or excess.ci_high is None or excess.ci_high >= 0.0:
+        return 0.0
+    return -excess.mean
 
-    Attributes
-    ----------
-    units, means : numpy.ndarray
-        (points, variables) in the unit cube; (points, 1 + constraints) mean outcomes.
-    weights : numpy.ndarray
-        (points,): more replications and less distance count more; their sum is 1.
+
+def _range(evaluations: Sequence[Evaluation], k: int) -> float:
+    """Return over how much the search saw outcome `k` change."""
+    seen = np.array([one.mean[k] for one in evaluations])
+    seen = seen[~np.isnan(seen)]
+    return float(np.ptp(seen)) if len(seen) else 0.0
+
+
+def _active(shown: Sequence[_Local], sampling: Sampling, confidence: float) -> dict[_Local, Floats]:
+    """Return the constraints that may hold up the objective together, and their multipliers.
+
+    These are as (n,) values, whose means are the multipliers and whose spread is their error. The
+    constraints are those whose bound is reached, nearest first, and can be told apart; one that the
+    recommended point is short of is left out where its multiplier is not above 0.
     """
+    candidates = [one for one in shown if one.slack == 0.0 or one.reaches]
+    candidates.sort(key=lambda one: one.slack / one.range)
+    while True:
+        chosen: list[_Local] = []
+        for one in candidates:
+            if _told_apart([*chosen, one]):
+                chosen.append(one)
+        multipliers = _multipliers(chosen)
+        doubtful = []
+        for one, values in multipliers.items():
+            found = sampling.estimate(values, confidence)
+            if one.slack > 0.0 and not (found.ci_low is not None and found.ci_low > 0.0):
+                doubtful.append(((found.mean or 0.0) / (found.std_error or 1.0), one))
+        if not doubtful:
+            return multipliers
+        candidates.remove(min(doubtful, key=itemgetter(0))[1])
 
-    units: Floats
-    means: Floats
-    weights: Floats
 
-
-def _near(evaluations: Sequence[Evaluation], unit: Floats) -> _Near | None:
-    """Return the points near `unit` as they were seen last; None if there are too few."""
-    last = {tuple(one.unit.tolist()): one for one in evaluations}
-    seen = [one for one in last.values() if not np.isnan(one.mean).any()]
-    if len(seen) < 2 * (1 + len(unit)):
-        return None
-    units = np.array([one.unit for one in seen])
-    distances = np.linalg.norm(units - unit, axis=1)
-    order = np.argsort(distances, kind="stable")
-    nearest = order[: NEAR * (1 + len(unit))]
-    reach = distances[order[min(len(nearest), len(order) - 1)]] * (1.0 + 1e-9)
-    weights = (
-        np.array([seen[k].n for k in nearest]) * (1.0 - (distances[nearest] / reach) ** 3) ** 3
+def _moves(chosen: Sequence[_Local]) -> Floats:
+    """Return how the response of each constraint changes by that of another along its move."""
+    return np.array(
+        [[a.weights @ a.outcomes[:, :, b.k].mean(axis=1) for b in chosen] for a in chosen]
     )
-    means = np.array([seen[k].mean for k in nearest])
-    return _Near(units[nearest], means, weights / weights.sum())
 
 
-def _ends(
-    near: _Near, k: int, unit: Floats, evaluate: Evaluate, n: int
-) -> tuple[Floats, Floats] | None:
-    """Return the ends of a move around `unit` along which outcome `k` changes moderately.
+def _told_apart(chosen: Sequence[_Local]) -> bool:
+    sizes = np.array([one.range for one in chosen])
+    return bool(np.linalg.cond(_moves(chosen) * sizes / sizes[:, None]) <= MOST_ALIKE)
 
-    None where no such move is found.
+
+def _multipliers(chosen: Sequence[_Local]) -> dict[_Local, Floats]:
+    """Return (n,) values for each constraint, whose mean is its multiplier."""
+    if not chosen:
+        return {}
+    moves = _moves(chosen)
+    gains = [one.weights @ one.outcomes[:, :, 0].mean(axis=1) for one in chosen]
+    means = -np.linalg.solve(moves, np.array(gains))
+    fixed = {one: np.array([mean]) for one, mean in zip(chosen, means.tolist(), strict=True)}
+    rest = []
+    for one in chosen:
+        others = {other: mean for other, mean in fixed.items() if other is not one}
+        rest.append(one.slope(_reduced(one, others)))
+    errors = np.array(rest) + means[:, None]
+    values = means[:, None] - np.linalg.solve(moves, errors)
+    return dict(zip(chosen, values, strict=True))
+
+
+def _reduced(local: _Local, multipliers: Mapping[_Local, Floats]) -> Floats:
+    """Return (3, n): the objective along a move, less what constraints let it change.
+
+    That is the Lagrangian; the error of a multiplier counts by the mean of its response.
     """
-    away = near.units - near.weights @ near.units
-    excess = near.means[:, k] - near.weights @ near.means[:, k]
-    direction = (near.weights * excess) @ away
-    direction[(unit < EDGE) | (unit > 1.0 - EDGE)] = 0.0
-    norm = np.linalg.norm(direction)
-    wanted = STEP * float(np.sqrt(near.weights @ excess**2))
-    if not (norm > 0.0 and wanted > 0.0):
-        return None
-    direction /= norm
-    along = away @ direction
-    length = wanted * float((near.weights * along) @ along / ((near.weights * excess) @ along))
-    tried: list[tuple[float, Floats, Floats]] = []
-    for _ in range(TRIALS):
-        down, up = (np.clip(unit + side * length * direction, 0.0, 1.0) for side in (-1.0, 1.0))
-        change = abs(float((evaluate(up, n) - evaluate(down, n))[:, k].mean())) / (2.0 * wanted)
-        off = math.inf if not change > 0.0 else max(change, 1.0 / change)
-        tried.append((off, down, up))
-        if off <= GOOD:
-            break
-        # A move is made up to four times smaller or larger; smaller where a response is undefined.
-        length *= 0.25 if math.isnan(change) else max(0.25, 1.0 / max(change, 0.25))
-    off, down, up = min(tried, key=itemgetter(0))
-    return (down, up) if off <= FAR else None
+    values: Floats = local.outcomes[:, :, 0]
+    for one, multiplier in multipliers.items():
+        mean, excess = multiplier.mean(), local.outcomes[:, :, one.k]
+        values = values + mean * excess + (multiplier - mean) * excess.mean(axis=1)[:, None]
+    return values
 
 
-def _multipliers(moves: Floats, binding: Sequence[int]) -> Floats | None:
-    """Return (n, binding) values whose means are the multipliers and whose spread is their error.
+def _price(
+    one: Constraint,
+    local: _Local,
+    active: Mapping[_Local, Floats],
+    known: Estimate,
+    sampling: Sampling,
+) -> Price:
+    """Say what a constraint costs, given the multipliers of those that are active.
 
     Parameters
     ----------
-    moves : numpy.ndarray
-        (binding, n, 1 + constraints): the change of each outcome by each move in each replication.
-    binding : sequence of int
-        The outcomes of the constraints that bind.
+    known : Estimate
+        The objective at the recommended point.
     """
-    if not len(binding) or np.isnan(moves).any():
-        return None
-    gains, excesses = moves[:, :, 0].T, moves[:, :, binding].transpose(1, 0, 2)
-    slopes = excesses.mean(axis=0)
-    if np.linalg.cond(slopes) > MOST_ALIKE:
-        return None
-    multipliers = -np.linalg.solve(slopes, gains.mean(axis=0))
-    errors = gains + excesses @ multipliers
-    return multipliers - np.linalg.solve(slopes, errors.T).T
+    tight = local.slack == 0.0
+    if tight and local not in active:
+        return Price(one, why=f"{UNKNOWN} it cannot be told apart from that of another constraint")
+    values = active[local] if local in active else -local.slope(_reduced(local, active))
+    found = sampling.estimate(values, known.confidence)
+    if found.ci_low is None or found.ci_high is None:
+        return Price(one, why=f"{UNKNOWN} it has no interval")
+    if not tight and local not in active:
+        # What all of the slack could gain; where that is next to nothing, so would be the gain.
+        gain = found.ci_high * max(local.slack, SOME * local.range)
+        size, half = abs(known.mean or 0.0), known.half_width or 0.0
+        if gain <= max(NOTHING * size, min(LITTLE * size, half)):
+            return Price(one)
+        if found.ci_low > 0.0:
+            what = "the point is short of its bound although the objective falls towards it"
+            return Price(one, why=f"{UNKNOWN} {what}")
+    if found.ci_high <= 0.0 and found.ci_low < 0.0:
+        what = "the objective also falls where the response moves away from its bound"
+        return Price(one, why=f"{UNKNOWN} {what}")
+    if found.ci_low <= 0.0:
+        low, high = sorted((0.0, -one.sign * found.ci_high))
+        return Price(one, between=(low, high))
+    return Price(one, sampling.estimate(-one.sign * values, known.confidence))
 
 
 def quotients(

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from valmatch.fields import plain_number
-from valmatch.model import Model
+from valmatch.model import ANY, Model
+from valmatch.optimization.against_start import limits_of_objective
 from valmatch.optimization.problem import Constraint, Problem
 from valmatch.optimization.run import SolverRun
 from valmatch.optimization.selection import Certificate
@@ -85,9 +86,12 @@ def verdict(
         (one, sampling.estimate(one.bound + one.sign * outcomes[:, k], confidence))
         for k, one in enumerate(problem.constraints, 1)
     ]
+    limits = {one.name: one.limits for one in model.responses}
+    constraints = [(one, found.within(limits.get(one.response, ANY))) for one, found in constraints]
+    objective = sampling.estimate(outcomes[:, 0], confidence)
     return Verdict(
         problem.point(best.unit),
-        sampling.estimate(outcomes[:, 0], confidence),
+        objective.within(limits_of_objective(problem.terms, list(model.responses))),
         constraints,
         best.feasible,
         _why(model, best, constraints) + _limit(model, best) + _ended(runs),

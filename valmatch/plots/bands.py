@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from valmatch.plots.labels import few_ticks, in_first_column, label
-from valmatch.plots.samples import Sample, fact_of, half_of, read_samples
+from valmatch.plots.samples import Sample, arms_of, fact_of, read_samples
 from valmatch.plots.source import RunFiles
 from valmatch.plots.style import GOOD, GREY, head, panels
 
@@ -51,12 +51,12 @@ def draw(run: RunFiles) -> dict[str, Figure]:
 def _panel(axes: Axes, bands: Mapping[str, Sample]) -> None:
     """Draw means with intervals, the lowest ratings at the bottom."""
     for place, sample in enumerate(bands.values()):
-        one, half = sample.estimate, half_of(sample.estimate)
+        one, arms = sample.estimate, arms_of(sample.estimate)
         if one.mean is None:
             across = axes.get_yaxis_transform()
             axes.text(0.02, place, "undefined", transform=across, va="center", color=GREY)
             continue
-        ends = None if np.isnan(half) else [half]
+        ends = None if np.isnan(arms[0]) else [[arm] for arm in arms]
         axes.errorbar([one.mean], [place], xerr=ends, fmt="o", color=GOOD, markersize=4.5)
     axes.set_yticks(range(len(bands)), list(bands))
     axes.set_ylim(-0.6, len(bands) - 0.4)

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from valmatch.plots.labels import label, legend_above
-from valmatch.plots.samples import Sample, fact_of, half_of, read_samples
+from valmatch.plots.samples import Sample, arms_of, fact_of, read_samples
 from valmatch.plots.source import RunFiles
 from valmatch.plots.style import BAD, FAINT, GOOD, head, panels
 
@@ -47,27 +47,29 @@ def draw(run: RunFiles) -> dict[str, Figure]:
 
 def _draw_hours(axes: Axes, samples: list[Sample]) -> None:
     """Draw a step for each hour: mean, interval, and where most replications lie."""
-    steps = np.full((4, DAY), np.nan)
+    steps = np.full((5, DAY), np.nan)
     for sample in samples:
         assert sample.response.part
         hour = int(sample.response.part.name.partition("-")[0])
         steps[:, hour] = _step(sample)
-    low, high, mean, half = steps
+    low, high, mean, below, above = steps
     edges = np.arange(DAY + 1.0)
     if (high > low).any():
         text = f"{MIDDLE[0]:g}% to {MIDDLE[1]:g}% of the replications"
         look: Any = {"fill": True, "color": FAINT, "alpha": 0.35, "linewidth": 0.0, "label": text}
         axes.stairs(high, edges, baseline=low, **look)
     axes.stairs(mean, edges, baseline=None, color=GOOD, linewidth=1.3, label="mean")
-    if not np.isnan(half).all():
+    if not np.isnan(below).all():
         middles = edges[:-1] + 0.5
-        axes.errorbar(middles, mean, yerr=half, fmt="none", color=BAD, label="its interval")
+        axes.errorbar(
+            middles, mean, yerr=[below, above], fmt="none", color=BAD, label="its interval"
+        )
 
 
 def _step(sample: Sample) -> list[float]:
-    """Return where most replications lie, the mean, half its interval; NaN for none."""
+    """Return where most replications lie, the mean, both arms of its interval; NaN for none."""
     one = sample.estimate
     if one.mean is None:
-        return [np.nan] * 4
+        return [np.nan] * 5
     low, high = np.percentile(sample.values, MIDDLE).tolist()
-    return [low, high, one.mean, half_of(one)]
+    return [low, high, one.mean, *arms_of(one)]

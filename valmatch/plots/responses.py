@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from valmatch.plots.bins import bin_edges
 from valmatch.plots.labels import few_ticks, in_first_column, label, legend_below
 from valmatch.plots.opponent import STYLES
-from valmatch.plots.samples import Sample, fact_of, half_of, read_samples
+from valmatch.plots.samples import Sample, fact_of, read_samples, told_of
 from valmatch.plots.source import RunFiles
 from valmatch.plots.style import (
     BAD,
@@ -21,7 +21,6 @@ from valmatch.plots.style import (
     head,
     note,
     panels,
-    plus_minus,
     thinned,
 )
 from valmatch.plots.units import labelled
@@ -79,7 +78,7 @@ def _histogram(axes: Axes, sample: Sample, what: str) -> None:
     undefined = f"\nundefined in {one.undefined:,}" if one.undefined else ""
     counted(axes, what)
     few_ticks(axes)
-    axes.set_title(plus_minus(one.mean, half_of(one)) + undefined, color=BAD)
+    axes.set_title(told_of(one) + undefined, color=BAD)
 
 
 # ---- responses under several policies ----
@@ -125,7 +124,7 @@ def _distributions(axes: Axes, samples: Mapping[str, Sample]) -> None:
             label=name,
         )
         below = np.searchsorted(sample.values, one.mean, side="right") / sample.values.size
-        reach = None if one.half_width is None else [one.half_width]
+        reach = None if one.arms is None else [[arm] for arm in one.arms]
         axes.errorbar([one.mean], [below], xerr=reach, color=colour, fmt="o", markersize=3.5)
     axes.set_ylim(-0.03, 1.03)
     few_ticks(axes)

@@ -14,9 +14,10 @@ from valmatch.errors import InputError
 from valmatch.model import Response
 from valmatch.plots.bins import Lattice, lattice_of_shares
 from valmatch.plots.source import FileTable, Mean, RunFiles, damaged
+from valmatch.plots.style import plus_minus
 from valmatch.statistics.estimates import Estimate, estimate
 
-__all__ = ["Sample", "fact_of", "half_of", "read_samples"]
+__all__ = ["Sample", "arms_of", "fact_of", "read_samples", "told_of"]
 
 Floats = NDArray[np.float64]
 
@@ -111,6 +112,14 @@ def _lattice(response: Response, table: FileTable) -> Lattice | None:
     return lattice_of_shares(shares[some], wholes[some]) if some.any() else None
 
 
-def half_of(one: Estimate) -> float:
-    """Return the half-width of an interval; NaN where there is none."""
-    return math.nan if one.half_width is None else one.half_width
+def arms_of(one: Estimate) -> tuple[float, float]:
+    """Return how far an interval reaches below and above the mean; NaN where there is none."""
+    return (math.nan, math.nan) if one.arms is None else one.arms
+
+
+def told_of(one: Estimate) -> str:
+    """Return a mean with its half-width, or with its interval where limits cut that."""
+    if one.cut and one.mean is not None:
+        return f"{one.mean:.4g}, {one.ci_low:.3g} to {one.ci_high:.3g}"
+    mean = math.nan if one.mean is None else one.mean
+    return plus_minus(mean, math.nan if one.half_width is None else one.half_width)

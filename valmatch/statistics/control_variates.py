@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +42,16 @@ class Adjusted:
     ci_low_cv: float | None = None
     ci_high_cv: float | None = None
     variance_reduction: float | None = None
+
+    def within(self, limits: tuple[float, float]) -> Adjusted:
+        """Return the same with a mean and an interval that do not leave the limits of values."""
+        if self.mean_cv is None or self.ci_low_cv is None or self.ci_high_cv is None:
+            return self
+        mean, low, high = (
+            min(max(one, limits[0]), limits[1])
+            for one in (self.mean_cv, self.ci_low_cv, self.ci_high_cv)
+        )
+        return replace(self, mean_cv=mean, ci_low_cv=low, ci_high_cv=high)
 
     def as_dict(self) -> dict[str, float | None]:
         """Return the attributes by name, ready for JSON."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Estimate", "estimate", "t_quantile"]
+__all__ = ["Estimate", "estimate", "limits_of_difference", "t_quantile"]
 
 Floats = NDArray[np.float64]
 
@@ -26,7 +26,7 @@ class Estimate:
     mean, std, std_error : float or None
         Sample mean, standard deviation (n - 1), std / sqrt(n).
     ci_low, ci_high : float or None
-        Confidence interval of the mean by Student's t with n - 1 degrees.
+        Confidence interval of the mean by Student's t with n - 1 degrees, see also `within`.
     confidence : float
         Its level.
     min, max : float or None
@@ -46,14 +46,52 @@ class Estimate:
 
     @property
     def half_width(self) -> float | None:
-        """Half the length of the confidence interval."""
-        if self.ci_high is None or self.mean is None:
+        """Half the length of the confidence interval; its longer arm where limits cut one."""
+        arms = self.arms
+        return None if arms is None else arms[1] if self._even(arms) else max(arms)
+
+    @property
+    def arms(self) -> tuple[float, float] | None:
+        """How far the confidence interval reaches below and above the mean."""
+        if self.ci_low is None or self.ci_high is None or self.mean is None:
             return None
-        return self.ci_high - self.mean
+        return self.mean - self.ci_low, self.ci_high - self.mean
+
+    @property
+    def cut(self) -> bool:
+        """Whether limits have cut an arm of the confidence interval."""
+        arms = self.arms
+        return arms is not None and not self._even(arms)
+
+    def _even(self, arms: tuple[float, float]) -> bool:
+        return math.isclose(*arms, rel_tol=1e-6, abs_tol=1e-9 * abs(self.mean or 0.0))
+
+    def within(self, limits: tuple[float, float]) -> Estimate:
+        """Return the same with an interval that ends where values do.
+
+        The mean of values that cannot leave an interval is in it too, so that what is cut off never
+        holds the mean: the interval is right as often as before. Values that do leave their limits
+        keep at least their own mean.
+
+        Parameters
+        ----------
+        limits : tuple of float
+            The least and the largest value.
+        """
+        if self.ci_low is None or self.ci_high is None or self.mean is None:
+            return self
+        low, high = min(limits[0], self.mean), max(limits[1], self.mean)
+        return replace(self, ci_low=max(self.ci_low, low), ci_high=min(self.ci_high, high))
 
     def as_dict(self) -> dict[str, float | int | None]:
         """Return the attributes by name, ready for JSON."""
         return asdict(self)
+
+
+def limits_of_difference(limits: tuple[float, float]) -> tuple[float, float]:
+    """Return the least and the largest difference of two values that have limits."""
+    low, high = limits
+    return low - high, high - low
 
 
 def t_quantile(probability: float, degrees: float) -> float:

@@ -49,7 +49,7 @@ def overlapping_degrees(days: float, length: float) -> float:
     return max(1.0, days * 3.0 * length / (2.0 * length**2 + 1.0) - 1.0)
 
 
-def widening(resamples: Floats, confidence: float) -> float:
+def widening(resamples: Floats, confidence: float, n: int = 1) -> float:
     """Return by which factor the skewness of resamples widens an interval around the log.
 
     Means and spreads of skewed values go together, with covariance (third central moment) / n: a
@@ -63,9 +63,11 @@ def widening(resamples: Floats, confidence: float) -> float:
     Parameters
     ----------
     resamples : (n,) ndarray of float64
-        A response in resamples of the log, NaN where undefined.
+        A response in resamples of the log, NaN where undefined; or, with `n`, single values.
     confidence : float
         Level of the interval, in (0, 1).
+    n : int
+        Values of which a mean is taken, whose skewness is that of the values over sqrt(n).
 
     Returns
     -------
@@ -74,7 +76,8 @@ def widening(resamples: Floats, confidence: float) -> float:
     """
     from scipy.special import ndtri
 
-    return 1.0 + _skewness(resamples) * float(ndtri((1.0 + confidence) / 2.0)) / 4.0
+    skewness = _skewness(resamples) / math.sqrt(n)
+    return 1.0 + skewness * float(ndtri((1.0 + confidence) / 2.0)) / 4.0
 
 
 def _skewness(values: Floats) -> float:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.statistics.estimates import Estimate
+from valmatch.statistics.estimates import Estimate, limits_of_difference
 from valmatch.statistics.sampling import INDEPENDENT, OneHistory, Sampling
 
 __all__ = ["PairedDifference", "paired"]
@@ -43,6 +43,15 @@ class PairedDifference:
     b: Estimate
     difference: Estimate
     variance_ratio: float | None
+
+    def within(self, limits: tuple[float, float]) -> PairedDifference:
+        """Return the same with intervals that end where those of a response with limits do."""
+        return replace(
+            self,
+            a=self.a.within(limits),
+            b=self.b.within(limits),
+            difference=self.difference.within(limits_of_difference(limits)),
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the attributes by name, ready for JSON."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from valmatch.model import Response, Responses
+from valmatch.model import NOT_NEGATIVE, SHARE, Response, Responses
 from valmatch.models.ladder.loop import LEFT
 
 __all__ = ["RESPONSES", "Standing", "accuracy", "responses", "standing"]
@@ -17,37 +17,103 @@ __all__ = ["RESPONSES", "Standing", "accuracy", "responses", "standing"]
 Floats = NDArray[np.float64]
 
 RESPONSES = Responses(
-    Response("true_team_diff", "points", "mean over matches of |mean skill - mean skill|"),
-    Response("team_diff", "points", "the same of the ratings that the rule sees"),
-    Response("true_player_diff", "points", "mean over teams of max - min skill"),
-    Response("player_diff", "points", "the same of the ratings that the rule sees"),
-    Response("win_gap", "", "mean over matches of |p - 1/2|, p by true skill; 0 is fair"),
-    Response("fair_share", "", "share of matches with |p - 1/2| <= 0.1"),
-    Response("stomp_share", "", "share of matches with |p - 1/2| >= 0.4"),
-    Response("avg_wait_time", "minutes", "mean wait of matched players"),
-    Response("wait_p50", "minutes", "median wait of matched players"),
-    Response("wait_p90", "minutes", "90th percentile of the wait of matched players"),
-    Response("wait_p95", "minutes", "95th percentile of the wait of matched players"),
-    Response("wait_p99", "minutes", "99th percentile of the wait of matched players"),
-    Response("abandoned_fraction", "", "share of the tickets that ended by patience"),
-    Response("log_loss", "", "log loss of the rating system's predictions"),
-    Response("skill_log_loss", "", "log loss of p, the best that any prediction can do"),
-    Response("rating_error", "points", "root mean square of (rating - its mean) - (skill - its)"),
+    Response(
+        "true_team_diff",
+        "points",
+        "mean over matches of |mean skill - mean skill|",
+        limits=NOT_NEGATIVE,
+    ),
+    Response(
+        "team_diff", "points", "the same of the ratings that the rule sees", limits=NOT_NEGATIVE
+    ),
+    Response(
+        "true_player_diff", "points", "mean over teams of max - min skill", limits=NOT_NEGATIVE
+    ),
+    Response(
+        "player_diff", "points", "the same of the ratings that the rule sees", limits=NOT_NEGATIVE
+    ),
+    Response(
+        "win_gap",
+        "",
+        "mean over matches of |p - 1/2|, p by true skill; 0 is fair",
+        limits=(0.0, 0.5),
+    ),
+    Response("fair_share", "", "share of matches with |p - 1/2| <= 0.1", limits=SHARE),
+    Response("stomp_share", "", "share of matches with |p - 1/2| >= 0.4", limits=SHARE),
+    Response("avg_wait_time", "minutes", "mean wait of matched players", limits=NOT_NEGATIVE),
+    Response("wait_p50", "minutes", "median wait of matched players", limits=NOT_NEGATIVE),
+    Response(
+        "wait_p90", "minutes", "90th percentile of the wait of matched players", limits=NOT_NEGATIVE
+    ),
+    Response(
+        "wait_p95", "minutes", "95th percentile of the wait of matched players", limits=NOT_NEGATIVE
+    ),
+    Response(
+        "wait_p99", "minutes", "99th percentile of the wait of matched players", limits=NOT_NEGATIVE
+    ),
+    Response("abandoned_fraction", "", "share of the tickets that ended by patience", limits=SHARE),
+    Response("log_loss", "", "log loss of the rating system's predictions", limits=NOT_NEGATIVE),
+    Response(
+        "skill_log_loss",
+        "",
+        "log loss of p, the best that any prediction can do",
+        limits=NOT_NEGATIVE,
+    ),
+    Response(
+        "rating_error",
+        "points",
+        "root mean square of (rating - its mean) - (skill - its)",
+        limits=NOT_NEGATIVE,
+    ),
     Response("rating_slope", "", "slope of rating on skill by least squares"),
-    Response("scale_stretch", "", "sd(rating) / sd(skill)"),
-    Response("rank_correlation", "", "Spearman correlation of rating and skill"),
-    Response("calibration", "", "rating_error squared / mean variance of the belief (trueskill)"),
+    Response("scale_stretch", "", "sd(rating) / sd(skill)", limits=NOT_NEGATIVE),
+    Response(
+        "rank_correlation", "", "Spearman correlation of rating and skill", limits=(-1.0, 1.0)
+    ),
+    Response(
+        "calibration",
+        "",
+        "rating_error squared / mean variance of the belief (trueskill)",
+        limits=NOT_NEGATIVE,
+    ),
     Response("drift_per_day", "points per day", "drift of the mean rating after the warm-up"),
-    Response("newcomer_win_gap", "", "win gap of players in their first ten games"),
-    Response("newcomer_wait", "minutes", "wait of players in their first ten games"),
-    Response("joined_win_gap", "", "newcomer_win_gap of players who joined after the start"),
-    Response("joined_wait", "minutes", "newcomer_wait of players who joined after the start"),
-    Response("joined_first_wait", "minutes", "wait for the very first game of those"),
-    Response("games_per_player_day", "games per day", "games of an active player a day"),
-    Response("n_matches", "", "matches", whole=True),
-    Response("n_tickets", "", "tickets that ended", whole=True),
-    Response("active_players", "", "different players in matches", whole=True),
-    Response("dropped_sessions", "", "session starts of players who were not away", whole=True),
+    Response(
+        "newcomer_win_gap", "", "win gap of players in their first ten games", limits=(0.0, 0.5)
+    ),
+    Response(
+        "newcomer_wait", "minutes", "wait of players in their first ten games", limits=NOT_NEGATIVE
+    ),
+    Response(
+        "joined_win_gap",
+        "",
+        "newcomer_win_gap of players who joined after the start",
+        limits=(0.0, 0.5),
+    ),
+    Response(
+        "joined_wait",
+        "minutes",
+        "newcomer_wait of players who joined after the start",
+        limits=NOT_NEGATIVE,
+    ),
+    Response(
+        "joined_first_wait", "minutes", "wait for the very first game of those", limits=NOT_NEGATIVE
+    ),
+    Response(
+        "games_per_player_day",
+        "games per day",
+        "games of an active player a day",
+        limits=NOT_NEGATIVE,
+    ),
+    Response("n_matches", "", "matches", whole=True, limits=NOT_NEGATIVE),
+    Response("n_tickets", "", "tickets that ended", whole=True, limits=NOT_NEGATIVE),
+    Response("active_players", "", "different players in matches", whole=True, limits=NOT_NEGATIVE),
+    Response(
+        "dropped_sessions",
+        "",
+        "session starts of players who were not away",
+        whole=True,
+        limits=NOT_NEGATIVE,
+    ),
 )
 
 

@@ -13,7 +13,10 @@ from numpy.typing import NDArray
 
 from valmatch.compilation import announce_compilation, njit
 from valmatch.model import (
+    ANY,
     NO_FILES,
+    NOT_NEGATIVE,
+    SHARE,
     Axes,
     Model,
     Outcome,
@@ -54,6 +57,13 @@ QUALITY = MEASURES.index("expected_quality")
 
 TOTAL = "total"
 """The window of all games, whose values are summed up."""
+
+LIMITS = {
+    "skill_difference": ANY,
+    "win_fraction": SHARE,
+    "draw_fraction": SHARE,
+}
+"""Limits of measures; those of all others are `NOT_NEGATIVE`."""
 
 MEANINGS = {
     "true_draw_probability": ("1/skill", "draw density of the two true skills (14)"),
@@ -121,7 +131,9 @@ def _responses(policies: Sequence[str], n_games: int) -> Responses:
         unit, meaning = MEANINGS["expected_quality"]
         window = Window(policy, "expected_quality", TOTAL)
         text = f"sum of the {meaning} over all games, the objective (7)"
-        responses.append(Response(f"expected_quality.{policy}", unit, text, window=window))
+        responses.append(
+            Response(f"expected_quality.{policy}", unit, text, window=window, limits=NOT_NEGATIVE),
+        )
         for measure in MEASURES:
             unit, meaning = MEANINGS[measure]
             responses += [
@@ -130,6 +142,7 @@ def _responses(policies: Sequence[str], n_games: int) -> Responses:
                     unit,
                     f"{meaning}, mean over games {span}",
                     window=Window(policy, measure, span),
+                    limits=LIMITS.get(measure, NOT_NEGATIVE),
                 )
                 for span in _spans(n_games)
             ]

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.model import Part, Response
+from valmatch.model import NOT_NEGATIVE, SHARE, Part, Response
 
 __all__ = ["band_names", "band_responses", "bands_of", "empty_bands", "measure_bands"]
 
@@ -17,12 +17,20 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MEASURES = (
-    Response("matched_fraction", "", "share of its players who were matched"),
-    Response("avg_wait_time", "minutes", "mean wait of its matched players"),
-    Response("wait_p50", "minutes", "median wait of its matched players"),
-    Response("wait_p95", "minutes", "95th percentile of the wait of its matched players"),
+    Response("matched_fraction", "", "share of its players who were matched", limits=SHARE),
+    Response("avg_wait_time", "minutes", "mean wait of its matched players", limits=NOT_NEGATIVE),
+    Response("wait_p50", "minutes", "median wait of its matched players", limits=NOT_NEGATIVE),
     Response(
-        "avg_team_diff", "Elo points", "mean over its matched players of |mean - mean| of the match"
+        "wait_p95",
+        "minutes",
+        "95th percentile of the wait of its matched players",
+        limits=NOT_NEGATIVE,
+    ),
+    Response(
+        "avg_team_diff",
+        "Elo points",
+        "mean over its matched players of |mean - mean| of the match",
+        limits=NOT_NEGATIVE,
     ),
 )
 """What is measured of a band."""
@@ -59,6 +67,7 @@ def band_responses(edges: Sequence[float]) -> list[Response]:
             one.unit,
             f"{one.meaning}; by rating: {band}",
             part=Part(one.name, "rating", band),
+            limits=one.limits,
         )
         for band in band_names(edges)
         for one in MEASURES

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.model import Part, Response
+from valmatch.model import NOT_NEGATIVE, Part, Response
 
 __all__ = ["QUEUE", "hour_responses", "measure_hours"]
 
@@ -34,6 +34,7 @@ def hour_responses(horizon: float | None) -> list[Response]:
             "players",
             f"time average of the number of waiting players from hour {hour} to {hour + 1} of days",
             part=Part(QUEUE, "hour", f"{hour}-{hour + 1}h"),
+            limits=NOT_NEGATIVE,
         )
         for hour in range(hours)
     ]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.model import Response
+from valmatch.model import NOT_NEGATIVE, SHARE, Response
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.bands import band_responses, measure_bands
 from valmatch.models.valorant.factors import ValorantFactors
@@ -25,7 +25,7 @@ EVEN = 0.05
 """Largest distance of a predicted share of wins from one half in an even match."""
 
 DIFFERENCES = tuple(
-    Response(f"{name}_p{one}", "Elo points", f"{one}th percentile of {what}")
+    Response(f"{name}_p{one}", "Elo points", f"{one}th percentile of {what}", limits=NOT_NEGATIVE)
     for name, what in (
         ("team_diff", "|mean rating - mean rating| over matches"),
         ("player_diff", "max - min rating over matched teams"),
@@ -34,12 +34,18 @@ DIFFERENCES = tuple(
 )
 
 FAIRNESS = (
-    Response("win_gap", "", "mean over matches of |p - 1/2|, p by Elo with the factor spread"),
+    Response(
+        "win_gap",
+        "",
+        "mean over matches of |p - 1/2|, p by Elo with the factor spread",
+        limits=(0.0, 0.5),
+    ),
     Response(
         "even_fraction",
         "",
         "share of matches with p from 45 to 55 %, p by Elo",
         share_of="n_matches",
+        limits=SHARE,
     ),
 )
 

@@ -10,7 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.compilation import announce_compilation
-from valmatch.model import NO_FILES, Axes, Model, Outcome, Record, Response, Responses, Table
+from valmatch.model import (
+    NO_FILES,
+    NOT_NEGATIVE,
+    SHARE,
+    Axes,
+    Model,
+    Outcome,
+    Record,
+    Response,
+    Responses,
+    Table,
+)
 from valmatch.models.zonestats.factors import ZoneStatsFactors
 from valmatch.models.zonestats.population import (
     LOG,
@@ -33,28 +44,67 @@ SKILLS, PICKS, NOISE, JOINS, LEAVES, TIES = range(6)
 MEASURES = ("rating_error", "log_loss")
 
 RESPONSES = Responses(
-    Response("rating_error", "points", "root mean square of rating minus latent skill at the end"),
-    Response("mean_rating_error", "points", "rating error, mean over the game numbers"),
+    Response(
+        "rating_error",
+        "points",
+        "root mean square of rating minus latent skill at the end",
+        limits=NOT_NEGATIVE,
+    ),
+    Response(
+        "mean_rating_error",
+        "points",
+        "rating error, mean over the game numbers",
+        limits=NOT_NEGATIVE,
+    ),
     Response(
         "games_to_converge",
         "games",
         "games per player until the rating error is within error_bound and stays; undefined if it"
         " is outside at the end",
+        limits=NOT_NEGATIVE,
     ),
-    Response("rank_correlation", "", "Spearman's correlation of ratings and skills at the end"),
+    Response(
+        "rank_correlation",
+        "",
+        "Spearman's correlation of ratings and skills at the end",
+        limits=(-1.0, 1.0),
+    ),
     Response(
         "rating_slope", "", "points of rating per point of skill, by least squares at the end"
     ),
-    Response("log_loss", "", "logarithmic loss of the predictions before each game, per contest"),
-    Response("log_loss.late", "", "the same over the second half of the game numbers"),
+    Response(
+        "log_loss",
+        "",
+        "logarithmic loss of the predictions before each game, per contest",
+        limits=NOT_NEGATIVE,
+    ),
+    Response(
+        "log_loss.late",
+        "",
+        "the same over the second half of the game numbers",
+        limits=NOT_NEGATIVE,
+    ),
     Response(
         "skill_log_loss.late",
         "",
         "the same if skills and true_spread were known, as good as it gets without ties",
+        limits=NOT_NEGATIVE,
     ),
-    Response("accuracy", "", "share of the contests won by the favourite; even ones count half"),
-    Response("accuracy.late", "", "the same over the second half of the game numbers"),
-    Response("rating_spread", "points", "standard deviation of the ratings at the end"),
+    Response(
+        "accuracy",
+        "",
+        "share of the contests won by the favourite; even ones count half",
+        limits=SHARE,
+    ),
+    Response(
+        "accuracy.late", "", "the same over the second half of the game numbers", limits=SHARE
+    ),
+    Response(
+        "rating_spread",
+        "points",
+        "standard deviation of the ratings at the end",
+        limits=NOT_NEGATIVE,
+    ),
 )
 
 
