@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.config.config import Config
+from valmatch.optimization.certification import FINALISTS, Bench, certify_run
 from valmatch.optimization.controls import Controls
 from valmatch.optimization.crew import Crew
 from valmatch.optimization.evaluation import BudgetSpent, Evaluator, Journal
@@ -19,7 +21,6 @@ from valmatch.optimization.selection import (
     certify,
     replications_of_test,
 )
-from valmatch.optimization.sequential_tests import certify_in_turn
 from valmatch.optimization.solvers.own import SolverFactory
 from valmatch.optimization.solvers.registry import make, search_budget
 from valmatch.streams import Streams
@@ -35,8 +36,6 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
-
-FINALISTS = 4
 
 SOLVER_SOURCE = 1_000_000
 """Source of a solver's own random numbers, beyond those of any model."""
@@ -214,24 +213,26 @@ def run_solver(
         progress(search.spent - before)
     # Where the solver stops early, what it leaves goes to certification.
     left = budget - search.spent
-    if solver.placement and not config.one_history:
-
-        def fresh(start: int) -> tuple[Evaluate, Controls]:
-            tested = evaluator(2, left, start)
-            return tested.evaluate, tested.controls
-
-        certificate = certify_in_turn(solver.placement, fresh, left, settings.alpha)
-    else:
-        stages = evaluator(1, left), evaluator(2, left)
-        if config.one_history:
-            stages = search, search  # there is nothing fresh to test on
+    if config.one_history:  # there is nothing fresh to test on
         certificate = certify(
             solver.finalists(FINALISTS),
-            (stages[0].evaluate, stages[1].evaluate),
+            (search.evaluate, search.evaluate),
             left,
             settings.alpha,
-            (stages[0].controls, stages[1].controls),
+            (search.controls, search.controls),
         )
+    else:
+
+        def fresh(stage: int) -> Callable[[int], tuple[Evaluate, Controls]]:
+            @cache
+            def of(start: int) -> tuple[Evaluate, Controls]:
+                tested = evaluator(stage, left, start)
+                return tested.evaluate, tested.controls
+
+            return of
+
+        bench = Bench(fresh(1), fresh(2), left, settings.alpha, test)
+        certificate = certify_run(problem, solver, bench)
     progress(certificate.spent)
     spent = search.spent + certificate.spent
     return SolverRun(task, evaluations, certificate, spent, solver.failure)

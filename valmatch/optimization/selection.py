@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from valmatch.optimization.controls import Controls, regression, without_controls
 from valmatch.optimization.solvers.search import PointEstimates
-from valmatch.statistics.estimates import t_quantile
+from valmatch.statistics.estimates import Estimate, t_quantile
 
 __all__ = [
     "Certificate",
@@ -36,6 +36,7 @@ __all__ = [
     "FeasibilityTest",
     "Sample",
     "certify",
+    "chance_by_search",
     "replications_of_test",
 ]
 
@@ -80,6 +81,11 @@ class Certificate:
         Probability of calling an infeasible point feasible, at most.
     first : int
         Place of the first of the outcomes among the replications of stage 2.
+    name : str
+        What the point is called, where the config gives it: "start" or "today's rule".
+    unbeaten : Estimate or None
+        Where such a point is what a run came to though another one is certified: by how much that
+        one changes the objective, which is not less beyond this interval.
     """
 
     unit: Floats
@@ -90,6 +96,8 @@ class Certificate:
     spent: int
     alpha: float
     first: int = 0
+    name: str = ""
+    unbeaten: Estimate | None = None
 
 
 def replications_of_test(budget: int) -> int:
@@ -247,6 +255,29 @@ class FeasibilityTest:
         self.fails = bool((excess - below > 0.0).any())
 
 
+def chance_by_search(known: PointEstimates, tested: int, n: int, alpha: float) -> float:
+    """Return how likely a point is to pass a test, by what a search knows of it.
+
+    Parameters
+    ----------
+    known : PointEstimates
+        Of the point.
+    tested : int
+        Replications that `known.test` is for.
+    n, alpha : int, float
+        Replications of the test, and the probability with which it may err.
+    """
+    error = known.test[1:] * math.sqrt(tested / n)
+    needed = known.means[0, 1:] + t_quantile(1.0 - RESERVE * alpha, max(1, n - 1)) * error
+    return _chance(needed, np.hypot(known.errors[0, 1:], error))
+
+
+def _chance(needed: Floats, error: Floats) -> float:
+    """Return how likely normal values of these means and errors are all below 0, at most."""
+    score = float((-needed / np.maximum(error, 1e-300)).min(initial=40.0))
+    return 0.5 * math.erfc(-score / math.sqrt(2.0))
+
+
 class _Look:
     """A finalist after stage 1."""
 
@@ -270,8 +301,7 @@ class _Look:
             return 0.0
         needed = self._mean + self._sample.margins(alpha, n)[1]
         error = np.sqrt(self._variance + self._sample.deviation**2 / n)
-        scores = -needed[1:] / np.maximum(error[1:], 1e-300)
-        return float(0.5 * math.erfc(-scores.min(initial=40.0) / math.sqrt(2.0)))
+        return _chance(needed[1:], error[1:])
 
 
 def _pick(
