@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -278,3 +279,11 @@ def test_the_start_is_certified_where_nothing_else_is() -> None:
     tests = bench(np.random.default_rng(1), lambda x: -3.0 if x == 0.5 else 3.0)
     found = certify_run(POSED, solver, tests)
     assert (found.unit[0], found.name, found.feasible) == (0.5, "start", True)
+
+
+def test_todays_rule_is_tested_where_a_search_never_saw_it() -> None:
+    posed = replace(POSED, today={"x": 0.95})
+    solver = Told(0.8, np.array([[-0.5, -0.5], [-0.8, -0.5]]), placing=False)
+    found = certify_run(posed, solver, bench(np.random.default_rng(1), lambda x: -3.0))
+    assert (found.unit[0], found.name, found.feasible) == (0.95, "today's rule", True)
+    assert found.unbeaten is not None

@@ -127,23 +127,22 @@ def _contenders(
     # Finalists are tested once only: what they leave open is not found out later.
     best = known.of(solver.incumbent()) if solver.placement else None
     open_ = {
-        name: unit
-        for name, unit in units.items()
-        if _may_be_best(known, known.of(unit), best, n, bench)
+        name: unit for name, unit in units.items() if _may_be_best(known, unit, best, n, bench)
     }
     return (n, open_) if open_ else (0, {})
 
 
 def _may_be_best(
     known: PointEstimates,
-    one: PointEstimates | None,
+    unit: Floats,
     best: PointEstimates | None,
     n: int,
     bench: Bench,
 ) -> bool:
     """Return whether a search leaves it open that a given point is the best feasible one."""
-    if one is None:
-        return not len(known.units)
+    one = known.of(unit)
+    if one is None:  # it is undefined, or a search that has its own ways never saw it
+        return not (known.units == unit).all(axis=1).any()
     if chance_by_search(one, bench.tested, n, ERROR * bench.alpha) < LIKELY:
         return False
     if best is None or (best.means[0, 1:] > 0.0).any():

@@ -62,7 +62,7 @@ class Verdict:
         if self.unbeaten is not None:
             said.append(_unbeaten(self.name, self.unbeaten))
         elif self.name and self.feasible is True:
-            said.append(f"{self.name}: it is what is recommended, no other point was certified")
+            said.append(f"{self.name}: it is what is recommended, no better point was certified")
         said += [at_bound(name, self.point[name], side) for name, side in self.at_bounds.items()]
         return said
 
