@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from tests.oracles.noisy_problems import PROBLEMS, Case
 from valmatch.config.config import Config
 from valmatch.config.loading import load
+from valmatch.optimization.certification import FINALISTS
 from valmatch.optimization.controls import Controls, without_controls
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of, with_factors
-from valmatch.optimization.run import FINALISTS, RUN, STAGE
+from valmatch.optimization.run import RUN, STAGE
 from valmatch.optimization.selection import certify, replications_of_test
 from valmatch.optimization.sequential_tests import certify_in_turn
 from valmatch.optimization.solvers.placement import Level, Placed, Wanted

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from valmatch.cli.console import title_of
 from valmatch.model import Response
+from valmatch.optimization.problem import START, TODAY
 from valmatch.printable import one_line, printable, shortened
 from valmatch.statistics.estimates import Estimate, t_quantile
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from valmatch.game_logs.roster import Ranking
     from valmatch.game_logs.scores import Scores
     from valmatch.optimization.afterwards import Afterwards
+    from valmatch.optimization.against_start import AgainstStart
     from valmatch.optimization.frontier import Frontier
     from valmatch.optimization.optimize import Study
     from valmatch.optimization.pareto import Front
@@ -316,11 +318,13 @@ def show_study(header: str, study: Study) -> None:
         _print(header, _table())
         return
     role = "least violation" if found.feasible is False else "recommended"
-    table = _table("variable", role, "start")
+    today = study.problem.today
+    table = _table("variable", role, START, *([TODAY] if today else []))
     starts = {variable.name: variable.start for variable in study.problem.variables}
     values = _aligned([f"{value:.4g}" for value in found.point.values()])
     for name, shown in zip(found.point, values, strict=True):
-        _row(table, name, shown, f"{starts[name]:.4g}")
+        own = [f"{today[name]:.4g}"] if today else []
+        _row(table, name, shown, f"{starts[name]:.4g}", *own)
     _print(header, table)
     confidence = found.objective.confidence
     table = _table("mean of", "value", f"± {confidence:.0%}", "n", "bound")
@@ -333,6 +337,8 @@ def show_study(header: str, study: Study) -> None:
     _print("", table)
     print()
     print(textwrap.fill(f"feasible: {ANSWERS[found.feasible]}; {printable(found.why)}", WIDTH))
+    for remark in found.remarks():
+        print(textwrap.fill(printable(remark), WIDTH))
     if study.afterwards:
         print()
         _show_afterwards(study.afterwards)
@@ -342,12 +348,25 @@ def show_study(header: str, study: Study) -> None:
 
 
 def _show_afterwards(found: Afterwards) -> None:
-    """Print the recommended point beside the start, and what the constraints cost."""
-    beside = found.against_start
+    """Print the recommended point beside what the config gives, and what the constraints cost."""
+    _show_beside(found.against_start, found.spent)
+    if found.against_today:
+        print()
+        _show_beside(found.against_today)
+    units = {one.name: one.unit for one in found.against_start.responses}
+    if found.prices:
+        print()
+    for price in found.prices:
+        said = price.in_words(units.get(price.constraint.response, ""), units["objective"])
+        print(textwrap.fill(printable(said), WIDTH, subsequent_indent="  "))
+
+
+def _show_beside(beside: AgainstStart, spent: int = 0) -> None:
+    """Print the recommended point beside another one."""
     rows = list(beside.compared)
     differences = [_mean_and_half(one.difference) for one in rows]
     half = f"± {rows[0].difference.confidence:.0%}"
-    table = _table("response", "start", "recommended", "change", half, "n", "unit")
+    table = _table("response", beside.name, "recommended", "change", half, "n", "unit")
     columns = [
         _aligned([_mean_and_half(one.a)[0] for one in rows]),
         _aligned([_mean_and_half(one.b)[0] for one in rows]),
@@ -358,17 +377,10 @@ def _show_afterwards(found: Afterwards) -> None:
     for response, *cells in zip(beside.responses, *columns, strict=True):
         _row(table, response.name, *cells, response.unit)
     s = "s" * (beside.n != 1)
-    header = (
-        f"start and recommended point on the same {beside.n:,} fresh replication{s}"
-        f" ({found.spent:,} made beyond the budget, with those for costs)"
-    )
+    header = f"{beside.name} and recommended point on the same {beside.n:,} fresh replication{s}"
+    if spent:
+        header += f" ({spent:,} made beyond the budget, with those for costs)"
     _print(textwrap.fill(header, WIDTH), table, repeated=1)
-    units = {one.name: one.unit for one in beside.responses}
-    if found.prices:
-        print()
-    for price in found.prices:
-        said = price.in_words(units.get(price.constraint.response, ""), units["objective"])
-        print(textwrap.fill(printable(said), WIDTH, subsequent_indent="  "))
 
 
 def show_solvers(comparison: SolverComparison) -> None:
@@ -449,6 +461,8 @@ def show_front(header: str, front: Front) -> None:
         cells = [side[number] for pair in aligned for side in pair]
         _row(table, *cells, *(f"{x:.4g}" for x in one.point.values()))
     _print(f"{header}\n{front.found}", table, repeated=2 * len(names))
+    for remark in front.remarks():
+        print(textwrap.fill(printable(remark), WIDTH))
 
 
 def show_frontier(header: str, frontier: Frontier) -> None:
@@ -460,6 +474,10 @@ def show_frontier(header: str, frontier: Frontier) -> None:
         point = [f"{x:.4g}" for x in found.point.values()]
         _row(table, f"{value:g}", mean, half, ANSWERS[found.feasible], *point)
     _print(header, table, repeated=1)
+    for value, found in frontier.verdicts:
+        for remark in found.remarks():
+            text = f"{frontier.sweep.name} {value:g}: {remark}"
+            print(textwrap.fill(printable(text), WIDTH))
     if frontier.prices:
         level = frontier.prices[0][2].confidence
         table = _table("from", "to", "objective per unit", f"± {level:.0%}", "n")

@@ -18,18 +18,18 @@ from valmatch.optimization.against_start import (
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.moves import PILOT
 from valmatch.optimization.prices import Price, prices
-from valmatch.optimization.problem import Problem
+from valmatch.optimization.problem import TODAY, Problem
 from valmatch.optimization.run import Settings, SolverRun
 from valmatch.storage.output import write_csv
 
-__all__ = ["AGAINST_START", "Afterwards", "afterwards"]
+__all__ = ["AGAINST_START", "AGAINST_TODAY", "Afterwards", "afterwards"]
 
-AGAINST_START = "start_and_recommended.csv"
+AGAINST_START, AGAINST_TODAY = "start_and_recommended.csv", "today_and_recommended.csv"
 
 
 @dataclass(frozen=True)
 class Afterwards:
-    """The recommended point beside the start, and what each constraint costs.
+    """The recommended point beside the start and today's rule, and what each constraint costs.
 
     Attributes
     ----------
@@ -39,23 +39,31 @@ class Afterwards:
         One for each constraint.
     spent : int
         Replications that this took, beyond the budget.
+    against_today : AgainstStart or None
+        Today's rule and the recommended point on the same replications, where the config has values
+        of its own for the variables.
     """
 
     against_start: AgainstStart
     prices: Sequence[Price]
     spent: int
+    against_today: AgainstStart | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the part of ``summary.json`` that holds it."""
+        today = self.against_today
         return {
             "start_and_recommended": self.against_start.as_dict(),
+            **({"today_and_recommended": today.as_dict()} if today else {}),
             "prices": {one.constraint.name: one.as_dict() for one in self.prices},
             "spent_beyond_budget": self.spent,
         }
 
     def write(self, folder: Path) -> None:
-        """Write ``start_and_recommended.csv``."""
+        """Write ``start_and_recommended.csv``, and the same of today's rule."""
         write_csv(folder / AGAINST_START, self.against_start.columns())
+        if self.against_today:
+            write_csv(folder / AGAINST_TODAY, self.against_today.columns())
 
 
 def afterwards(
@@ -66,7 +74,7 @@ def afterwards(
     settings: Settings,
     check: Callable[[], None],
 ) -> Afterwards:
-    """Compare the point that a run came to with the start, and price the constraints there.
+    """Compare the point that a run came to with what the config gives; price the constraints there.
 
     Parameters
     ----------
@@ -79,10 +87,14 @@ def afterwards(
     """
     n, seed = replications_afterwards(config, settings.budget), settings.seed
     point, confidence = problem.point(run.certificate.unit), 1.0 - settings.alpha
-    compared = against_start(config, problem, point, n, seed, confidence, check)
+    how = config, problem, point, n, seed, confidence, check
+    compared, today, made = against_start(*how), None, 2 * n
+    if problem.today:
+        today, made = against_start(*how, TODAY), made + n
     if config.one_history:
         why = "its cost is not known, as one log shows no slope (a sweep of bounds does)"
-        return Afterwards(compared, [Price(one, why=why) for one in problem.constraints], 2 * n)
+        priced = [Price(one, why=why) for one in problem.constraints]
+        return Afterwards(compared, priced, made, today)
     evaluator = Evaluator(config, problem, seed, AFTERWARDS, budget=1 << 62, check=check)
     priced = prices(
         problem.constraints,
@@ -93,4 +105,4 @@ def afterwards(
         model.sampling,
         confidence,
     )
-    return Afterwards(compared, priced, 2 * n + evaluator.spent)
+    return Afterwards(compared, priced, made + evaluator.spent, today)

@@ -1,4 +1,4 @@
-"""The recommended point beside the start, on replications that chose neither."""
+"""The recommended point beside the start or today's rule, on replications that chose neither."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from valmatch.config.config import Config
 from valmatch.model import ANY, Model, Response, row_of
-from valmatch.optimization.problem import Problem, Term
+from valmatch.optimization.problem import START, TODAY, Problem, Term
 from valmatch.optimization.problem_of_config import with_factors
 from valmatch.optimization.run import STAGE
 from valmatch.simulator import build
@@ -38,18 +38,20 @@ SHARE, LEAST, MOST = 20, 10, 1000
 
 @dataclass(frozen=True)
 class AgainstStart:
-    """What the recommended point is worth beside the start, replication by replication.
+    """What the recommended point is worth beside another one, replication by replication.
 
     Attributes
     ----------
     start, recommended : mapping of str to float
-        The points.
+        The points: the start is that of the search, or today's rule in its place.
     n : int
         Replications of each, the same for both, beyond the budget.
     responses : sequence of Response
         The objective, then every response of the model.
     compared : sequence of PairedDifference
         For each of them; ``b`` is the recommended point.
+    name : str
+        "start" or "today's rule".
     """
 
     start: Mapping[str, float]
@@ -57,17 +59,23 @@ class AgainstStart:
     n: int
     responses: Sequence[Response]
     compared: Sequence[PairedDifference]
+    name: str = START
+
+    @property
+    def key(self) -> str:
+        """The name as keys and columns have it."""
+        return "today" if self.name == TODAY else self.name
 
     def as_dict(self) -> dict[str, Any]:
         """Return the part of ``summary.json`` that holds it."""
         rows = zip(self.responses, self.compared, strict=True)
         return {
             "replications": self.n,
-            "start": dict(self.start),
+            self.key: dict(self.start),
             "recommended": dict(self.recommended),
             "responses": {
                 response.name: {
-                    "start": one.a.mean,
+                    self.key: one.a.mean,
                     "recommended": one.b.mean,
                     "difference": one.difference.as_dict(),
                 }
@@ -76,11 +84,11 @@ class AgainstStart:
         }
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return the columns of ``start_and_recommended.csv``: a row for each response."""
+        """Return the columns of the file of the comparison: a row for each response."""
         rows = [
             {
                 "response": response.name,
-                "start": one.a.mean,
+                self.key: one.a.mean,
                 "recommended": one.b.mean,
                 "difference": one.difference.mean,
                 "std_error": one.difference.std_error,
@@ -109,8 +117,9 @@ def against_start(
     seed: int,
     confidence: float,
     check: Callable[[], None] = lambda: None,
+    name: str = START,
 ) -> AgainstStart:
-    """Simulate the start and a point on the same `n` replications.
+    """Simulate the start, or today's rule, and a point on the same `n` replications.
 
     Parameters
     ----------
@@ -126,8 +135,10 @@ def against_start(
         Level of the intervals.
     check : callable
         Called between two pieces of work; ends the simulation by what it raises.
+    name : str
+        "start" or "today's rule".
     """
-    start = problem.point(problem.start)
+    start = problem.today if name == TODAY and problem.today else problem.point(problem.start)
     models = [build(config, with_factors(config, one)) for one in (start, point)]
     values = [_responses(model, n, seed, check) for model in models]
     common = [one for one in models[0].responses if one.name in models[1].responses.names]
@@ -144,7 +155,7 @@ def against_start(
     responses = [weighted, *common]
     pairs = zip(responses, compared, strict=True)
     kept = [found.within(one.limits) for one, found in pairs]
-    return AgainstStart(start, dict(point), n, responses, kept)
+    return AgainstStart(start, dict(point), n, responses, kept, name)
 
 
 def _responses(model: Model[object], n: int, seed: int, check: Callable[[], None]) -> Floats:

@@ -164,7 +164,8 @@ class Frontier(Result):
                 row[constraint.response] = mean.mean
                 row[f"{constraint.response}_low"] = mean.ci_low
                 row[f"{constraint.response}_high"] = mean.ci_high
-            rows.append({**row, "n": found.n})
+            remarks = "; ".join(one.remarks())
+            rows.append({**row, "n": found.n, "remarks": remarks})
         return {name: [row[name] for row in rows] for name in (rows[0] if rows else [])}
 
 

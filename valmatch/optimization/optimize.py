@@ -22,7 +22,7 @@ from valmatch.execution.executors import LOCAL, check_workers
 from valmatch.execution.interruption import Stop, Stopped, stop_on_signal
 from valmatch.execution.shards import WHOLE, Shard, parse_shard
 from valmatch.model import Model
-from valmatch.optimization.afterwards import AGAINST_START, Afterwards, afterwards
+from valmatch.optimization.afterwards import AGAINST_START, AGAINST_TODAY, Afterwards, afterwards
 from valmatch.optimization.asked import Asked, Kept
 from valmatch.optimization.crew import Crew
 from valmatch.optimization.parallel_runs import hire, run_all
@@ -348,7 +348,7 @@ def _write(folder: RunFolder, study: Study) -> None:
     if study.comparison:
         write_csv(folder.path / "progress.csv", study.comparison.progress)
     # One from before, of a smaller budget, may be recommended no more.
-    for name in (RECOMMENDED, AGAINST_START):
+    for name in (RECOMMENDED, AGAINST_START, AGAINST_TODAY):
         (folder.path / name).unlink(missing_ok=True)
     if study.verdict and study.recommends:
         found = study.verdict

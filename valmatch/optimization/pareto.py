@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ from valmatch.optimization.selection import FeasibilityTest, Sample
 from valmatch.optimization.solvers.front_search import FrontSearch
 from valmatch.optimization.solvers.registry import search_budget
 from valmatch.optimization.solvers.search import Archive, Search, SearchTask
+from valmatch.optimization.verdict import at_bound
 from valmatch.printable import shown
 from valmatch.simulator import build
 from valmatch.statistics.estimates import Estimate, estimate
@@ -65,11 +66,17 @@ class FrontPoint:
         Mean of the response of each objective.
     constraints : list of tuple
         The mean of each constraint's response, with the constraint.
+    name : str
+        "start" or "today's rule" where it is that, "" otherwise.
+    at_bounds : mapping of str to str
+        The variables whose value is at a bound, ``"low"`` or ``"high"``.
     """
 
     point: dict[str, float]
     objectives: dict[str, Estimate]
     constraints: list[tuple[Constraint, Estimate]]
+    name: str = ""
+    at_bounds: Mapping[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the part of ``summary.json`` that holds it."""
@@ -83,7 +90,13 @@ class FrontPoint:
             for one, mean in self.constraints
         }
         objectives = {name: mean.as_dict() for name, mean in self.objectives.items()}
-        return {"point": self.point, "objectives": objectives, "constraints": bounds}
+        return {
+            "point": self.point,
+            "name": self.name or None,
+            "at_bounds": dict(self.at_bounds),
+            "objectives": objectives,
+            "constraints": bounds,
+        }
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,6 +115,8 @@ class Front(Result):
         In order of the first objective; none if no point was certified.
     tested : int
         Points that were tested on fresh replications.
+    given : mapping of str to str
+        What came of the start and of today's rule.
     stopped : str
         Why the run was stopped, "" if it was not.
     """
@@ -115,6 +130,7 @@ class Front(Result):
     tested: int
     stopped: str = ""
     folder: Path | None = None
+    given: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -135,6 +151,16 @@ class Front(Result):
         """The status "complete", or why it is not."""
         return self.stopped or "complete"
 
+    def remarks(self) -> list[str]:
+        """Say what came of the given points, and which values are at bounds, a sentence each."""
+        said = [f"{name}: {what}" for name, what in self.given.items()]
+        sides = {
+            (name, side, one.point[name])
+            for one in self.points
+            for name, side in one.at_bounds.items()
+        }
+        return said + [at_bound(name, value, side) for name, side, value in sorted(sides)]
+
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
         return {
@@ -149,6 +175,8 @@ class Front(Result):
                 for term in self.objectives
             },
             "tested": self.tested,
+            "given": dict(self.given),
+            "remarks": self.remarks(),
             "front": [one.as_dict() for one in self.points],
         }
 
@@ -168,6 +196,7 @@ def _cells(one: FrontPoint) -> Iterator[tuple[str, Any]]:
         yield f"{name}_low", mean.ci_low
         yield f"{name}_high", mean.ci_high
     yield "n", next(iter(one.objectives.values())).n
+    yield "name", one.name
 
 
 def pareto_front(
@@ -192,7 +221,8 @@ def pareto_front(
     The constraints of the config's problem hold at every point; its single objective plays no part.
     The search takes 60 % of the budget. Its best guesses along the front are tested on the rest,
     on fresh replications that are common to all of them: a point stays if every constraint holds
-    by its one-sided bound, and if no other such point has better means in everything.
+    by its one-sided bound, and if no other such point has better means in everything. The start
+    and today's rule are tested, too, and stay unless they are beaten beyond an interval.
 
     Parameters
     ----------
@@ -249,9 +279,10 @@ def pareto_front(
             if exact:
                 tested = _seen(units, stages[0], len(terms))
             else:
+                units = _with_given(posed, units, left)
                 tested = _tested(units, stages[1], left, len(terms), alpha)
             progress(stages[1].spent)
-        kept = _front(tested, len(terms))
+        kept = _front(posed, tested, len(terms), confidence)
         if loaded.one_history:  # many rules may be one in their outcomes
             kept = [*{tuple(one.sample.mean[: len(terms)]): one for one in kept[::-1]}.values()]
             kept.reverse()
@@ -259,7 +290,10 @@ def pareto_front(
             _front_point(posed, terms, one, confidence, list(model.responses)) for one in kept
         ]
         spent = sum(stage.spent for stage in stages)
-        front = Front(loaded, terms, budget, seed, spent, points, len(tested), stop.reason, path)
+        given = _given(posed, tested, kept)
+        front = Front(
+            loaded, terms, budget, seed, spent, points, len(tested), stop.reason, path, given
+        )
         if folder:
             write_csv(folder.path / "front.csv", front.columns())
             with write_atomically(folder.path / "summary.json") as file:
@@ -387,15 +421,61 @@ def _seen(units: Floats, evaluator: Evaluator, objectives: int) -> list[_Tested]
     return tested
 
 
-def _front(tested: Sequence[_Tested], objectives: int) -> list[_Tested]:
-    """Return the certified points that no other one dominates, in order of the first objective."""
+def _with_given(posed: Problem, units: Floats, left: int) -> Floats:
+    """Return points with those that the config gives, where there are replications for all."""
+    known = [posed.point(unit) for unit in units]
+    others = [unit for unit in posed.given.values() if posed.point(unit) not in known]
+    return np.vstack([units, *others[: max(0, left - len(units))]])
+
+
+def _front(
+    posed: Problem, tested: Sequence[_Tested], objectives: int, confidence: float
+) -> list[_Tested]:
+    """Return the certified points that no other one dominates, in order of the first objective.
+
+    One that the config gives is dominated only by a point that is better beyond an interval.
+    """
     passed = [one for one in tested if one.certified and not one.sample.undefined]
     if not passed:
         return []
     means = np.array([one.sample.mean[:objectives] for one in passed])
     order = np.argsort(means[:, 0], kind="stable")
     kept = nondominated(means)
+    for k, one in enumerate(passed):
+        if not kept[k] and posed.name_of(one.unit):
+            dominating = np.flatnonzero((means <= means[k]).all(axis=1))
+            kept[k] = not any(
+                _beaten(one, passed[j], objectives, confidence) for j in dominating.tolist()
+            )
     return [passed[k] for k in order.tolist() if kept[k]]
+
+
+def _beaten(one: _Tested, other: _Tested, objectives: int, confidence: float) -> bool:
+    """Return whether a point is better than another one in some objective beyond the interval."""
+    changes = (other.sample.outcomes - one.sample.outcomes)[:, :objectives]
+    if len(changes) == 1:  # of one history
+        return bool((changes < 0.0).any())
+    # Of several objectives any may be the one that is better by chance.
+    level = 1.0 - (1.0 - confidence) / objectives
+    highs = [estimate(change, level).ci_high for change in changes.T]
+    return any(high is not None and high < 0.0 for high in highs)
+
+
+def _given(posed: Problem, tested: Sequence[_Tested], kept: Sequence[_Tested]) -> dict[str, str]:
+    """Say what came of each point that the config gives."""
+    names = {posed.name_of(one.unit): one for one in tested}
+    said = {}
+    for name in posed.given:
+        one = names.get(name)
+        if one is None:
+            said[name] = "not tested, there were too few replications"
+        elif any(point is one for point in kept):
+            said[name] = "on the front"
+        elif one.certified:
+            said[name] = "certified, but a point of the front is better beyond the interval"
+        else:
+            said[name] = "not certified as feasible"
+    return said if tested else {}
 
 
 def _front_point(
@@ -424,4 +504,7 @@ def _front_point(
         )
         for k, one in enumerate(bounds)
     ]
-    return FrontPoint(posed.point(test.unit), objectives, constraints)
+    point = posed.point(test.unit)
+    return FrontPoint(
+        point, objectives, constraints, posed.name_of(test.unit), posed.at_bounds(point)
+    )

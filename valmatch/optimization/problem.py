@@ -9,9 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Constraint", "Problem", "Term", "Variable"]
+__all__ = ["START", "TODAY", "Constraint", "Problem", "Term", "Variable"]
+
+START, TODAY = "start", "today's rule"
+"""The points that a config gives, by their names."""
 
 Floats = NDArray[np.float64]
+
+EDGE = 1e-3
+"""As near to the edge of the unit cube, the value of a variable is at its bound."""
 
 
 @dataclass(frozen=True)
@@ -108,16 +114,45 @@ class Problem:
         The objective; minimised.
     constraints : sequence of Constraint
         All must hold.
+    today : mapping of str to float or None
+        The values that the config itself has for the variables; None where it gives none, or those
+        of the start.
     """
 
     variables: Sequence[Variable]
     terms: Sequence[Term]
     constraints: Sequence[Constraint]
+    today: Mapping[str, float] | None = None
 
     @property
     def start(self) -> Floats:
         """The starting solution in the unit cube."""
         return np.array([v.to_unit(v.start) for v in self.variables])
+
+    @property
+    def given(self) -> dict[str, Floats]:
+        """The points of the unit cube that the config gives, by name: the start comes first.
+
+        Today's rule is one of them where it is another point within the bounds.
+        """
+        points, today = {START: self.start}, self.today
+        if today and all(v.low <= today[v.name] <= v.high for v in self.variables):
+            points[TODAY] = np.array([v.to_unit(today[v.name]) for v in self.variables])
+        return points
+
+    def name_of(self, unit: Floats) -> str:
+        """Return the name of a point that the config gives, "" for any other."""
+        point = self.point(unit)
+        return next((name for name, one in self.given.items() if self.point(one) == point), "")
+
+    def at_bounds(self, point: Mapping[str, float]) -> dict[str, str]:
+        """Return which variables of a point are at a bound, ``"low"`` or ``"high"``."""
+        units = {v.name: v.to_unit(point[v.name]) for v in self.variables}
+        return {
+            name: "low" if unit < 0.5 else "high"
+            for name, unit in units.items()
+            if min(unit, 1.0 - unit) <= EDGE
+        }
 
     @property
     def responses(self) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from pydantic import ValidationError
 
@@ -41,8 +41,9 @@ def problem_of(config: Config, model: Model[object]) -> Problem:
         if not part:
             raise InputError(f"{config.at(f'optimize.{key}')}: missing (at least one is needed)")
     responses = [response.name for response in model.responses]
+    posed = [_variable(config, name, given) for name, given in variables.items()]
     return Problem(
-        [_variable(config, name, given) for name, given in variables.items()],
+        posed,
         [
             Term(
                 name,
@@ -55,7 +56,33 @@ def problem_of(config: Config, model: Model[object]) -> Problem:
             _constraint(config, name, given, responses)
             for name, given in section.constraints.items()
         ],
+        _today(config, posed),
     )
+
+
+def _today(config: Config, variables: Sequence[Variable]) -> dict[str, float] | None:
+    """Return the config's own values of the variables, where it gives any but the start's."""
+    if not any(_is_given(config.factors, parts(one.name)) for one in variables):
+        return None
+    values = flat(config.factors.model_dump(mode="json"))
+    today = {}
+    for one in variables:
+        value = values.get(one.name)
+        if not isinstance(value, int | float):
+            return None  # it may be null
+        today[one.name] = float(value)
+    return None if all(today[one.name] == one.start for one in variables) else today
+
+
+def _is_given(factors: object, path: Sequence[str | int]) -> bool:
+    """Return whether a config says what a factor is, or leaves it at its default."""
+    for part in path:
+        if not isinstance(factors, Factors):
+            return True  # an entry of a list that was given
+        if part not in factors.model_fields_set:
+            return False
+        factors = getattr(factors, str(part))
+    return True
 
 
 def with_factors(config: Config, changes: Mapping[str, float]) -> Factors:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.config.config import Config
+from valmatch.optimization.certification import Bench, certify_run
 from valmatch.optimization.controls import Controls
 from valmatch.optimization.crew import Crew
 from valmatch.optimization.evaluation import BudgetSpent, Evaluator, Journal
@@ -17,10 +19,8 @@ from valmatch.optimization.selection import (
     Certificate,
     Evaluate,
     best_evaluated,
-    certify,
     replications_of_test,
 )
-from valmatch.optimization.sequential_tests import certify_in_turn
 from valmatch.optimization.solvers.own import SolverFactory
 from valmatch.optimization.solvers.registry import make, search_budget
 from valmatch.streams import Streams
@@ -36,8 +36,6 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
-
-FINALISTS = 4
 
 SOLVER_SOURCE = 1_000_000
 """Source of a solver's own random numbers, beyond those of any model."""
@@ -191,7 +189,9 @@ def run_solver(
         return Evaluator(config, problem, seed, first, limit, journal, check, crew)
 
     exact = config.one_history  # there is nothing fresh to test on
-    search = evaluator(0, budget if exact else search_budget(budget))
+    # A search of one's own may never look at today's rule.
+    unseen = len(problem.given) - 1 if task.factory else 0
+    search = evaluator(0, budget - unseen if exact else search_budget(budget))
     rng = Streams(seed).stream(task.macrorep, SOLVER_SOURCE)
     test = 0 if exact else replications_of_test(budget - search.budget)
     solver = make(
@@ -220,23 +220,22 @@ def run_solver(
     # Where the solver stops early, what it leaves goes to certification.
     left = budget - search.spent
     if exact:
-        certificate = best_evaluated(solver.incumbent(), search.evaluate, settings.alpha)
-    elif solver.placement:
-
-        def fresh(start: int) -> tuple[Evaluate, Controls]:
-            tested = evaluator(2, left, start)
-            return tested.evaluate, tested.controls
-
-        certificate = certify_in_turn(solver.placement, fresh, left, settings.alpha)
+        search.budget = budget
+        units = [solver.incumbent(), *problem.given.values()]
+        certificate = best_evaluated(units, search.evaluate, settings.alpha)
+        left = budget - search.spent
     else:
-        stages = evaluator(1, left), evaluator(2, left)
-        certificate = certify(
-            solver.finalists(FINALISTS),
-            (stages[0].evaluate, stages[1].evaluate),
-            left,
-            settings.alpha,
-            (stages[0].controls, stages[1].controls),
-        )
+
+        def fresh(stage: int) -> Callable[[int], tuple[Evaluate, Controls]]:
+            @cache
+            def of(start: int) -> tuple[Evaluate, Controls]:
+                tested = evaluator(stage, left, start)
+                return tested.evaluate, tested.controls
+
+            return of
+
+        bench = Bench(fresh(1), fresh(2), left, settings.alpha, test)
+        certificate = certify_run(problem, solver, bench)
     progress(certificate.spent)
     spent, ended = search.spent + certificate.spent, ""
     if exact and left and not solver.failure:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from valmatch.optimization.controls import Controls, regression, without_controls
 from valmatch.optimization.solvers.search import PointEstimates
-from valmatch.statistics.estimates import t_quantile
+from valmatch.statistics.estimates import Estimate, t_quantile
 
 __all__ = [
     "Certificate",
@@ -37,6 +37,7 @@ __all__ = [
     "Sample",
     "best_evaluated",
     "certify",
+    "chance_by_search",
     "replications_of_test",
 ]
 
@@ -81,6 +82,11 @@ class Certificate:
         Probability of calling an infeasible point feasible, at most.
     first : int
         Place of the first of the outcomes among the replications of stage 2.
+    name : str
+        What the point is called, where the config gives it: "start" or "today's rule".
+    unbeaten : Estimate or None
+        Where such a point is what a run came to though another one is certified: by how much that
+        one changes the objective, which is not less beyond this interval.
     """
 
     unit: Floats
@@ -91,6 +97,8 @@ class Certificate:
     spent: int
     alpha: float
     first: int = 0
+    name: str = ""
+    unbeaten: Estimate | None = None
 
 
 def replications_of_test(budget: int) -> int:
@@ -104,22 +112,26 @@ def _lengths(budget: int) -> tuple[int, int]:
     return max(1, safe), max(1, min(MOST[1], budget - safe))
 
 
-def best_evaluated(unit: Floats, evaluate: Evaluate, alpha: float) -> Certificate:
-    """Return what is known of the best point of a search whose evaluations are exact.
+def best_evaluated(units: Sequence[Floats], evaluate: Evaluate, alpha: float) -> Certificate:
+    """Return what is known of the best of some points where evaluations are exact.
 
     Parameters
     ----------
-    unit : (variables,) ndarray of float64
-        The feasible point of least objective, or that of least violation where there is none.
+    units : sequence of (variables,) ndarray of float64
+        The best point of a search, which is returned if none is feasible, and others.
     evaluate : callable
-        Evaluation by the search, which knows the point.
+        Evaluation by the search.
     alpha : float
         Probability of calling an infeasible point feasible, at most.
     """
-    outcomes = evaluate(unit, 1)
-    undefined = int(np.isnan(outcomes).any())
-    feasible = not undefined and bool((outcomes[:, 1:] <= 0.0).all())
-    return Certificate(unit, outcomes, outcomes, feasible, undefined, 0, alpha)
+    found = []
+    for unit in units:
+        outcomes = evaluate(unit, 1)
+        undefined = int(np.isnan(outcomes).any())
+        feasible = not undefined and bool((outcomes[:, 1:] <= 0.0).all())
+        found.append(Certificate(unit, outcomes, outcomes, feasible, undefined, 0, alpha))
+    feasible_ones = [one for one in found if one.feasible]
+    return min(feasible_ones or found[:1], key=lambda one: float(one.outcomes[0, 0]))
 
 
 def certify(
@@ -266,6 +278,29 @@ class FeasibilityTest:
         self.fails = bool((excess - below > 0.0).any())
 
 
+def chance_by_search(known: PointEstimates, tested: int, n: int, alpha: float) -> float:
+    """Return how likely a point is to pass a test, by what a search knows of it.
+
+    Parameters
+    ----------
+    known : PointEstimates
+        Of the point.
+    tested : int
+        Replications that `known.test` is for.
+    n, alpha : int, float
+        Replications of the test, and the probability with which it may err.
+    """
+    error = known.test[1:] * math.sqrt(tested / n)
+    needed = known.means[0, 1:] + t_quantile(1.0 - RESERVE * alpha, max(1, n - 1)) * error
+    return _chance(needed, np.hypot(known.errors[0, 1:], error))
+
+
+def _chance(needed: Floats, error: Floats) -> float:
+    """Return how likely normal values of these means and errors are all below 0, at most."""
+    score = float((-needed / np.maximum(error, 1e-300)).min(initial=40.0))
+    return 0.5 * math.erfc(-score / math.sqrt(2.0))
+
+
 class _Look:
     """A finalist after stage 1."""
 
@@ -289,8 +324,7 @@ class _Look:
             return 0.0
         needed = self._mean + self._sample.margins(alpha, n)[1]
         error = np.sqrt(self._variance + self._sample.deviation**2 / n)
-        scores = -needed[1:] / np.maximum(error[1:], 1e-300)
-        return float(0.5 * math.erfc(-scores.min(initial=40.0) / math.sqrt(2.0)))
+        return _chance(needed[1:], error[1:])
 
 
 def _pick(

@@ -4,7 +4,9 @@ Each test has replications of its own, which nothing was chosen by. The first ma
 probability `FIRST` alpha. If it is passed, each of the others may err with alpha, and the first of
 them that is not passed ends them. If it is not, a second point gets what is left of alpha and of
 the replications (a fallback procedure: Wiens 2003, "A fixed sequence Bonferroni procedure for
-testing multiple endpoints", Pharmaceutical Statistics 2). Where a point is placed may depend on all
+testing multiple endpoints", Pharmaceutical Statistics 2). Points that the search itself holds for
+the best, its rivals, are tested where it takes what is placed to be worse: in place of the last
+point, and with what a point that is not passed has left. Where a point is placed may depend on all
 tests before: whatever they were, an infeasible point passes with at most the probability that its
 test has, and these add up to alpha only along tests that fail. The tests themselves are those of
 `valmatch.optimization.selection`.
@@ -12,7 +14,7 @@ test has, and these add up to alpha only along tests that fail. The tests themse
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,11 +27,13 @@ from valmatch.optimization.selection import (
     Certificate,
     Evaluate,
     FeasibilityTest,
+    chance_by_search,
 )
 from valmatch.optimization.solvers.placement import Level, Placed, Placement, Wanted
-from valmatch.statistics.estimates import t_quantile
+from valmatch.optimization.solvers.search import PointEstimates
+from valmatch.statistics.estimates import Estimate, estimate, t_quantile
 
-__all__ = ["certify_in_turn"]
+__all__ = ["LIKELY", "Rival", "certify_in_turn", "is_better"]
 
 TESTS = (0.2, 2.0), (0.3, 1.3), (0.5, 1.0)
 """The tests: shares of the replications, and how sure their points are to pass."""
@@ -43,9 +47,60 @@ SURER = 2.0
 LEAST = 20
 """Replications of a test, at least, where there are several."""
 
+CLEARLY = 2.0
+"""Standard errors by which a rival is better that takes the place of the last point."""
+
+TRUSTED = 0.5
+"""Chance of passing of a rival that is tested, at least, by what the search knows."""
+
+LIKELY = 0.05
+"""The same of a point that the config gives."""
+
 Floats = NDArray[np.float64]
 Fresh = Callable[[int], tuple[Evaluate, Controls]]
 """Index of the first replication of a test -> evaluations on those from there on, with controls."""
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A point that the search may hold for better than what is placed.
+
+    Attributes
+    ----------
+    unit : numpy.ndarray
+        In the unit cube.
+    known : PointEstimates
+        What the search knows of it.
+    tested : int
+        Replications that `known.test` is for.
+    given : bool
+        Whether the config gives it: then it must be beaten beyond an interval.
+    """
+
+    unit: Floats
+    known: PointEstimates
+    tested: int
+    given: bool = False
+
+    @property
+    def objective(self) -> float:
+        """Its mean objective."""
+        return float(self.known.means[0, 0])
+
+    def beats(self, test: FeasibilityTest, doubts: float = 0.0) -> bool:
+        """Return whether it is better than a point that was tested, by so many doubts.
+
+        One that the config gives need only not be worse by as many.
+        """
+        error = float(np.hypot(self.known.errors[0, 0], test.sample.errors[0]))
+        if self.given:
+            return self.objective - CLEARLY * error <= test.objective
+        return self.objective + doubts * error < test.objective
+
+    def worth(self, n: int, alpha: float) -> bool:
+        """Return whether it is likely enough to pass a test of `n` replications."""
+        chance = chance_by_search(self.known, self.tested, n, alpha)
+        return chance >= (LIKELY if self.given else TRUSTED)
 
 
 @dataclass
@@ -53,26 +108,55 @@ class _Tests:
     """The tests that were made, with what they leave for the next one."""
 
     alpha: float
+    kept: float = 0.0
     start: int = 0
+    spent: int = 0
     level: Level | None = None
     undefined: Floats | None = None
     passed: list[tuple[int, FeasibilityTest]] = field(default_factory=list)
     failed: list[tuple[int, FeasibilityTest]] = field(default_factory=list)
+    unbeaten: Estimate | None = None
 
     def make(self, placed: Placed, n: int, alpha: float, fresh: Fresh) -> bool:
-        """Test a point; return whether it passed."""
-        evaluate, controls = fresh(self.start)
-        test = FeasibilityTest(placed.unit, evaluate(placed.unit, n), alpha, controls)
-        (self.passed if test.passes else self.failed).append((self.start, test))
-        self.start += n
-        if not test.passes:
-            self.alpha -= alpha
+        """Test a placed point; return whether it passed."""
+        test = self.add(placed.unit, n, alpha, fresh)
         if test.undefined:
             self.undefined = placed.unit
         else:
             sample = test.sample
             self.level = placed.level.after(placed, sample.mean[1:], sample.errors[1:])
         return test.passes
+
+    def add(self, unit: Floats, n: int, alpha: float, fresh: Fresh) -> FeasibilityTest:
+        """Test a point."""
+        evaluate, controls = fresh(self.start)
+        test = FeasibilityTest(unit, evaluate(unit, n), alpha, controls)
+        (self.passed if test.passes else self.failed).append((self.start, test))
+        self.start += n
+        self.spent += n
+        if not test.passes:
+            self.alpha -= alpha
+        return test
+
+    def add_rival(self, rival: Rival, n: int, alpha: float, fresh: Fresh) -> None:
+        """Test a rival with what is left of alpha; it is the last that passed only if it is better.
+
+        Both meet the same replications, half of `n` each. A rival that the config gives is better
+        unless the other one is beyond the interval of level 1 - alpha.
+        """
+        if not self.passed:
+            self.add(rival.unit, n, self.alpha, fresh)
+            return
+        (_, other), (evaluate, _) = self.passed[-1], fresh(self.start)
+        one = self.add(rival.unit, n // 2, self.alpha, fresh)
+        if not one.passes:
+            return
+        self.spent += n // 2
+        change = estimate(evaluate(other.unit, n // 2)[:, 0] - one.outcomes[:, 0], 1.0 - alpha)
+        if is_better(change, beyond=rival.given):
+            self.passed.insert(0, self.passed.pop())
+        elif rival.given:
+            self.unbeaten = change
 
     def wanted(self, n: int, sure: float, alpha: float) -> Wanted:
         """Return what the next test is."""
@@ -92,13 +176,22 @@ class _Tests:
             chosen.adjusted,
             True if self.passed else (False if seen_to_fail else None),
             chosen.undefined,
-            self.start,
+            self.spent,
             alpha,
             first,
+            unbeaten=self.unbeaten,
         )
 
 
-def certify_in_turn(placement: Placement, fresh: Fresh, budget: int, alpha: float) -> Certificate:
+def certify_in_turn(
+    placement: Placement,
+    fresh: Fresh,
+    budget: int,
+    alpha: float,
+    rivals: Sequence[Rival] = (),
+    level: Level | None = None,
+    anchored: bool = False,
+) -> Certificate:
     """Test points that are placed, and return the last that passed.
 
     Parameters
@@ -111,29 +204,75 @@ def certify_in_turn(placement: Placement, fresh: Fresh, budget: int, alpha: floa
         Replications for all tests, at least 1.
     alpha : float
         Probability of calling an infeasible point feasible, at most.
+    rivals : sequence of Rival
+        Points that the search may hold for better than those that are placed.
+    level : Level or None
+        What tests before these have shown.
+    anchored : bool
+        Whether another point is certified already, so that the surest test is not needed.
     """
-    tests, plan = _Tests(alpha), [*_plan(budget)]
+    tests, plan = _Tests(alpha, level=level), [*_plan(budget, TESTS[1:] if anchored else TESTS)]
     while plan:
         n, sure = plan.pop(0)
-        error = FIRST * alpha if plan and not tests.passed else tests.alpha
+        error = tests.alpha - tests.kept
+        if plan and (rivals or not tests.passed):
+            error = FIRST * alpha
+        if not plan and _rival_of(tests, rivals, n, error, CLEARLY):
+            break
         placed = placement(tests.wanted(n, sure, error))
         if not placed.holds and tests.start == 0:
             # Hardly any point passes: the most likely one gets all that there is.
             n, error, plan = min(MOST[1], budget), alpha, []
+            if _best(rivals, budget // 2, 0.5 * alpha):
+                n, error = budget // 2, 0.5 * alpha
             placed = placement(tests.wanted(n, sure, error))
         if tests.make(placed, n, error, fresh):
             plan = plan if placed.holds else []
         else:
             # What the search knows is not as good as it takes itself to be.
-            second = min(MOST[1], budget - tests.start), SURER * sure
-            plan = [second] if plan and not tests.passed else []
+            n = budget - tests.start
+            if _best([one for one in rivals if one.given], n // 2, tests.alpha / 2):
+                n, tests.kept = n // 2, tests.alpha / 2
+            plan = [(min(MOST[1], n), SURER * sure)] if plan and not tests.passed else []
+    left = min(MOST[1], budget - tests.spent)
+    if left >= LEAST and tests.alpha > 0.0:
+        rival = _rival_of(tests, rivals, left, tests.alpha)
+        if rival:
+            tests.add_rival(rival, left, alpha, fresh)
     return tests.certificate(alpha)
 
 
-def _plan(budget: int) -> Iterator[tuple[int, float]]:
+def is_better(change: Estimate, beyond: bool = True) -> bool:
+    """Return whether an objective that is changed is less, beyond the interval if it must be."""
+    least = change.ci_high if beyond else change.mean
+    return not change.undefined and least is not None and least < 0.0
+
+
+def _rival_of(
+    tests: _Tests, rivals: Sequence[Rival], n: int, alpha: float, doubts: float = 0.0
+) -> Rival | None:
+    """Return the best rival of the last point that passed, by so many doubts; of none any is."""
+    if not tests.passed:
+        return None if doubts else _best(rivals, n // 2, alpha)
+    last = tests.passed[-1][1]
+    return _best(rivals, n // 2, alpha, lambda one: one.beats(last, doubts))
+
+
+def _best(
+    rivals: Sequence[Rival],
+    n: int,
+    alpha: float,
+    allowed: Callable[[Rival], bool] = lambda one: True,
+) -> Rival | None:
+    """Return the best of the rivals that are worth a test of `n` replications, and allowed."""
+    worth = [one for one in rivals if n > 1 and one.worth(n, alpha) and allowed(one)]
+    return min(worth, key=lambda one: (not one.given, one.objective), default=None)
+
+
+def _plan(budget: int, tests: Sequence[tuple[float, float]]) -> Iterator[tuple[int, float]]:
     """Yield the replications of each test with how sure its point is to pass."""
-    sure = [one for _, one in TESTS]
-    shares = [share for share, _ in TESTS]
+    sure = [one for _, one in tests]
+    shares = [share for share, _ in tests]
     while len(shares) > 1 and budget * shares[0] / sum(shares) < LEAST:
         shares.pop(0)
         sure.pop(1)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from valmatch.optimization.selection import Certificate
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.sampling import INDEPENDENT, OneHistory, Resampled
 
-__all__ = ["Verdict", "best_run", "verdict"]
+__all__ = ["Verdict", "at_bound", "best_run", "verdict"]
 
 ELSEWHERE = "which resamples of the log show (--set log.resample=block)"
 
@@ -41,6 +41,13 @@ class Verdict:
         True, False or None for undecided.
     why : str
         The reason in words.
+    name : str
+        "start" or "today's rule" where it is that, "" otherwise.
+    at_bounds : mapping of str to str
+        The variables whose value is at a bound, ``"low"`` or ``"high"``.
+    unbeaten : Estimate or None
+        By how much the best other certified point changes the objective, where a point that the
+        config gives is recommended because that is not less beyond the interval.
     """
 
     point: dict[str, float]
@@ -48,11 +55,26 @@ class Verdict:
     constraints: list[tuple[Constraint, Estimate]]
     feasible: bool | None
     why: str
+    name: str = ""
+    at_bounds: Mapping[str, str] = field(default_factory=dict)
+    unbeaten: Estimate | None = None
+
+    def remarks(self) -> list[str]:
+        """Say what else there is to know of the point, a sentence each."""
+        said = []
+        if self.unbeaten is not None:
+            said.append(_unbeaten(self.name, self.unbeaten))
+        elif self.name and self.feasible is True:
+            said.append(f"{self.name}: it is what is recommended, no better point was certified")
+        said += [at_bound(name, self.point[name], side) for name, side in self.at_bounds.items()]
+        return said
 
     def as_dict(self) -> dict[str, Any]:
         """Return the part of ``summary.json`` that holds it."""
         found = {
             "point": self.point,
+            "name": self.name or None,
+            "at_bounds": dict(self.at_bounds),
             "objective": self.objective.as_dict(),
             "constraints": {
                 one.name: {
@@ -69,7 +91,29 @@ class Verdict:
             **(infeasible if self.feasible is False else {"recommended": found}),
             "feasible": "undecided" if self.feasible is None else self.feasible,
             "why": self.why,
+            "remarks": self.remarks(),
         }
+
+
+def at_bound(name: str, value: float, side: str) -> str:
+    """Say that a value is at a bound of its variable."""
+    return (
+        f"{name} = {value:.6g} is at its {'lower' if side == 'low' else 'upper'} bound: what lies"
+        " beyond was not searched"
+    )
+
+
+def _unbeaten(name: str, change: Estimate) -> str:
+    """Say why a point that the config gives is recommended."""
+    if change.undefined:
+        what = "the best other certified one has undefined responses"
+    else:
+        half = "an unknown error" if change.half_width is None else f"{change.half_width:.2g}"
+        what = (
+            f"the best other certified point changes the objective by {change.mean:+.3g} ± {half}"
+            f" ({change.n} replications of both)"
+        )
+    return f"{name}: it is what is recommended, as it is not beaten beyond the interval: {what}"
 
 
 def verdict(
@@ -95,6 +139,9 @@ def verdict(
         constraints,
         best.feasible,
         _why(model, best, constraints) + _limit(model, best) + _ended(runs),
+        problem.name_of(best.unit),
+        problem.at_bounds(problem.point(best.unit)),
+        best.unbeaten,
     )
 
 

@@ -33,7 +33,8 @@ DRAWN = 1000
 
 def exact_search(task: SearchTask) -> Steps:
     """Search several times, then around the best points, until nothing is left or new."""
-    yield Request(task.start, 1)
+    for unit in task.problem.given.values():
+        yield Request(unit, 1)
     length = LENGTH * task.dimensions
     before = 0
     while before < task.spent and task.spent + length / 2 <= WIDE * task.budget:

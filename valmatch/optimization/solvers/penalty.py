@@ -21,8 +21,9 @@ def latin_hypercube(rng: np.random.Generator, points: int, dimensions: int) -> F
 
 
 def first_looks(task: SearchTask, n: int) -> Steps:
-    """Evaluate the start, then a few points spread over the cube."""
-    yield Request(task.start, n)
+    """Evaluate the start and today's rule, then a few points spread over the cube."""
+    for unit in task.problem.given.values():
+        yield Request(unit, n)
     points = min(2 * task.dimensions + 1, task.left // (2 * n))
     for unit in latin_hypercube(task.rng, points, task.dimensions):
         yield Request(unit, n)

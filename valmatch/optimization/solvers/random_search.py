@@ -8,11 +8,12 @@ __all__ = ["random_search"]
 
 
 def random_search(task: SearchTask) -> Steps:
-    """Evaluate the start, then random solutions.
+    """Evaluate the start and today's rule, then random solutions.
 
     An infeasible point never beats a feasible one: the choice is left to `PointEstimates.ranking`.
     """
     n = task.replications()
-    yield Request(task.start, n)
+    for unit in task.problem.given.values():
+        yield Request(unit, n)
     while True:
         yield Request(task.problem.random_solution(task.rng), n)

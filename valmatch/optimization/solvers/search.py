@@ -74,6 +74,9 @@ class Solver(Protocol):
     def finalists(self, k: int) -> PointEstimates:
         """Return up to `k` distinct points worth certifying on fresh replications, best first."""
 
+    def estimates(self) -> PointEstimates:
+        """Return what is known of all points."""
+
     @property
     def placement(self) -> Placement | None:
         """Says which points to test; None where they are chosen from the finalists."""
@@ -131,6 +134,17 @@ class PointEstimates:
             errors=self.errors[rows],
             defined=self.defined[rows],
         )
+
+    def of(self, unit: Floats) -> PointEstimates | None:
+        """Return the estimates of one point; None if it is unknown or undefined."""
+        places = np.flatnonzero((self.units == unit).all(axis=1) & self.defined)
+        return self.take([int(places[0])]) if len(places) else None
+
+    @property
+    def shared(self) -> Floats:
+        """Standard errors that all points have in common, as they met the same replications."""
+        least = self.errors[self.defined].min(axis=0, initial=np.inf)
+        return np.where(np.isinf(least), 0.0, least)
 
     def violation(self, margin: float = 0.0, needed: float = 0.0) -> Floats:
         """Return the sum of the violations, each in units of that constraint's spread.
@@ -460,6 +474,10 @@ class Search:
         if len(order) < k:
             order |= dict.fromkeys(_seen_first(estimates, MARGINS[0]))
         return estimates.take(list(order)[:k])
+
+    def estimates(self) -> PointEstimates:
+        """Return what is known of all points."""
+        return self._task.archive.estimates()
 
     def incumbent(self) -> Floats:
         """Return the best point by a safe margin."""

@@ -1,0 +1,51 @@
+"""Recommended points beside feasible starts: 200 runs on ten problems whose truth is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.known_rules import RULES, registered
+from valmatch.optimization.optimize import optimize
+
+RUNS = 20
+BUDGET = 1_000
+GAP = 0.02
+ROUNDING = 1.0 + 1e-9
+
+one_dimensional: list[float] = []
+
+
+@pytest.mark.parametrize("title", RULES)
+def test_the_recommended_point_is_never_worse_than_a_certified_start(title: str) -> None:
+    rule, gaps, kept, wrong = RULES[title], [], 0, 0
+    with registered():
+        for seed in range(1, RUNS + 1):
+            study = optimize(rule.config(title), budget=BUDGET, seed=seed)
+            found = study.verdict
+            assert found is not None
+            cost, wait = rule.expected(found.point)
+            start, _ = rule.expected(study.problem.point(study.problem.start))
+            assert found.feasible is True, seed
+            assert cost <= start * ROUNDING, seed
+            assert study.afterwards is not None
+            change = study.afterwards.against_start.compared[0].difference
+            assert change.ci_low is not None
+            assert change.ci_low <= 1e-9, seed
+            kept += found.name == "start"
+            wrong += wait > 5.0
+            gaps.append((cost - rule.best) / rule.best)
+    median = float(np.median(gaps))
+    print(
+        f"{title}: median gap {median:.2%}, start kept {kept}, truly infeasible {wrong} of {RUNS}"
+    )
+    if rule.dimensions == 1:
+        one_dimensional.extend(gaps)
+
+
+def test_the_median_gap_is_small_in_one_dimension() -> None:
+    if not one_dimensional:
+        pytest.skip("needs the runs of the test before")
+    median = float(np.median(one_dimensional))
+    print(f"{len(one_dimensional)} runs in one dimension: median gap {median:.2%}")
+    assert median < GAP
