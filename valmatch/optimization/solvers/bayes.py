@@ -106,8 +106,8 @@ class Surrogate:
             for y, theta in zip(values.T, self._theta, strict=True)
         ]
         self._each = processes
-        parts = len(processes) - len(self._task.problem.constraints)
-        self._processes: list[Total | Posterior] = [Total(processes[:parts]), *processes[parts:]]
+        many = len(processes) - len(self._task.problem.constraints)
+        self._processes: list[Total | Posterior] = [Total(processes[:many]), *processes[many:]]
         # All points met the same replications: what they share shows in none of them.
         self.doubt = known.doubts[known.defined].min(axis=0, initial=np.inf) / scale
         self.doubt[np.isinf(self.doubt)] = 0.0

@@ -113,7 +113,8 @@ class _Around(Surrogate):
         moves = rng.random(shape) < rng.uniform(0.4, 1.0, (CANDIDATES, 1))
         sizes = 10.0 ** rng.uniform(*SIZES, (CANDIDATES, 1))
         units = np.clip(self._centre + moves * sizes * rng.standard_normal(shape), 0.0, 1.0)
-        return units[[len(self._task.archive.outcomes(unit)) == 0 for unit in units]]
+        new: Floats = units[[len(self._task.archive.outcomes(unit)) == 0 for unit in units]]
+        return new
 
     def _scores(self, units: Floats) -> Floats:
         """Return the logarithm of the improvement over the best value that is expected."""
