@@ -400,3 +400,13 @@ def test_log_without_a_good_game_says_why(header: str, tune: list[str], tmp_path
             )
         assert [one[: len(start)] for one, start in zip(said, remarks, strict=True)] == remarks
         assert list(tmp_path.iterdir()) == [path]
+
+
+def test_moments_of_summer_and_winter_are_in_order(tmp_path: Path) -> None:
+    times = ["2026-10-25T02:50:00+02:00", "2026-10-25T02:10:00+01:00", "2026-10-25T01:30Z"]
+    rows = [[["a", "b", time]] for time in times]
+    path = write(tmp_path / "games.csv", rows, "winner,loser,time")
+    expected = [datetime(2026, 10, 25, 0, 50), datetime(2026, 10, 25, 1, 10)]
+    found = np.concatenate([part.times for part in log_module.GameLog(path, {}).games()])
+    assert found[:2].tolist() == [one.replace(tzinfo=UTC).timestamp() for one in expected]
+    assert (np.diff(found) == 1200.0).all()
