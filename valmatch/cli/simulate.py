@@ -21,6 +21,7 @@ from valmatch.cli.parameters import (
     Out,
     Overrides,
     Quiet,
+    RawNames,
     Seed,
     Verbose,
     first,
@@ -50,6 +51,7 @@ def simulate(
     skip_bad_rows: SkipBadRows = False,
     sort_rows: SortRows = False,
     responses: Chosen = "",
+    raw_names: RawNames = False,
     out: Out = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -71,7 +73,7 @@ def simulate(
 
     seed = first(seed, settings.replicate.seed, DEFAULT_SEED)
     replication = replication or 0
-    result = run(settings, seed, replication, out=out, warn=warn)
+    result = run(settings, seed, replication, out=out, raw_names=raw_names, warn=warn)
     header = f"{title_of(settings)}, seed {seed}, replication {replication}"
     values, chosen = result.values.tolist(), names_of(responses)
     show(

@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["MAX_DOCUMENT", "MAX_FILE", "read_document", "regular", "sha256", "up_to"]
+__all__ = ["MAX_DOCUMENT", "MAX_FILE", "read_document", "regular", "sha256", "too_large", "up_to"]
 
 MAX_DOCUMENT = 1 << 20
 """Bytes of a config."""
@@ -31,7 +31,7 @@ def regular(path: Path, most: float = math.inf) -> Path:
     if path.exists() and not path.is_file():
         raise OSError(errno.EINVAL, "not a regular file")
     if path.is_file() and path.stat().st_size > most:
-        raise _too_large(most)
+        raise too_large(most)
     return path
 
 
@@ -56,11 +56,12 @@ def up_to(most: int, stream: BinaryIO) -> bytes:
     """
     content = stream.read(most + 1)
     if len(content) > most:
-        raise _too_large(most)
+        raise too_large(most)
     return content
 
 
-def _too_large(most: float) -> OSError:
+def too_large(most: float) -> OSError:
+    """Return the error that a file has more than `most` bytes."""
     return OSError(errno.EFBIG, f"too large (allowed: {most:,} bytes)")
 
 

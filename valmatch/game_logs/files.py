@@ -90,9 +90,9 @@ def refuse_to_replace(out: Path, written: Sequence[str], read: Sequence[Path | N
             )
 
 
-def write_ratings(path: Path, ranking: Ranking) -> None:
-    """Write ``ratings.csv``, atomically."""
+def write_ratings(path: Path, ranking: Ranking, raw_names: bool) -> None:
+    """Write ``ratings.csv``, atomically; names like formulas are marked, if not `raw_names`."""
     columns = ranking.columns()
     with write_atomically(path) as file:
         file.write(",".join(columns) + "\n")
-        file.write(lines(tuple(columns.values())))
+        file.write(lines(tuple(columns.values()), raw_names))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from valmatch.config.numerals import real_number
 from valmatch.csv_dialect import SEPARATORS
+from valmatch.csv_names import are_marked, unmark
 from valmatch.errors import InputError
 from valmatch.printable import shown
 
@@ -69,6 +70,7 @@ def read_rows(
         with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.reader(file, strict=True, delimiter=separator)
             header = [name.strip() for name in next(reader, [])]
+            marked = are_marked(path)
             columns = {name: header.index(name) for name in choose(header)}
             for name in columns:
                 if header.count(name) > 1:
@@ -80,7 +82,7 @@ def read_rows(
                     place = f"{path}:{reader.line_num}"
                     wrong(InputError(f"{place}: {len(row)} cells (the header has {len(header)})"))
                     continue
-                cells = {name: row[k] for name, k in columns.items()}
+                cells = {name: unmark(row[k]) if marked else row[k] for name, k in columns.items()}
                 yield Row(path, reader.line_num, cells)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
