@@ -191,8 +191,9 @@ def test_a_fit_that_does_not_help_is_told(tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", rows, "winner,loser")
     done = valmatch("rate", path, "--system", "elo", "--tune", "K")
     assert "warning: K = 200: not adopted, K = 32 stays: the log loss of the rest of" in done.err
-    found = rate_games(path, "elo", parameters={"K": 200.0}).predictions["all"]
-    remark = worse_than_a_coin(system_named("elo"), found, 0, 0.0, ["K"])
+    tuning = rate_games(path, "elo", tune=["K"]).tuning
+    assert tuning is not None
+    remark = worse_than_a_coin(system_named("elo"), tuning.tuned.rest, 0, 0.0, ["K"])
     assert remark.startswith("elo predicts worse than a coin (log loss ")
     assert remark.endswith(
         ": what was fitted to the first part of the log does not hold in the rest; another system"

@@ -172,10 +172,10 @@ def test_few_rating_periods_are_told(tmp_path: Path) -> None:
     log = write(tmp_path / "l.csv", rows, "winner,loser,time")
     plain = write(tmp_path / "p.csv", duels(5, 100, 10, 100.0), "winner,loser")
 
-    def said(path: Path, period: float, **more: Path) -> list[str]:
+    def said(path: Path, period: float, ratings: Path | None = None) -> list[str]:
         texts: list[str] = []
         given = {"period": period}
-        rate_games(path, "glicko2", parameters=given, warn=texts.append, **more)
+        rate_games(path, "glicko2", parameters=given, ratings=ratings, warn=texts.append)
         return [text for text in texts if "rating period" in text]
 
     assert said(log, 0.0) == said(log, 10.0) == said(log, 1.0) == []
