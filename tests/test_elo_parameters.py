@@ -220,7 +220,7 @@ def test_losses_of_three_results_are_compared_where_two_systems_have_them(tmp_pa
     elo = found.means["elo"]["three_way_log_loss"].mean
     assert mine is not None
     assert elo is not None
-    if found.best == "elo":
+    if found.leader == "elo":
         assert gap.mean == pytest.approx(mine - elo, rel=1e-9)
     assert found.means["zonestats"]["three_way_log_loss"].mean is None
     assert found.differences["coin"]["three_way_log_loss"].mean is None

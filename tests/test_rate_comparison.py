@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from tests.command import valmatch
 from tests.game_logs import LONG, random_rows, write
@@ -20,6 +21,7 @@ from valmatch.game_logs.comparison import compare_systems
 from valmatch.game_logs.games import Games
 from valmatch.game_logs.rated_folders import compare_ratings
 from valmatch.game_logs.rating import rate_games
+from valmatch.game_logs.remarks import worse_than_a_coin
 from valmatch.game_logs.scores import GAMES, LOSS, new_tally
 from valmatch.game_logs.systems import system_named
 
@@ -58,7 +60,7 @@ def test_scores_are_those_of_each_system_alone(tmp_path: Path) -> None:
             whole = getattr(alone["all"], measure)
             assert found.means[name][measure].mean == pytest.approx(whole, rel=1e-12)
     best = min(names, key=lambda name: found.means[name]["log_loss"].mean or 0.0)
-    assert found.best == best
+    assert found.leader == best
     assert {one.mean for one in found.differences[best].values()} == {0.0}
 
 
@@ -69,28 +71,39 @@ def test_differences_are_paired_over_blocks(tmp_path: Path) -> None:
     assert found.blocks == 50
     rate_games(path, "elo", out=tmp_path / "elo")
     rate_games(path, "zonestats", out=tmp_path / "zonestats")
-    other = "elo" if found.best == "zonestats" else "zonestats"
-    gain = np.array(losses_of(tmp_path / other)) - np.array(losses_of(tmp_path / found.best))
+    other = "elo" if found.leader == "zonestats" else "zonestats"
+    gain = np.array(losses_of(tmp_path / other)) - np.array(losses_of(tmp_path / found.leader))
     mean = gain.mean()
     ends = [math.ceil(120 * (k + 1) / 50) for k in range(50)]
     blocks = np.split(gain - mean, ends[:-1])
     assert {len(block) for block in blocks} == {2, 3}
-    spread = math.sqrt(sum(block.sum() ** 2 for block in blocks) * 50 / 49) / 120
+    sums = [block.sum() for block in blocks]
+    steps = [sums[k + 1] - sums[k] for k in range(49)]
+    spread = math.sqrt(sum(step**2 for step in steps) / 2 * 50 / 49) / 120
     got = found.differences[other]["log_loss"]
     assert got.mean == pytest.approx(mean, rel=1e-9)
-    assert got.half_width == pytest.approx(2.0095752 * spread, rel=1e-6)
+    assert got.half_width == pytest.approx(t.ppf(0.975, 2 * 49 / 3) * spread, rel=1e-6)
 
 
-def test_blocks_divide_no_day(tmp_path: Path) -> None:
-    rows = [[[*row, f"2024-01-{1 + k // 40:02d}"] for row in game]
-            for k, game in enumerate(random_rows(3, 120))]  # fmt: skip
-    found = compare_systems(write(tmp_path / "log.csv", rows, f"{LONG},time"), ["elo"])
-    assert found.blocks == 3
-    one_day = write(tmp_path / "day.csv", rows[:40], f"{LONG},time")
-    alone = compare_systems(one_day, ["elo", "zonestats"])
-    assert alone.blocks == 1
-    assert {one.half_width for one in alone.means["elo"].values()} == {None}
-    assert valmatch("rate", one_day, "--system", "elo,zonestats").code == 0
+def test_blocks_divide_no_day_where_there_are_enough(tmp_path: Path) -> None:
+    """So many whole days as weigh 20 blocks; with fewer, or a day of most games, equal blocks."""
+
+    def blocks(name: str, days: list[int], games: int = 300) -> int:
+        rows = [[[*row, f"2024-01-{day:02d}"] for row in game]
+                for day, game in zip(days, random_rows(3, games), strict=True)]  # fmt: skip
+        log = write(tmp_path / name, rows, f"{LONG},time")
+        found = compare_systems(log, ["elo", "zonestats"])
+        assert None not in {one.half_width for one in found.means["elo"].values()}
+        return found.blocks
+
+    assert blocks("a.csv", [1 + k // 12 for k in range(300)]) == 25
+    assert blocks("b.csv", [1 + k // 15 for k in range(300)]) == 20
+    assert blocks("c.csv", [1 + k // 16 for k in range(300)]) == 50
+    assert blocks("d.csv", [1 + k // 75 for k in range(300)]) == 50
+    assert blocks("e.csv", [1 + max(0, k - 275) for k in range(300)]) == 50
+    assert blocks("f.csv", [1] * 30, 30) == 30
+    one = write(tmp_path / "one.csv", random_rows(3, 1))
+    assert valmatch("rate", one, "--system", "elo,zonestats").code == 0
 
 
 def test_coin_and_record_are_what_they_say(tmp_path: Path) -> None:
@@ -177,8 +190,12 @@ def test_a_fit_that_does_not_help_is_told(tmp_path: Path) -> None:
     rows = [[["a", "b"]]] * 60 + [[["b", "a"]], [["a", "b"]]] * 30
     path = write(tmp_path / "log.csv", rows, "winner,loser")
     done = valmatch("rate", path, "--system", "elo", "--tune", "K")
-    assert "elo predicts worse than a coin (log loss " in done.err
-    assert done.err.splitlines()[-1].endswith(
+    assert "warning: K = 200: not adopted, K = 32 stays: the log loss of the rest of" in done.err
+    tuning = rate_games(path, "elo", tune=["K"]).tuning
+    assert tuning is not None
+    remark = worse_than_a_coin(system_named("elo"), tuning.tuned.rest, 0, 0.0, ["K"])
+    assert remark.startswith("elo predicts worse than a coin (log loss ")
+    assert remark.endswith(
         ": what was fitted to the first part of the log does not hold in the rest; another system"
         " may"
     )
@@ -192,8 +209,14 @@ def test_comparison_prints_and_writes(tmp_path: Path) -> None:
     title, header, *lines = done.out.splitlines()
     result = compare_systems(path, THREE, parameters={"elo.K": 20.0})
     assert title.startswith("3 systems, 300 games, ")
-    assert title.endswith(f"50 blocks of games; best: {result.best}")
-    assert header.split()[:5] == ["system", "log", "loss", "-", result.best]
+    said = f"50 blocks of games; best: {result.best}"
+    if result.unbeaten:
+        others = ", ".join(result.unbeaten)
+        said = (
+            f"50 blocks of games; least log loss: {result.leader}, none shown better than {others}"
+        )
+    assert title.endswith(said)
+    assert header.split()[:5] == ["system", "log", "loss", "-", result.leader]
     assert [line.split()[0] for line in lines] == [*THREE, "coin", "better"]
     assert sorted(one.name for one in out.iterdir()) == [
         "comparison.csv",
@@ -249,19 +272,22 @@ def test_undefined_log_loss_is_not_the_best(tmp_path: Path) -> None:
     sums = {"a": nothing, "b": unknown, "elo": row}
     games = Games(*np.zeros((10, 1), np.int64))
     result = compared(sums, dict.fromkeys(sums, found.parameters["elo"]), games, 10)
-    assert result.best == "elo"
+    assert (result.leader, result.best) == ("elo", None)
     assert result.means["a"]["log_loss"].mean is None
     assert result.differences["a"]["log_loss"].mean is None
 
 
 def test_fitted_systems_are_compared_on_what_they_were_not_fitted_to(tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", random_rows(8, 400))
-    options = ("--system", "elo,zonestats", "--tune", "elo.K", "--train", "0.4")
+    slow = {"elo.K": 0.5}  # which any fit beats
+    options = ["--system", "elo,zonestats", "--tune", "elo.K", "--train", "0.4"]
+    options += ["--set", "elo.K=0.5"]
     out = tmp_path / "out"
     done = valmatch("rate", path, *options, "--out", out)
-    alone = rate_games(path, "elo", tune=["K"], train=0.4).tuning
+    alone = rate_games(path, "elo", parameters={"K": 0.5}, tune=["K"], train=0.4).tuning
     assert alone is not None
-    found = compare_systems(path, ["elo", "zonestats"], tune=["elo.K"], train=0.4)
+    assert alone.adopted
+    found = compare_systems(path, ["elo", "zonestats"], parameters=slow, tune=["elo.K"], train=0.4)
     assert found.parameters["elo"] == alone.tuned.parameters
     assert (found.games, found.fitted_to) == (240, 160)
     for measure in MEASURES:
@@ -270,11 +296,22 @@ def test_fitted_systems_are_compared_on_what_they_were_not_fitted_to(tmp_path: P
     assert found.predictions["zonestats"]["after_burn_in"].games == 240
     assert done.code == 0
     assert "240 games after 160 fitted to, " in done.out
-    assert done.out.splitlines()[-1] == f"tuned elo: K = {alone.tuned.parameters['K']:.6g}"
+    last = " ".join(done.out.split("\n\n")[-1].split())
+    assert last.startswith(
+        f"tuned elo: K = {alone.tuned.parameters['K']:.6g}: log loss of the rest"
+    )
+    assert last.endswith("(95%): adopted")
     summary = json.loads((out / "summary.json").read_text())
     assert summary["systems"]["elo"]["fitted"] == ["K"]
+    assert summary["systems"]["elo"]["tuning"]["adopted"] is True
     with pytest.raises(InputError, match="holds the results of another run"):
         compare_systems(path, ["elo", "zonestats"], out=out)
+    # From the published value the same fit is not shown to help: it stays, and that is said.
+    warnings: list[str] = []
+    kept = compare_systems(path, ["elo"], tune=["elo.K"], train=0.4, warn=warnings.append)
+    assert (kept.parameters["elo"]["K"], kept.fitted["elo"]) == (32.0, [])
+    assert kept.tunings["elo"].tuned.parameters["K"] != 32.0
+    assert any(w.startswith("elo: K = ") and "not adopted, K = 32 stays" in w for w in warnings)
     with pytest.raises(InputError, match=r"--train 1e-09: leaves a part of the 400 games empty"):
         compare_systems(path, ["elo"], tune=["elo.K"], train=1e-9)
 
@@ -412,8 +449,8 @@ def test_true_system_is_found_in_19_of_20_leagues(tmp_path: Path) -> None:
         truth = THREE[seed % 3]
         path = write(tmp_path / "log.csv", league(seed, truth), "winner,loser,draw")
         result = compare_systems(path, THREE)
-        found += result.best == truth
-        if result.best == truth:  # and far ahead of who knows nothing
+        found += result.leader == truth
+        if result.leader == truth:  # and far ahead of who knows nothing
             coin = result.differences["coin"]["log_loss"]
             assert coin.mean is not None
             assert coin.half_width is not None

@@ -142,7 +142,7 @@ def test_end_of_the_range_is_remarked(tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", [[["a", "b"]], [["b", "a"]]] * 20, "winner,loser")
     warnings: list[str] = []
     rate_games(path, "elo", tune=["K"], warn=warnings.append)
-    assert warnings == ["K = 0.03125 lies at the end of the range searched"]
+    assert warnings == ["K = 0.4 lies at the end of the range searched"]
 
 
 ERRORS: list[tuple[dict[str, Any], str]] = [

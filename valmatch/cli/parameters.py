@@ -34,6 +34,7 @@ __all__ = [
     "Out",
     "Overrides",
     "Quiet",
+    "RawNames",
     "Resume",
     "Scheduler",
     "Seed",
@@ -267,6 +268,17 @@ Quiet = Annotated[
     bool,
     typer.Option(
         "--quiet", "-q", callback=set_quiet, help="Print nothing but errors, and JSON if asked."
+    ),
+]
+
+
+RawNames = Annotated[
+    bool,
+    typer.Option(
+        "--raw-names",
+        help="Write names as they are, also those that a spreadsheet would run as formulas; else"
+        " one that begins with =, +, -, @, a tab or a carriage return gets an apostrophe, which"
+        " reading it takes off again.",
     ),
 ]
 

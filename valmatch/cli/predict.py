@@ -13,6 +13,7 @@ from valmatch.cli.parameters import (
     Json,
     Out,
     Quiet,
+    RawNames,
     Separator,
     SystemParameters,
     Verbose,
@@ -62,6 +63,7 @@ def predict(
     columns: ColumnNames = "",
     separator: Separator = ",",
     overrides: SystemParameters = [],  # noqa: B006
+    raw_names: RawNames = False,
     out: Out = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -71,7 +73,8 @@ def predict(
 
     A row for each game: home, away, or player_a, player_b, or side_1, side_2, side_3 ...; a side of
     several players is ann;bob. Or a row for each player: game, player, optional team. Both may have
-    a time. Only a side in the column home plays at home, which elo may know to be of advantage.
+    a time. Only a side in the column home plays at home, which elo may know to be of advantage,
+    unless a column neutral says yes.
     """
     from valmatch.cli.tables import show_predictions
     from valmatch.csv_dialect import parse_columns
@@ -87,6 +90,7 @@ def predict(
         columns=parse_columns(columns),
         separator=separator,
         out=out,
+        raw_names=raw_names,
         warn=warn,
     )
     show(json, result.summary(), lambda: show_predictions(result), out)

@@ -13,6 +13,7 @@ from valmatch.cli.parameters import (
     Json,
     Out,
     Quiet,
+    RawNames,
     Separator,
     SystemParameters,
     Verbose,
@@ -111,6 +112,7 @@ def rate(
     skip_bad_games: Annotated[
         bool, typer.Option("--skip-bad-games", help="Leave bad games out and count them.")
     ] = False,
+    raw_names: RawNames = False,
     min_games: Annotated[
         int | None,
         typer.Option(
@@ -130,10 +132,11 @@ def rate(
     player plays alone), minutes, enabled (no: the player was there, but is neither rated nor
     counts for his side), time. A row for each game: winner, loser, optional winner_score,
     loser_score, draw; or home, away, home_score, away_score; or player_a, player_b (or home, away),
-    result (1-0, 1/2-1/2, 0-1); all with optional game, minutes, time. PGN tags in a CSV file:
-    --columns player_a=White,player_b=Black,result=Result,time=Date. By elo, --set home_advantage=60
-    counts for the side in the column home, --set draw_probability=0.3 predicts draws, and
-    --tune home_advantage,draw_probability,K fits both.
+    result (1-0, 1/2-1/2, 0-1; for home and away also H, D, A); all with optional game, minutes,
+    time. PGN tags in a CSV file: --columns player_a=White,player_b=Black,result=Result,time=Date; a
+    name with a comma stands in quotes, game="match, id". By elo, --set home_advantage=60 counts for
+    the side in the column home, but where an optional column neutral says yes, --set
+    draw_probability=0.3 predicts draws, and --tune home_advantage,draw_probability,K fits both.
     """
     from valmatch.cli.tables import show_rating, show_systems
     from valmatch.csv_dialect import parse_columns
@@ -170,6 +173,7 @@ def rate(
                 cap=cap,
                 pairs=pairs,
                 again=again,
+                raw_names=raw_names,
                 **common,
             )
     if len(several) > 1:

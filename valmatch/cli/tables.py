@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from valmatch.game_logs.rating import RatedLog
     from valmatch.game_logs.roster import Ranking
     from valmatch.game_logs.scores import Scores
+    from valmatch.game_logs.tuning import Tuning
     from valmatch.optimization.afterwards import Afterwards
     from valmatch.optimization.against_start import AgainstStart
     from valmatch.optimization.frontier import Frontier
@@ -505,16 +506,20 @@ def show_rating(header: str, result: RatedLog, min_games: int = 0) -> None:
             _row(table, f"rest, {label}", *_predictions(trial.rest))
     _print(header, table)
     if result.tuning:
-        gain, rest = result.tuning.difference, result.tuning.tuned.rest.games
-        half = _half(result.tuning.difference_std_error, rest)
-        spread = "" if half is None else f" ± {half:.4f}"
-        values = ", ".join(
-            f"{name} = {result.parameters[name]:.6g}" for name in result.tuning.fitted
-        )
-        print()
-        text = f"tuned {values}: log loss of the rest {gain:+.4f}{spread} (95%)"
-        print(textwrap.fill(text, WIDTH))
+        _show_tuning("tuned", result.tuning)
     _show_leaderboard(result.ranking, min_games)
+
+
+def _show_tuning(title: str, tuning: Tuning) -> None:
+    """Print what was fitted, how it does on the rest, and whether it is adopted."""
+    values = ", ".join(f"{name} = {tuning.tuned.parameters[name]:.6g}" for name in tuning.fitted)
+    judged = tuning.judged
+    spread = "" if judged.half_width is None else f" ± {judged.half_width:.4f}"
+    measure = tuning.measure.replace("three_", "three-").replace("_", " ")
+    verdict = "adopted" if tuning.adopted else "not adopted"
+    gain = f"{measure} of the rest {_shown(judged.mean, '+.4f')}{spread} (95%): {verdict}"
+    print()
+    print(textwrap.fill(f"{title} {values or 'nothing'}: {gain}", WIDTH))
 
 
 def _show_leaderboard(ranking: Ranking, min_games: int) -> None:
@@ -555,22 +560,20 @@ def _digits(values: Sequence[float]) -> int:
 
 
 def show_systems(found: ComparedSystems) -> None:
-    """Print how well systems predicted, and by how much they fall behind the best of them."""
+    """Print how well systems predicted, and by how much they fall behind the first of them."""
     names, columns = ["system"], [list(found.means)]
     for measure in next(iter(found.means.values())):
         pairs = [_rounded_to(one[measure]) for one in found.differences.values()]
         columns.append([_shown(one[measure].mean, ".4f") for one in found.means.values()])
         columns += [_aligned(side) for side in zip(*pairs, strict=True)]
         title = measure.replace("_", " ").replace("brier", "Brier").replace("three ", "three-")
-        names += [title, f"- {found.best}", "± 95%"]
+        names += [title, f"- {found.leader}", "± 95%"]
     table = _table(*names)
     for cells in zip(*columns, strict=True):
         _row(table, *cells)
     _print(found.title, table)
-    for system, fitted in found.fitted.items():
-        values = [f"{name} = {found.parameters[system][name]:.6g}" for name in fitted]
-        print()
-        print(textwrap.fill(f"tuned {system}: {', '.join(values)}", WIDTH))
+    for system, tuning in found.tunings.items():
+        _show_tuning(f"tuned {system}:", tuning)
 
 
 def _rounded_to(one: Difference) -> tuple[str, str]:

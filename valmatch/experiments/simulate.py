@@ -94,6 +94,7 @@ def simulate(
     replication: int = 0,
     *,
     out: PathLike | None = None,
+    raw_names: bool = False,
     warn: Callable[[str], None] = lambda text: None,
 ) -> Simulation:
     """Run replication `replication` of a config and record it.
@@ -107,6 +108,9 @@ def simulate(
     out : PathLike or None
         Folder for ``responses.json``, one CSV file a table, and
         ``manifest.json``.
+    raw_names : bool
+        Write names as they are; else those that a spreadsheet would take for formulas get an
+        apostrophe, see `valmatch.csv_names.mark`, which reading them takes off again.
     warn : callable
         Called with each remark on the input.
 
@@ -139,7 +143,10 @@ def simulate(
         if folder:
             folder.add([f"{table.name}.csv" for table in result.tables])
             for table in result.tables:
-                write_csv(folder.path / f"{table.name}.csv", table.columns, table.whole)
+                path = folder.path / f"{table.name}.csv"
+                write_csv(path, table.columns, table.whole, raw_names)
+            if not raw_names:
+                folder.note(marked_names=[f"{table.name}.csv" for table in result.tables])
             with write_atomically(folder.path / "responses.json") as file:
                 file.write(to_json(recording.summary()))
             folder.remark(result.remarks)

@@ -36,6 +36,7 @@ OF_DRAWS = {"three_way_log_loss": (THREE_WAY_LOSS, THREE_WAY)}
 """The same of scores that a system has that knows draws."""
 
 _MOST = 50  # blocks: enough for an interval, and as long as they can be then
+_LEAST = 20  # of the same weight: with fewer whole days, an interval says too little
 
 _DAY = 86400.0
 
@@ -48,11 +49,16 @@ class Difference(NamedTuple):
     mean : float or None
         The difference.
     half_width : float or None
-        Of its 95% interval, by the spread over blocks of games.
+        Of its 95% interval, by blocks of games.
     """
 
     mean: float | None
     half_width: float | None
+
+    @property
+    def above_zero(self) -> bool:
+        """Whether all of the interval lies above 0."""
+        return None not in self and self.mean > self.half_width  # type: ignore[operator]
 
     def as_dict(self) -> dict[str, float | None]:
         """Return what ``summary.json`` holds."""
@@ -65,28 +71,46 @@ class Difference(NamedTuple):
 def blocks_of(games: Games, dated: bool) -> list[tuple[int, int]]:
     """Return the first and the last game, exclusive, of each of about equally large blocks.
 
+    They are at most 50. Where the games have dates, no day (UTC) is divided, as long as whole days
+    make blocks that weigh as much as 20 of the same size; else days are divided.
+
     Parameters
     ----------
     games : Games
         Games in play order.
     dated : bool
-        Whether their times are in seconds since 1970; then no day (UTC) is divided.
+        Whether their times are in seconds since 1970.
     """
     n = games.n_games
-    ends = np.arange(1, n + 1)
-    if dated:
+    ends = _about_equal(np.arange(1, n + 1), n)
+    if dated and n:
         days = np.floor(games.times / _DAY)
-        ends = np.append(np.flatnonzero(np.diff(days)) + 1, n)
-    wanted = n * np.arange(1, _MOST + 1) / _MOST
-    ends = np.unique(ends[np.searchsorted(ends, wanted)])
+        whole = _about_equal(np.append(np.flatnonzero(np.diff(days)) + 1, n), n)
+        sizes = np.diff(whole, prepend=0)
+        # Blocks of unequal size say as much of the spread as so many of the same size.
+        if n * n >= _LEAST * float((sizes.astype(np.float64) ** 2).sum()):
+            ends = whole
     starts = [0, *ends[:-1].tolist()]
     return list(zip(starts, ends.tolist(), strict=True))
+
+
+def _about_equal(ends: Integers, n: int) -> Integers:
+    """Return which of the ends that blocks of n games may have leave them about equally large."""
+    wanted = n * np.arange(1, _MOST + 1) / _MOST
+    return np.unique(ends[np.searchsorted(ends, wanted)])
 
 
 def difference(measure: str, sums: Floats, others: Floats | None = None) -> Difference:
     """Estimate a mean score, or by how much it exceeds that of other predictions of the same games.
 
     It is not known where the score is undefined, or is not that of the same games.
+
+    The interval is that of how well these games were predicted by their true probabilities: what
+    would be seen if they were played again from the same ratings. It is by the differences between
+    successive blocks, not about the mean of all: while ratings are learnt, the score itself
+    changes from block to block, which is no uncertainty of its mean (von Neumann, "Distribution of
+    the ratio of the mean square successive difference to the variance", 1941; of n blocks such a
+    variance has some 2 (n - 1) / 3 degrees of freedom).
 
     Parameters
     ----------
@@ -104,5 +128,6 @@ def difference(measure: str, sums: Floats, others: Floats | None = None) -> Diff
     mean = math.fsum(values.tolist()) / total
     if n < 2:
         return Difference(mean, None)
-    spread = math.sqrt(float(((values - mean * weights) ** 2).sum()) * n / (n - 1))
-    return Difference(mean, t_quantile(0.975, n - 1) * spread / total)
+    excess = values - mean * weights
+    spread = math.sqrt(float((np.diff(excess) ** 2).sum()) / 2.0 * n / (n - 1))
+    return Difference(mean, t_quantile(0.975, max(1.0, 2.0 * (n - 1) / 3.0)) * spread / total)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from valmatch.game_logs.blocks import MEASURES, OF_DRAWS, Difference, difference
 from valmatch.game_logs.games import Games
 from valmatch.game_logs.scores import TALLIES, Scores, scores
+from valmatch.game_logs.tuning import Tuning
 from valmatch.storage.results import Result
 
 __all__ = ["ComparedSystems", "compared"]
@@ -29,8 +30,11 @@ class ComparedSystems(Result):
     ----------
     parameters : mapping of str to mapping of str to float
         Values of all parameters of each system.
-    best : str
+    leader : str
         The system with the least log loss.
+    unbeaten : sequence of str
+        The other systems and baselines than which it is not shown to be better: their log loss is
+        not greater beyond the 95% interval of the difference.
     games, rows : int
         How many games were predicted, and rows of a player in them.
     unrated : int
@@ -45,15 +49,18 @@ class ComparedSystems(Result):
     predictions : mapping of str to mapping of str to Scores
         How well each predicted, of ``all`` games and of those ``after_burn_in``.
     means, differences : mapping of str to mapping of str to Difference
-        The scores of all games of each, and by how much they exceed those of the best system.
+        The scores of all games of each, and by how much they exceed those of the leader.
     fitted : mapping of str to sequence of str
         Parameters that were fitted, by system.
     fitted_to : int
         Games before those predicted, to which they were fitted.
+    tunings : mapping of str to Tuning
+        How that went, by system; also where what was fitted is not adopted.
     """
 
     parameters: Mapping[str, Mapping[str, float]]
-    best: str
+    leader: str
+    unbeaten: Sequence[str]
     games: int
     rows: int
     unrated: int
@@ -65,21 +72,31 @@ class ComparedSystems(Result):
     differences: Mapping[str, Mapping[str, Difference]]
     fitted: Mapping[str, Sequence[str]] = field(default_factory=dict)
     fitted_to: int = 0
+    tunings: Mapping[str, Tuning] = field(default_factory=dict)
     folder: Path | None = None
+
+    @property
+    def best(self) -> str | None:
+        """The leader, if it is shown to be better than all others and a coin; else None."""
+        return None if self.unbeaten else self.leader
 
     @property
     def title(self) -> str:
         """What was compared, in one line."""
+        found = f"best: {self.best}"
+        if self.unbeaten:
+            others = ", ".join(self.unbeaten)
+            found = f"least log loss: {self.leader}, none shown better than {others}"
         before = f" after {self.fitted_to:,} fitted to" if self.fitted_to else ""
         return (
             f"{len(self.parameters)} systems, {self.games:,} games{before}, {self.rows:,} rows,"
-            f" {self.blocks} blocks of games; best: {self.best}"
+            f" {self.blocks} blocks of games; {found}"
         )
 
     def columns(self) -> dict[str, list[Any]]:
         """Return a row for each system and baseline, as ``comparison.csv`` has them."""
         found: dict[str, list[Any]] = {"system": list(self.means)}
-        for name in self.means[self.best]:
+        for name in self.means[self.leader]:
             for what, ones in (("", self.means), ("_to_best", self.differences)):
                 some = [one[name] for one in ones.values()]
                 found[f"{name}{what}"] = [one.mean for one in some]
@@ -94,6 +111,7 @@ class ComparedSystems(Result):
                     "parameters": dict(self.parameters.get(name, {})),
                     "baseline": name not in self.parameters,
                     **({"fitted": list(self.fitted[name])} if name in self.fitted else {}),
+                    **({"tuning": self.tunings[name].as_dict()} if name in self.tunings else {}),
                     "predictions": {key: one.as_dict() for key, one in found.items()},
                     "means": {key: one.as_dict() for key, one in self.means[name].items()},
                     "to_best": {key: one.as_dict() for key, one in self.differences[name].items()},
@@ -101,6 +119,8 @@ class ComparedSystems(Result):
                 for name, found in self.predictions.items()
             },
             "best": self.best,
+            "least_log_loss": self.leader,
+            "not_shown_better_than": list(self.unbeaten),
             "games": self.games,
             "rows": self.rows,
             "unrated_games": self.unrated,
@@ -133,24 +153,27 @@ def compared(
         name: dict(zip(TALLIES, map(scores, own.sum(axis=0)), strict=True))
         for name, own in sums.items()
     }
-    best = min(parameters, key=lambda name: _loss(predictions[name]["all"]))
+    leader = min(parameters, key=lambda name: _loss(predictions[name]["all"]))
     ones = {name: own[:, 0] for name, own in sums.items()}
     of_draws = sum(own["all"].three_way_log_loss is not None for own in predictions.values())
     measures = [*MEASURES, *(OF_DRAWS if of_draws > 1 else ())]
+    differences = {
+        n: {m: difference(m, one, ones[leader]) for m in measures} for n, one in ones.items()
+    }
+    others = (name for name in ones if name != leader)
     return ComparedSystems(
         parameters=parameters,
-        best=best,
+        leader=leader,
+        unbeaten=[name for name in others if not differences[name]["log_loss"].above_zero],
         games=games.n_games,
         rows=len(games.players),
         unrated=0,
         skipped={},
         burn_in=burn_in,
-        blocks=len(ones[best]),
+        blocks=len(ones[leader]),
         predictions=predictions,
         means={n: {m: difference(m, one) for m in measures} for n, one in ones.items()},
-        differences={
-            n: {m: difference(m, one, ones[best]) for m in measures} for n, one in ones.items()
-        },
+        differences=differences,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -25,15 +26,17 @@ from valmatch.game_logs.parameters import check_tuned, values_of
 from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.remarks import (
+    few_periods,
     games_left_out,
     nobody_at_home,
+    periods_begun,
     uneven_games,
     worse_than_a_coin,
 )
 from valmatch.game_logs.roster import Roster
 from valmatch.game_logs.system import System
 from valmatch.game_logs.systems import system_named
-from valmatch.game_logs.tuning import games_to_fit
+from valmatch.game_logs.tuning import Tuning, games_to_fit
 from valmatch.game_logs.tuning import tune as fit
 from valmatch.storage.output import to_json, write_atomically, write_csv
 
@@ -64,8 +67,8 @@ def compare_systems(
 
     All systems predict the same games, so that differences between them are known better than the
     scores themselves. Intervals are by the spread over at most 50 blocks of successive games, whole
-    days where the log has dates, as games near each other are predicted from the same ratings. All
-    games are held, at up to 200 bytes a row.
+    days where the log has enough of them, as games near each other are predicted from the same
+    ratings. All games are held, at up to 200 bytes a row.
 
     Parameters
     ----------
@@ -77,7 +80,8 @@ def compare_systems(
         Values of parameters that are not as published, by names such as ``elo.K``.
     tune : str or sequence of str
         Parameters to fit to the log loss of the first part of the log, by names such as ``elo.K``;
-        then all systems are compared on the games after that part.
+        then all systems are compared on the games after that part, by which it is also decided
+        whether the fitted values are adopted.
     out : PathLike or None
         Folder for ``comparison.csv``, ``summary.json`` and ``manifest.json``.
     train, columns, separator, burn_in, redo, skip_bad_games, progress, warn
@@ -136,21 +140,30 @@ def compare_systems(
             if remark := nobody_at_home(values[one.name], log.at_home):
                 warn(remark)
         n_first = games_to_fit(everything, train) if fitted else 0
+        tunings: dict[str, Tuning] = {}
         for one in chosen:
             if names := fitted.get(one.name, []):
                 start = values[one.name]
                 tuning = fit(one, names, start, everything, log.players, (), train, stop)
-                fitted[one.name] = list(tuning.fitted)
-                values[one.name] = dict(tuning.tuned.parameters)
+                tunings[one.name] = tuning
+                fitted[one.name] = tuning.adopted_names
+                values[one.name] = dict(tuning.parameters)
                 for remark in tuning.remarks:
                     warn(f"{one.name}: {remark}")
         result = replace(
-            _compared(chosen, values, log, everything, n_first, burn_in, stop), fitted=fitted
+            _compared(chosen, values, log, everything, n_first, burn_in, stop),
+            fitted=fitted,
+            tunings=tunings,
         )
         uneven = uneven_games(part(everything, n_first, everything.n_games))
         for one in chosen:
             own, names = result.predictions[one.name]["all"], fitted.get(one.name, [])
             if remark := worse_than_a_coin(one, own, uneven, 0.0, names):
+                warn(remark)
+            if remark := one.remark(values[one.name]):
+                warn(remark)
+            periods, _ = periods_begun(values[one.name], everything.times, math.nan)
+            if remark := few_periods(one, values[one.name], periods, everything.n_games):
                 warn(remark)
         if folder:
             result = replace(result, folder=folder.path)

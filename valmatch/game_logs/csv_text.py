@@ -10,15 +10,27 @@ from numpy.typing import NDArray
 from pydantic_core import to_json
 
 from valmatch.compilation import inlined, njit
+from valmatch.csv_names import mark, unmark
 from valmatch.game_logs.names import Texts
 
-__all__ = ["lines", "numerals", "small_numerals", "time_text", "times", "words"]
+__all__ = [
+    "lines",
+    "marked",
+    "numerals",
+    "small_numerals",
+    "time_text",
+    "times",
+    "unmark_cells",
+    "words",
+]
 
 Bytes = NDArray[np.uint8]
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _NEWLINE, _RETURN, _QUOTE, _COMMA, _SPACE, _MINUS, _COLON, _ZERO = b'\n\r", -:0'
+
+_SUSPECT = b"'=+-@\t\r"  # with which a marked name may begin
 
 _DAY, _MOMENT = len("2024-02-16"), len("2024-02-16 17:00:00")
 
@@ -121,8 +133,46 @@ def _put_number(text: Bytes, at: int, digits: int, number: int) -> None:
         number //= 10
 
 
-def lines(columns: Sequence[Texts]) -> str:
-    """Return the CSV lines of equally long columns, with quotes where a cell needs them."""
+def marked(column: Texts) -> Texts:
+    """Return names marked where a spreadsheet would take them for formulas."""
+    buffer, starts, ends = column.buffer, column.starts.copy(), column.ends.copy()
+    more = bytearray()
+    for k in _beginning_with(column, _SUSPECT).tolist():
+        name = buffer[starts[k] : ends[k]].tobytes().decode()
+        if (cell := mark(name)) != name:
+            starts[k] = len(buffer) + len(more)
+            more += cell.encode()
+            ends[k] = len(buffer) + len(more)
+    if not more:
+        return column
+    return Texts(np.concatenate([buffer, np.frombuffer(more, np.uint8)]), starts, ends)
+
+
+def unmark_cells(buffer: Bytes, starts: Integers, ends: Integers) -> None:
+    """Move the starts of cells behind the marks of names."""
+    for k in _beginning_with(Texts(buffer, starts, ends), b"'").tolist():
+        cell = buffer[starts[k] : ends[k]].tobytes().decode(errors="replace")
+        starts[k] += unmark(cell) != cell
+
+
+def _beginning_with(column: Texts, some: bytes) -> Integers:
+    """Return which cells begin with one of some bytes."""
+    cells = np.flatnonzero(column.starts < column.ends)
+    return cells[np.isin(column.buffer[column.starts[cells]], np.frombuffer(some, np.uint8))]
+
+
+def lines(columns: Sequence[Texts], raw: bool = True) -> str:
+    """Return the CSV lines of equally long columns, with quotes where a cell needs them.
+
+    Parameters
+    ----------
+    columns : sequence of Texts
+        The columns.
+    raw : bool
+        Whether texts are written as they are; else those that begin like formulas are marked.
+    """
+    if not raw:
+        columns = [one if isinstance(one, Numerals) else marked(one) for one in columns]
     n = len(columns[0].starts)
     sizes = np.full(n, len(columns))  # of what stands between cells
     more = [np.zeros(0 if isinstance(column, Numerals) else n, np.int64) for column in columns]
@@ -133,9 +183,9 @@ def lines(columns: Sequence[Texts]) -> str:
             sizes += own
     places = np.cumsum(sizes) - sizes
     text = np.empty(int(sizes.sum()), np.uint8)
-    marks = [_COMMA] * (len(columns) - 1) + [_NEWLINE]
-    for column, own, mark in zip(columns, more, marks, strict=True):
-        _put(text, places, column.buffer, column.starts, column.ends, own, mark)
+    between = [_COMMA] * (len(columns) - 1) + [_NEWLINE]
+    for column, own, byte in zip(columns, more, between, strict=True):
+        _put(text, places, column.buffer, column.starts, column.ends, own, byte)
     return text.tobytes().decode()
 
 

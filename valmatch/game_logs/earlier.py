@@ -12,6 +12,7 @@ from pydantic import Field
 
 from valmatch.config.input_files import regular
 from valmatch.config.numerals import real_number
+from valmatch.csv_names import are_marked, unmark
 from valmatch.errors import InputError, option
 from valmatch.game_logs.csv_text import time_text
 from valmatch.game_logs.files import RATINGS, RatedFile
@@ -140,6 +141,7 @@ class Earlier:
             If the file cannot be used.
         """
         path, known = self.path, dict[str, Known]()
+        marked = self.manifest is None or are_marked(path)
         try:
             with regular(path).open(encoding="utf-8-sig", newline="") as file:
                 rows = csv.reader(file, strict=True)
@@ -149,7 +151,10 @@ class Earlier:
                     if len(cells) > len(header):
                         what = f"the row has {len(cells)} cells (allowed: {len(header)})"
                         raise InputError(f"{where}: {what}")
-                    one = _known(where, dict(zip_longest(header, cells, fillvalue="")), system)
+                    row = dict(zip_longest(header, cells, fillvalue=""))
+                    if marked:
+                        row["player"] = unmark(row["player"])
+                    one = _known(where, row, system)
                     if one.player in known:
                         raise InputError(f"{where}: player: {one.player!r} is here twice")
                     known[one.player] = one

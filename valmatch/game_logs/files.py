@@ -169,9 +169,9 @@ def outdated(folder: Path, before: str | None) -> list[str]:
     ]
 
 
-def write_ratings(path: Path, ranking: Ranking) -> None:
-    """Write ``ratings.csv``, atomically."""
+def write_ratings(path: Path, ranking: Ranking, raw_names: bool) -> None:
+    """Write ``ratings.csv``, atomically; names like formulas are marked, if not `raw_names`."""
     columns = ranking.columns()
     with write_atomically(path) as file:
         file.write(",".join(columns) + "\n")
-        file.write(lines(tuple(columns.values())))
+        file.write(lines(tuple(columns.values()), raw_names))

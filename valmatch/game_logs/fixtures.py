@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 import re
 import sys
@@ -12,12 +13,15 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from valmatch.config.input_files import regular
+import numpy as np
+
 from valmatch.config.numerals import real_number
 from valmatch.errors import InputError, option
+from valmatch.game_logs.reading.cells import read_flags
 from valmatch.game_logs.reading.columns import LONG, Columns, Format, find_columns
 from valmatch.game_logs.reading.moments import moment
 from valmatch.printable import shown
+from valmatch.text_files import open_text
 
 __all__ = ["Fixture", "parse_pairs", "read_fixtures"]
 
@@ -45,6 +49,8 @@ class Fixture(NamedTuple):
         Whether that is a moment, in seconds since 1970.
     at_home : bool
         Whether the first side plays at home; else nobody does.
+    neutral : bool
+        Whether that is so because the game is on neutral ground.
     """
 
     where: str
@@ -52,7 +58,8 @@ class Fixture(NamedTuple):
     sides: Sequence[Sequence[str]]
     time: float
     dated: bool
-    at_home: bool
+    at_home: bool = False
+    neutral: bool = False
 
 
 class _Row(NamedTuple):
@@ -92,7 +99,8 @@ def read_fixtures(
     `home` and `away`, `player_a` and `player_b`, `winner` and `loser` (whoever wins), or
     `side_1`, `side_2` and as many more as there are (empty: no further side), optional `game` and
     `time`; the players of a side are divided by semicolons, unless the whole cell is a player's
-    name. The side `home` plays at home, nobody in files without it. Other columns do not count, so
+    name. The side `home` plays at home, unless the column `neutral` says yes;
+    nobody does in files without it. Other columns do not count, so
     that a log can be predicted as if it were to come.
 
     Parameters
@@ -117,7 +125,8 @@ def read_fixtures(
     if not header:
         raise InputError(f"{name}: is empty (allowed: a CSV file with a header)")
     header = [cell.strip() for cell in header]
-    found = find_columns(f"{name}:{line}", header, columns, _formats(header), "fixtures have")
+    where, formats = f"{name}:{line}", _formats(header)
+    found = find_columns(where, header, columns, formats, "fixtures have", separator)
     cells = _cells(rows, name, found)
     games = list(_long(cells) if found.format is _LONG else _wide(cells, found, names))
     if not games:
@@ -131,7 +140,8 @@ def _rows(path: Path, name: str, separator: str) -> Iterator[tuple[int, list[str
         with ExitStack() as stack:
             file: TextIO = sys.stdin
             if str(path) != "-":
-                file = stack.enter_context(regular(path).open(encoding="utf-8-sig", newline=""))
+                packed = stack.enter_context(open_text(path))
+                file = io.TextIOWrapper(packed, encoding="utf-8-sig", newline="")
             rows = csv.reader(file, delimiter=separator, strict=True, skipinitialspace=True)
             for row in filter(None, rows):
                 yield rows.line_num, row
@@ -144,7 +154,10 @@ def _rows(path: Path, name: str, separator: str) -> Iterator[tuple[int, list[str
 def _formats(header: Sequence[str]) -> list[Format]:
     """Return the shapes that fixtures with these columns may have."""
     further = [name for name in header if re.fullmatch(r"side_([3-9]|[1-9]\d+)", name)]
-    optional = {("side_1", "side_2"): ("game", "time", *further)}
+    optional = {
+        ("side_1", "side_2"): ("game", "time", *further),
+        ("home", "away"): ("game", "time", "neutral"),
+    }
     return [_LONG, *(Format("sides", two, optional.get(two, ("game", "time"))) for two in _SIDES)]
 
 
@@ -186,11 +199,23 @@ def _long(rows: Iterable[_Row]) -> Iterator[Fixture]:
 
 def _wide(rows: Iterable[_Row], columns: Columns, known: set[str]) -> Iterator[Fixture]:
     """Yield the fixtures of rows for each game."""
-    meanings = [meaning for meaning in columns.places if meaning not in ("game", "time")]
+    about = ("game", "time", "neutral")
+    meanings = [meaning for meaning in columns.places if meaning not in about]
     for number, (where, cells) in enumerate(rows, 1):
         sides = [_players(cells[meaning], known) for meaning in meanings if cells[meaning]]
         game, time = cells.get("game") or f"{number}", cells.get("time", "")
-        yield _fixture(where, game, sides, time, at_home="home" in cells)
+        neutral = "neutral" in cells and _flag(where, _called(columns, "neutral"), cells["neutral"])
+        one = _fixture(where, game, sides, time)
+        yield one._replace(at_home="home" in cells and not neutral, neutral=neutral)
+
+
+def _flag(where: str, column: str, cell: str) -> bool:
+    """Return what a cell says: yes or no."""
+    text = np.frombuffer(cell.encode(), np.uint8)
+    flag = int(read_flags(text, np.array([0]), np.array([len(text)]))[0])
+    if flag < 0:
+        raise InputError(f"{where}: {column}: {cell!r} (allowed: yes, no, true, false, 1, 0)")
+    return flag == 1
 
 
 def _players(cell: str, known: set[str]) -> list[str]:
@@ -200,9 +225,7 @@ def _players(cell: str, known: set[str]) -> list[str]:
     return [name.strip() for name in cell.split(_BETWEEN)]
 
 
-def _fixture(
-    where: str, game: str, sides: Sequence[Sequence[str]], time: str = "", at_home: bool = False
-) -> Fixture:
+def _fixture(where: str, game: str, sides: Sequence[Sequence[str]], time: str = "") -> Fixture:
     """Return a fixture, checked."""
     seen: set[str] = set()
     for player in (player for side in sides for player in side):
@@ -216,4 +239,4 @@ def _fixture(
     if time and math.isnan(found):
         allowed = "a number or an ISO 8601 moment"
         raise InputError(f"{where}: time: {time!r} (allowed: {allowed})")
-    return Fixture(where, game, sides, found, number is None, at_home)
+    return Fixture(where, game, sides, found, number is None)

@@ -40,10 +40,14 @@ class HistoryWriter:
         Where the names of games and players come from.
     ranks : Ranks or None
         Of zonestats, ranks before the first game.
+    raw_names : bool
+        Whether names that begin like formulas are written as they are.
     """
 
-    def __init__(self, file: TextIO, log: GameLog, ranks: Ranks | None) -> None:
-        self._file = file
+    def __init__(
+        self, file: TextIO, log: GameLog, ranks: Ranks | None, raw_names: bool = True
+    ) -> None:
+        self._file, self._raw = file, raw_names
         self._log = log
         self._ranks = ranks
         game, *others = COLUMNS
@@ -78,7 +82,7 @@ class HistoryWriter:
                 small_numerals((played.scales < 1.0).astype(np.int64)).at(game_of_row),
                 small_numerals(self._ranks.after(games, played)),
             )
-        self._file.write(lines(columns))
+        self._file.write(lines(columns, self._raw))
 
 
 def titles(log: GameLog, games: Games) -> Texts:

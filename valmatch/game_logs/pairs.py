@@ -44,12 +44,19 @@ class PairsWriter:
         Values of the parameters of zonestats.
     stop : callable
         Returns whether to give up.
+    raw_names : bool
+        Whether names that begin like formulas are written as they are.
     """
 
     def __init__(
-        self, file: TextIO, log: GameLog, values: Mapping[str, float], stop: Callable[[], bool]
+        self,
+        file: TextIO,
+        log: GameLog,
+        values: Mapping[str, float],
+        stop: Callable[[], bool],
+        raw_names: bool = True,
     ) -> None:
-        self._file = file
+        self._file, self._raw = file, raw_names
         self._log = log
         self._numbers = (values["T"], values["GAME_MULT"], values["MAX_GAME_LENGTH"])
         self._stop = stop
@@ -86,7 +93,7 @@ class PairsWriter:
                     players.cells(games.players[other]),
                     *map(numerals, numbers[:, :n]),
                 )
-                self._file.write(lines(columns))
+                self._file.write(lines(columns, self._raw))
             first, before = last, int(upto[last - 1])
 
 

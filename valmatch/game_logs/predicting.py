@@ -131,6 +131,7 @@ def predict_games(
     columns: Mapping[str, str] = {},
     separator: str = ",",
     out: PathLike | None = None,
+    raw_names: bool = False,
     warn: Callable[[str], None] = lambda text: None,
 ) -> PredictedGames:
     """Predict games by the system that rated their players; whoever is not rated is a newcomer.
@@ -153,6 +154,9 @@ def predict_games(
         What stands between the cells of `fixtures`: ``,``, ``;``, ``|``, or ``tab``.
     out : PathLike or None
         Folder for ``predictions.csv``, ``summary.json`` and ``manifest.json``.
+    raw_names : bool
+        Write names as they are; else those that a spreadsheet would take for formulas get an
+        apostrophe, see `valmatch.csv_names.mark`.
     warn : callable
         Called with each remark.
 
@@ -178,7 +182,8 @@ def predict_games(
     games = read_fixtures(path, columns, names, between) if path else []
     games += parse_pairs(texts, names)
     _check(games, chosen, earlier, known)
-    if remark := nobody_at_home(values, any(one.at_home for one in games)):
+    at_home, neutral = any(one.at_home for one in games), any(one.neutral for one in games)
+    if remark := nobody_at_home(values, at_home, neutral):
         warn(remark)
     claimed: AbstractContextManager[RunFolder | None] = nullcontext()
     if out is not None:
@@ -192,7 +197,9 @@ def predict_games(
         )
         if folder:
             with held_signals():  # a signal finds all files or none
-                write_csv(folder.path / PREDICTIONS, result.columns())
+                write_csv(folder.path / PREDICTIONS, result.columns(), raw_names=raw_names)
+                if not raw_names:
+                    folder.note(marked_names=[PREDICTIONS])
                 with write_atomically(folder.path / SUMMARY) as file:
                     file.write(to_json(result.summary()))
                 folder.close("complete")

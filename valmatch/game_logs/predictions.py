@@ -5,6 +5,8 @@ A game is opened, the prediction of each pair of its sides is noted, and it is c
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +23,7 @@ __all__ = [
     "note_sides",
     "open_game",
     "predict_by_means",
+    "sane_beliefs",
     "score_of",
 ]
 
@@ -31,6 +34,20 @@ def conservative(state: Floats) -> Floats:
     """Return mu - 3 sigma of each player."""
     shown: Floats = state[:, 0] - 3.0 * state[:, 1]
     return shown
+
+
+def sane_beliefs(name: str, values: Mapping[str, float]) -> tuple[float, float] | None:
+    """Return where a fit of normal beliefs may find a parameter: within far, but not any, ratios.
+
+    With a sigma of 20 beta one game decides all further ones; with a twentieth, none says anything.
+    """
+    sigma, beta = values["sigma"], values["beta"]
+    ranges = {
+        "sigma": (beta / 20.0, 20.0 * beta),
+        "beta": (sigma / 20.0, 20.0 * sigma),
+        "tau": (sigma / 1e4, sigma / 2.0),
+    }
+    return ranges.get(name)
 
 
 @inlined

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO, get_args
+from typing import Any, NamedTuple, TextIO, get_args
 
 from valmatch.compilation import announce_compilation
 from valmatch.config import arguments
@@ -35,8 +36,10 @@ from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.reading.rows import DEFAULT_MINUTES
 from valmatch.game_logs.remarks import (
+    few_periods,
     games_left_out,
     nobody_at_home,
+    periods_begun,
     uneven_games,
     worse_than_a_coin,
 )
@@ -66,7 +69,7 @@ class RatedLog(Result):
     system : str
         Name of the rating system.
     parameters : mapping of str to float
-        Values of all its parameters; the fitted ones, if any were.
+        Values of all its parameters; the fitted ones, if any were and are adopted.
     games, rows : int
         How many games were rated, and rows of a player in them.
     unrated : int
@@ -153,6 +156,7 @@ def rate_games(
     again: bool = False,
     redo: bool = False,
     skip_bad_games: bool = False,
+    raw_names: bool = False,
     progress: Callable[[int], None] = lambda done: None,
     warn: Callable[[str], None] = lambda text: None,
 ) -> RatedLog:
@@ -182,7 +186,8 @@ def rate_games(
     separator : str
         What stands between the cells of the log: ``,``, ``;``, ``|``, or ``tab``.
     tune : str or sequence of str
-        Parameters to fit to the log loss of the first part of the log.
+        Parameters to fit to the log loss of the first part of the log; what is found is adopted if
+        the rest is shown to be predicted better by it.
     train : float
         Share of the games in that part, in (0, 1).
     burn_in : int
@@ -202,6 +207,9 @@ def rate_games(
         since; it must be of a log of this name by the same system in the same way.
     skip_bad_games : bool
         Leave bad games out and count them, instead of raising.
+    raw_names : bool
+        Write names as they are; else those that a spreadsheet would take for formulas get an
+        apostrophe, see `valmatch.csv_names.mark`, which reading them takes off again.
     progress : callable
         Called with the number of further bytes read.
     warn : callable
@@ -269,7 +277,7 @@ def rate_games(
         everything = _together(parts) if tune else None
         if everything:
             tuning = fit(chosen, tune, values, everything, log.players, known, train, stop)
-            values = dict(tuning.tuned.parameters)
+            values = dict(tuning.parameters)
             parts = [everything]
         parts = (piece for some in parts for piece in pieces(some, chosen.pairs_at_once))
         roster = Roster(chosen, values, log.players, known, log.timed)
@@ -278,24 +286,30 @@ def rate_games(
             more = _opened(PAIRS, folder, written) if pairs else None
             ranks = Ranks(roster.ratings()) if isinstance(chosen, ZoneStats) else None
             writers: list[HistoryWriter | PairsWriter] = []
-            writers += [HistoryWriter(file, log, ranks)] if file else []
-            writers += [PairsWriter(more, log, values, stop)] if more else []
-            rows, uneven = _play(roster, until_stopped(parts, stop), burn_in, writers)
+            writers += [HistoryWriter(file, log, ranks, raw_names)] if file else []
+            writers += [PairsWriter(more, log, values, stop, raw_names)] if more else []
+            seen = _play(roster, values, until_stopped(parts, stop), burn_in, writers)
             predictions = dict(zip(TALLIES, map(scores, roster.tally), strict=True))
             for remark in games_left_out(log):
                 warn(remark)
-            if not rows:
+            if not seen.rows:
                 raise InputError(f"{log.name}: holds no game that can be rated")
             for remark in tuning.remarks if tuning else ():
                 warn(remark)
-            fitted = tuning.fitted if tuning else ()
-            if remark := worse_than_a_coin(chosen, predictions["all"], uneven, 2.0, fitted):
+            fitted = tuning.adopted_names if tuning else ()
+            found = predictions["all"]
+            if remark := worse_than_a_coin(chosen, found, seen.uneven, 2.0, fitted):
+                warn(remark)
+            if remark := chosen.remark(values):
+                warn(remark)
+            # Week after week, each log may well be one period.
+            if not known and (remark := few_periods(chosen, values, seen.periods, found.games)):
                 warn(remark)
             result = RatedLog(
                 system=chosen.name,
                 parameters=values,
-                games=predictions["all"].games,
-                rows=rows,
+                games=found.games,
+                rows=seen.rows,
                 unrated=log.unrated,
                 skipped=log.skipped,
                 burn_in=burn_in,
@@ -308,9 +322,11 @@ def rate_games(
             if folder:
                 with held_signals():  # a signal finds all files or none
                     written.close()
-                    write_ratings(folder.path / RATINGS, result.ranking)
+                    write_ratings(folder.path / RATINGS, result.ranking, raw_names)
                     with write_atomically(folder.path / SUMMARY) as summary:
                         summary.write(to_json(result.summary()))
+                    if not raw_names:
+                        folder.note(marked_names=[RATINGS, HISTORY, *([PAIRS] if pairs else [])])
                     folder.close("complete", parameters=values)
                 for remark in outdated(folder.path, before):
                     warn(remark)
@@ -322,27 +338,33 @@ def _opened(name: str, folder: RunFolder | None, written: ExitStack) -> TextIO |
     return written.enter_context(write_atomically(folder.path / name)) if folder else None
 
 
+class _Seen(NamedTuple):
+    """What there was in games: rows, games of unequally large sides, and rating periods."""
+
+    rows: int
+    uneven: int
+    periods: int
+
+
 def _play(
     roster: Roster,
+    values: Mapping[str, float],
     parts: Iterable[Games],
     burn_in: int,
     writers: Sequence[HistoryWriter | PairsWriter],
-) -> tuple[int, int]:
-    """Play games, and write what is wanted of them.
-
-    Returns
-    -------
-    tuple of int
-        The number of their rows; the number of games whose sides are not equally large.
-    """
-    n_rows = uneven = 0
+) -> _Seen:
+    """Play games, and write what is wanted of them."""
+    n_rows = uneven = periods = 0
+    last = math.nan
     for some in parts:
         played = roster.play(some, burn_in)
         n_rows += len(some.players)
         uneven += uneven_games(some)
+        begun, last = periods_begun(values, some.times, last)
+        periods += begun
         for writer in writers:
             writer.append(some, played)
-    return n_rows, uneven
+    return _Seen(n_rows, uneven, periods)
 
 
 def _later(

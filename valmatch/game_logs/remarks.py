@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from valmatch.errors import option
 from valmatch.game_logs.games import Games
@@ -13,10 +14,22 @@ from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.scores import Scores
 from valmatch.game_logs.system import System
 
-__all__ = ["games_left_out", "nobody_at_home", "uneven_games", "worse_than_a_coin"]
+__all__ = [
+    "few_periods",
+    "games_left_out",
+    "nobody_at_home",
+    "periods_begun",
+    "uneven_games",
+    "worse_than_a_coin",
+]
+
+Floats = NDArray[np.float64]
 
 COIN = math.log(2.0)
 """The log loss of who always expects half a win."""
+
+FEW = 10
+"""Rating periods with fewer of which much of a log is predicted from nothing."""
 
 _NEAR = 1e-3
 """A fit to what cannot be predicted comes so close to the coin."""
@@ -34,7 +47,7 @@ def games_left_out(log: GameLog) -> list[str]:
     return found
 
 
-def nobody_at_home(values: Mapping[str, float], at_home: bool) -> str:
+def nobody_at_home(values: Mapping[str, float], at_home: bool, neutral: bool = False) -> str:
     """Say that an advantage of playing at home counts in no game; or nothing.
 
     Parameters
@@ -43,11 +56,56 @@ def nobody_at_home(values: Mapping[str, float], at_home: bool) -> str:
         Values of the parameters of a system.
     at_home : bool
         Whether games have a side at home.
+    neutral : bool
+        Whether they have none because all are on neutral ground.
     """
     advantage = values.get("home_advantage", 0.0)
     if at_home or not advantage:
         return ""
-    return f"home_advantage = {advantage!r} counts in no game: there are no columns home and away"
+    why = "all are on neutral ground" if neutral else "there are no columns home and away"
+    return f"home_advantage = {advantage!r} counts in no game: {why}"
+
+
+def few_periods(system: System, values: Mapping[str, float], periods: int, games: int) -> str:
+    """Say that a log has few rating periods, so that ratings hardly follow it; or nothing.
+
+    Parameters
+    ----------
+    system : System
+        The rating system.
+    values : mapping
+        Values of its parameters.
+    periods, games : int
+        How many there are in the log.
+    """
+    length = values.get("period", 0.0)
+    if not length or periods >= FEW or games <= periods:
+        return ""
+    n = "one rating period" if periods == 1 else f"{periods} rating periods"
+    return (
+        f"{system.name}: the {games} games lie in {n} of period = {length:g}, each predicted from"
+        " what was known before its period, those of the first from nothing; a shorter period, or"
+        f" {option('parameters')} period=0, follows the games"
+    )
+
+
+def periods_begun(values: Mapping[str, float], times: Floats, last: float) -> tuple[int, float]:
+    """Return how many rating periods begin in some games, and the last of them.
+
+    Parameters
+    ----------
+    values : mapping
+        Values of the parameters of a system.
+    times : numpy.ndarray
+        (games,) moments of the games, in order.
+    last : float
+        The period before; NaN before the first.
+    """
+    length = values.get("period", 0.0)
+    if not length or not len(times):
+        return 0, last
+    periods = np.floor(times / length)
+    return int(np.count_nonzero(np.diff(periods, prepend=last) != 0.0)), float(periods[-1])
 
 
 def uneven_games(games: Games) -> int:

@@ -199,6 +199,28 @@ class System(ABC):
         """
         return None
 
+    def sane(
+        self, name: str, values: Mapping[str, float], minutes: float
+    ) -> tuple[float, float] | None:
+        """Return the least and the greatest value of a parameter that a fit may find.
+
+        Beyond them a few lucky games are taken for skill. None: all that is allowed.
+
+        Parameters
+        ----------
+        name : str
+            The parameter.
+        values : mapping
+            Values of all parameters.
+        minutes : float
+            What a player usually is in a game.
+        """
+        return None
+
+    def remark(self, values: Mapping[str, float]) -> str:
+        """Return what to know about ratings with some values of the parameters, if anything."""
+        return ""
+
     @abstractmethod
     def newcomer(self, values: Mapping[str, float]) -> Sequence[float]:
         """Return the state of a player without a game."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError, option
+from valmatch.game_logs.blocks import Difference, blocks_of, difference
 from valmatch.game_logs.games import Games, part
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.roster import Known, Roster
@@ -21,6 +22,10 @@ __all__ = ["Trial", "Tuning", "games_to_fit", "tune"]
 
 HOME, DRAWS = "home_advantage", "draw_probability"
 """Parameters of which not every log tells something, or which say how likely three results are."""
+
+THREE = "three_way_log_loss"
+
+Floats = NDArray[np.float64]
 
 _RANGE = 1024.0  # factor up and down within which a parameter is searched
 _STEPS = 21  # of the coarse search over this range
@@ -69,6 +74,20 @@ class Tuning:
         Mean over the games of the rest of log loss tuned - published.
     difference_std_error : float or None
         Its standard error, by the spread over games; None for one game.
+    adopted : bool
+        Whether the tuned values beat, on the rest, those that count without them, beyond the
+        interval.
+    parameters : mapping of str to float
+        The values to go on with: the tuned ones if they are adopted.
+    measure : str
+        The score by which that was judged: ``log_loss``, or ``three_way_log_loss``.
+    against : mapping of str to float
+        The values that had to be beaten: those where the search started. Where these know no
+        draws and the tuned ones do, with the tuned probability of draws: what gives a draw no
+        probability at all cannot be compared.
+    judged : Difference
+        By how much the score of the tuned values exceeds theirs, over blocks of the games of the
+        rest.
     evaluations : int
         How often the first part was played.
     remarks : sequence of str
@@ -83,6 +102,18 @@ class Tuning:
     difference_std_error: float | None
     evaluations: int
     remarks: Sequence[str]
+    adopted: bool
+    parameters: Mapping[str, float]
+    measure: str
+    against: Mapping[str, float]
+    judged: Difference
+
+    @property
+    def adopted_names(self) -> list[str]:
+        """The fitted parameters whose fitted values are adopted."""
+        return [
+            name for name in self.fitted if self.parameters[name] == self.tuned.parameters[name]
+        ]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields as ``summary.json`` holds them."""
@@ -94,6 +125,12 @@ class Tuning:
             "rest_log_loss_difference": {
                 "mean": self.difference,
                 "std_error": self.difference_std_error,
+            },
+            "adopted": self.adopted,
+            "judged": {
+                "against": dict(self.against),
+                "measure": self.measure,
+                **self.judged.as_dict(),
             },
             "evaluations": self.evaluations,
             "remarks": list(self.remarks),
@@ -116,6 +153,11 @@ def tune(
     in turn over a wide range, then the Nelder-Mead method (scipy) from the best point. It is
     deterministic. With `draw_probability` among the parameters it is to the log loss of three
     results: a win, a draw, a loss.
+
+    What was found is adopted only if it predicts the games of the rest better than the values where
+    the search started, beyond the 95% interval of the difference over blocks of games: on a few
+    games the best fit is to their luck. That choice is itself made by the rest, so that its scores
+    flatter what was adopted a little.
 
     If all parameters that carry the unit of the ratings were to be fitted and all players are
     new, only their ratios could be told from the games: then the first of them is held.
@@ -152,7 +194,8 @@ def tune(
             f"{option('tune')} {HOME}: no game of this log has a side at home (allowed: with the"
             " columns home and away)"
         )
-    axes = [_axis(system, name, values) for name in names]
+    minutes = float(np.median(games.minutes)) if games.n_games else 1.0
+    axes = [_axis(system, name, values, minutes) for name in names]
     n_first = games_to_fit(games, train)
     parts = (part(games, 0, n_first), part(games, n_first, games.n_games))
     judge = _Judge(system, players, known, parts, stop, three_way=DRAWS in names)
@@ -166,20 +209,57 @@ def tune(
             f" on the ratios of {', '.join(system.unit)}"
         )
     axes, best = _search(axes, dict(values), judge, remarks)
-    published, before = judge.trial({p.name: p.published for p in system.parameters})
-    tuned, after = judge.trial(best)
+    published, before, _ = judge.trial({p.name: p.published for p in system.parameters})
+    tuned, after, sums = judge.trial(best)
     gain = after - before
     std_error = float(gain.std(ddof=1) / math.sqrt(len(gain))) if len(gain) > 1 else None
+    against = dict(values)
+    if DRAWS in names and not values[DRAWS]:
+        against[DRAWS] = best[DRAWS]
+    measure = THREE if judge.three_way and tuned.rest.three_way_log_loss else "log_loss"
+    beaten = judge.trial(against)[2]
+    judged = difference(measure, sums, beaten)
+    adopted = best == against or difference(measure, beaten, sums).above_zero
+    fitted = [axis.name for axis in axes]
     return Tuning(
-        train,
-        [axis.name for axis in axes],
-        published,
-        tuned,
-        float(gain.mean()),
-        std_error,
-        judge.evaluations,
-        remarks,
+        train=train,
+        fitted=fitted,
+        published=published,
+        tuned=tuned,
+        difference=float(gain.mean()),
+        difference_std_error=std_error,
+        evaluations=judge.evaluations,
+        remarks=[*remarks, *_not_adopted(fitted, best, against, measure, judged, adopted)],
+        adopted=adopted,
+        parameters=best if adopted else against,
+        measure=measure,
+        against=against,
+        judged=judged,
     )
+
+
+def _not_adopted(
+    fitted: Sequence[str],
+    best: Mapping[str, float],
+    against: Mapping[str, float],
+    measure: str,
+    judged: Difference,
+    adopted: bool,
+) -> list[str]:
+    """Say what is not adopted, and why; or nothing."""
+    changed = [name for name in fitted if best[name] != against[name]]
+    if adopted or not changed:
+        return []
+    found, kept = (
+        ", ".join(f"{name} = {values[name]:.6g}" for name in changed) for values in (best, against)
+    )
+    spread = "" if judged.half_width is None else f" +- {judged.half_width:.4f}"
+    by = "" if judged.mean is None else f" ({judged.mean:+.4f}{spread}, 95%)"
+    label = measure.replace("three_", "three-").replace("_", " ")
+    return [
+        f"{found}: not adopted, {kept} stays: the {label} of the rest of the games is not shown to"
+        f" be lower{by}"
+    ]
 
 
 def games_to_fit(games: Games, train: float) -> int:
@@ -224,14 +304,21 @@ class _Judge:
         assert loss is not None
         return loss
 
-    def trial(self, values: Mapping[str, float]) -> tuple[Trial, NDArray[np.float64]]:
-        """Return the scores of both parts, and the log loss of each game of the rest."""
+    def trial(self, values: Mapping[str, float]) -> tuple[Trial, Floats, Floats]:
+        """Return the scores of both parts; of the rest the losses of games, tallies of blocks."""
+        if self.stop():
+            raise KeyboardInterrupt
+        rest = self.parts[1]
         roster = Roster(self.system, values, self.players, self.known)
         roster.play(self.parts[0], 0)
         first = scores(roster.tally[0])
         roster.tally[:] = 0.0
-        losses = roster.play(self.parts[1], 0).losses
-        return Trial(dict(values), first, scores(roster.tally[0])), losses
+        losses, upto = [], [roster.tally[0].copy()]
+        for start, end in blocks_of(rest, dated=False):
+            losses.append(roster.play(part(rest, start, end), 0).losses)
+            upto.append(roster.tally[0].copy())
+        found = Trial(dict(values), first, scores(roster.tally[0]))
+        return found, np.concatenate(losses), np.diff(upto, axis=0)
 
 
 class _Axis(NamedTuple):
@@ -242,7 +329,9 @@ class _Axis(NamedTuple):
     name : str
         The parameter.
     low, high : float
-        Least and greatest value.
+        Least and greatest value where the search looks around.
+    least, most : float
+        Limits of what it may find.
     even : bool
         Whether the coordinate is even in the value, not in its logarithm.
     """
@@ -250,6 +339,8 @@ class _Axis(NamedTuple):
     name: str
     low: float
     high: float
+    least: float
+    most: float
     even: bool
 
     def at(self, value: float) -> float:
@@ -264,18 +355,23 @@ class _Axis(NamedTuple):
             value = self.low + x / (2.0 * math.log(_RANGE)) * (self.high - self.low)
         else:
             value = math.exp(x)
-        return min(max(value, self.low), self.high)
+        return min(max(value, self.least), self.most)
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The coordinates of the least and the greatest value."""
-        return self.at(self.low), self.at(self.high)
+        """The coordinates of the least and the greatest value that may be found."""
+        return self.at(self.least), self.at(self.most)
+
+    def across(self) -> list[float]:
+        """Return the coordinates of the coarse search."""
+        wide = np.linspace(self.at(self.low), self.at(self.high), _STEPS)
+        return sorted(set(np.clip(wide, *self.ends).tolist()))
 
 
-def _axis(system: System, name: str, values: Mapping[str, float]) -> _Axis:
-    """Return how to search a parameter."""
+def _axis(system: System, name: str, values: Mapping[str, float], minutes: float) -> _Axis:
+    """Return how to search a parameter; a start beyond what is sane may be found again."""
     if even := system.searched(name, values):
-        return _Axis(name, *even, even=True)
+        return _Axis(name, *even, *even, even=True)
     limits = next(one for one in system.parameters if one.name == name)
     middle = values[name] or limits.published
     if not middle:
@@ -283,7 +379,9 @@ def _axis(system: System, name: str, values: Mapping[str, float]) -> _Axis:
             f"{option('tune')} {name}: starts at 0, which has no scale (give it a value > 0)"
         )
     low, high = max(limits.low, middle / _RANGE), min(limits.high, middle * _RANGE)
-    return _Axis(name, low, high, even=False)
+    least, most = system.sane(name, values, minutes) or (low, high)
+    least, most = max(low, min(least, middle)), min(high, max(most, middle))
+    return _Axis(name, low, high, least, most, even=False)
 
 
 def _search(
@@ -295,13 +393,11 @@ def _search(
     def at(point: Sequence[float]) -> dict[str, float]:
         return values | {axis.name: axis.value(x) for axis, x in zip(axes, point, strict=True)}
 
-    start = [axis.at(min(max(values[axis.name], axis.low), axis.high)) for axis in axes]
+    start = [axis.at(min(max(values[axis.name], axis.least), axis.most)) for axis in axes]
     least = judge.loss(at(start))
     idle = []
     for k, axis in enumerate(axes):
-        points = [
-            [*start[:k], x, *start[k + 1 :]] for x in np.linspace(*axis.ends, _STEPS).tolist()
-        ]
+        points = [[*start[:k], x, *start[k + 1 :]] for x in axis.across()]
         losses = [judge.loss(at(point)) for point in points]
         if max(losses) - min(losses) < _NOTHING:
             idle.append(axis.name)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from valmatch.config.input_files import MAX_FILE
 from valmatch.config.numerals import real_number
 from valmatch.csv_dialect import SEPARATORS
+from valmatch.csv_names import are_marked, unmark
 from valmatch.errors import InputError
 from valmatch.printable import shown
 from valmatch.text_files import open_text, other_separator
@@ -96,6 +97,7 @@ def read_rows(
                 chain([first], file), strict=True, delimiter=separator or _separator(first)
             )
             header = [name.strip() for name in next(rows, [])]
+            marked = are_marked(path)
             columns = {name: header.index(name) for name in choose(header)}
             for name in columns:
                 if header.count(name) > 1:
@@ -108,7 +110,8 @@ def read_rows(
                     what = f"{len(row)} cells (the header has {len(header)})"
                     wrong(RowError(f"{path}:{line}: {what}", kind=WIDTH))
                     continue
-                yield Row(path, line, {name: row[k] for name, k in columns.items()})
+                cells = {name: unmark(row[k]) if marked else row[k] for name, k in columns.items()}
+                yield Row(path, line, cells)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:

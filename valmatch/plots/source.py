@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.config.input_files import regular
+from valmatch.csv_names import are_marked, unmark
 from valmatch.errors import InputError, option
 from valmatch.nearest import hint
 from valmatch.plots.units import Units
@@ -234,6 +235,10 @@ class RunFiles:
                 raise InputError(f"{path}: damaged: row {number}: {error}") from None
             for cell, word in zip(row[count:], words.values(), strict=True):
                 word.append(intern(cell))
+        if words and are_marked(path):
+            words = {
+                column: [intern(unmark(cell)) for cell in own] for column, own in words.items()
+            }
         arrays = {column: np.array(values) for column, values in columns.items()}
         return FileTable(path, arrays, words)
 

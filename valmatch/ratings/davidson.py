@@ -14,7 +14,7 @@ import math
 
 from valmatch.compilation import inlined
 
-__all__ = ["chances", "weight_of_draws"]
+__all__ = ["chances", "share_of_slope", "weight_of_draws"]
 
 
 def weight_of_draws(draw_probability: float) -> float:
@@ -26,6 +26,21 @@ def weight_of_draws(draw_probability: float) -> float:
         In [0, 1).
     """
     return 2.0 * draw_probability / (1.0 - draw_probability)
+
+
+def share_of_slope(draw_probability: float) -> float:
+    """Return by what share the expected score grows more slowly with the lead than without draws.
+
+    The expected score (e^(x/2) + nu/2) / (e^(x/2) + e^(-x/2) + nu) of a lead x has the slope
+    1 / (2 (2 + nu)) between equals; without draws it is 1/4. With the nu of a `draw_probability`
+    the ratio is 1 - draw_probability.
+
+    Parameters
+    ----------
+    draw_probability
+        Of a game between equals, in [0, 1).
+    """
+    return 1.0 - draw_probability
 
 
 @inlined

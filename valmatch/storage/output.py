@@ -16,6 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
 
+from valmatch.csv_names import mark
 from valmatch.errors import RunError
 from valmatch.execution.interruption import held_signals
 
@@ -124,7 +125,10 @@ def is_linked(path: Path) -> bool:
 
 
 def write_csv(
-    path: Path, columns: Mapping[str, Sequence[Any] | NDArray[Any]], whole: Collection[str] = ()
+    path: Path,
+    columns: Mapping[str, Sequence[Any] | NDArray[Any]],
+    whole: Collection[str] = (),
+    raw_names: bool = True,
 ) -> None:
     """Write equally long columns as CSV, atomically.
 
@@ -136,8 +140,13 @@ def write_csv(
         Values by the name of the column; None and NaN stand for no value.
     whole : collection of str
         Columns of floats that hold whole numbers.
+    raw_names : bool
+        Whether texts are written as they are; else those that begin like formulas are marked, see
+        `valmatch.csv_names.mark`.
     """
     lists = [_plain_list(values) for values in columns.values()]
+    if not raw_names:
+        lists = [[mark(x) if isinstance(x, str) else x for x in one] for one in lists]
     flags = [name in whole for name in columns]
     with write_atomically(path) as file:
         writer = csv.writer(file, lineterminator="\n")

@@ -37,6 +37,8 @@ class Reason(IntEnum):
     ONE_SIDE = 10
     SIZE = 11
     OUTCOME = 12
+    SCORE = 13
+    RATE = 14
 
 
 class Entries(NamedTuple):
@@ -63,8 +65,8 @@ class Entries(NamedTuple):
         (entries,).
     enabled : numpy.ndarray
         (entries,): whether the player is rated.
-    home : bool
-        Whether the first entry of each game plays at home; else nobody does.
+    home : numpy.ndarray
+        (games,): whether the first entry of the game plays at home; else nobody does.
     """
 
     game_rows: Integers
@@ -80,7 +82,7 @@ class Entries(NamedTuple):
     scores: Floats
     minutes: Floats
     enabled: Booleans
-    home: bool
+    home: Booleans
 
 
 class Arranged(NamedTuple):
@@ -234,7 +236,7 @@ def _arrange(
         _sort_by_side(size, order, side_of)
         for k in range(size):
             entry, row = order[k], n_rows + k
-            if entries.home and entry == lo:
+            if entries.home[game] and entry == lo:
                 homes[n] = side_of[k]
             rate = score_per_hour(entries.scores[entry], entries.minutes[entry])
             players[row], sides[row] = entries.players[entry], side_of[k]

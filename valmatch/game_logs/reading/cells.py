@@ -26,6 +26,7 @@ _YES = (b"true", b"t", b"yes", b"y", b"1")
 _NO = (b"false", b"f", b"no", b"n", b"0")
 
 _RESULTS = {1: (b"1-0",), 0: (b"0-1",), 2: (b"1/2-1/2", b"0.5-0.5", "½-½".encode())}
+_AT_HOME = {1: (b"h",), 0: (b"a",), 2: (b"d",)}  # H, A, D: the side at home, away, a draw
 
 
 class Cells(NamedTuple):
@@ -237,13 +238,21 @@ def read_flags(buffer: Bytes, starts: Integers, ends: Integers) -> Integers:
     return flags
 
 
-def read_results(buffer: Bytes, starts: Integers, ends: Integers) -> Integers:
+def read_results(
+    buffer: Bytes, starts: Integers, ends: Integers, at_home: bool = False
+) -> Integers:
     """Return 1 for 1-0, 0 for 0-1, 2 for 1/2-1/2 (also 0.5-0.5 or with the sign of a half); or -1.
 
-    Parameters are those of `read_numbers`.
+    Parameters
+    ----------
+    buffer, starts, ends
+        As `read_numbers` takes them.
+    at_home : bool
+        Whether the first side is at home, the second away; then H is 1, A is 0 and D is 2.
     """
     results = np.full(len(starts), -1, np.int64)
-    for value, words in _RESULTS.items():
+    known = [*_RESULTS.items(), *(_AT_HOME.items() if at_home else ())]
+    for value, words in known:
         for word in words:
             _mark(buffer, starts, ends, np.frombuffer(word, np.uint8), value, results)
     return results

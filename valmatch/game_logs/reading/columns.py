@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from valmatch.errors import InputError, option
 from valmatch.nearest import hint, nearest
 from valmatch.printable import VALUE, shortened, shown
+from valmatch.text_files import other_separator
 
 __all__ = [
     "FORMATS",
@@ -47,9 +48,13 @@ RESULTS = Format(
     ("game", "winner_score", "loser_score", "draw", "minutes", "time"),
     together=("winner_score", "loser_score"),
 )
-SCORES = Format("scores", ("home", "away", "home_score", "away_score"), ("game", "minutes", "time"))
+SCORES = Format(
+    "scores",
+    ("home", "away", "home_score", "away_score"),
+    ("game", "minutes", "time", "neutral"),
+)
 PLAYERS = Format("players", ("player_a", "player_b", "result"), ("game", "minutes", "time"))
-OUTCOMES = Format("outcomes", ("home", "away", "result"), PLAYERS.optional)
+OUTCOMES = Format("outcomes", ("home", "away", "result"), (*PLAYERS.optional, "neutral"))
 FORMATS = (LONG, RESULTS, SCORES, PLAYERS, OUTCOMES)
 
 
@@ -78,6 +83,7 @@ def find_columns(
     given: Mapping[str, str],
     formats: Sequence[Format] = FORMATS,
     what: str = "a log has",
+    separator: str = ",",
 ) -> Columns:
     """Find the columns of a log, or of another file of games, by its header.
 
@@ -95,12 +101,19 @@ def find_columns(
         The shapes that the file may have.
     what : str
         What messages call such a file, with a verb.
+    separator : str
+        What was taken for what stands between cells.
 
     Raises
     ------
     InputError
         If a required column is missing, a given one does not exist, or a name is ambiguous.
     """
+    if len(header) == 1 and (other := other_separator(header, separator)):
+        raise InputError(
+            f"{where}: the header is one cell with {other}s in it:"
+            f" {option('separator')} {other} reads it"
+        )
     meanings = list(dict.fromkeys(m for f in formats for m in (*f.required, *f.optional)))
     for meaning, name in given.items():
         if meaning not in meanings:

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.config.input_files import regular
+from valmatch.csv_names import are_marked
 from valmatch.errors import InputError
+from valmatch.game_logs.csv_text import unmark_cells
 from valmatch.game_logs.games import Games, reordered
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.reading.cells import Cells, read_numbers, split
@@ -81,6 +83,9 @@ def read_history(path: Path, titles: Names, players: Names) -> History:
     if cells.open_quote or wrong.any():
         raise InputError(f"{path}: damaged: row {int(wrong.argmax()) + 1} is none of a history")
     times, dated = _times(buffer, cells, slots.get(_TIME))
+    if are_marked(path):
+        for name in ("game", "player"):
+            unmark_cells(buffer, cells.starts[:, slots[name]], cells.ends[:, slots[name]])
     game, player = (
         names.numbers(buffer, cells.starts[:, slots[name]], cells.ends[:, slots[name]])[0]
         for name, names in (("game", titles), ("player", players))

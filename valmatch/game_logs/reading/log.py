@@ -15,8 +15,9 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.config.input_files import regular
+from valmatch.csv_names import are_marked
 from valmatch.errors import InputError, option
+from valmatch.game_logs.csv_text import unmark_cells
 from valmatch.game_logs.games import Games, joined, pieces, reordered
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.reading.arrange import Arranged, Reason, arrange, starts_of_games
@@ -31,7 +32,8 @@ from valmatch.game_logs.reading.columns import (
 )
 from valmatch.game_logs.reading.moments import are_moments
 from valmatch.game_logs.reading.rows import Rows
-from valmatch.game_logs.system import MOST_PLAYERS
+from valmatch.game_logs.system import FAR, MOST_PLAYERS
+from valmatch.text_files import as_text, open_text
 
 __all__ = ["BLOCK", "GameLog"]
 
@@ -55,7 +57,12 @@ _LABELS = {
     Reason.ONE_SIDE: "one side only",
     Reason.SIZE: "too many players",
     Reason.OUTCOME: "not a result",
+    Reason.SCORE: "score out of range",
+    Reason.RATE: "too much for its minutes",
 }
+
+
+_NAMES = {"game", "player", "winner", "loser", "home", "away", "player_a", "player_b"}
 
 
 class _Block(NamedTuple):
@@ -89,8 +96,9 @@ class GameLog:
     `loser_score`, `draw`, `minutes`, `time`; a game is drawn if `draw` says so or, without that
     column, if the scores are equal. Or a row a game with `home`, `away`, `home_score` and
     `away_score`, of which the greater one wins; or with `player_a`, `player_b`, or again `home`,
-    `away`, and `result` (1-0, 0-1, 1/2-1/2); all with optional `game`, `minutes`, `time`. Somebody
-    plays at home in logs with a column `home` alone.
+    `away`, and `result` (1-0, 0-1, 1/2-1/2; with `home` also H, A, D); all with optional `game`,
+    `minutes`, `time`. Somebody plays at home in logs with a column `home` alone, but where the
+    optional column `neutral` says that the game was on neutral ground.
 
     In long format the winner is who has the most points for each hour played, as ZoneStats compares
     players; if a side has more than one player, the side with the most points.
@@ -154,12 +162,15 @@ class GameLog:
         self._separator = separator
         try:
             header, self._start, self._line = self._header()
-            self.columns = find_columns(f"{self.name}:{self._line - 1}", header, columns)
+            where = f"{self.name}:{self._line - 1}"
+            self.columns = find_columns(where, header, columns, separator=separator)
         except InputError:
             self.close()
             raise
         self._slots = np.full(len(header), -1, np.int64)
         self._slot = {meaning: slot for slot, meaning in enumerate(self.columns.places)}
+        self._marked = bool(self.path) and are_marked(path)
+        self._named = [slot for meaning, slot in self._slot.items() if meaning in _NAMES]
         self._slots[list(self.columns.places.values())] = range(len(self._slot))
         self.size = self._file.seek(0, 2)
         self.timed = "time" in self._slot
@@ -312,6 +323,9 @@ class GameLog:
                 return
             buffer = np.frombuffer(text, np.uint8).copy()
             cells = split(buffer, self._slots, not more, self._separator)
+            if self._marked:
+                for slot in self._named:
+                    unmark_cells(buffer, cells.starts[:, slot], cells.ends[:, slot])
             if cells.open_quote:
                 at = self._place(text, line, int(cells.rows[-1]))
                 raise InputError(f"{at}: a quoted cell of this row has no closing quote")
@@ -397,7 +411,10 @@ class GameLog:
             Reason.TIME: f"{column}: {cell!r} (allowed: a number or an ISO 8601 moment)",
             Reason.RESULT: f"{column}: {cell!r} contradicts the other score and the result"
             " (allowed: more than the loser's, as much in a draw)",
-            Reason.OUTCOME: f"{column}: {cell!r} (allowed: 1-0, 0-1, 1/2-1/2)",
+            Reason.OUTCOME: f"{column}: {cell!r} (allowed: {self._results()})",
+            Reason.SCORE: f"{column}: {cell!r} (allowed: a number from {-FAR:g} to {FAR:g})",
+            Reason.RATE: f"{column}: {cell!r} is too much for its minutes (allowed: up to"
+            f" {FAR:g} an hour)",
             Reason.SPLIT: f"{column}: game {cell!r} has been there before"
             " (allowed: one run of rows a game)",
             Reason.TWICE: f"{column}: {cell!r} is in this game twice",
@@ -408,6 +425,10 @@ class GameLog:
         at = int(block.cells.rows[row]) if reason is Reason.WIDTH else start
         return f"{self._place(block.text, block.line, at)}: {what}"
 
+    def _results(self) -> str:
+        """Return how a result may be written."""
+        return "1-0, 0-1, 1/2-1/2" + (", or H, A, D" if self.at_home else "")
+
     def _place(self, text: bytes, line: int, at: int) -> str:
         """Return ``file:line:column`` of a byte of a piece that starts at `line`."""
         line += text.count(b"\n", 0, at)
@@ -416,15 +437,15 @@ class GameLog:
 
 
 def _opened(path: Path) -> BinaryIO:
-    """Open a file that can be read again and again."""
+    """Open a file that can be read again and again; what gzip has packed is unpacked."""
+    if str(path) != "-":
+        return open_text(path)
     try:
-        if str(path) != "-":
-            return regular(path).open("rb")
         file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by the log
         shutil.copyfileobj(sys.stdin.buffer, file)
-        return file
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    return as_text(file, "standard input")
 
 
 def _first_rows(cells: Cells, n: int) -> Cells:

@@ -11,6 +11,7 @@ from valmatch.game_logs.names import Names
 from valmatch.game_logs.reading.arrange import Entries, Reason
 from valmatch.game_logs.reading.cells import Cells, read_flags, read_numbers, read_results
 from valmatch.game_logs.reading.moments import read_moments
+from valmatch.game_logs.system import FAR
 
 __all__ = ["DEFAULT_MINUTES", "Rows"]
 
@@ -55,8 +56,11 @@ class Rows:
 
     def long(self, game_rows: Integers, players: Names) -> Entries:
         """Return the entries of rows in long format."""
-        score = self._numbers("score")
+        score = self._scores("score")
         minutes = self._minutes()
+        with np.errstate(all="ignore"):  # of rows that are wrong anyway
+            rates = 60.0 * np.abs(score) / minutes
+        self._note(~(rates <= FAR), Reason.RATE, self._slot["score"])
         enabled = self._flags("enabled", default=1)
         team = "team" if "team" in self._slot else "player"
         return self._entries(game_rows, players, ["player"], [team], score, minutes, enabled)
@@ -68,14 +72,14 @@ class Rows:
 
     def scores(self, game_rows: Integers, players: Names) -> Entries:
         """Return the entries of rows with the scores of home and away, by turns."""
-        lead = self._numbers("home_score") - self._numbers("away_score")
+        lead = self._scores("home_score") - self._scores("away_score")
         return self._pairs(game_rows, players, ["home", "away"], lead > 0.0, lead < 0.0)
 
     def outcomes(self, game_rows: Integers, players: Names) -> Entries:
         """Return the entries of rows with two players and the result, by turns."""
         slot = self._slot["result"]
         starts, ends = self._cells.starts[:, slot], self._cells.ends[:, slot]
-        results = read_results(self._buffer, starts, ends)
+        results = read_results(self._buffer, starts, ends, at_home="home" in self._slot)
         self._note(results < 0, Reason.OUTCOME, slot)
         sides = ["home", "away"] if "home" in self._slot else ["player_a", "player_b"]
         return self._pairs(game_rows, players, sides, results == 1, results == 0)
@@ -137,8 +141,15 @@ class Rows:
             scores,
             minutes,
             enabled == 1,
-            "home" in self._slot,
+            self._at_home(len(game_rows) - 1),
         )
+
+    def _at_home(self, games: int) -> Booleans:
+        """Return whether the first entry of each game plays at home; in long format nobody does."""
+        if "home" not in self._slot:
+            return np.zeros(games, np.bool_)
+        neutral: Booleans = self._flags("neutral", default=0) == 1
+        return ~neutral
 
     def _limits(self, columns: Sequence[str]) -> tuple[Integers, Integers]:
         """Return the limits of the cells of some columns, row by row."""
@@ -151,6 +162,12 @@ class Rows:
         values = read_numbers(self._buffer, starts, ends)
         self._note(np.isnan(values), Reason.NUMBER, slot)
         return values
+
+    def _scores(self, column: str) -> Floats:
+        """Return scores, of which neither sums nor differences overflow."""
+        values = self._numbers(column)
+        self._note(np.abs(values) > FAR, Reason.SCORE, self._slot[column])
+        return np.clip(values, -FAR, FAR)
 
     def _minutes(self) -> Floats:
         if "minutes" not in self._slot:
@@ -174,7 +191,7 @@ class Rows:
         drawn: NDArray[np.bool_] = draw == 1
         if "winner_score" not in self._slot:
             return drawn
-        lead = self._numbers("winner_score") - self._numbers("loser_score")
+        lead = self._scores("winner_score") - self._scores("loser_score")
         if "draw" not in self._slot:
             drawn = lead == 0
         self._note((lead < 0) | drawn & (lead != 0), Reason.RESULT, self._slot["winner_score"])

@@ -18,8 +18,11 @@ __all__ = ["SYSTEM", "Elo"]
 class Elo(System):
     """Elo; a side plays by its mean rating, and its players all gain the same.
 
-    A side at home plays as if it had `home_advantage` points more. With a `draw_probability`, that
-    of a draw between equals, draws are predicted by Davidson's model.
+    A side at home plays as if it had `home_advantage` points more, unless the game is on neutral
+    ground. With a `draw_probability`, that of a draw between equals, draws are predicted by
+    Davidson's model, by whose `scale` a side wins ten times as often as it loses: the expected
+    score then grows more slowly with the lead, so that ratings and advantages come out larger, see
+    `valmatch.ratings.davidson.share_of_slope`.
     """
 
     name = "elo"
@@ -40,6 +43,33 @@ class Elo(System):
             "draw_probability": (1e-3, 0.99),
         }
         return ranges.get(name)
+
+    def sane(
+        self, name: str, values: Mapping[str, float], minutes: float
+    ) -> tuple[float, float] | None:
+        """Return the limits of a fit, see `System.sane`.
+
+        With a K of half the scale, one win between new players makes the next one a matter of three
+        in four; with a thousandth, a hundred wins leave it open.
+        """
+        ranges = {
+            "scale": (2.0 * values["K"], 1000.0 * values["K"]),
+            "K": (values["scale"] / 1000.0, values["scale"] / 2.0),
+        }
+        return ranges.get(name)
+
+    def remark(self, values: Mapping[str, float]) -> str:
+        """Say that draws stretch the scale, see `System.remark`."""
+        draws = values["draw_probability"]
+        if not draws:
+            return ""
+        share = davidson.share_of_slope(draws)
+        return (
+            f"draw_probability = {draws:.4g} stretches the scale of elo: between equals 100 points"
+            f" are worth what {100.0 * share:.3g} are without draws, home_advantage included (with"
+            f" scale = {values['scale'] * share:.4g} in place of {values['scale']:.4g} points keep"
+            " their meaning)"
+        )
 
     def newcomer(self, values: Mapping[str, float]) -> Sequence[float]:
         """Return the rating of a player without a game."""

@@ -66,6 +66,13 @@ class Glicko2(System):
     )
     tuned_first = ("deviation", "volatility")
 
+    def sane(
+        self, name: str, values: Mapping[str, float], minutes: float
+    ) -> tuple[float, float] | None:
+        """Return the limits of a fit, see `System.sane`: far around what Glickman recommends."""
+        ranges = {"deviation": (10.0, 1000.0), "volatility": (1e-3, 0.5), "tau": (0.1, 2.0)}
+        return ranges.get(name)
+
     def newcomer(self, values: Mapping[str, float]) -> Sequence[float]:
         """Return what is known of a player without a game (step 1)."""
         known = (glicko2.INITIAL_RATING, values["deviation"], values["volatility"])

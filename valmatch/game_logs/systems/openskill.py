@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from valmatch.game_logs import openskill_models
 from valmatch.game_logs.games import Games
-from valmatch.game_logs.predictions import conservative
+from valmatch.game_logs.predictions import conservative, sane_beliefs
 from valmatch.game_logs.system import Chances, Column, Parameter, Played, Players, System, Z
 from valmatch.ratings.trueskill import normal_cdf
 
@@ -35,6 +35,12 @@ class OpenSkill(System):
     pairs_at_once = openskill_models.PAIRS_AT_ONCE
     adds_up = True
     tuned_first = ("mu", "sigma", "beta")
+
+    def sane(
+        self, name: str, values: Mapping[str, float], minutes: float
+    ) -> tuple[float, float] | None:
+        """Return the limits of a fit, see `System.sane`."""
+        return sane_beliefs(name, values)
 
     def newcomer(self, values: Mapping[str, float]) -> Sequence[float]:
         """Return mean and standard deviation of the belief about a player without a game."""

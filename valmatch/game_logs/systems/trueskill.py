@@ -17,6 +17,7 @@ from valmatch.game_logs.predictions import (
     conservative,
     note_sides,
     open_game,
+    sane_beliefs,
 )
 from valmatch.game_logs.system import Chances, Column, Parameter, Played, Players, System, Z
 from valmatch.ratings import trueskill_teams
@@ -47,6 +48,12 @@ class TrueSkill(System):
     pairs_at_once = openskill_models.PAIRS_AT_ONCE
     adds_up = True
     tuned_first = ("mu", "sigma", "beta")
+
+    def sane(
+        self, name: str, values: Mapping[str, float], minutes: float
+    ) -> tuple[float, float] | None:
+        """Return the limits of a fit, see `System.sane`."""
+        return sane_beliefs(name, values)
 
     def newcomer(self, values: Mapping[str, float]) -> Sequence[float]:
         """Return mean and standard deviation of the belief about a player without a game."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -37,6 +38,18 @@ class ZoneStats(System):
 
     def __init__(self, cap: str = MOST_DISTANT) -> None:
         self._every_player = cap == EVERY_PLAYER
+
+    def sane(
+        self, name: str, values: Mapping[str, float], minutes: float
+    ) -> tuple[float, float] | None:
+        """Return the limits of a fit, see `System.sane`: those of Elo, for a usual game."""
+        scale, counted = values["T"] * math.log(10.0), min(minutes, values["MAX_GAME_LENGTH"])
+        most = values["GAME_MULT"] * counted / math.log(10.0)  # points of a game, in units of T
+        ranges = {
+            "T": (2.0 * most, 1000.0 * most),
+            "GAME_MULT": (scale / 1000.0 / counted, scale / 2.0 / counted),
+        }
+        return ranges.get(name)
 
     def newcomer(self, values: Mapping[str, float]) -> Sequence[float]:
         """Return the rating of a player without a game (step 2)."""
