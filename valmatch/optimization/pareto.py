@@ -28,7 +28,7 @@ from valmatch.optimization.nondominated import nondominated
 from valmatch.optimization.optimize import DEFAULT_BUDGET
 from valmatch.optimization.parallel_runs import hire
 from valmatch.optimization.problem import Constraint, Problem, Term
-from valmatch.optimization.problem_of_config import problem_of
+from valmatch.optimization.problem_of_config import found_scales, problem_of
 from valmatch.optimization.run import SOLVER_SOURCE, STAGE
 from valmatch.optimization.selection import FeasibilityTest, Sample
 from valmatch.optimization.solvers.front_search import FrontSearch
@@ -148,6 +148,7 @@ class Front(Result):
                 for term in self.objectives
             },
             "tested": self.tested,
+            **found_scales(self.config),
             "front": [one.as_dict() for one in self.points],
         }
 
