@@ -1020,7 +1020,7 @@ def test_the_template_says_what_stands_under_each_name() -> None:
     joined = " ".join(line.strip(" #") for line in text.splitlines())
     for fact in (
         "Lower bound. Allowed: a number from -1e+100 to 1e+100. Required. low:",
-        "Searched linearly below, logarithmically above; null: linearly.",
+        "Searched linearly below, logarithmically above; null: linearly, in wide ranges also",
         "Its mean is multiplied by this; the sum minimised."
         " Allowed: a number from -1e+100 to 1e+100. Default: 1. weight:",
         "one of `at_most`, `at_least`. NAME:",

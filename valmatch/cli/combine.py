@@ -125,9 +125,10 @@ def _refuse_with_optimize(**given: object) -> None:
 
 def _combine_optimizations(out: Path, folders: list[Path], json: bool, check: bool) -> None:
     """Merge the folders of an optimisation."""
-    from valmatch.cli.tables import show_frontier, show_study
+    from valmatch.cli.tables import searched, show_frontier, show_study
     from valmatch.optimization.combine import combine_optimizations
     from valmatch.optimization.frontier import Frontier
+    from valmatch.optimization.problem_of_config import found_scales
     from valmatch.optimization.solvers.registry import labelled
 
     found = combine_optimizations(out, folders, check=check, warn=warn)
@@ -136,6 +137,7 @@ def _combine_optimizations(out: Path, folders: list[Path], json: bool, check: bo
     solvers = [whole.solver] if isinstance(whole, Frontier) else whole.solvers
     header = f"{title_of(whole.config)}, seed {seed}, budget {budget:,}"
     header += f"\nsolver: {', '.join(map(labelled, solvers))}"
+    header += searched(found_scales(whole.config))
 
     def table() -> None:
         if isinstance(whole, Frontier):

@@ -120,12 +120,13 @@ def optimize(
     some replications beyond the budget. Exit code 3: no point was certified as feasible, which a
     shard leaves to `combine`, or the time was up. `valmatch solvers` lists the solvers.
     """
-    from valmatch.cli.tables import show_front, show_frontier, show_study
+    from valmatch.cli.tables import searched, show_front, show_frontier, show_study
     from valmatch.execution.shards import WHOLE
     from valmatch.optimization.frontier import parse_sweep, trace_frontier
     from valmatch.optimization.optimize import DEFAULT_BUDGET
     from valmatch.optimization.optimize import optimize as solve
     from valmatch.optimization.pareto import pareto_front
+    from valmatch.optimization.problem_of_config import found_scales
     from valmatch.optimization.solvers.registry import AUTO, labelled
 
     check_resume(resume, out)
@@ -158,6 +159,8 @@ def optimize(
     }
     header = f"{title_of(settings)}, seed {seed}, budget {budget:,}"
     header += f"\nsolver: {', '.join(map(labelled, names))}"
+    scales = searched(found_scales(settings))
+    header += scales
     failures: list[str] = []
     if pareto is not None or (given.objectives and sweep is None):
         _refuse_with_pareto(
@@ -167,7 +170,7 @@ def optimize(
         objectives = [] if pareto is None else [name.strip() for name in pareto.split(",")]
         with progress("replications", budget) as advance:
             front = pareto_front(settings, objectives, budget, seed, progress=advance, **options)
-        header = f"{title_of(settings)}, seed {seed}, budget {budget:,}"
+        header = f"{title_of(settings)}, seed {seed}, budget {budget:,}{scales}"
         show(json, front.summary(), lambda: show_front(header, front), out)
         status, feasible = front.status, bool(front.points)
     elif sweep is not None:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from valmatch.statistics.control_variates import Adjusted
 
 __all__ = [
+    "searched",
     "show_comparison",
     "show_experiment_points",
     "show_front",
@@ -66,10 +67,10 @@ WIDTH = 80
 """Columns that running text is wrapped at."""
 
 WORDS_OF_SOLVERS = (
-    "gap: distance from the best known objective, as a share of it; 100 % where the point that a"
-    " run would recommend is truly infeasible. area: mean gap over the budget. <= 5 %, <= 10 %:"
-    " share of the runs whose certified point has no larger gap. wrong: share of the runs that"
-    " certified a point which is truly infeasible."
+    "gap: distance from the {}, as a share of it; 100 % where the point that a run would recommend"
+    " is truly infeasible. area: mean gap over the budget. <= 5 %, <= 10 %: share of the runs whose"
+    " certified point has no larger gap. wrong: share of the runs that certified a point which is"
+    " truly infeasible."
 )
 
 PARTS = {"rating": "band", "hour": "hour"}
@@ -80,6 +81,9 @@ MEANS = 3
 
 CHANGES = 8
 """Differences between two configs that are printed."""
+
+DECIMALS = 12
+"""Most decimals of a number; with more it is written with a power of ten."""
 
 CELL = 100
 """Most characters of a cell."""
@@ -312,6 +316,24 @@ def _show_changes(changed: Sequence[Change]) -> None:
         print(f"   and {len(changed) - CHANGES} more")
 
 
+def searched(found: Mapping[str, Any]) -> str:
+    """Return a paragraph on the search scales that were found, "" where all were given.
+
+    Parameters
+    ----------
+    found : mapping
+        What a summary says of them.
+    """
+    scales = found.get("search_scale", {})
+    lines = ""
+    for scale in dict.fromkeys(scales.values()):
+        names = ", ".join(name for name, one in scales.items() if one == scale)
+        why = "no scale is given, and the range spans over two orders of magnitude"
+        said = f"search scale: {scale} for {printable(names)} ({why})"
+        lines += "\n" + textwrap.fill(said, WIDTH, subsequent_indent="  ")
+    return lines
+
+
 def show_study(header: str, study: Study) -> None:
     """Print the point that was found, what it is worth, and whether it is feasible."""
     found = study.verdict
@@ -402,11 +424,11 @@ def show_solvers(comparison: SolverComparison) -> None:
                 "wrongly_called_feasible",
             )
         ]
-        shown = "none" if median is None else f"{median:.1f}"
+        shown = "none" if median is None else f"{median:.{max(1, _decimals(median, 3))}f}"
         _row(table, labelled(name), str(line["runs"]), shown, *cells)
-    known = "none" if comparison.best_known is None else f"{comparison.best_known:g}"
-    _print(f"Solvers, judged by fresh replications; best known objective {known}", table)
-    print(textwrap.fill(WORDS_OF_SOLVERS, WIDTH))
+    best = "none" if comparison.best_known is None else f"{comparison.best_known:g}"
+    _print(f"Solvers, judged by fresh replications; {comparison.reference} {best}", table)
+    print(textwrap.fill(WORDS_OF_SOLVERS.format(comparison.reference), WIDTH))
 
 
 def show_solver_list(rows: Sequence[Mapping[str, str]]) -> None:
@@ -628,8 +650,19 @@ def _mean_and_half(one: Estimate) -> tuple[str, str]:
 
 
 def _rounded(mean: float, half: float | None) -> tuple[str, str]:
-    digits = 4 if not half else max(0, min(6, 1 - math.floor(math.log10(half))))
+    """Return a mean and its half-width; without one, four digits of what is below 1."""
+    most = _decimals(max(abs(mean), half or 0.0), 4)
+    digits = max(4, most) if not half else min(max(6, most), _decimals(half, 2))
+    if digits > DECIMALS:
+        return f"{mean:.3e}", _shown(half, ".1e")
     return f"{mean:.{digits}f}", _shown(half, f".{digits}f")
+
+
+def _decimals(value: float, digits: int) -> int:
+    """Return after how many decimals a number has so many digits."""
+    if not value or not math.isfinite(value):
+        return 0
+    return max(0, digits - 1 - math.floor(math.log10(abs(value))))
 
 
 def _adjusted_and_half(one: Adjusted) -> tuple[str, str]:

@@ -89,7 +89,9 @@ class VariableOptions(Section):
     high: Amount = Field(description="Upper bound.")
     start: Amount | None = Field(None, description="Starting solution; null: the factor's value.")
     scale: Spread | None = Field(
-        None, description="Searched linearly below, logarithmically above; null: linearly."
+        None,
+        description="Searched linearly below, logarithmically above; null: linearly, in wide ranges"
+        " also logarithmically from both ends.",
     )
     mean: Amount | None = Field(None, description="Mean of random solutions; null: the start.")
     std: Spread | None = Field(

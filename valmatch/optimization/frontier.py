@@ -26,7 +26,7 @@ from valmatch.optimization.journal import FileJournal, open_journal
 from valmatch.optimization.parallel_runs import Job, hire, run_all
 from valmatch.optimization.prices import quotients
 from valmatch.optimization.problem import Problem
-from valmatch.optimization.problem_of_config import problem_of
+from valmatch.optimization.problem_of_config import found_scales, problem_of
 from valmatch.optimization.run import STAGE, RunSpec, Settings, SolverRun, failures
 from valmatch.optimization.selection import Certificate
 from valmatch.optimization.solvers.registry import algorithm, check
@@ -139,6 +139,7 @@ class Frontier(Result):
             "algorithm": algorithm(self.solver),
             "budget": self.settings.budget,
             "sweep": self.sweep.name,
+            **found_scales(self.config),
             **({} if self.shard == WHOLE else {"shard": str(self.shard)}),
             "frontier": [{self.sweep.name: value, **one.as_dict()} for value, one in self.verdicts],
             "prices": [

@@ -27,7 +27,7 @@ from valmatch.optimization.asked import Asked, Kept
 from valmatch.optimization.crew import Crew
 from valmatch.optimization.parallel_runs import hire, run_all
 from valmatch.optimization.problem import Problem
-from valmatch.optimization.problem_of_config import problem_of
+from valmatch.optimization.problem_of_config import found_scales, problem_of
 from valmatch.optimization.recommended import RECOMMENDED, write_recommended
 from valmatch.optimization.run import RunSpec, Settings, SolverRun, failures
 from valmatch.optimization.solver_comparison import SolverComparison, compare
@@ -153,6 +153,7 @@ class Study(Result):
             "runs": len(self.runs),
             "requested": self.requested,
             **({} if self.shard == WHOLE else {"shard": str(self.shard)}),
+            **found_scales(self.config),
             **found,
             **(self.afterwards.as_dict() if self.afterwards else {}),
         }

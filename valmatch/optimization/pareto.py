@@ -29,7 +29,7 @@ from valmatch.optimization.nondominated import nondominated
 from valmatch.optimization.optimize import DEFAULT_BUDGET
 from valmatch.optimization.parallel_runs import hire
 from valmatch.optimization.problem import Constraint, Problem, Term
-from valmatch.optimization.problem_of_config import problem_of
+from valmatch.optimization.problem_of_config import found_scales, problem_of
 from valmatch.optimization.run import SOLVER_SOURCE, STAGE
 from valmatch.optimization.selection import FeasibilityTest, Sample
 from valmatch.optimization.solvers.front_search import FrontSearch
@@ -177,6 +177,7 @@ class Front(Result):
             "tested": self.tested,
             "given": dict(self.given),
             "remarks": self.remarks(),
+            **found_scales(self.config),
             "front": [one.as_dict() for one in self.points],
         }
 

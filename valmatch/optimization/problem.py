@@ -18,6 +18,8 @@ Floats = NDArray[np.float64]
 
 EDGE = 1e-3
 """As near to the edge of the unit cube, the value of a variable is at its bound."""
+# Halvings that find a value on a scale whose inverse has no formula.
+HALVINGS = 52
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,10 @@ class Variable:
         infinite std they draw it uniformly on the search scale.
     whole : bool
         Whether it takes whole numbers only.
+    ends : tuple of float or None
+        Where no scale was given in a range of many sizes: half of the values are spaced linearly,
+        half logarithmically beyond these distances from `low` and from `high`. Then `scale` says
+        nothing.
     """
 
     name: str
@@ -50,9 +56,12 @@ class Variable:
     mean: float
     std: float
     whole: bool = False
+    ends: tuple[float, float] | None = None
 
     def to_unit(self, value: float) -> float:
         """Map [low, high] to [0, 1]."""
+        if self.ends:
+            return self._of_ends(value)
         if math.isinf(self.scale):
             return (value - self.low) / (self.high - self.low)
         span = math.log1p((self.high - self.low) / self.scale)
@@ -61,7 +70,9 @@ class Variable:
     def from_unit(self, unit: float) -> float:
         """Map [0, 1] to [low, high]; the inverse of `to_unit`, whole where the factor is."""
         unit = min(1.0, max(0.0, unit))
-        if math.isinf(self.scale):
+        if self.ends:
+            value = self.low + self._from_ends(unit)
+        elif math.isinf(self.scale):
             value = self.low + unit * (self.high - self.low)
         else:
             span = math.log1p((self.high - self.low) / self.scale)
@@ -69,6 +80,36 @@ class Variable:
         # Twelve digits, so that 200 comes back as 200.
         value = min(self.high, max(self.low, float(f"{value:.12g}")))
         return float(round(value)) if self.whole else value
+
+    def _of_ends(self, value: float) -> float:
+        """Map [low, high] to [0, 1], half linearly, half logarithmically from both ends."""
+        assert self.ends is not None
+        (below, above), span = self.ends, self.high - self.low
+        low, high = math.log1p((value - self.low) / below), math.log1p((self.high - value) / above)
+        whole, of_high = math.log1p(span / below), math.log1p(span / above)
+        return 0.5 * ((value - self.low) / span + (low + of_high - high) / (whole + of_high))
+
+    def _from_ends(self, unit: float) -> float:
+        """Return the distance from `low` of the value that `_of_ends` maps to `unit`."""
+        assert self.ends is not None
+        (below, above), span = self.ends, self.high - self.low
+        if unit in (0.0, 1.0):
+            return unit * span
+        whole = math.log1p(span / below) + math.log1p(span / above)
+
+        def far(place: float) -> float:
+            """Return the distance at a place of the logarithmic scale, from 0 to 1."""
+            grown = math.expm1(whole * place)
+            return grown / (1.0 / below + (grown + 1.0) / (above + span))
+
+        least, most = 0.0, 1.0
+        for _ in range(HALVINGS):
+            middle = 0.5 * (least + most)
+            if 0.5 * (far(middle) / span + middle) < unit:
+                least = middle
+            else:
+                most = middle
+        return far(0.5 * (least + most))
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -24,7 +25,17 @@ from valmatch.nearest import by_last_part, hint
 from valmatch.optimization.problem import Constraint, Problem, Term, Variable
 from valmatch.printable import shown
 
-__all__ = ["problem_of", "with_factors"]
+__all__ = ["found_ends", "found_scales", "problem_of", "with_factors"]
+
+ORDERS = 100.0
+"""A range is searched linearly where its largest value is at most this many times its least."""
+
+SIZES = 300.0
+"""Distances from an end that matter: the range divided by this; by its square, if the start is as
+near."""
+
+FINEST = 1e-30
+"""Least of all, as a share of the range."""
 
 
 def problem_of(config: Config, model: Model[object]) -> Problem:
@@ -85,6 +96,46 @@ def _is_given(factors: object, path: Sequence[str | int]) -> bool:
     return True
 
 
+def found_scales(config: Config) -> dict[str, Any]:
+    """Return what a summary says of the search scales that no one gave; nothing if there are none.
+
+    Parameters
+    ----------
+    config : Config
+        Whose `optimize` section poses a problem.
+    """
+    given = config.optimize.variables
+    free = [name for name, one in given.items() if _variable(config, name, one).ends]
+    return (
+        {"search_scale": dict.fromkeys(free, "linear and logarithmic from both ends")}
+        if free
+        else {}
+    )
+
+
+def found_ends(low: float, high: float, start: float, whole: bool) -> tuple[float, float] | None:
+    """Return the `ends` of a variable whose search scale is not given; None for linear spacing.
+
+    Values are of many sizes where the largest is more than `ORDERS` times the least: in whole
+    numbers 1 at least, in others as small as one likes where the range begins at 0. A range across
+    0 is one of places, not of sizes. The start may show that small distances matter.
+    """
+    least, most = sorted((abs(low), abs(high)))
+    if whole:
+        least = max(1.0, least)
+    if low < 0.0 < high or most <= ORDERS * least:
+        return None
+    span = high - low
+    found = []
+    for bound in (low, high):
+        shown = abs(start - bound) or math.inf
+        distance = max(min(span / SIZES, shown), span / SIZES**2)
+        if abs(bound) == least > 0.0:  # so that logarithms are those of the values themselves
+            distance = max(least, FINEST * span)
+        found.append(max(1.0, distance) if whole else distance)
+    return found[0], found[1]
+
+
 def with_factors(config: Config, changes: Mapping[str, float]) -> Factors:
     """Return the factors of a config with some of them changed, checked.
 
@@ -123,6 +174,10 @@ def _variable(config: Config, name: str, given: VariableOptions) -> Variable:
             f"{config.at(f'{path}.start')}: {plain_number(start)} is outside the bounds"
             f" (allowed: from {plain_number(low)} to {plain_number(high)})"
         )
+    whole = isinstance(value, int) or (
+        value is None and _kinds(type(config.factors), name) == {"integer"}
+    )
+    said = given.scale is not None or given.std is not None
     return Variable(
         name,
         low,
@@ -131,8 +186,8 @@ def _variable(config: Config, name: str, given: VariableOptions) -> Variable:
         start,
         start if given.mean is None else given.mean,
         math.inf if given.std is None else given.std,
-        whole=isinstance(value, int)
-        or (value is None and _kinds(type(config.factors), name) == {"integer"}),
+        whole=whole,
+        ends=None if said else found_ends(low, high, start, whole),
     )
 
 

@@ -18,7 +18,14 @@ from valmatch.optimization.run import Settings, SolverRun
 from valmatch.optimization.selection import replications_of_test
 from valmatch.optimization.solvers.registry import search_budget
 
-__all__ = ["POST_FIRST", "SolverComparison", "bootstrapped", "compare", "post_replications"]
+__all__ = [
+    "BEST_KNOWN",
+    "POST_FIRST",
+    "SolverComparison",
+    "bootstrapped",
+    "compare",
+    "post_replications",
+]
 
 Floats = NDArray[np.float64]
 
@@ -27,6 +34,9 @@ POST = 500, 20_000
 
 POST_FIRST = 1 << 62
 """Index of the first of them, beyond those of any run."""
+
+BEST_KNOWN, BEST_OF_STUDY = "best known objective", "best of this study"
+"""What gaps are relative to."""
 
 CHECKPOINTS = 20
 RESAMPLES = 2000
@@ -44,6 +54,8 @@ class SolverComparison:
         Columns of ``progress.csv``: what each run would have recommended when.
     best_known : float or None
         Objective that gaps are relative to.
+    of_study : bool
+        Whether that is the best of the runs compared, as none is known of the problem.
     start_objective : float or None
         Objective of the starting solution; None where it is infeasible.
     post : int
@@ -55,11 +67,18 @@ class SolverComparison:
     best_known: float | None
     start_objective: float | None
     post: int
+    of_study: bool = False
+
+    @property
+    def reference(self) -> str:
+        """What gaps are relative to."""
+        return BEST_OF_STUDY if self.of_study else BEST_KNOWN
 
     def as_dict(self) -> dict[str, Any]:
         """Return the part of ``summary.json`` that holds it."""
         return {
             "best_known": self.best_known,
+            "gap_to": self.reference,
             "start_objective": self.start_objective,
             "post_replications": self.post,
             **self.solvers,
@@ -139,7 +158,7 @@ def compare(
     }
     start = judge(problem.start)
     return SolverComparison(
-        lines, progress, best, start.objective if start.feasible else None, post
+        lines, progress, best, start.objective if start.feasible else None, post, known is None
     )
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from valmatch.optimization.solver_comparison import bootstrapped
+from valmatch.optimization.solver_comparison import BEST_KNOWN, bootstrapped
 from valmatch.plots.labels import label
 from valmatch.plots.source import RunFiles, damaged
 from valmatch.plots.style import COLOURS, LINES, head, panels
@@ -44,11 +44,12 @@ def draw(run: RunFiles, summary: Mapping[str, Any]) -> Figure | None:
     """
     with damaged(run.folder / "summary.json"):
         best = summary["solvers"]["best_known"]
+        reference = summary["solvers"].get("gap_to", BEST_KNOWN)  # former releases have none
         start = summary["solvers"].get("start_objective")  # former releases did not judge it
         if not best:
             return None
         scale = abs(best) if start in (None, best) else abs(start - best)
-        unit = "the best known" if start in (None, best) else "that of the start"
+        unit = f"the {reference}" if start in (None, best) else "that of the start"
         solvers = read_progress_curves(run, float(best), float(scale))
     figure, grid = panels(1 + len(ALPHAS), 2, width=5.2, height=3.0)
     first, *others = grid
@@ -74,7 +75,7 @@ def draw(run: RunFiles, summary: Mapping[str, Any]) -> Figure | None:
     head(
         figure,
         run.heading(f"budget {run.fact('budget'):,}"),
-        f"best known objective {best:.6g}; means over runs with 95% bootstrap intervals",
+        f"{reference} {best:.6g}; means over runs with 95% bootstrap intervals",
     )
     return figure
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from valmatch.errors import InputError
-from valmatch.optimization.solver_comparison import bootstrapped
+from valmatch.optimization.solver_comparison import BEST_KNOWN, bootstrapped
 from valmatch.plots.labels import label
 from valmatch.plots.optimized import final_point, objective_label
 from valmatch.plots.source import RunFiles, damaged
@@ -76,6 +76,7 @@ def draw(run: RunFiles, summary: Mapping[str, Any]) -> Figure:
     progress = read_progress(run)
     with damaged(run.folder / "summary.json"):
         best = summary["solvers"]["best_known"]
+        reference = summary["solvers"].get("gap_to", BEST_KNOWN)  # former releases have none
         lines = {name: summary["solvers"][name] for name in progress}
         names = ("median_objective", "area_under_curve", *SHARES)
         measures = {
@@ -87,7 +88,7 @@ def draw(run: RunFiles, summary: Mapping[str, Any]) -> Figure:
     figure = new_figure(10.0, 5.6 + 0.28 * len(progress))
     mosaic: Any = [["curves"] * 3, ["objective", "area", "shares"]]
     places = figure.subplot_mosaic(mosaic, height_ratios=[1.4, 1.0])
-    _curves(places["curves"], progress, colours, best)
+    _curves(places["curves"], progress, colours, best, reference)
     bounds = final_point(run, summary).bounds
     if best is None:
         unit = run.units.of_response(bounds[0].response) if len(bounds) == 1 else "its unit"
@@ -100,7 +101,7 @@ def draw(run: RunFiles, summary: Mapping[str, Any]) -> Figure:
     label(places["objective"], f"median {objective_label(run, bounds)}")
     if best is not None:
         places["objective"].axvline(best, color=GREY, linestyle=":")
-        places["objective"].set_title("dotted: best known", fontsize=8, color=GREY)
+        places["objective"].set_title(f"dotted: {reference}", fontsize=8, color=GREY)
     if all(np.isnan(own["median_objective"].value) for own in measures.values()):
         places["objective"].set_xticks([])
     _forest(places["area"], each("area_under_curve"), 100.0)
@@ -144,7 +145,11 @@ def read_progress(run: RunFiles) -> dict[str, Progress]:
 
 
 def _curves(
-    axes: Axes, progress: Mapping[str, Progress], colours: Mapping[str, str], best: float | None
+    axes: Axes,
+    progress: Mapping[str, Progress],
+    colours: Mapping[str, str],
+    best: float | None,
+    reference: str,
 ) -> None:
     """Draw the mean gap of each solver with its band; the mean excess where there is no gap."""
     for (name, own), style in zip(progress.items(), cycle(LINES), strict=False):
@@ -161,7 +166,7 @@ def _curves(
         axes.set_ylim(bottom=0.0)
     else:
         title = "gap of the point that would be chosen (100% if infeasible)"
-        axes.set_ylabel(f"gap to the best known\nobjective, {best:g} [%]")
+        axes.set_ylabel(f"gap to the\n{reference}, {best:g} [%]")
         axes.set_ylim(-2.0, 102.0)
     axes.set_title(title, loc="left", fontsize=8.5)
     axes.legend(ncols=2)
