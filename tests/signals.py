@@ -17,7 +17,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tests.command import valmatch
 from tests.game_logs import random_rows, write
@@ -252,7 +252,7 @@ def _interrupt(argv: Sequence[str], one: Interruption, log: Path) -> Stopped:
     return Stopped(code, ended - sent, allowed, orphans, log.read_text(errors="replace"))
 
 
-def wait_for_first_line(process: subprocess.Popen[bytes]) -> None:
+def wait_for_first_line(process: subprocess.Popen[Any]) -> None:
     """Wait until a command has come to where it catches signals, or has ended."""
     status = Path("/proc", str(process.pid), "status")
     while process.poll() is None:
