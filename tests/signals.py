@@ -17,13 +17,22 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tests.command import valmatch
 from tests.game_logs import random_rows, write
 from tests.machine import slowness, times
 
-__all__ = ["COMMANDS", "SIGNALS", "Interruption", "broken_promises", "interruption", "undisturbed"]
+__all__ = [
+    "COMMANDS",
+    "SIGNALS",
+    "Interruption",
+    "broken_promises",
+    "interruption",
+    "living",
+    "undisturbed",
+    "wait_for_first_line",
+]
 
 SECONDS = 2.0
 """Time within which a command has ended after a signal.
@@ -224,7 +233,7 @@ def _interrupt(argv: Sequence[str], one: Interruption, log: Path) -> Stopped:
         process = _start(argv, err.fileno())
         send = os.killpg if one.to_group else os.kill
         time.sleep(one.seconds)
-        _wait_for_first_line(process)
+        wait_for_first_line(process)
         for number, wanted in enumerate(SIGNALS[one.signals]):
             time.sleep(one.between * (number > 0))
             if process.poll() is None:
@@ -243,7 +252,7 @@ def _interrupt(argv: Sequence[str], one: Interruption, log: Path) -> Stopped:
     return Stopped(code, ended - sent, allowed, orphans, log.read_text(errors="replace"))
 
 
-def _wait_for_first_line(process: subprocess.Popen[bytes]) -> None:
+def wait_for_first_line(process: subprocess.Popen[Any]) -> None:
     """Wait until a command has come to where it catches signals, or has ended."""
     status = Path("/proc", str(process.pid), "status")
     while process.poll() is None:

@@ -6,14 +6,16 @@ import atexit
 import os
 import signal
 import sys
-from contextlib import suppress
-from types import FrameType
 
-from valmatch.execution.interruption import SIGNALS, is_fragile
+TYPE_CHECKING = False  # importing typing takes longer than what a signal should find unprepared
+if TYPE_CHECKING:
+    from types import FrameType
 
 __all__ = ["main"]
 
 INTERRUPTED = 130
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 AGAIN = getattr(signal, "SIGALRM", None)
 """The signal of a timer that tries an interrupt again, where the platform has one."""
@@ -24,10 +26,14 @@ LATER = 0.02
 
 def main() -> None:
     """Run the command line; a signal ends it without a traceback, whenever it comes."""
+    for number in SIGNALS:
+        signal.signal(number, _leave)
     numbers = (*SIGNALS, AGAIN) if AGAIN else SIGNALS
     code: object = INTERRUPTED
     try:
         sys.unraisablehook = _swallowed
+        import valmatch.execution.interruption  # noqa: F401 - what `_interrupt` asks is there
+
         for number in numbers:
             signal.signal(number, _interrupt)
         from valmatch.cli import main as run
@@ -45,14 +51,25 @@ def main() -> None:
         # Where an interrupt fell into text that Python compiles, it would end itself by SIGINT.
         atexit._run_exitfuncs()
         for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError):
+            try:
                 stream.flush()
+            except (OSError, ValueError):
+                continue
         os._exit(INTERRUPTED)
     raise SystemExit(code)
 
 
+def _leave(number: int, frame: FrameType | None) -> None:
+    """End the process: an exception may become another one in whatever library it falls."""
+    os._exit(INTERRUPTED)
+
+
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """Raise KeyboardInterrupt; a little later where it would do harm."""
+    """Leave while nothing has begun; else raise KeyboardInterrupt, later where it would do harm."""
+    from valmatch.execution.interruption import begun, is_fragile
+
+    if not begun():
+        _leave(number, frame)
     if AGAIN and is_fragile(frame):
         signal.setitimer(signal.ITIMER_REAL, LATER)
     else:

@@ -11,10 +11,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from valmatch import halting
+from valmatch.halting import Stopped
+
 __all__ = [
     "SIGNALS",
     "Stop",
     "Stopped",
+    "begin",
+    "begun",
     "held_signals",
     "is_fragile",
     "leave_signals",
@@ -26,12 +31,25 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 HELD = (*SIGNALS, *([signal.SIGALRM] if hasattr(signal, "SIGALRM") else []))
 """What `held_signals` holds: a timer may try again what came at a fragile moment."""
 
+FRAGILE = frozenset(("llvmlite", "pydantic"))
+"""Libraries in which an exception from a signal would do harm."""
+
 PATIENCE = 0.5
 """Seconds that an interruption waits for what is at work."""
 
 
-class Stopped(Exception):  # noqa: N818 - no error
-    """Ends a piece of work that was asked to stop, from inside."""
+_begun = False
+
+
+def begin() -> None:
+    """Note that from now on there is something that must be ended in order: files, workers."""
+    global _begun
+    _begun = True
+
+
+def begun() -> bool:
+    """Return whether there is; a process in which nothing has begun may just be left."""
+    return _begun
 
 
 class Stop:
@@ -88,9 +106,11 @@ class Stop:
 def stop_on_signal(max_seconds: float = math.inf) -> Iterator[Stop]:
     """Note SIGINT (Ctrl-C) and SIGTERM instead of dying; yield what says whether to stop.
 
-    A second signal raises KeyboardInterrupt at once. Outside the main thread signals cannot be
+    A second signal raises KeyboardInterrupt at once, and compiled searches end when work is no
+    longer waited for, with `Stopped`. Outside the main thread signals cannot be
     had, and only time ends the work.
     """
+    begin()
     stop = Stop(max_seconds)
     if threading.current_thread() is not threading.main_thread():
         yield stop
@@ -103,21 +123,64 @@ def stop_on_signal(max_seconds: float = math.inf) -> Iterator[Stop]:
 
     before = {number: signal.signal(number, note) for number in SIGNALS}
     try:
-        yield stop
+        with _halting_searches():
+            yield stop
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
+_watched = False
+
+
+@contextmanager
+def _halting_searches() -> Iterator[None]:
+    """End compiled searches some time after a signal.
+
+    This thread may be inside one, where no handler of Python's runs; but Python writes the number
+    of every signal that comes, and a thread reads them.
+    """
+    global _watched
+    if _watched:  # by a block around this one
+        yield
+        return
+    halting.resume()  # what an earlier block has left is over
+    import socket
+
+    reader, writer = socket.socketpair()
+    over = threading.Event()
+
+    def watch() -> None:
+        leave_signals()
+        while came := reader.recv(1):
+            if came[0] in SIGNALS and not over.wait(PATIENCE):
+                halting.halt()
+
+    with reader, writer:
+        writer.setblocking(False)
+        thread = threading.Thread(target=watch, daemon=True)
+        thread.start()
+        _watched = True
+        before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(before)
+            _watched = False
+            over.set()
+            writer.shutdown(socket.SHUT_RDWR)
+            thread.join()
+
+
 def is_fragile(frame: FrameType | None) -> bool:
     """Return whether an exception from a signal would do harm where it came.
 
-    An import may turn it into another error. llvmlite, between handing an object over and noting
-    that, would free the object twice.
+    An import may turn it into another error, as pydantic does. llvmlite, between handing an object
+    over and noting that, would free the object twice.
     """
     while frame is not None:
         path = Path(frame.f_code.co_filename)
-        if path.name.startswith("<frozen importlib") or "llvmlite" in path.parts:
+        if path.name.startswith("<frozen importlib") or FRAGILE.intersection(path.parts):
             return True
         frame = frame.f_back
     return False
@@ -137,6 +200,7 @@ def held_signals() -> Iterator[None]:
     to another thread all the same, of whatever library; Python then runs their handlers in the main
     thread, which therefore notes them.
     """
+    begin()
     held: list[int] = []
     handlers = {}
     if threading.current_thread() is threading.main_thread():

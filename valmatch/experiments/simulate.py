@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,10 @@ from valmatch.config.arguments import PathLike
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.config.loading import ConfigLike, load
-from valmatch.model import Response, Table
+from valmatch.execution.interruption import Stopped, stop_on_signal
+from valmatch.model import Inputs, Model, Response, Table
 from valmatch.nearest import hint
-from valmatch.simulator import build, record
+from valmatch.simulator import Recorded, build, record
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
@@ -129,7 +130,7 @@ def simulate(
     path = None if out is None else arguments.path("out", out)
     model = build(config, warn=warn)
     with RunFolder(path, "simulate", config, identity) if path else nullcontext() as folder:
-        result = record(model, seed, replication)
+        result = _recorded(model, seed, replication)
         recording = Simulation(
             config,
             seed,
@@ -152,3 +153,12 @@ def simulate(
             folder.remark(result.remarks)
             folder.close("complete")
     return recording
+
+
+def _recorded(model: Model[Inputs], seed: int, replication: int) -> Recorded:
+    """Record a replication; a signal ends it as Ctrl-C does, however long the model searches."""
+    with stop_on_signal() as stop, suppress(Stopped):
+        result = record(model, seed, replication)
+    if stop.reason:
+        raise KeyboardInterrupt
+    return result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from valmatch.matching.tally import SUMS, add_match, add_player, add_unmatched
 __all__ = [
     "NOBODY",
     "Lobby",
+    "expected_splits",
     "grown",
     "has_room",
     "join",
@@ -106,6 +108,23 @@ def grown(lobby: Lobby, team_num: int) -> Lobby:
         new[: old.shape[0]] = old
     large.state["seen"] = large.state["seen_prioritized"] = 0
     return large
+
+
+def expected_splits(rules: Rules) -> float:
+    """Return about how many splits of the players of a match into two teams are tried.
+
+    All of them where the most balanced one is wanted; else until the means of the teams are near
+    enough, which those of players of evenly spread ratings are by chance, normally distributed.
+    """
+    p = rules.team_num
+    every = math.comb(2 * p, p) / 2
+    deviation = rules.player_diff * math.sqrt(2.0 / p / 12.0)
+    if rules.balanced or p == 1:
+        return every
+    if deviation == 0.0:
+        return 1.0
+    near = math.erf(rules.team_diff / deviation / math.sqrt(2.0))
+    return min(every, 1.0 / near) if near > 0.0 else every
 
 
 @unallocating

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.compilation import inlined, unallocating
+from valmatch.halting import watched
 from valmatch.matching.rules import Rules
 
 __all__ = ["Work", "find_match", "new_work"]
@@ -48,6 +49,7 @@ STATE = np.dtype(
         ("bound", "i8"),  # of the pair of windows looked at
         ("tied", "i8"),  # whether other players of that pair have the same cost
         ("slop", "f8"),  # no bound on a sum of ratings is off by more
+        ("halt", "i8"),  # not 0 where the search is to end; see `valmatch.halting`
     ]
 )
 PLAYER = np.dtype(
@@ -137,7 +139,7 @@ TRIAL_B, TRIAL_A, BEST_B, BEST_A = range(4)
 def new_work(capacity: int, team_num: int) -> Work:
     """Return memory for pools of up to `capacity` players."""
     return Work(
-        np.zeros(1, STATE),
+        watched(np.zeros(1, STATE)),
         np.zeros(capacity, PLAYER),
         np.zeros(capacity + 1, RANKED),
         np.zeros(2 * capacity, WINDOW),
@@ -205,7 +207,8 @@ def find_match(
     Returns
     -------
     bool
-        Whether there is a match; if not, team_a and team_b stay as they are.
+        Whether there is a match; if not, team_a and team_b stay as they are. Of no meaning once the
+        search was ended from outside.
 
     Raises
     ------
@@ -496,6 +499,8 @@ def _split_greedily(
     splits = False
     chosen[1, 0] = -1
     for i in range(state["windows"]):
+        if state["halt"] > 0:
+            return
         for j in range(i, state["windows"]):
             if not _worth_a_look(windows[i], windows[j], n_prioritized, rules, state, ranked):
                 continue
@@ -532,7 +537,7 @@ def _split(
     narrow, wide = rules.player_diff, rules.player_diff + rules.player_slack
     _start(nodes[0])
     depth, found = 0, False
-    while depth >= 0:
+    while depth >= 0 and state["halt"] == 0:
         node = nodes[depth]
         choice, size_b, size_a = node["choice"], node["size_b"], node["size_a"]
         node["choice"] = choice + 1
@@ -648,6 +653,8 @@ def _search_all(
     A pair whose unique greedy choice costs as much as the best match has been looked at.
     """
     for i in range(state["windows"]):
+        if state["halt"] > 0:
+            return
         for j in range(i, state["windows"]):
             if not _worth_a_look(windows[i], windows[j], n_prioritized, rules, state, ranked):
                 continue
@@ -691,7 +698,7 @@ def _search(
     p = rules.team_num
     _start(nodes[0])
     depth = 0
-    while depth >= 0:
+    while depth >= 0 and state["halt"] == 0:
         node = nodes[depth]
         choice, size_b, size_a = node["choice"], node["size_b"], node["size_a"]
         node["choice"] = choice + 1

@@ -16,6 +16,7 @@ from valmatch.config.config import Config
 from valmatch.config.identity import config_id, resolved
 from valmatch.config.identity import identity as identity_of
 from valmatch.errors import InputError, RunError, option
+from valmatch.execution.interruption import begin
 from valmatch.storage.contents import CONTENTS
 from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
 from valmatch.storage.output import environment, to_json, write_atomically, write_bytes
@@ -192,6 +193,7 @@ class RunFolder:
         return lock
 
     def __enter__(self) -> Self:
+        begin()
         self._made = [one for one in (self.path, *self.path.parents) if not one.exists()]
         self._keeps_lock = not self._earlier and (self.path / LOCK).exists()
         self._lock = self._locked()

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch import halting
 from valmatch.compilation import announce_compilation
 from valmatch.matching import joint, pairs, team_first
 from valmatch.matching.pairs import PairRules
@@ -243,6 +244,7 @@ class LadderModel(Model[Start]):
         """Let everything happen before a moment, making room whenever it is asked for."""
         while True:
             found = self._advance(until, self._world, loop, self._lobby, self._waits, log)
+            halting.check()
             if found == kernel.DONE:
                 return
             if found == kernel.NO_ROOM_IN_LOBBY:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch import halting
 from valmatch.compilation import announce_compilation
 from valmatch.csv_dialect import joined_names
 from valmatch.errors import InputError, option
@@ -199,6 +200,8 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             factors.team_rule == "newcomer",
             ticks_per_hour(horizon, factors.team_num),
         )
+        if factors.matching == "joint":
+            self.warnings += tuple(_remarks_on_splits(self._rules, players))
         self._lobby = self._matcher.new_lobby(64, factors.team_num)
         # Room for six deviations above the mean; what is never touched takes no memory.
         self._waits = np.empty(int(players + 6.0 * players**0.5) + 16)
@@ -323,6 +326,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             seen,
             out,
         )
+        halting.check()
         matched, out = days.matched[:made], out[:made]
         # Row by row, because numpy's vectorised sort is faster than its selection of six order
         # statistics.
@@ -407,6 +411,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             taken += run(
                 times[taken:], ratings[taken:], first + taken, last, rules, lobby, waits, log
             )
+            halting.check()
             if taken == times.size:
                 return taken
             state = lobby.state[0]
@@ -506,6 +511,30 @@ def _process(factors: ValorantFactors) -> ArrivalProcess:
         count=factors.num_players,
         whole_gaps=whole_gaps,
     )
+
+
+SPLITS_A_SECOND = 3e6
+"""That joint matching tries, about."""
+
+LONG = 60.0
+"""Seconds of a replication from which on its length is remarked upon."""
+
+
+def _remarks_on_splits(rules: Rules, players: float) -> Iterator[str]:
+    """Yield what is to be said where a replication spends its time on splits into teams.
+
+    At worst every split of the players chosen at a review is tried.
+    """
+    splits = joint.expected_splits(rules)
+    seconds = players * splits / SPLITS_A_SECOND
+    if seconds > LONG:
+        sooner = "a smaller team_num or matching=team_first" + (
+            "" if rules.balanced else ", or a larger team_diff,"
+        )
+        yield (
+            f"joint matching may try {splits:.0e} splits of {2 * rules.team_num} players into teams"
+            f" at a review, up to {seconds / 3600.0:,.1f} hours a replication: {sooner} takes less"
+        )
 
 
 def _sides(log: Floats) -> tuple[Ints, Ints]:

@@ -1,0 +1,23 @@
+"""Signals at every moment of the start of commands; some are in ``tests/test_early_signals.py``.
+
+pytest tests/verification/test_early_signals.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.early_signals import COMMANDS, commands, ended_badly, moments
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_may_end_at_any_moment_of_its_start(name: str, tmp_path: Path) -> None:
+    command = commands(tmp_path)[name]
+    wrong = {
+        f"{wanted.name} after {seconds:.3f} s": problems
+        for seconds, wanted in moments(0.03)
+        if (problems := ended_badly(command, seconds, wanted))
+    }
+    assert wrong == {}
