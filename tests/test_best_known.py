@@ -95,7 +95,7 @@ def test_an_installed_package_has_the_table_beside_its_configs(
 
 def test_no_row_is_beaten_by_a_point_of_any_table() -> None:
     names = "valorant-1-bounds", "valorant-1-hours"  # `.ci/run` checks them all
-    command = [sys.executable, table_file().parent / "check.py", *names]
+    command = [sys.executable, str(table_file().parent / "check.py"), *names]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("not beaten by any point in the tables") == len(names)

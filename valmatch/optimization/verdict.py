@@ -203,7 +203,7 @@ def _limit(model: Model[object], best: Certificate) -> str:
     broken = (best.outcomes[:, 1:] > 0.0).any(axis=1)
     alone = ""
     if best.outcomes.shape[1] > 1:
-        n = len(broken)
+        n = len(best.outcomes)
         alone = f"; a bound is broken in {broken.sum()} of the {n} resamples, each by itself"
     return (
         f"; all this, intervals included, is of the mean {model.sampling.of}{alone}: other months"
