@@ -364,7 +364,8 @@ def _searched(
         search.tell(request, evaluator.evaluate(request.unit, request.n))
         progress(evaluator.spent - before)
     few, many = TESTED[1]
-    return front.finalists(min(many, max(few, budget * 2 // 3 // TESTED[0])))
+    count = budget * 2 // 3 // TESTED[0] - len(posed.given)
+    return front.finalists(min(many, max(few, count)))
 
 
 def _tested(
