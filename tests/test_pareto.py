@@ -79,7 +79,7 @@ def test_a_front_is_certified_and_has_no_dominated_point() -> None:
     assert again.summary() == front.summary()
     assert list(front.to_dict()) == [
         *("rule.aim", "rule.shots", "miss", "miss_low", "miss_high", "far", "far_low", "far_high"),
-        "n",
+        *("n", "name"),
     ]
 
 

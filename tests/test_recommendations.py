@@ -252,7 +252,7 @@ def test_infeasible_points_pass_less_often_than_stated(feasible: str, placing: b
         spent = max(spent, found.spent)
     # Where the other point holds, it is the better one: an infeasible start is never the answer.
     assert wrong <= ALPHA * runs
-    assert (wrong > 0) is (feasible != "other")
+    assert wrong > 0 or feasible in ("other", "hardly start")
     assert spent <= 300
 
 

@@ -396,7 +396,8 @@ def _searched(
     if sought.exact:
         return archive.estimates().units
     few, many = TESTED[1]
-    return front.finalists(min(many, max(few, budget * 2 // 3 // TESTED[0])))
+    count = budget * 2 // 3 // TESTED[0] - len(posed.given)
+    return front.finalists(min(many, max(few, count)))
 
 
 def _tested(
