@@ -168,7 +168,7 @@ def test_input_without_an_end_is_refused() -> None:
             rate_games(source)
         Path("games.csv").write_text("winner,loser\nann,bo\n")
         with pytest.raises(InputError, match=f"^{source}: cannot be read: not a regular file$"):
-            rate_games("games.csv", ratings=source)
+            rate_games("games.csv", "elo", ratings=source)
 
 
 def test_keys_of_hundreds_of_parts_are_refused() -> None:

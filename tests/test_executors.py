@@ -149,9 +149,10 @@ def test_a_signal_while_workers_start_leaves_none(monkeypatch: pytest.MonkeyPatc
         started.append(process)
         os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(ForkServerProcess, "start", interrupted)
-    with ctrl_c_raises(), pytest.raises(KeyboardInterrupt), process_pool(2) as pool:
-        pool.submit(os.getpid)
+    with ctrl_c_raises(), process_pool(2) as pool:
+        monkeypatch.setattr(ForkServerProcess, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            pool.submit(os.getpid)
     (worker,) = started
     worker.join(60)
     assert worker.exitcode == -signal.SIGKILL

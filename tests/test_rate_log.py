@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from unittest import mock
@@ -279,7 +280,7 @@ def test_files_that_are_no_log(tmp_path: Path) -> None:
         (b"", "is empty"),
         (b"winner,loser\n", "holds no game that can be rated"),
         (b"winner,loser\na,b\na,\xff\n", "3:3: is not UTF-8"),
-        (b"\xff\xfew\x00", "is no CSV file in UTF-8"),
+        (b"\xff\xfew\x00", "it is text in UTF-16"),
     ):
         path.write_bytes(content)
         with pytest.raises(InputError, match=message):
@@ -407,6 +408,7 @@ def test_moments_of_summer_and_winter_are_in_order(tmp_path: Path) -> None:
     rows = [[["a", "b", time]] for time in times]
     path = write(tmp_path / "games.csv", rows, "winner,loser,time")
     expected = [datetime(2026, 10, 25, 0, 50), datetime(2026, 10, 25, 1, 10)]
-    found = np.concatenate([part.times for part in log_module.GameLog(path, {}).games()])
+    with closing(log_module.GameLog(path, {})) as log:
+        found = np.concatenate([part.times for part in log.games()])
     assert found[:2].tolist() == [one.replace(tzinfo=UTC).timestamp() for one in expected]
     assert (np.diff(found) == 1200.0).all()

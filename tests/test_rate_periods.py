@@ -146,11 +146,17 @@ def test_log_without_times_has_no_last_game(tmp_path: Path) -> None:
 
 
 def test_fitted_parameters_travel_and_are_named(tmp_path: Path) -> None:
-    games = season(2)
-    first = write(tmp_path / "a.csv", games[:100], DATED)
+    # Who has the lower number wins, so that a large K predicts best.
+    start = datetime(2024, 1, 1)
+    games = [
+        [[f"p{k % 5}", f"p{k % 5 + k % 3 + 1}", f"{start + timedelta(hours=k)}"]]
+        for k in range(240)
+    ]
+    header = "winner,loser,time"
+    first = write(tmp_path / "a.csv", games[:200], header)
     fitted = rate_games(first, "elo", tune=["K"], out=tmp_path / "a").parameters
     assert fitted["K"] != 32.0
-    second = write(tmp_path / "b.csv", games[100:], DATED)
+    second = write(tmp_path / "b.csv", games[200:], header)
     said: list[str] = []
     later = rate_games(second, ratings=tmp_path / "a", out=tmp_path / "b", warn=said.append)
     assert later.parameters == fitted

@@ -206,10 +206,10 @@ def test_earlier_ratings_are_checked(text: str, message: str, tmp_path: Path) ->
     earlier = tmp_path / "earlier.csv"
     earlier.write_text(text)
     if not message:
-        assert rate_games(path, ratings=earlier).ranking == rate_games(path).ranking
+        assert rate_games(path, "zonestats", ratings=earlier).ranking == rate_games(path).ranking
         return
     with pytest.raises(InputError) as error:
-        rate_games(path, ratings=earlier)
+        rate_games(path, "zonestats", ratings=earlier)
     assert str(error.value).startswith(f"{earlier}{message}")
 
 

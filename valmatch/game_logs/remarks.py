@@ -104,8 +104,10 @@ def periods_begun(values: Mapping[str, float], times: Floats, last: float) -> tu
     length = values.get("period", 0.0)
     if not length or not len(times):
         return 0, last
-    periods = np.floor(times / length)
-    return int(np.count_nonzero(np.diff(periods, prepend=last) != 0.0)), float(periods[-1])
+    with np.errstate(over="ignore", invalid="ignore"):  # of moments that no clock shows
+        periods = np.floor(times / length)
+        begun = np.diff(periods, prepend=last) != 0.0
+    return int(np.count_nonzero(begun)), float(periods[-1])
 
 
 def uneven_games(games: Games) -> int:
