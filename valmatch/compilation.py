@@ -15,6 +15,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from valmatch.address_space import check_address_space
 from valmatch.interpretation import interpreted
 from valmatch.printable import one_line
 
@@ -76,9 +77,7 @@ def expanded(function: F) -> F:
     """
     if interpreted():
         return function
-    import numba
-
-    return cast(F, numba.njit(inline="always", **STRICT)(function))
+    return cast(F, _numba().njit(inline="always", **STRICT)(function))
 
 
 def shared(function: F) -> F:
@@ -88,6 +87,7 @@ def shared(function: F) -> F:
     """
     if interpreted():
         return function
+    _numba()
     from numba.extending import register_jitable
 
     return register_jitable(function)
@@ -101,6 +101,7 @@ def replaced(by: Callable[..., object]) -> Callable[[F], F]:
 
     def decorate(function: F) -> F:
         if not interpreted():
+            _numba()
             from numba.extending import overload
 
             overload(function, jit_options={"forceinline": True})(by)
@@ -109,25 +110,33 @@ def replaced(by: Callable[..., object]) -> Callable[[F], F]:
     return decorate
 
 
+def _numba() -> Any:  # noqa: ANN401 - numba has no types
+    """Import numba, where there is room for it."""
+    if "numba" not in sys.modules:
+        check_address_space()
+    import numba
+
+    return numba
+
+
 def _compiled(function: F, **options: bool) -> F:
     """Apply numba's decorator, with a cache wherever there is a place for it."""
     if interpreted():
         return function
-    import numba
-
     from valmatch.kernel_cache import cache_folder, cached
 
+    numba = _numba()
     strict: dict[str, Any] = {**STRICT, **options}
-    given = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    given = numba.config.CACHE_DIR
     source = Path(function.__code__.co_filename)
     try:
         folder = cache_folder(Path(__file__).parent, source, given)
-        numba.config.CACHE_DIR = folder  # type: ignore[attr-defined]
+        numba.config.CACHE_DIR = folder
         return cast(F, cached(numba.njit(cache=True, **strict)(function)))
     except (RuntimeError, OSError):  # nowhere to write
         return cast(F, numba.njit(**strict)(function))
     finally:
-        numba.config.CACHE_DIR = given  # type: ignore[attr-defined]
+        numba.config.CACHE_DIR = given
 
 
 def announce_compilation(kernel: Any) -> None:  # noqa: ANN401

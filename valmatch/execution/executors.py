@@ -31,6 +31,7 @@ from multiprocessing.context import BaseContext
 from types import TracebackType
 from typing import Any, NamedTuple
 
+from valmatch.address_space import check_address_space
 from valmatch.config import arguments
 from valmatch.errors import InputError, RunError, option
 from valmatch.execution.interruption import (
@@ -237,6 +238,7 @@ def process_pool(workers: int) -> ProcessPoolExecutor:
     KeyboardInterrupt
         If a signal comes meanwhile.
     """
+    check_address_space()
     context = _context()
     deadline = time.monotonic() + STARTING
     for _ in range(TRIES):
