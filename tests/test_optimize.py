@@ -562,3 +562,23 @@ def test_what_is_recommended_is_a_config_that_runs(tmp_path: Path) -> None:
     out = tmp_path / "none"
     assert optimize(impossible, budget=120, out=out).verdict is not None
     assert not (out / "recommended.yaml").exists()
+
+
+def test_an_entry_of_a_list_can_be_recommended(tmp_path: Path) -> None:
+    problem = {
+        "model": "valorant",
+        "optimize": {
+            "variables": {
+                "poisson_rate.3": {"low": 10, "high": 40, "start": 20},
+                "team_diff": {"low": 100, "high": 500, "start": 300},
+            },
+            "objective": {"diff": {"response": "avg_team_diff"}},
+        },
+    }
+    study = optimize(problem, budget=100, out=tmp_path)
+    assert study.verdict is not None
+    factors = load(tmp_path / "recommended.yaml").factors.model_dump()
+    rates = [*load("valorant").factors.model_dump()["poisson_rate"]]
+    rates[3] = study.verdict.point["poisson_rate.3"]
+    assert [*factors["poisson_rate"]] == rates
+    assert factors["team_diff"] == study.verdict.point["team_diff"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from itertools import takewhile
 from pathlib import Path
 
 from valmatch.config.config import Config
 from valmatch.config.document import document
+from valmatch.config.factor_paths import parts, replaced
 from valmatch.config.identity import config_id, identity
 from valmatch.storage.output import write_atomically
 
@@ -36,12 +38,14 @@ def write_recommended(folder: Path, config: Config, point: Mapping[str, float], 
         If it cannot be written.
     """
     factors = identity(config)["factors"]
+    whole = config.factors.model_dump(mode="json")
     for name, value in point.items():
-        *sections, last = name.split(".")
-        inner = factors
+        whole = replaced(whole, parts(name), value)
+        *sections, last = takewhile(lambda part: isinstance(part, str), parts(name))
+        inner, there = factors, whole
         for section in sections:
-            inner = inner.setdefault(section, {})
-        inner[last] = value
+            inner, there = inner.setdefault(section, {}), there[section]
+        inner[last] = there[last]  # a list as a whole, though one entry is a variable
     files = {key: os.path.relpath(file.path, folder) for key, file in config.files.items()}
     head = f"Recommended by valmatch optimize for config {config_id(config)}: {why}."
     with write_atomically(folder / RECOMMENDED) as file:
