@@ -1,7 +1,8 @@
-"""Commands with too little room for numerical libraries: one line, at once."""
+"""Commands under limits of the system: little memory, few open files, closed streams."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -44,3 +45,40 @@ def test_help_needs_little() -> None:
     command = [sys.executable, "-m", "valmatch", "--help"]
     done = subprocess.run(command, preexec_fn=limited, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("files", [12, 16, 20, 24])
+@pytest.mark.parametrize("command", ["replicate smoke", COMMANDS[2]])
+def test_few_open_files_are_one_line_or_enough(command: str, files: int) -> None:
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+
+    done = subprocess.run(
+        [sys.executable, "-m", "valmatch", *command.split()],
+        preexec_fn=limited,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    if command == COMMANDS[0] or done.returncode == 0:
+        assert (done.returncode, bool(done.stdout)) == (0, True)
+    else:
+        assert (done.returncode, done.stdout) == (1, "")
+        (line,) = done.stderr.splitlines()
+        assert line.startswith("worker processes cannot be started")
+
+
+@pytest.mark.parametrize("stream", [0, 1, 2])
+@pytest.mark.parametrize("command", ["replicate smoke", COMMANDS[2]])
+def test_a_closed_stream_ends_no_run(command: str, stream: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "valmatch", *command.split()],
+        preexec_fn=lambda: os.close(stream),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr
