@@ -119,7 +119,8 @@ def test_low_optima_are_found_without_a_scale(solver: str) -> None:
             verdict = valmatch.optimize(config, solver, 400, seed).verdict
             assert verdict is not None
             gaps.append(gap(config, list(verdict.point.values())))
-    assert np.median(found["none"]) < 0.8 * np.median(found["linear"])
+    share = 0.8 if solver == "random" else 0.6  # which has few draws for six variables
+    assert np.median(found["none"]) < share * np.median(found["linear"])
     assert solver != "auto" or np.median(found["none"]) < 0.3
 
 
