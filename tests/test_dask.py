@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from socket import create_server
 from typing import NamedTuple
@@ -24,7 +24,9 @@ from tests.crashes import contents, start
 from tests.machine import slowness
 from valmatch.config.loading import load
 from valmatch.errors import InputError, RunError
+from valmatch.execution.chunks import Chunks
 from valmatch.execution.executors import open_pool
+from valmatch.execution.interruption import Stop
 from valmatch.experiments.replicate import replicate
 
 pytest.importorskip("distributed")
@@ -59,13 +61,13 @@ class Cluster(NamedTuple):
 
 
 @contextmanager
-def _cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
+def _cluster(folder: Path, workers: int = 2, keeper: str = "--no-nanny") -> Iterator[Cluster]:
     with _port() as port:
         pass
     address = f"tcp://127.0.0.1:{port}"
     commands = [
         ["scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"],
-        *[["worker", address, "--no-nanny", "--nthreads", "1", "--no-dashboard"]] * workers,
+        *[["worker", address, keeper, "--nthreads", "1", "--no-dashboard"]] * workers,
     ]
     processes = []
     try:
@@ -81,7 +83,11 @@ def _cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
             time.sleep(0.5)
         yield Cluster(address, processes[0], processes[1:])
     finally:
-        for process in processes:
+        for process in processes[::-1]:
+            process.send_signal(signal.SIGCONT)
+            process.terminate()  # a keeper ends what it has started
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(5)
             process.kill()
             process.wait()
 
@@ -199,6 +205,26 @@ def test_a_lost_worker_costs_a_retry(tmp_path: Path) -> None:
     assert details[-2:] == ["executor: dask, 2 workers", "executor: dask, 1 workers (1 lost)"]
     serial = replicate(config, n)
     np.testing.assert_array_equal(found.values, serial.values)
+
+
+def test_work_that_ends_every_worker_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its keeper starts a worker anew for as long as it is asked to."""
+    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "0")
+
+    def take_all_memory(chunk: range) -> tuple[range, float]:
+        os.kill(os.getpid(), signal.SIGKILL)
+        return chunk, 0.0
+
+    with _cluster(tmp_path, 1, "--nanny") as cluster, open_pool(None, 1, cluster.address) as pool:
+        made = Chunks(pool, take_all_memory).run(range(5), Stop(100 * slowness()))
+        with pytest.raises(RunError) as caught:
+            list(made)
+    assert str(caught.value) == (
+        "3 times the workers were lost with replications 0 to 0 (out of memory, or killed from"
+        " outside)"
+    )
 
 
 def test_waiting_without_workers_is_said_once_and_can_be_stopped(

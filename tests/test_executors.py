@@ -20,8 +20,9 @@ import pytest
 
 from tests.machine import slowness
 from valmatch import InputError, RunError, load, replicate
-from valmatch.execution.executors import open_pool, process_pool
+from valmatch.execution.executors import open_pool
 from valmatch.execution.interruption import held_signals, is_fragile, stop_on_signal
+from valmatch.execution.processes import process_pool
 from valmatch.model import Batch
 from valmatch.models.valorant.model import ValorantModel
 from valmatch.simulator import releases_gil

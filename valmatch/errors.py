@@ -11,6 +11,7 @@ __all__ = [
     "MOST",
     "InputError",
     "RunError",
+    "WorkersLostError",
     "call_options",
     "in_lines",
     "option",
@@ -44,6 +45,15 @@ class InputError(_PlainError):
 
 class RunError(_PlainError):
     """A run that failed on good input: exit code 1."""
+
+
+class WorkersLostError(RunError):
+    """A run whose workers have been lost; where what is finished is kept, it can be resumed."""
+
+    def goes_on(self) -> None:
+        """Say that a folder keeps what is finished; folders within folders say so once."""
+        further = f"; what is finished is kept, {option('resume=True')} goes on"
+        self.args = (self.args[0].removesuffix(further) + further,)
 
 
 MOST = 50

@@ -13,13 +13,14 @@ from typing import Generic, TypeVar
 
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
-from valmatch.errors import InputError, RunError, option
-from valmatch.execution.executors import WorkerPool
+from valmatch.errors import InputError, RunError, WorkersLostError
 from valmatch.execution.interruption import Stop, Stopped
+from valmatch.execution.processes import died
+from valmatch.execution.worker_pool import WorkerPool
 from valmatch.model import Batch, Model
 from valmatch.simulator import build, run
 
-__all__ = ["RETRIES", "TARGET", "Chunks", "died", "replicating", "result_of"]
+__all__ = ["RETRIES", "TARGET", "Chunks", "lost", "replicating", "result_of"]
 
 TARGET = 0.2
 """Seconds of work in a chunk: long against the cost of sending it, short against patience."""
@@ -107,9 +108,7 @@ class Chunks(Generic[Made]):
             if result is None:
                 losses += 1
                 if losses == RETRIES:
-                    raise RunError(
-                        f"{losses} times the workers were lost with replications {chunk}"
-                    )
+                    raise lost(f"replications {chunk.start} to {chunk[-1]}")
                 pending[0] = chunk, self._hand_out(chunk, check)
                 continue
             pending.popleft()
@@ -156,11 +155,10 @@ def result_of(future: Future[Result]) -> Result | None:
         raise RunError(f"a worker failed: {type(error).__name__}: {error}") from error
 
 
-def died() -> RunError:
-    """Return what is said where a worker process has ended by itself."""
-    return RunError(
-        "a worker process died (out of memory, or killed from outside); what is finished is kept,"
-        f" {option('resume=True')} goes on"
+def lost(work: str) -> WorkersLostError:
+    """Return what is said where workers were lost with the same piece of work again and again."""
+    return WorkersLostError(
+        f"{RETRIES} times the workers were lost with {work} (out of memory, or killed from outside)"
     )
 
 

@@ -10,7 +10,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from valmatch.execution.dask_scheduler import Workers, connection
-from valmatch.execution.executors import WorkerPool, process_pool
+from valmatch.execution.processes import process_pool
+from valmatch.execution.worker_pool import WorkerPool
 
 __all__ = ["dask_pool"]
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
-from valmatch.errors import InputError, RunError, option
+from valmatch.errors import InputError, WorkersLostError, option
 from valmatch.execution.interruption import stop_on_signal
 
 __all__ = ["Workers", "connection"]
@@ -158,8 +158,8 @@ class Workers:
 
         Raises
         ------
-        RunError
-            If the scheduler is lost.
+        WorkersLostError
+            If the scheduler is.
         """
         # The client would connect anew, but what was handed out by then may never come back.
         if self._link is not self._client.scheduler_comm or self._link.closed():
@@ -176,11 +176,8 @@ class Workers:
             raise self._lost(f"has not answered for {LOST_SECONDS} s")
         return sum(self._threads.values()) if self._silent == math.inf else 0
 
-    def _lost(self, how: str) -> RunError:
-        return RunError(
-            f"the Dask scheduler {self._address} {how}; what is finished is kept,"
-            f" {option('resume=True')} goes on"
-        )
+    def _lost(self, how: str) -> WorkersLostError:
+        return WorkersLostError(f"the Dask scheduler {self._address} {how}")
 
     def _note(self, threads: Mapping[str, int]) -> None:
         """Note the threads of each worker, and say what a run should know of them."""

@@ -5,75 +5,20 @@ All are executors of the standard library's `concurrent.futures`.
 
 from __future__ import annotations
 
-import os
-import signal
-import sys
-import threading
-import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import (
-    BrokenExecutor,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    ThreadPoolExecutor,
-    wait,
-)
-from contextlib import AbstractContextManager, contextmanager, suppress
-from multiprocessing import (
-    current_process,
-    forkserver,
-    get_context,
-    parent_process,
-    resource_tracker,
-)
-from multiprocessing.context import BaseContext
-from types import TracebackType
-from typing import Any, NamedTuple
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
 
-from valmatch.address_space import check_address_space
 from valmatch.config import arguments
-from valmatch.errors import InputError, RunError, option
-from valmatch.execution.interruption import (
-    SIGNALS,
-    begin,
-    held_signals,
-    leave_signals,
-    stop_on_signal,
-)
-from valmatch.models.registry import OWN
+from valmatch.errors import InputError, option
+from valmatch.execution.interruption import begin, leave_signals
+from valmatch.execution.processes import check_workers, process_pool
+from valmatch.execution.worker_pool import WorkerPool
 
-__all__ = ["EXECUTORS", "LOCAL", "WorkerPool", "check_workers", "open_pool", "process_pool"]
+__all__ = ["EXECUTORS", "LOCAL", "open_pool"]
 
 LOCAL, PROCESSES, DASK = EXECUTORS = "local", "processes", "dask"
-
-UNGUARDED = 86
-"""Exit code of a worker process whose script asks for workers while it is imported."""
-
-
-class WorkerPool(NamedTuple):
-    """An executor with what is known of its workers.
-
-    Attributes
-    ----------
-    executor : Executor
-        Takes work.
-    slots : callable
-        Returns the number of pieces that it can work on at once, now.
-    ahead : int
-        Pieces to hand out for each of them: one at work, and one waiting where handing out takes
-        time.
-    finest : int
-        Into how many pieces one may be cut where the work ends; few where handing out is slow.
-    here : bool
-        Whether it works in this process, whose objects the work can then share.
-    """
-
-    executor: Executor
-    slots: Callable[[], int]
-    ahead: int
-    finest: int
-    here: bool
 
 
 @contextmanager
@@ -144,17 +89,6 @@ def _dask_pool(*arguments: Any) -> AbstractContextManager[WorkerPool]:  # noqa: 
     return dask_pool(*arguments)
 
 
-def check_workers(workers: int) -> None:
-    """Refuse a number of workers that cannot be; end a worker that asks for workers itself.
-
-    A worker process first imports the script that it works for. Where the script asks for workers
-    as soon as it is imported, each of them would do the same.
-    """
-    arguments.whole("workers", workers)
-    if workers > 1 and getattr(current_process(), "_inheriting", False):
-        os._exit(UNGUARDED)
-
-
 class _Serial(Executor):
     """Does a piece of work when it is handed in."""
 
@@ -172,178 +106,3 @@ class _Threads(ThreadPoolExecutor):
 
     def __exit__(self, *exception: object) -> None:
         self.shutdown(cancel_futures=True)
-
-
-ENDING = 5.0
-"""Seconds within which the thread that looks after killed workers has ended, on any machine."""
-
-
-class _Processes(ProcessPoolExecutor):
-    """Worker processes that are not waited for: what is still at work in the end is not wanted."""
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        broken = isinstance(error, BrokenExecutor | RunError)
-        workers = list((self._processes or {}).values()) if broken else []
-        for worker in workers:
-            worker.join(1.0)  # one has ended, and its code may be on its way
-        self.shutdown()
-        if any(worker.exitcode == UNGUARDED for worker in workers):
-            raise _unguarded() from None
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401
-        # The first piece starts the workers: one that a signal kept from being noted would not be
-        # ended with the others, and would miss what this process has taken away.
-        with held_signals():
-            try:
-                return super().submit(fn, *args, **kwargs)
-            except (OSError, EOFError) as error:
-                raise _not_started(getattr(error, "strerror", "")) from None
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        children = list((self._processes or {}).values())
-        manager: Any = self._executor_manager_thread
-        super().shutdown(wait=False, cancel_futures=True)
-        for process in children:
-            process.kill()
-        if manager is not None:
-            # It ends with them. What it has to take away would stay if this process ended before.
-            manager.join(ENDING)
-
-
-TRIES = 3
-"""Times that worker processes are tried to be started."""
-
-POLL = 0.1
-"""Seconds between two looks at whether one has."""
-
-STARTING = 45.0
-"""Seconds within which they have started, all imports included, on any machine."""
-
-SILENT = "valmatch.execution.silence"
-"""Imported first by the server that workers come from: what it fails of is said by us."""
-
-
-def process_pool(workers: int) -> ProcessPoolExecutor:
-    """Start worker processes, which leave signals to this one and end with it.
-
-    Raises
-    ------
-    RunError
-        If no process can be started.
-    KeyboardInterrupt
-        If a signal comes meanwhile.
-    """
-    check_address_space()
-    context = _context()
-    deadline = time.monotonic() + STARTING
-    for _ in range(TRIES):
-        code = _tried(context, deadline)
-        if code == 0:
-            return _Processes(workers, context, _stand_by)
-        if code == UNGUARDED:
-            raise _unguarded()
-        if time.monotonic() >= deadline:
-            break
-    raise _not_started()
-
-
-def _tried(context: BaseContext, deadline: float) -> int:
-    """Return the exit code of a process that does nothing, 1 where it could not be started.
-
-    A thread waits for it, for the server may import, or try to, for as long as it likes.
-    """
-    ended: Future[int] = Future()
-
-    def attempt() -> None:
-        leave_signals()
-        code = 1
-        with suppress(Exception):
-            process: Any = context.Process(target=_do_nothing)  # type: ignore[attr-defined]
-            process.start()
-            process.join()
-            code = process.exitcode
-        ended.set_result(code)
-
-    with stop_on_signal(deadline - time.monotonic()) as stop:
-        thread = threading.Thread(target=attempt, daemon=True)
-        thread.start()
-        while not wait([ended], POLL).done and not stop():
-            pass
-        if not ended.done():
-            _kill_server()
-        thread.join(ENDING)
-    if stop.reason == "interrupted":
-        _kill_server()
-        raise KeyboardInterrupt
-    return ended.result() if ended.done() else 1
-
-
-def _do_nothing() -> None:
-    """Be a process that could be started."""
-
-
-def _kill_server() -> None:
-    """End the server that workers come from, whatever it does; those who wait for it hear of it."""
-    server = getattr(getattr(forkserver, "_forkserver", None), "_forkserver_pid", None)
-    if server is not None:
-        with suppress(OSError):
-            os.kill(server, signal.SIGKILL)
-
-
-def _unguarded() -> InputError:
-    return InputError(
-        f"{option('workers')}: worker processes import the script that starts them: put"
-        ' what it does below `if __name__ == "__main__":`, so that only the script itself'
-        " does it"
-    )
-
-
-def _not_started(why: str | None = "") -> RunError:
-    return RunError(
-        f"worker processes cannot be started{f' ({why})' if why else ''}: the limits on memory,"
-        f" open files or processes are too low (ulimit -a); {option('executor=local')} needs less"
-    )
-
-
-def _context() -> BaseContext:
-    """Return how processes start: from a server that has imported everything, where there is one.
-
-    Forking this process instead would copy its threads' locks.
-    """
-    if sys.platform == "win32":
-        return get_context("spawn")
-    context = get_context("forkserver")
-    models = [model.path.partition(":")[0] for model in OWN.values()]
-    context.set_forkserver_preload([SILENT, *models])
-    try:
-        # It would unblock the signals if it were started on the way.
-        resource_tracker.ensure_running()
-        # The server and its children keep the signals blocked, which are this process's business.
-        with held_signals():
-            forkserver.ensure_running()
-    except OSError as error:
-        raise _not_started(error.strerror) from None
-    return context
-
-
-def _stand_by() -> None:
-    """Prepare a worker process: signals to stop are its parent's business; it ends with it."""
-    for number in SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
-    try:
-        threading.Thread(target=_end_with_parent, daemon=True).start()
-    except RuntimeError:  # no room for a thread
-        os._exit(1)
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    assert parent is not None
-    parent.join()
-    # Killed, it could not tell the pool to end, and this process would wait for work forever.
-    os._exit(1)

@@ -17,9 +17,10 @@ from valmatch.config.config import Config
 from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError, option
 from valmatch.execution.chunks import Chunks, replicating
-from valmatch.execution.executors import WorkerPool, open_pool
+from valmatch.execution.executors import open_pool
 from valmatch.execution.interruption import Stop, stop_on_signal
 from valmatch.execution.shards import WHOLE, Shard, parse_shard
+from valmatch.execution.worker_pool import WorkerPool
 from valmatch.experiments.plan import DEFAULT_SEED, MAX_REPS, Plan, default_n
 from valmatch.experiments.replications import Replications
 from valmatch.model import Batch, Response

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from valmatch.config.config import Config
 from valmatch.execution.chunks import TARGET, Chunks
-from valmatch.execution.executors import WorkerPool
 from valmatch.execution.interruption import Stop, Stopped
+from valmatch.execution.worker_pool import WorkerPool
 from valmatch.optimization.problem_of_config import with_factors
 from valmatch.simulator import build, run
 

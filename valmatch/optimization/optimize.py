@@ -18,8 +18,9 @@ from valmatch.config.config import Config
 from valmatch.config.identity import config_id, problem_id
 from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError, option
-from valmatch.execution.executors import LOCAL, check_workers
+from valmatch.execution.executors import LOCAL
 from valmatch.execution.interruption import Stop, Stopped, stop_on_signal
+from valmatch.execution.processes import check_workers
 from valmatch.execution.shards import WHOLE, Shard, parse_shard
 from valmatch.model import Model
 from valmatch.optimization.afterwards import AGAINST_START, AGAINST_TODAY, Afterwards, afterwards

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import UserDict
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, Future, wait
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 
 from valmatch.config.config import Config
-from valmatch.errors import RunError
-from valmatch.execution.chunks import RETRIES, died, result_of
-from valmatch.execution.executors import PROCESSES, WorkerPool, open_pool
+from valmatch.errors import WorkersLostError
+from valmatch.execution.chunks import RETRIES, lost, result_of
+from valmatch.execution.executors import PROCESSES, open_pool
 from valmatch.execution.interruption import Stop, Stopped
+from valmatch.execution.worker_pool import WorkerPool
 from valmatch.optimization.crew import Crew
 from valmatch.optimization.evaluation import Journal
 from valmatch.optimization.problem import Problem
@@ -157,21 +158,29 @@ def _at_once(
             while (made := _awaited(futures[number], pool, stop)) is None:
                 losses += 1
                 if losses == RETRIES:
-                    raise RunError(f"{losses} times the workers were lost with run {number}")
+                    raise lost(f"run {number}")
                 futures[number] = hand_out(job)
             run, used = made
             _note(journal, used)
             progress(run.spent)
             yield run
-    except BrokenExecutor:
-        raise died() from None
+    except WorkersLostError:
+        _note_finished(journal, futures)
+        raise
     except Stopped:
-        for future in futures:
-            if future.done() and not future.cancelled() and not future.exception():
-                _note(journal, future.result()[1])
+        _note_finished(journal, futures)
     finally:
         for future in futures:
             future.cancel()
+
+
+def _note_finished(
+    journal: Journal | None, futures: Iterable[Future[tuple[SolverRun, Rows]]]
+) -> None:
+    """Add to the journal what runs have used that have ended, in whatever order."""
+    for future in futures:
+        if future.done() and not future.cancelled() and not future.exception():
+            _note(journal, future.result()[1])
 
 
 def _awaited(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id, resolved
 from valmatch.config.identity import identity as identity_of
-from valmatch.errors import InputError, RunError, option
+from valmatch.errors import InputError, RunError, WorkersLostError, option
 from valmatch.execution.interruption import begin
 from valmatch.storage.contents import CONTENTS
 from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
@@ -220,6 +220,8 @@ class RunFolder:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if isinstance(error, WorkersLostError) and self._kept_in:
+            error.goes_on()
         if kind and self._manifest["status"] == "running":
             with suppress(RunError, OSError):  # the disk may be full
                 nothing = issubclass(kind, InputError) or not self._kept_in
