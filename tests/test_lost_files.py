@@ -383,3 +383,15 @@ def test_runs_below_a_folder_are_drawn_where_that_is_said(day: Path) -> None:
     assert drawn.err.splitlines() == [f"draws {day}", f"draws {parent / 'deep' / 'two'}"]
     assert {Path(line).parent for line in drawn.out.splitlines()} == {day, parent / "deep" / "two"}
     assert {name: tree(parent)[name] for name in before} == before
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+def test_a_manifest_that_cannot_be_read_is_named(day: Path) -> None:
+    (day.parent / "pipe").mkdir()
+    os.mkfifo(day.parent / "pipe" / "manifest.json")
+    drawn = valmatch("plot", day.parent, "--recursive")
+    assert drawn.code == 0, drawn.err
+    path = Path("pipe", "manifest.json")
+    assert drawn.err.splitlines()[0] == (
+        f"warning: not drawn: {day.parent / path}: cannot be read: not a regular file"
+    )

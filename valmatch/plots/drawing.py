@@ -287,8 +287,10 @@ def _found(folder: Path, warn: Callable[[str], None] = lambda text: None) -> lis
             try:
                 if read_manifest(Path(place), Manifest).is_ours:
                     found.append(Path(place))
-            except (InputError, OSError) as error:
+            except InputError as error:
                 warn(f"not drawn: {error}")
+            except OSError as error:
+                warn(f"not drawn: {Path(place, MANIFEST)}: cannot be read: {error.strerror}")
     if not found:
         raise InputError(f"{folder}: no {MANIFEST} here or one level below, so not made by a run")
     return sorted(found)
