@@ -25,8 +25,7 @@ from valmatch.storage.output import cell, write_csv
 PAGE = Path(__file__).parent / "README.md"
 # Enough for 20,000 fresh replications of the recommended point.
 BUDGET = 350_000
-# Where replications take longer: what they are worth in an hour or so. Of the problems posed last,
-# a ninth of it: what they are for are gaps of some percent.
+# Where replications take longer: what they are worth in an hour or so, or some minutes.
 SMALLER = {
     "valorant-x10": 190_000,
     "kg-tune": 100_000,
