@@ -25,12 +25,16 @@ from valmatch.storage.output import cell, write_csv
 PAGE = Path(__file__).parent / "README.md"
 # Enough for 20,000 fresh replications of the recommended point.
 BUDGET = 350_000
-# Where replications take longer: what they are worth in an hour or so.
+# Where replications take longer: what they are worth in an hour or so, or some minutes.
 SMALLER = {
     "valorant-x10": 190_000,
     "kg-tune": 100_000,
     "ladder-tune": 5_000,
     "zonestats-tune": 20_000,
+    "ladder-duos": 10_000,
+    "ladder-pairs": 10_000,
+    "valorant-fours": 40_000,
+    "valorant-log": 40_000,
 }
 SOLVERS = ("auto", "cobyqa")
 SEEDS = 1, 2, 3

@@ -1,9 +1,10 @@
 """Make the comparison of solvers at a budget of 1,000 replications.
 
-    python results/solver-comparison/make.py SCRATCH [PYTHON]
+    python results/solver-comparison/make.py SCRATCH [PROBLEM ...] [--simopt PYTHON] [--runs 20]
 
-SCRATCH takes the runs; those that are finished there are not made again. PYTHON is an interpreter
-with the extra `simopt`, whose solvers are then compared too.
+SCRATCH takes the runs; those that are finished there are not made again. With PROBLEMs only their
+rows are made anew, and all others stay. PYTHON is an interpreter with the extra `simopt`, whose
+solvers are then compared too, on the problems that `auto` was tuned on.
 """
 
 from __future__ import annotations
@@ -13,32 +14,42 @@ import json
 import re
 import subprocess
 import sys
+import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from valmatch.storage.output import write_csv
+from valmatch.optimization.best_known import table_file
+from valmatch.storage.output import cell, write_csv
 
 HERE = Path(__file__).parent
-PROBLEMS = ("valorant-20min", "valorant-x2")
+PAGE, TABLE = HERE / "README.md", HERE / "comparison.csv"
+TUNED = ("valorant-20min", "valorant-x2")
+"""Problems that settings of `auto` were chosen on, by runs of other random numbers."""
+
+UNSEEN = ("ladder-duos", "ladder-pairs", "valorant-fours", "valorant-log")
+"""Problems posed before the last change of a solver, and measured once, after it."""
+
+PROBLEMS = dict.fromkeys(TUNED, "tuned on") | dict.fromkeys(UNSEEN, "unseen")
 SOLVERS = ("auto", "random", "nelder-mead", "cobyqa", "spsa", "cma-es", "bayes")
-MACROREPS = 20
 SIMOPT = "simopt"
 
 
 def best_known(problem: str) -> float:
     """Return the best known objective of a problem."""
-    with (HERE.parent / "best-known" / "best-known.csv").open() as file:
+    with table_file().open() as file:
         return next(float(r["objective"]) for r in csv.DictReader(file) if r["config"] == problem)
 
 
-def ours(problem: str, best: float, scratch: Path) -> list[dict[str, Any]]:
+def ours(problem: str, best: float, scratch: Path, runs: int) -> list[dict[str, Any]]:
     """Return a line for each solver of `valmatch optimize`."""
     out = scratch / problem
     if not (out / "summary.json").exists():
         command = [sys.executable, "-m", "valmatch", "optimize", problem, "--workers", "2"]
-        command += ["--solver", ",".join(SOLVERS), "--macroreps", str(MACROREPS)]
+        command += ["--solver", ",".join(SOLVERS), "--macroreps", str(runs)]
         command += ["--set", f"optimize.best_known={best!r}", "--out", str(out)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode not in (0, 3):
@@ -57,11 +68,13 @@ def ours(problem: str, best: float, scratch: Path) -> list[dict[str, Any]]:
     return lines
 
 
-def theirs(problem: str, best: float, python: str, scratch: Path) -> list[dict[str, Any]]:
+def theirs(
+    problem: str, best: float, scratch: Path, runs: int, python: str
+) -> list[dict[str, Any]]:
     """Return a line for each of SimOpt's solvers on the penalised variant."""
     path = scratch / f"{problem}-{SIMOPT}.json"
     if not path.exists():
-        command = [python, str(HERE / "simopt_runs.py"), problem, str(MACROREPS)]
+        command = [python, str(HERE / "simopt_runs.py"), problem, str(runs)]
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=scratch)
         if done.returncode:
             sys.exit(done.stderr)
@@ -84,44 +97,72 @@ def theirs(problem: str, best: float, python: str, scratch: Path) -> list[dict[s
     return lines
 
 
-def table(lines: list[dict[str, Any]]) -> str:
-    """Return the table of the page."""
+def table(lines: list[Mapping[str, str]]) -> str:
+    """Return the table of the page from rows of the CSV file."""
     text = [
         "| problem | solver | median objective | within 5 % | within 10 % | area | infeasible |",
         "|---|---|---|---|---|---|---|",
     ]
     for line in lines:
-        median = line["median_objective"]
-        area = line.get("area_under_curve")
+        median, area = line["median_objective"], line.get("area_under_curve")
         cells = [
-            f"`{line['problem']}`",
+            f"`{line['problem']}` ({PROBLEMS[line['problem']]})",
             line["solver"],
-            "none" if median is None else f"{median:.1f}",
-            f"{line['within_5_percent']:.0%}",
-            f"{line['within_10_percent']:.0%}",
-            "" if area is None else f"{area:.3f}",
-            f"{line['wrongly_called_feasible']:.0%}",
+            f"{float(median):#.4g}" if median else "none",
+            f"{float(line['within_5_percent']):.0%}",
+            f"{float(line['within_10_percent']):.0%}",
+            f"{float(area):.3f}" if area else "",
+            f"{float(line['wrongly_called_feasible']):.0%}",
         ]
         text.append("| " + " | ".join(cells) + " |")
     return "\n".join(text)
 
 
+def made_before() -> dict[str, list[Mapping[str, str]]]:
+    """Return the rows of the CSV file by problem."""
+    rows: dict[str, list[Mapping[str, str]]] = {}
+    with TABLE.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            rows.setdefault(row["problem"], []).append(row)
+    return rows
+
+
+def write(rows: Mapping[str, list[Mapping[str, str]]]) -> None:
+    """Write the CSV file and the table of the page."""
+    lines = [line for name in PROBLEMS for line in rows.get(name, [])]
+    names = list(dict.fromkeys(name for line in lines for name in line))
+    write_csv(TABLE, {name: [line.get(name, "") for line in lines] for name in names})
+    marks = r"(<!-- table -->\n).*(<!-- end -->)"
+    page = PAGE.read_text("utf-8")
+    PAGE.write_text(re.sub(marks, rf"\1{table(lines)}\n\2", page, flags=re.DOTALL), "utf-8")
+
+
 def main() -> None:
     """Make the runs, the CSV file and the table of the page."""
-    scratch = Path(sys.argv[1])
-    scratch.mkdir(parents=True, exist_ok=True)
-    lines = []
-    for problem in PROBLEMS:
-        best = best_known(problem)
-        lines += ours(problem, best, scratch)
-        if len(sys.argv) > 2:
-            lines += theirs(problem, best, str(Path(sys.argv[2]).absolute()), scratch)
-    names = list(dict.fromkeys(name for line in lines for name in line))
-    write_csv(HERE / "comparison.csv", {n: [line.get(n) for line in lines] for n in names})
-    page = HERE / "README.md"
-    marks = r"(<!-- table -->\n).*(<!-- end -->)"
-    text = re.sub(marks, rf"\1{table(lines)}\n\2", page.read_text(), flags=re.DOTALL)
-    page.write_text(text)
+    usage, about = str(__doc__).split("\n\n", 1)
+    problems = f"\nProblems: {', '.join(PROBLEMS)}."
+    parser = ArgumentParser(
+        description=usage, epilog=about + problems, formatter_class=RawDescriptionHelpFormatter
+    )
+    parser.add_argument("scratch", type=Path, metavar="SCRATCH", help="folder of the runs")
+    parser.add_argument("problems", nargs="*", metavar="PROBLEM", help="all without any")
+    parser.add_argument("--simopt", metavar="PYTHON", help="interpreter with the extra `simopt`")
+    parser.add_argument("--runs", type=int, default=20, help="runs of each solver; 20")
+    given = parser.parse_args()
+    if strange := set(given.problems) - PROBLEMS.keys():
+        parser.error(f"no problem of this page: {', '.join(sorted(strange))}")
+    given.scratch.mkdir(parents=True, exist_ok=True)
+    rows = made_before()
+    for problem in given.problems or PROBLEMS:
+        started, best = time.monotonic(), best_known(problem)
+        lines = ours(problem, best, given.scratch, given.runs)
+        if given.simopt and problem in TUNED:
+            python = str(Path(given.simopt).absolute())
+            lines += theirs(problem, best, given.scratch, given.runs, python)
+        rows[problem] = [{key: cell(value) for key, value in line.items()} for line in lines]
+        write(rows)
+        took = (time.monotonic() - started) / 60.0
+        print(f"{problem}: done after {took:.1f} min", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

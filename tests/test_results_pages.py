@@ -1,0 +1,103 @@
+"""The scripts that make the pages on how good solvers are; the queue log of a shipped problem."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.command import valmatch
+from valmatch.config.loading import load, shipped_configs
+from valmatch.optimization.best_known import best_known, shipped_problems
+
+RESULTS = Path(__file__).parent.parent / "results"
+PAGES = "optimum-gap", "solver-comparison"
+UNSEEN = "ladder-duos", "ladder-pairs", "valorant-fours", "valorant-log"
+
+
+def make(page: Path, *words: object) -> subprocess.CompletedProcess[str]:
+    """Run the script of a page."""
+    command = [sys.executable, str(page / "make.py"), *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return [*csv.DictReader(file)]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_scripts_say_what_they_take(page: str) -> None:
+    asked = make(RESULTS / page, "--help")
+    assert asked.returncode == 0
+    assert all(word in asked.stdout for word in ("PROBLEM", *UNSEEN))
+    wrong = make(RESULTS / page, 1, 100, "valorant")
+    assert wrong.returncode == 2
+    assert "no problem of this page" in wrong.stderr
+
+
+def test_gaps_of_one_problem_leave_the_others(tmp_path: Path) -> None:
+    page = tmp_path / "optimum-gap"
+    shutil.copytree(RESULTS / page.name, page)
+    before = rows(page / "gaps.csv")
+    made = make(page, 2, 100, "valorant-x2", "valorant-fours")
+    assert made.returncode == 0, made.stderr
+    assert "valorant-fours, budget 100: 2 of 2 runs after" in made.stderr
+    after = rows(page / "gaps.csv")
+    assert after[4:] == before
+    assert [row["problem"] for row in after[:4]] == 2 * ["valorant-x2"] + 2 * ["valorant-fours"]
+    assert {row["best_known"] for row in after[2:4]} == {repr(best_known(load("valorant-fours")))}
+    lines = re.findall(r"^\| `.*", (page / "README.md").read_text(), flags=re.MULTILINE)
+    assert lines[0].startswith("| `valorant-x2` (tuned on) | 100 | 2 |")
+    assert lines[1].startswith("| `valorant-fours` (unseen) | 100 | 2 |")
+    assert lines[2:] == re.findall(
+        r"^\| `.*", (RESULTS / page.name / "README.md").read_text(), flags=re.MULTILINE
+    )
+
+
+def test_a_comparison_of_one_problem_leaves_the_others(tmp_path: Path) -> None:
+    page = tmp_path / "solver-comparison"
+    shutil.copytree(RESULTS / page.name, page)
+    before = [row for row in rows(page / "comparison.csv") if row["problem"] != "valorant-x2"]
+    solvers = ("auto", "random", "nelder-mead", "cobyqa", "spsa", "cma-es", "bayes")
+    asked = ("--solver", ",".join(solvers), "--macroreps", 2, "--budget", 100)
+    runs = tmp_path / "runs" / "valorant-x2"  # finished runs are not made again
+    assert valmatch("optimize", "valorant-x2", *asked, "--out", runs).code in (0, 3)
+    made = make(page, runs.parent, "valorant-x2")
+    assert made.returncode == 0, made.stderr
+    assert made.stderr.startswith("valorant-x2: done after ")
+    after = rows(page / "comparison.csv")
+    assert [row for row in after if row["problem"] != "valorant-x2"] == before
+    fresh = [row for row in after if row["problem"] == "valorant-x2"]
+    assert [row["solver"] for row in fresh] == [*solvers]
+    assert {row["runs"] for row in fresh} == {"2"}
+    assert "| `valorant-x2` (tuned on) | auto | " in (page / "README.md").read_text()
+
+
+def test_unseen_problems_are_no_two_alike() -> None:
+    problems = {name: shipped_problems()[name] for name in UNSEEN}
+    variables = {name: len(one.optimize.variables) for name, one in problems.items()}
+    assert variables == dict(zip(UNSEEN, (6, 3, 5, 3), strict=True))
+    assert [one.model for one in problems.values()] == ["ladder"] * 2 + ["valorant"] * 2
+    assert not problems["valorant-log"].one_history  # resampled
+
+
+def test_the_queue_log_is_what_its_command_makes(tmp_path: Path) -> None:
+    config = shipped_configs()["valorant-log"]
+    command = "".join(
+        f"{line}\n" for line in re.findall(r"^#   (.*)$", config.read_text(), flags=re.MULTILINE)
+    )
+    assert command.startswith("valmatch simulate valorant --seed 7 ")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    subprocess.run(
+        ["bash", "-c", command], cwd=tmp_path, env={**os.environ, "PATH": path}, check=True
+    )
+    log = config.with_name("valorant-log.csv")
+    assert (tmp_path / log.name).read_bytes() == log.read_bytes()
+    assert log.stat().st_size < 60_000
