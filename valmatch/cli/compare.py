@@ -187,7 +187,7 @@ def _levels(variant: str) -> list[tuple[str, str]]:
 
 def _show_ratings(a: str, others: Sequence[str], confidence: float | None, json: bool) -> bool:
     """Compare two ratings, if the folders are such; return whether they are."""
-    from valmatch.cli.tables import show_systems
+    from valmatch.cli.tables.ratings import show_systems
     from valmatch.game_logs.rated_folders import compare_ratings, is_rating
 
     if not any(is_rating(Path(one)) for one in (a, *others)):
@@ -217,7 +217,7 @@ def _report(
     found: Comparison | ComparedVariants, chosen: Sequence[str], json: bool, out: Path | None
 ) -> None:
     """Print what was found, say what has to be said of it, and end as the runs did."""
-    from valmatch.cli.tables import show_comparison, show_variants
+    from valmatch.cli.tables.comparison import show_comparison, show_variants
     from valmatch.experiments.compare import Comparison
 
     if isinstance(found, Comparison):

@@ -120,7 +120,7 @@ def optimize(
     some replications beyond the budget. Exit code 3: no point was certified as feasible, which a
     shard leaves to `combine`, or the time was up. `valmatch solvers` lists the solvers.
     """
-    from valmatch.cli.tables import searched, show_front, show_frontier, show_study
+    from valmatch.cli.tables.optimization import searched, show_front, show_frontier, show_study
     from valmatch.execution.shards import WHOLE
     from valmatch.optimization.frontier import parse_sweep, trace_frontier
     from valmatch.optimization.optimize import DEFAULT_BUDGET

@@ -207,7 +207,7 @@ def show_run(
     chosen: Sequence[str] = (),
 ) -> None:
     """Print the replications of a config, as `summary` where JSON is wanted, and their gaps."""
-    from valmatch.cli.tables import show_replications
+    from valmatch.cli.tables.replications import show_replications
 
     done = len(result.values)
     header = f"{title_of(result.config)}, seed {result.seed}, {done:,} replication"
@@ -243,7 +243,7 @@ def _replicate_design(
     chosen: Sequence[str],
 ) -> None:
     """Run the replications of every point of a design and print them."""
-    from valmatch.cli.tables import show_experiment_points
+    from valmatch.cli.tables.replications import show_experiment_points
     from valmatch.config.identity import config_id
     from valmatch.experiments.sweep import run_design
 
