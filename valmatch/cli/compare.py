@@ -47,7 +47,6 @@ from valmatch.printable import shortened
 if TYPE_CHECKING:
     from valmatch.config.config import Config
     from valmatch.experiments.compare import Comparison
-    from valmatch.experiments.compare_variants import ComparedVariants
 
 __all__ = ["compare"]
 
@@ -109,8 +108,7 @@ def compare(
     without simulating anything, and two of `rate`, of one log, by how well they predicted the games
     that both have.
     """
-    from valmatch.experiments.compare import compare as compare_two
-    from valmatch.experiments.compare_variants import compare_variants
+    from valmatch.experiments.compare import compare as run
     from valmatch.experiments.plan import default_n
 
     check_resume(resume, out)
@@ -145,10 +143,7 @@ def compare(
         }
         seed = first(seed, given.seed, DEFAULT_SEED)
         with progress("replications", len(sides) * n) as advance:
-            if len(sides) == 2:
-                found = compare_two(sides[0], sides[1], n, seed, progress=advance, **options)
-            else:
-                found = compare_variants(sides[0], sides[1:], n, seed, progress=advance, **options)
+            found = run(sides[0], sides[1:], n, seed, progress=advance, **options)
     _report(found, chosen, json, out)
 
 
@@ -201,39 +196,27 @@ def _show_ratings(a: str, others: Sequence[str], confidence: float | None, json:
     return True
 
 
-def _of_folders(a: str, others: Sequence[str], level: float) -> Comparison | ComparedVariants:
+def _of_folders(a: str, others: Sequence[str], level: float) -> Comparison:
     """Compare runs as they are."""
     from valmatch.experiments.combine import read_replications
     from valmatch.experiments.compare import compare_runs
-    from valmatch.experiments.compare_variants import compare_variant_runs
 
-    base, *runs = (read_replications(Path(one), warn) for one in (a, *others))
-    if len(runs) == 1:
-        return compare_runs(base, runs[0], level)
-    return compare_variant_runs(base, runs, level)
+    base, *runs = (read_replications(Path(folder), warn) for folder in (a, *others))
+    return compare_runs(base, runs, level)
 
 
-def _report(
-    found: Comparison | ComparedVariants, chosen: Sequence[str], json: bool, out: Path | None
-) -> None:
+def _report(found: Comparison, chosen: Sequence[str], json: bool, out: Path | None) -> None:
     """Print what was found, say what has to be said of it, and end as the runs did."""
-    from valmatch.cli.tables.comparison import show_comparison, show_variants
-    from valmatch.experiments.compare import Comparison
+    from valmatch.cli.tables.comparison import show_comparison
 
-    if isinstance(found, Comparison):
-        show(json, found.summary(), lambda: show_comparison(found, chosen), out)
-        compared = [("", found.comparisons)]
-        runs = [("a", found.a), ("b", found.b)]
-    else:
-        show(json, found.summary(), lambda: show_variants(found, chosen), out)
-        compared = [(f"{one.name}: ", one.comparisons) for one in found.variants]
-        runs = [("a", found.base), *((one.name, one.run) for one in found.variants)]
-    for of, comparisons in compared:
-        for name, one in comparisons.items():
-            if undefined := one.difference.undefined:
+    show(json, found.summary(), lambda: show_comparison(found, chosen), out)
+    for variant in found.variants:
+        of = "" if found.is_pair else f"{variant.name}: "
+        for name, pair in variant.comparisons.items():
+            if undefined := pair.difference.undefined:
                 warn(f"{of}{name} is undefined in {undefined} of {found.n} pairs")
-    for side, replications in runs:
-        for remark in replications.remarks:
+    for side, run in (("a", found.base), *((one.name, one.run) for one in found.variants)):
+        for remark in run.remarks:
             warn(f"{side}: {remark}")
     if found.status != "complete":
         warn(f"{found.status}{'; --resume goes on' if out else ''}")
