@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from valmatch.cli.console import detail, load_config, progress, show, warn
+from valmatch.cli.console import load_config, progress, show, warn
 from valmatch.cli.log_options import (
     Columns,
     LogSeparator,
@@ -29,16 +28,15 @@ from valmatch.cli.parameters import (
     Overrides,
     Quiet,
     Resume,
+    RunArguments,
     Scheduler,
     Seed,
     Verbose,
     Workers,
-    check_resume,
     first,
-    place,
+    listeners,
     warn_in_job_array,
     whole,
-    workers_here,
 )
 from valmatch.cli.response_options import Chosen, measure_levels, names_of
 from valmatch.errors import InputError
@@ -47,8 +45,6 @@ from valmatch.printable import shortened
 if TYPE_CHECKING:
     from valmatch.config.config import Config
     from valmatch.experiments.compare import Comparison
-
-__all__ = ["compare"]
 
 NEXT_KEY = re.compile(r",(?=[^,=\[\]{}\"']+=)")
 """The comma between two factors of a variant; one inside of a value is followed by no KEY=."""
@@ -108,10 +104,10 @@ def compare(
     without simulating anything, and two of `rate`, of one log, by how well they predicted the games
     that both have.
     """
-    from valmatch.experiments.compare import compare as run
-    from valmatch.experiments.plan import default_n
+    from valmatch.experiments.compare import compare_configs
+    from valmatch.experiments.plan import Plan, default_n
 
-    check_resume(resume, out)
+    how = RunArguments(workers, executor, scheduler, out, resume, max_time)
     warn_in_job_array("compare")
     others = b or []
     level = 0.95 if confidence is None else confidence
@@ -129,21 +125,10 @@ def compare(
         given = sides[0].replicate
         least = default_n(*sides)
         n = first(n, None if least == 1 else given.n, least)
-        executor, scheduler = place(executor, scheduler, given)
-        options: dict[str, Any] = {
-            "workers": workers_here(scheduler, workers, given.workers),
-            "executor": executor,
-            "scheduler": scheduler,
-            "confidence": level,
-            "max_seconds": math.inf if max_time is None else max_time,
-            "out": out,
-            "resume": resume,
-            "warn": warn,
-            "detail": detail,
-        }
-        seed = first(seed, given.seed, DEFAULT_SEED)
+        plan = Plan(n, first(seed, given.seed, DEFAULT_SEED), confidence=level)
+        options = how.options(given)
         with progress("replications", len(sides) * n) as advance:
-            found = run(sides[0], sides[1:], n, seed, progress=advance, **options)
+            found = compare_configs(sides, plan, options, listeners(advance))
     _report(found, chosen, json, out)
 
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from string import ascii_lowercase
-from typing import Any
+from typing import Any, Unpack
 
-from valmatch.config import arguments
-from valmatch.config.arguments import PathLike
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError, option
+from valmatch.execution.run_options import Listeners, RunKeywords, RunOptions, split
 from valmatch.experiments.plan import DEFAULT_SEED, Plan, default_n
 from valmatch.experiments.replications import Replications
 from valmatch.experiments.side_runs import (
@@ -277,16 +275,8 @@ def compare(
     n: int | None = None,
     seed: int = DEFAULT_SEED,
     *,
-    workers: int = 1,
-    executor: str | None = None,
-    scheduler: str | None = None,
     confidence: float = 0.95,
-    max_seconds: float = math.inf,
-    out: PathLike | None = None,
-    resume: bool = False,
-    progress: Callable[[int], None] = lambda done: None,
-    warn: Callable[[str], None] = lambda text: None,
-    detail: Callable[[str], None] = lambda text: None,
+    **keywords: Unpack[RunKeywords],
 ) -> Comparison:
     """Replicate systems under common random numbers and compare them with the first, in pairs.
 
@@ -296,14 +286,15 @@ def compare(
         The system that others are compared with.
     variants : Config or what `valmatch.load` takes, or list of them
         The other system, or 1 to 25 of them in a list; differences are variant - base.
-    n, seed, workers, executor, scheduler, max_seconds, resume, progress, warn, detail
-        As for `valmatch.replicate`; `n` replications of each, the time for all, an equal part of
-        it for each. n is 1 by default only if it is so for all.
+    n, seed
+        As for `valmatch.replicate`, of each; n is 1 by default only if it is so for all.
     confidence : float
         Probability, in (0, 1), with which the intervals of all variants hold together, response by
         response.
-    out : PathLike or None
-        Folder for ``differences.csv``, ``summary.json``, ``manifest.json`` and the runs in the
+    **keywords
+        workers, executor, scheduler, max_seconds, out, resume, progress, warn, detail, as for
+        `valmatch.replicate`: the time is that for all, an equal part of it for each; `out` is the
+        folder for ``differences.csv``, ``summary.json``, ``manifest.json`` and the runs in the
         folders ``a`` (the base), ``b``, ``c`` and so on.
 
     Returns
@@ -320,25 +311,22 @@ def compare(
         If a run fails; what is finished stays in the folder.
     """
     first, others = load(base), [load(variant) for variant in _several(variants)]
-    sides = _sides([first, *others])
-    plan = Plan(default_n(*sides.values()) if n is None else n, seed, confidence=confidence)
-    path = None if out is None else arguments.path("out", out)
-    ids = [config_id(config) for config in others]
-    with run_sides(
-        sides,
-        plan,
-        {"config_id_b": ids[0]} if len(ids) == 1 else {"variants": ids},
-        workers=workers,
-        executor=executor,
-        scheduler=scheduler,
-        max_seconds=arguments.seconds("max_seconds", max_seconds),
-        out=path,
-        resume=resume,
-        progress=progress,
-        warn=warn,
-        detail=detail,
-    ) as (runs, folder):
-        compared = replace(compare_runs(runs[0], runs[1:], confidence), folder=path)
+    options, listeners = split(keywords, RunKeywords)
+    least = default_n(first, *others)
+    plan = Plan(least if n is None else n, seed, confidence=confidence)
+    return compare_configs([first, *others], plan, options, listeners)
+
+
+def compare_configs(
+    configs: Sequence[Config], plan: Plan, options: RunOptions, listeners: Listeners
+) -> Comparison:
+    """Replicate configs and compare them with the first of them; see `compare`."""
+    sides = _sides(configs)
+    ids = [config_id(config) for config in configs[1:]]
+    identity = {"config_id_b": ids[0]} if len(ids) == 1 else {"variants": ids}
+    with run_sides(sides, plan, identity, options, listeners) as (runs, folder):
+        compared = compare_runs(runs[0], runs[1:], plan.confidence)
+        compared = replace(compared, folder=options.out)
         if folder:
             write_csv(folder.path / "differences.csv", compared.columns())
             with write_atomically(folder.path / "summary.json") as file:
