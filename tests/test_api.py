@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import valmatch
+from valmatch.execution.run_options import ReplicateKeywords, RunKeywords, ShardKeywords
 
 LOG = "game,winner,loser\n1,ann,bob\n2,ann,cy\n3,cy,bob\n"
 
@@ -57,6 +58,10 @@ def log(tmp_path: Path) -> Path:
             "max_seconds: -1.0 (allowed: a number of seconds >= 0)",
         ),
         (lambda: valmatch.replicate(SMALL, 3, out=""), "out: '' (allowed: a path)"),
+        (
+            lambda: valmatch.replicate(SMALL, 3, warn="loud"),  # type: ignore[arg-type]
+            "warn: 'loud' (allowed: a function)",
+        ),
         (lambda: valmatch.replicate(SMALL, 3, out=7), "out: 7 (allowed: a path)"),  # type: ignore[arg-type]
         (
             lambda: valmatch.replicate(SMALL, 3, shard="4/4"),
@@ -298,5 +303,27 @@ def test_every_public_function_documents_its_arguments() -> None:
     ):
         function = getattr(valmatch, name)
         documented = inspect.getdoc(function) or ""
-        for argument in inspect.signature(function).parameters:
+        for argument in (*inspect.signature(function).parameters, *keywords_of(function)):
             assert argument in documented, f"{name}: {argument}"
+
+
+def test_functions_take_the_keywords_that_they_document_and_no_others() -> None:
+    shared = {"workers", "executor", "scheduler", "max_seconds", "out", "resume", "progress"}
+    shared |= {"warn", "detail"}
+    assert keywords_of(valmatch.compare) == keywords_of(valmatch.pareto_front) == shared
+    assert keywords_of(valmatch.optimize) == shared | {"shard"}
+    assert keywords_of(valmatch.replicate) == shared | {"shard", "looked"}
+    calls: list[Callable[..., object]] = [valmatch.replicate, valmatch.optimize]
+    for call in calls:
+        with pytest.raises(TypeError, match="unexpected keyword argument 'worker'"):
+            call(SMALL, worker=2)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'shard'"):
+        valmatch.compare(SMALL, SMALL, 3, shard="0/2")  # type: ignore[call-arg]
+
+
+def keywords_of(function: Callable[..., object]) -> set[str]:
+    """Return the names of the keyword arguments that a function shares with others."""
+    kinds: list[type] = [RunKeywords, ShardKeywords, ReplicateKeywords]
+    names = {f"Unpack[{kind.__name__}]": set(kind.__annotations__) for kind in kinds}
+    annotation = function.__annotations__.get("keywords")
+    return names[annotation] if annotation else set()

@@ -116,7 +116,7 @@ def test_what_cannot_be_compared(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
     a = replicate("valorant", 4, seed=1)
     with pytest.raises(InputError, match="seeds 1 and 2"):
-        compare_runs(a, replicate("valorant", 4, seed=2))
+        compare_runs(a, [replicate("valorant", 4, seed=2)])
     folders = valmatch("compare", tmp_path, tmp_path, "--set", "team_diff=3")
     assert (folders.code, "without --set and --out" in folders.err) == (2, True)
     for command in (
@@ -127,8 +127,8 @@ def test_what_cannot_be_compared(tmp_path: Path) -> None:
         nowhere = valmatch(*command, "--resume")
         assert (nowhere.code, nowhere.err.startswith("--resume: needs --out")) == (2, True)
     halves = [replicate("valorant", 4, shard=Shard(k, 2)) for k in (0, 1)]
-    assert compare_runs(halves[0], halves[1]).n == 0
-    assert compare_runs(a, halves[1]).n == 2
+    assert compare_runs(halves[0], [halves[1]]).n == 0
+    assert compare_runs(a, [halves[1]]).n == 2
 
 
 def test_the_library_is_the_command() -> None:

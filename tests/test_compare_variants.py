@@ -76,7 +76,7 @@ def test_intervals_of_skewed_counts_hold_together() -> None:
 
 def test_few_replications_are_said_to_be_few() -> None:
     variants = [library.load("valorant", {"team_diff": one}) for one in (150, 300)]
-    few, enough = (library.compare_variants("valorant", variants, n).intervals for n in (39, 40))
+    few, enough = (library.compare("valorant", variants, n).intervals for n in (39, 40))
     assert "those of counts of rare events from about 40 replications on" in few
     assert "rare events" not in enough
 
@@ -135,7 +135,7 @@ def test_configs_folders_and_python_give_the_same(tmp_path: Path) -> None:
         one["differences"] for one in document["variants"].values()
     ]
     others: list[dict[str, float]] = [{"team_diff": 150}, {"team_diff": 300, "wait_thresh": 0.1}]
-    found = library.compare_variants(
+    found = library.compare(
         "valorant", [library.load("valorant", one) for one in others], 6, 4, workers=2
     )
     assert [one["differences"] for one in found.summary()["variants"].values()] == [
@@ -196,7 +196,7 @@ def test_a_log_has_no_intervals(tmp_path: Path) -> None:
         (["valorant-x", "--variant", TIGHT], "valorant-x: no such file"),
         (
             [x for k in range(26) for x in ("--variant", f"team_diff={k}")],
-            "--variant: 26 in all (allowed: from 2 to 25)",
+            "--variant: 26 in all (allowed: from 1 to 25)",
         ),
         (
             ["kg-fig1-top", "--variant", TIGHT],
@@ -213,8 +213,8 @@ def test_what_is_refused_of_variants(given: list[str], line: str, tmp_path: Path
 
 
 def test_what_python_refuses() -> None:
-    with pytest.raises(InputError, match=r"variants: 1 in all \(allowed: from 2 to 25\)"):
-        library.compare_variants("valorant", ["valorant-start"], 2)
+    with pytest.raises(InputError, match=r"variants: 0 in all \(allowed: from 1 to 25\)"):
+        library.compare("valorant", [], 2)
 
 
 def test_charts_of_one_to_six(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from valmatch.config.identity import config_id
 from valmatch.config.loading import load
 from valmatch.config.spans import span
 from valmatch.errors import InputError
+from valmatch.execution.run_options import Listeners
 from valmatch.experiments.design import Design, design_of, parse_levels
 from valmatch.experiments.plan import Plan
 from valmatch.experiments.sweep import run_design
@@ -169,7 +170,7 @@ def test_equal_points_are_simulated_once() -> None:
     made: list[int] = []
     design = Design(["team_diff"], [(400,), (100,), (400,)])
     configs = [load("valorant", (), design.levels(point)) for point in design.points]
-    found = run_design(config, design, configs, Plan(5), progress=made.append)
+    found = run_design(config, design, configs, Plan(5), listeners=Listeners(made.append))
     assert sum(made) == 10
     assert [one.values.shape for one in found.results] == [(5, 15)] * 3
     np.testing.assert_array_equal(found.results[0].values, found.results[2].values)

@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.known_rules import RULES, registered
-from valmatch.cli.tables import show_front, show_study
+from valmatch.cli.tables.optimization import show_front, show_study
 from valmatch.config.loading import load
 from valmatch.optimization.certification import Bench, certify_run
 from valmatch.optimization.controls import Controls, without_controls

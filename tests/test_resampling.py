@@ -215,7 +215,7 @@ def test_the_summary_says_how_intervals_are_made(log: Path, tmp_path: Path) -> N
     )
     compared = library.compare(config, tight, 3).summary()
     assert compared["a"]["sampling"] == compared["b"]["sampling"] == said
-    variants = library.compare_variants(config, [tight, tighter], 3).summary()
+    variants = library.compare(config, [tight, tighter], 3).summary()
     assert variants["variants"]["b"]["sampling"] == said
     assert gather([tmp_path / "run"]).replications.summary()["sampling"] == said
     for plain in ({"arrivals": str(log), **RULES}, {"horizon": 2}):

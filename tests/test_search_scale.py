@@ -15,7 +15,8 @@ import valmatch
 from tests.command import valmatch as command
 from tests.wide_model import ENTRY, gap, posed
 from valmatch import InputError
-from valmatch.cli.tables import _rounded, show_solvers
+from valmatch.cli.tables.layout import rounded
+from valmatch.cli.tables.optimization import show_solvers
 from valmatch.config.loading import load
 from valmatch.models.registry import OWN
 from valmatch.optimization.best_known import shipped_problems
@@ -199,7 +200,7 @@ def test_objectives_below_1_have_digits(capsys: pytest.CaptureFixture[str]) -> N
     ],
 )
 def test_means_have_digits(mean: float, half: float | None, shown: tuple[str, str]) -> None:
-    assert _rounded(mean, half) == shown
+    assert rounded(mean, half) == shown
 
 
 def test_a_scale_is_still_a_number_above_0() -> None:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from valmatch.config.loading import load
     from valmatch.errors import InputError, RunError
     from valmatch.experiments.compare import Comparison, compare
-    from valmatch.experiments.compare_variants import ComparedVariants, compare_variants
     from valmatch.experiments.replicate import replicate
     from valmatch.experiments.replications import Replications
     from valmatch.experiments.simulate import Simulation, simulate
@@ -63,7 +62,6 @@ _HOMES = {
     "config.loading": ("load",),
     "errors": ("InputError", "RunError"),
     "experiments.compare": ("Comparison", "compare"),
-    "experiments.compare_variants": ("ComparedVariants", "compare_variants"),
     "experiments.replicate": ("replicate",),
     "experiments.replications": ("Replications",),
     "experiments.simulate": ("Simulation", "simulate"),
@@ -100,7 +98,6 @@ __all__ = [
     "Adjusted",
     "Axes",
     "ComparedSystems",
-    "ComparedVariants",
     "Comparison",
     "Config",
     "Estimate",
@@ -135,7 +132,6 @@ __all__ = [
     "compare",
     "compare_ratings",
     "compare_systems",
-    "compare_variants",
     "load",
     "optimize",
     "pareto_front",

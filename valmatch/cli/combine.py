@@ -99,7 +99,7 @@ def _say_what_to_run_again(owed: Iterable[str]) -> None:
 
 def _combine_designs(out: Path, folders: list[Path], json: bool, **options: Any) -> None:  # noqa: ANN401
     """Merge the folders of a design."""
-    from valmatch.cli.tables import show_experiment_points
+    from valmatch.cli.tables.replications import show_experiment_points
     from valmatch.experiments.combine_designs import combine_designs
 
     found = combine_designs(out, folders, warn=warn, **options)
@@ -125,7 +125,7 @@ def _refuse_with_optimize(**given: object) -> None:
 
 def _combine_optimizations(out: Path, folders: list[Path], json: bool, check: bool) -> None:
     """Merge the folders of an optimisation."""
-    from valmatch.cli.tables import searched, show_frontier, show_study
+    from valmatch.cli.tables.optimization import searched, show_frontier, show_study
     from valmatch.optimization.combine import combine_optimizations
     from valmatch.optimization.frontier import Frontier
     from valmatch.optimization.problem_of_config import found_scales

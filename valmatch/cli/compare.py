@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from valmatch.cli.console import detail, load_config, progress, show, warn
+from valmatch.cli.console import load_config, progress, show, warn
 from valmatch.cli.log_options import (
     Columns,
     LogSeparator,
@@ -29,16 +28,15 @@ from valmatch.cli.parameters import (
     Overrides,
     Quiet,
     Resume,
+    RunArguments,
     Scheduler,
     Seed,
     Verbose,
     Workers,
-    check_resume,
     first,
-    place,
+    listeners,
     warn_in_job_array,
     whole,
-    workers_here,
 )
 from valmatch.cli.response_options import Chosen, measure_levels, names_of
 from valmatch.errors import InputError
@@ -47,9 +45,6 @@ from valmatch.printable import shortened
 if TYPE_CHECKING:
     from valmatch.config.config import Config
     from valmatch.experiments.compare import Comparison
-    from valmatch.experiments.compare_variants import ComparedVariants
-
-__all__ = ["compare"]
 
 NEXT_KEY = re.compile(r",(?=[^,=\[\]{}\"']+=)")
 """The comma between two factors of a variant; one inside of a value is followed by no KEY=."""
@@ -109,11 +104,10 @@ def compare(
     without simulating anything, and two of `rate`, of one log, by how well they predicted the games
     that both have.
     """
-    from valmatch.experiments.compare import compare as compare_two
-    from valmatch.experiments.compare_variants import compare_variants
-    from valmatch.experiments.plan import default_n
+    from valmatch.experiments.compare import compare_configs
+    from valmatch.experiments.plan import Plan, default_n
 
-    check_resume(resume, out)
+    how = RunArguments(workers, executor, scheduler, out, resume, max_time)
     warn_in_job_array("compare")
     others = b or []
     level = 0.95 if confidence is None else confidence
@@ -131,24 +125,10 @@ def compare(
         given = sides[0].replicate
         least = default_n(*sides)
         n = first(n, None if least == 1 else given.n, least)
-        executor, scheduler = place(executor, scheduler, given)
-        options: dict[str, Any] = {
-            "workers": workers_here(scheduler, workers, given.workers),
-            "executor": executor,
-            "scheduler": scheduler,
-            "confidence": level,
-            "max_seconds": math.inf if max_time is None else max_time,
-            "out": out,
-            "resume": resume,
-            "warn": warn,
-            "detail": detail,
-        }
-        seed = first(seed, given.seed, DEFAULT_SEED)
+        plan = Plan(n, first(seed, given.seed, DEFAULT_SEED), confidence=level)
+        options = how.options(given)
         with progress("replications", len(sides) * n) as advance:
-            if len(sides) == 2:
-                found = compare_two(sides[0], sides[1], n, seed, progress=advance, **options)
-            else:
-                found = compare_variants(sides[0], sides[1:], n, seed, progress=advance, **options)
+            found = compare_configs(sides, plan, options, listeners(advance))
     _report(found, chosen, json, out)
 
 
@@ -187,7 +167,7 @@ def _levels(variant: str) -> list[tuple[str, str]]:
 
 def _show_ratings(a: str, others: Sequence[str], confidence: float | None, json: bool) -> bool:
     """Compare two ratings, if the folders are such; return whether they are."""
-    from valmatch.cli.tables import show_systems
+    from valmatch.cli.tables.ratings import show_systems
     from valmatch.game_logs.rated_folders import compare_ratings, is_rating
 
     if not any(is_rating(Path(one)) for one in (a, *others)):
@@ -201,39 +181,27 @@ def _show_ratings(a: str, others: Sequence[str], confidence: float | None, json:
     return True
 
 
-def _of_folders(a: str, others: Sequence[str], level: float) -> Comparison | ComparedVariants:
+def _of_folders(a: str, others: Sequence[str], level: float) -> Comparison:
     """Compare runs as they are."""
     from valmatch.experiments.combine import read_replications
     from valmatch.experiments.compare import compare_runs
-    from valmatch.experiments.compare_variants import compare_variant_runs
 
-    base, *runs = (read_replications(Path(one), warn) for one in (a, *others))
-    if len(runs) == 1:
-        return compare_runs(base, runs[0], level)
-    return compare_variant_runs(base, runs, level)
+    base, *runs = (read_replications(Path(folder), warn) for folder in (a, *others))
+    return compare_runs(base, runs, level)
 
 
-def _report(
-    found: Comparison | ComparedVariants, chosen: Sequence[str], json: bool, out: Path | None
-) -> None:
+def _report(found: Comparison, chosen: Sequence[str], json: bool, out: Path | None) -> None:
     """Print what was found, say what has to be said of it, and end as the runs did."""
-    from valmatch.cli.tables import show_comparison, show_variants
-    from valmatch.experiments.compare import Comparison
+    from valmatch.cli.tables.comparison import show_comparison
 
-    if isinstance(found, Comparison):
-        show(json, found.summary(), lambda: show_comparison(found, chosen), out)
-        compared = [("", found.comparisons)]
-        runs = [("a", found.a), ("b", found.b)]
-    else:
-        show(json, found.summary(), lambda: show_variants(found, chosen), out)
-        compared = [(f"{one.name}: ", one.comparisons) for one in found.variants]
-        runs = [("a", found.base), *((one.name, one.run) for one in found.variants)]
-    for of, comparisons in compared:
-        for name, one in comparisons.items():
-            if undefined := one.difference.undefined:
+    show(json, found.summary(), lambda: show_comparison(found, chosen), out)
+    for variant in found.variants:
+        of = "" if found.is_pair else f"{variant.name}: "
+        for name, pair in variant.comparisons.items():
+            if undefined := pair.difference.undefined:
                 warn(f"{of}{name} is undefined in {undefined} of {found.n} pairs")
-    for side, replications in runs:
-        for remark in replications.remarks:
+    for side, run in (("a", found.base), *((one.name, one.run) for one in found.variants)):
+        for remark in run.remarks:
             warn(f"{side}: {remark}")
     if found.status != "complete":
         warn(f"{found.status}{'; --resume goes on' if out else ''}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import os
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from valmatch.cli.console import detail, info, load_config, progress, show, title_of, warn
+from valmatch.cli.console import info, load_config, progress, show, title_of, warn
 from valmatch.cli.log_options import (
     Columns,
     LogSeparator,
@@ -28,26 +28,23 @@ from valmatch.cli.parameters import (
     Overrides,
     Quiet,
     Resume,
+    RunArguments,
     Scheduler,
     Seed,
     Verbose,
     Workers,
-    check_resume,
     complete_solver,
     first,
+    listeners,
     name_options,
-    place,
     warn_in_job_array,
     whole,
-    workers_here,
 )
 from valmatch.errors import InputError, RunError
 from valmatch.printable import shortened
 
 if TYPE_CHECKING:
     from valmatch.execution.shards import Shard
-
-__all__ = ["optimize"]
 
 
 def optimize(
@@ -120,16 +117,15 @@ def optimize(
     some replications beyond the budget. Exit code 3: no point was certified as feasible, which a
     shard leaves to `combine`, or the time was up. `valmatch solvers` lists the solvers.
     """
-    from valmatch.cli.tables import searched, show_front, show_frontier, show_study
+    from valmatch.cli.tables.optimization import searched, show_front, show_frontier, show_study
     from valmatch.execution.shards import WHOLE
     from valmatch.optimization.frontier import parse_sweep, trace_frontier
-    from valmatch.optimization.optimize import DEFAULT_BUDGET
-    from valmatch.optimization.optimize import optimize as solve
-    from valmatch.optimization.pareto import pareto_front
+    from valmatch.optimization.optimize import DEFAULT_BUDGET, optimize_config
+    from valmatch.optimization.pareto import find_front
     from valmatch.optimization.problem_of_config import found_scales
     from valmatch.optimization.solvers.registry import AUTO, labelled
 
-    check_resume(resume, out)
+    how = RunArguments(workers, executor, scheduler, out, resume, max_time)
     log = log_levels(columns, separator, skip_bad_rows, max_bad_rows, sort_rows)
     settings = load_config(config, overrides, log)
     name_options(
@@ -145,18 +141,8 @@ def optimize(
     budget = first(budget, given.budget, DEFAULT_BUDGET)
     macroreps = first(macroreps, given.macroreps, 1)
     seed = first(seed, given.seed, DEFAULT_SEED)
-    executor, scheduler = place(executor, scheduler, given)
-    options: dict[str, Any] = {
-        "workers": workers_here(scheduler, workers, given.workers),
-        "executor": executor,
-        "scheduler": scheduler,
-        "confidence": float(first(confidence, given.confidence, 0.95)),
-        "out": out,
-        "resume": resume,
-        "max_seconds": math.inf if max_time is None else max_time,
-        "warn": warn,
-        "detail": detail,
-    }
+    options = how.options(given)
+    level = float(first(confidence, given.confidence, 0.95))
     header = f"{title_of(settings)}, seed {seed}, budget {budget:,}"
     header += f"\nsolver: {', '.join(map(labelled, names))}"
     scales = searched(found_scales(settings))
@@ -169,25 +155,30 @@ def optimize(
         warn_in_job_array("optimize")
         objectives = [] if pareto is None else [name.strip() for name in pareto.split(",")]
         with progress("replications", budget) as advance:
-            front = pareto_front(settings, objectives, budget, seed, progress=advance, **options)
+            front = find_front(
+                settings, objectives, budget, seed, level, options, listeners(advance)
+            )
         header = f"{title_of(settings)}, seed {seed}, budget {budget:,}{scales}"
         show(json, front.summary(), lambda: show_front(header, front), out)
         status, feasible = front.status, bool(front.points)
     elif sweep is not None:
         values = parse_sweep(settings, sweep)
         part, total = _part(shard, len(values.points), f"values of {values.name}")
+        options = replace(options, shard=part)
         with progress("replications", budget * total) as advance:
             frontier = trace_frontier(
-                settings, values, names[0], budget, seed, shard=part, progress=advance, **options
+                settings, values, names[0], budget, seed, level, options, listeners(advance)
             )
         show(json, frontier.summary(), lambda: show_frontier(header, frontier), out)
         status, feasible = frontier.status, any(frontier.feasible) or part != WHOLE
         failures = list(frontier.failures)
     else:
-        options |= {"macroreps": macroreps}
         part, total = _part(shard, macroreps, "runs of each solver")
+        options = replace(options, shard=part)
         with progress("replications", budget * total * len(names)) as advance:
-            study = solve(settings, names, budget, seed, shard=part, progress=advance, **options)
+            study = optimize_config(
+                settings, names, budget, seed, macroreps, level, options, listeners(advance)
+            )
         show(json, study.summary(), lambda: show_study(header, study), out)
         status = study.status
         feasible = bool(study.verdict and study.verdict.feasible) or part != WHOLE

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from valmatch.cli.console import set_quiet, set_verbose, warn
+from valmatch.cli.console import detail, set_quiet, set_verbose, warn
 from valmatch.config import arguments
 from valmatch.config.limits import LEVEL, RANGES
 from valmatch.config.numerals import real_number, whole_number
@@ -20,42 +22,11 @@ from valmatch.printable import shown
 if TYPE_CHECKING:
     from valmatch.config.config import Config
     from valmatch.config.sections import OptimizeOptions, ReplicateOptions
+    from valmatch.execution.run_options import Listeners, RunOptions
+    from valmatch.execution.shards import Shard
+    from valmatch.statistics.precision import Precision
 
 DEFAULT_SEED = 1
-
-__all__ = [
-    "DEFAULT_SEED",
-    "ColumnNames",
-    "Confidence",
-    "ConfigArgument",
-    "Executor",
-    "Json",
-    "MaxTime",
-    "Out",
-    "Overrides",
-    "Quiet",
-    "RawNames",
-    "Resume",
-    "Scheduler",
-    "Seed",
-    "Separator",
-    "SystemParameters",
-    "Verbose",
-    "Workers",
-    "check_resume",
-    "complete_model",
-    "complete_solver",
-    "complete_system",
-    "first",
-    "flag",
-    "level",
-    "name_options",
-    "path",
-    "place",
-    "warn_in_job_array",
-    "whole",
-    "workers_here",
-]
 
 
 def whole(argument: str) -> Callable[[str], int]:
@@ -135,15 +106,6 @@ def complete_system(text: str) -> list[str]:
     return [name for name in NAMES if name.startswith(text)]
 
 
-def place(
-    executor: str | None, scheduler: str | None, given: ReplicateOptions | OptimizeOptions
-) -> tuple[str | None, str | None]:
-    """Return executor and scheduler: what the command line says of either outranks the config."""
-    if scheduler is None and executor in (None, "dask"):
-        return executor or given.executor, given.scheduler
-    return executor, scheduler
-
-
 FLAGS = {
     "config": "CONFIG",
     "fixtures": "FIXTURES.csv",
@@ -215,20 +177,80 @@ def warn_in_job_array(command: str) -> None:
         )
 
 
-def check_resume(resume: bool, out: Path | None) -> None:
-    """Refuse to go on with nothing."""
-    if resume and out is None:
-        raise InputError("--resume: needs --out, the folder to go on with")
-
-
 def first(*values: int | float | None) -> int:
     """Return the first value that is given: the option, then the config, then the default."""
     return next(value for value in values if value is not None)  # type: ignore[return-value]
 
 
-def workers_here(scheduler: str | None, *values: int | None) -> int:
-    """Return the first number of workers that is given, with a remark if it is more than cores."""
-    workers = first(*values, 1)
+@dataclass(frozen=True)
+class RunArguments:
+    """What a command line says of how to work; what it leaves out, the config may say.
+
+    Attributes
+    ----------
+    workers, executor, scheduler, out, resume
+        As of `valmatch.execution.run_options.RunOptions`; None where not given.
+    max_time : float or None
+        Seconds after which to stop.
+
+    Raises
+    ------
+    InputError
+        If it is to go on with nothing.
+    """
+
+    workers: int | None
+    executor: str | None
+    scheduler: str | None
+    out: Path | None
+    resume: bool
+    max_time: float | None
+
+    def __post_init__(self) -> None:
+        if self.resume and self.out is None:
+            raise InputError("--resume: needs --out, the folder to go on with")
+
+    def options(
+        self, given: ReplicateOptions | OptimizeOptions, shard: Shard | None = None
+    ) -> RunOptions:
+        """Return the options of a run: those given here outrank those of a config.
+
+        Parameters
+        ----------
+        given : ReplicateOptions or OptimizeOptions
+            What the config says.
+        shard : Shard or None
+            The part of the work that the run does; None: all of it.
+        """
+        from valmatch.execution.run_options import RunOptions
+        from valmatch.execution.shards import WHOLE
+
+        executor, scheduler = self.executor, self.scheduler
+        if scheduler is None and executor in (None, "dask"):
+            executor, scheduler = executor or given.executor, given.scheduler
+        return RunOptions(
+            workers=_workers_here(scheduler, first(self.workers, given.workers, 1)),
+            executor=executor,
+            scheduler=scheduler,
+            shard=shard or WHOLE,
+            max_seconds=math.inf if self.max_time is None else self.max_time,
+            out=self.out,
+            resume=self.resume,
+        )
+
+
+def listeners(
+    progress: Callable[[int], None],
+    looked: Callable[[Sequence[Precision]], None] = lambda found: None,
+) -> Listeners:
+    """Return what a run calls so that the terminal shows it."""
+    from valmatch.execution.run_options import Listeners
+
+    return Listeners(progress, looked, warn, detail)
+
+
+def _workers_here(scheduler: str | None, workers: int) -> int:
+    """Return a number of workers, with a remark if it is more than cores."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     if cores and workers > cores and scheduler is None:
         warn(f"{workers} workers on {cores} core{'s' * (cores > 1)}: no faster than {cores}")

@@ -76,7 +76,7 @@ def predict(
     a time. Only a side in the column home plays at home, which elo may know to be of advantage,
     unless a column neutral says yes.
     """
-    from valmatch.cli.tables import show_predictions
+    from valmatch.cli.tables.ratings import show_predictions
     from valmatch.csv_dialect import parse_columns
     from valmatch.game_logs.parameters import parse_parameters
     from valmatch.game_logs.predicting import predict_games

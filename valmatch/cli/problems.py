@@ -14,7 +14,7 @@ def problems(json: Json = False) -> None:
     Noise is the standard deviation of the objective over replications at the best known point;
     effort is the number of replications that all searches for it took.
     """
-    from valmatch.cli.tables import show_problem_list
+    from valmatch.cli.tables.listings import show_problem_list
     from valmatch.optimization.best_known import listed
 
     found = listed()

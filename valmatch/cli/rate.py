@@ -138,7 +138,7 @@ def rate(
     the side in the column home, but where an optional column neutral says yes, --set
     draw_probability=0.3 predicts draws, and --tune home_advantage,draw_probability,K fits both.
     """
-    from valmatch.cli.tables import show_rating, show_systems
+    from valmatch.cli.tables.ratings import show_rating, show_systems
     from valmatch.csv_dialect import parse_columns
     from valmatch.game_logs.comparison import compare_systems
     from valmatch.game_logs.parameters import parse_parameters

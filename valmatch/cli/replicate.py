@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from valmatch.cli.console import detail, info, load_config, name_of, progress, show, title_of, warn
+from valmatch.cli.console import info, load_config, name_of, progress, show, title_of, warn
 from valmatch.cli.log_options import (
     Columns,
     LogSeparator,
@@ -30,33 +29,27 @@ from valmatch.cli.parameters import (
     Overrides,
     Quiet,
     Resume,
+    RunArguments,
     Scheduler,
     Seed,
     Verbose,
     Workers,
-    check_resume,
     first,
+    listeners,
     name_options,
-    place,
     whole,
-    workers_here,
 )
 from valmatch.cli.response_options import Chosen, measure_levels, names_of
 from valmatch.errors import RunError
 
 if TYPE_CHECKING:
     from valmatch.config.config import Config
+    from valmatch.execution.run_options import RunOptions
     from valmatch.experiments.design import Design
     from valmatch.experiments.plan import Plan
     from valmatch.experiments.replications import Replications
     from valmatch.experiments.sweep import DesignReplications
     from valmatch.statistics.precision import Precision
-
-
-__all__ = ["each", "replicate", "show_run"]
-
-PLANNED = ("shard", "confidence", "targets", "max_reps", "control_variates")
-"""Options that say which replications are made; the others say how."""
 
 
 def replicate(
@@ -136,10 +129,10 @@ def replicate(
     from valmatch.execution.shards import parse_shard, shard_of_job
     from valmatch.experiments.design import design_of
     from valmatch.experiments.plan import MAX_REPS, Plan, default_n
-    from valmatch.experiments.replicate import replicate as run
+    from valmatch.experiments.replicate import replicate_config
     from valmatch.statistics.precision import LEAST
 
-    check_resume(resume, out)
+    how = RunArguments(workers, executor, scheduler, out, resume, max_time)
     log = log_levels(columns, separator, skip_bad_rows, max_bad_rows, sort_rows)
     log = measure_levels(responses, config, overrides, log)
     settings = load_config(config, overrides, log)
@@ -161,27 +154,20 @@ def replicate(
     total = len(part.indices(n))
     if part.count > 1:
         info(f"shard {part}: {total:,} of {n:,} replications")
-    executor, scheduler = place(executor, scheduler, given)
-    options: dict[str, Any] = {
-        "workers": workers_here(scheduler, workers, given.workers),
-        "executor": executor,
-        "scheduler": scheduler,
-        "shard": part,
-        "confidence": float(first(confidence, given.confidence, 0.95)),
-        "targets": targets,
-        "max_reps": first(max_reps, given.max_reps, MAX_REPS),
-        "control_variates": control_variates or bool(given.control_variates),
-        "max_seconds": math.inf if max_time is None else max_time,
-        "out": out,
-        "resume": resume,
-        "warn": warn,
-        "detail": detail,
-    }
+    options = how.options(given, part)
+    plan = Plan(
+        n,
+        seed,
+        part,
+        float(first(confidence, given.confidence, 0.95)),
+        targets,
+        first(max_reps, given.max_reps, MAX_REPS),
+        control_variates or bool(given.control_variates),
+    )
     design = design_of(settings, sweep)
     if design is not None:
         levels = [design.levels(point) for point in design.points]
         configs = [load_config(config, overrides, [*log, *point]) for point in levels]
-        plan = Plan(n, seed, **{name: options.pop(name) for name in PLANNED})
         _replicate_design(settings, design, configs, plan, options, json, names_of(responses))
         return
     with progress("replications", None if targets else total) as advance:
@@ -189,7 +175,7 @@ def replicate(
         def looked(found: Sequence[Precision]) -> None:
             advance.note(", ".join(one.shown for one in found))
 
-        result = run(settings, n, seed, progress=advance, looked=looked, **options)
+        result = replicate_config(settings, plan, options, listeners(advance, looked))
     show_run(result, result.summary(), out, json, names_of(responses))
     _exit_unless_complete(result, total, out)
     expected, missed = len(settings.replicate.expect), result.missed_expectations()
@@ -207,7 +193,7 @@ def show_run(
     chosen: Sequence[str] = (),
 ) -> None:
     """Print the replications of a config, as `summary` where JSON is wanted, and their gaps."""
-    from valmatch.cli.tables import show_replications
+    from valmatch.cli.tables.replications import show_replications
 
     done = len(result.values)
     header = f"{title_of(result.config)}, seed {result.seed}, {done:,} replication"
@@ -238,31 +224,31 @@ def _replicate_design(
     design: Design,
     configs: list[Config],
     plan: Plan,
-    options: dict[str, Any],
+    options: RunOptions,
     json: bool,
     chosen: Sequence[str],
 ) -> None:
     """Run the replications of every point of a design and print them."""
-    from valmatch.cli.tables import show_experiment_points
+    from valmatch.cli.tables.replications import show_experiment_points
     from valmatch.config.identity import config_id
     from valmatch.experiments.sweep import run_design
 
     points = len(set(map(config_id, configs)))
     known = None if plan.targets else len(plan.indices) * points
     with progress("replications", known) as advance:
-        found = run_design(settings, design, configs, plan, progress=advance, **options)
+        found = run_design(settings, design, configs, plan, options, listeners(advance))
     header = f"{name_of(settings)}, seed {plan.seed}, {each(found)}"
     show(
         json,
         found.summary(),
         lambda: show_experiment_points(header, found, chosen),
-        options["out"],
+        options.out,
     )
     for point, one in zip(found.points, found.results, strict=True):
         for remark in one.remarks:
             warn(f"{', '.join(f'{name}={value}' for name, value in point.items())}: {remark}")
     if found.status != "complete":
-        further = "; --resume goes on" if options["out"] else ""
+        further = "; --resume goes on" if options.out else ""
         done = sum(one.complete for one in found.results)
         warn(f"{found.status} after {done} of {len(configs)} points{further}")
         raise typer.Exit(130 if found.status == "interrupted" else 3)

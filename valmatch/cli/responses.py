@@ -29,7 +29,7 @@ def responses(
     Those of a group are computed only where the factor `measure` names the group, or --responses
     one of them.
     """
-    from valmatch.cli.tables import show_listed
+    from valmatch.cli.tables.listings import show_listed
     from valmatch.response_list import list_responses
 
     listed = list_responses(model, overrides)

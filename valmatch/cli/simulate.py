@@ -70,7 +70,7 @@ def simulate(
     if settings.factors.brief() and not settings.files:
         interpret()
     # Imported now, because kernels are compiled, or left in plain Python, when they are imported.
-    from valmatch.cli.tables import show_responses
+    from valmatch.cli.tables.replications import show_responses
     from valmatch.experiments.simulate import simulate as run
 
     seed = first(seed, settings.replicate.seed, DEFAULT_SEED)

@@ -10,7 +10,7 @@ __all__ = ["solvers"]
 
 def solvers(json: Json = False) -> None:
     """List the solvers of `optimize`, those of installed packages too, with what they need."""
-    from valmatch.cli.tables import show_solver_list
+    from valmatch.cli.tables.listings import show_solver_list
     from valmatch.optimization.solvers.registry import listed
 
     found = listed()

@@ -1,17 +1,19 @@
-"""Paired comparison of two systems that met the same random numbers."""
+"""Paired comparison of variants with a base system that met the same random numbers."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
-from typing import Any
+from string import ascii_lowercase
+from typing import Any, Unpack
 
-from valmatch.config import arguments
-from valmatch.config.arguments import PathLike
+from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.config.loading import ConfigLike, load
+from valmatch.errors import InputError, option
+from valmatch.execution.run_options import Listeners, RunKeywords, RunOptions, split
 from valmatch.experiments.plan import DEFAULT_SEED, Plan, default_n
 from valmatch.experiments.replications import Replications
 from valmatch.experiments.side_runs import (
@@ -23,172 +25,308 @@ from valmatch.experiments.side_runs import (
     status_of,
 )
 from valmatch.model import Response
+from valmatch.printable import printable
 from valmatch.statistics.pairs import PairedDifference, paired
-from valmatch.statistics.sampling import no_difference_interval
+from valmatch.statistics.sampling import (
+    ENOUGH,
+    INDEPENDENT,
+    Sampling,
+    Widened,
+    no_difference_interval,
+)
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 
-__all__ = ["Comparison", "compare", "compare_runs"]
+BASE, *NAMES = list(ascii_lowercase)
+"""What the systems are called, and the folders of their runs."""
+
+MOST_VARIANTS = len(NAMES)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A system and its paired differences to the base.
+
+    Attributes
+    ----------
+    name : str
+        A letter, "b" for the first.
+    run : Replications
+        Its run.
+    changed : list of tuple
+        What differs: name, its value in the base, its value here.
+    comparisons : mapping of str to PairedDifference
+        By response; ``a`` is the base, ``b`` is this system.
+    """
+
+    name: str
+    run: Replications
+    changed: list[Change]
+    comparisons: Mapping[str, PairedDifference]
+
+    @property
+    def in_words(self) -> str:
+        """What differs, as one line."""
+        return "; ".join(printable(f"{name}={value}") for name, _, value in self.changed)
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Result):
-    """Two runs side by side.
+    """One or several systems, each against one base, in the same replications.
 
     Attributes
     ----------
-    a, b : Replications
-        The runs, of one seed.
+    base : Replications
+        The run that the others are compared with.
+    variants : sequence of Variant
+        The others, of the same seed.
     n : int
-        Number of replications that both have.
+        Number of replications that all have.
     confidence : float
-        Level of the intervals.
-    comparisons : mapping of str to PairedDifference
-        By response, of those that both have.
+        Probability with which all intervals of a response hold together.
     """
 
-    a: Replications
-    b: Replications
+    base: Replications
+    variants: Sequence[Variant]
     n: int
     confidence: float
-    comparisons: Mapping[str, PairedDifference]
     folder: Path | None = None
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether a single system is compared with the base."""
+        return len(self.variants) == 1
+
+    @property
+    def a(self) -> Replications:
+        """The base."""
+        return self.base
+
+    @property
+    def b(self) -> Replications:
+        """The run of the first variant."""
+        return self.variants[0].run
+
+    @property
+    def comparisons(self) -> Mapping[str, PairedDifference]:
+        """The differences of the first variant by response."""
+        return self.variants[0].comparisons
+
+    @property
+    def level(self) -> float:
+        """The level of each interval, by Bonferroni: errors of all variants add up."""
+        return _level(self.confidence, len(self.variants))
+
+    @property
+    def intervals(self) -> str:
+        """What the intervals of several variants say; "" where there are none."""
+        differences = [
+            pair.difference for variant in self.variants for pair in variant.comparisons.values()
+        ]
+        if self.is_pair or all(difference.ci_low is None for difference in differences):
+            return ""
+        few = ""
+        if self.n < ENOUGH and self.base.sampling == INDEPENDENT:
+            few = f"; those of counts of rare events from about {ENOUGH} replications on"
+        return (
+            f"the {len(self.variants)} intervals of a response hold together at"
+            f" {self.confidence:.4g} (Bonferroni, each at {self.level:.4g}){few}"
+        )
+
+    @property
+    def no_interval(self) -> str:
+        """Why differences of some variant have no interval; "" if all have one."""
+        for variant in self.variants:
+            samplings = {
+                BASE.upper(): self.base.sampling,
+                variant.name.upper(): variant.run.sampling,
+            }
+            if reason := no_difference_interval(samplings, self.n):
+                return reason
+        return ""
 
     @property
     def title(self) -> str:
         """What was compared, in one line."""
-        ids = f"{config_id(self.a.config)} and {config_id(self.b.config)}"
-        return (
-            f"{self.a.config.model}, configs {ids}, seed {self.a.seed}, {self.n:,} common"
-            f" replications, b - a with {self.confidence:.0%} intervals"
-        )
+        model, base = self.base.config.model, config_id(self.base.config)
+        ids = ", ".join(config_id(variant.run.config) for variant in self.variants)
+        made = f"seed {self.base.seed}, {self.n:,} common replications"
+        if self.is_pair:
+            of = f"{model}, configs {base} and {ids}, {made}"
+            return f"{of}, b - a with {self.confidence:.0%} intervals"
+        said = f"; {self.intervals}" if self.intervals else ""
+        return f"{model}, configs {ids} against {base}, {made}{said}"
 
     @property
     def status(self) -> str:
         """The status "complete", or why it is not."""
-        return status_of([self.a, self.b])
-
-    @property
-    def changed(self) -> list[Change]:
-        """What differs between the configs: name, its value in a, its value in b."""
-        return changed(self.a.config, self.b.config)
+        return status_of([self.base, *(variant.run for variant in self.variants)])
 
     @property
     def responses(self) -> list[Response]:
         """The responses that are compared."""
-        return [one for one in self.a.responses if one.name in self.comparisons]
-
-    @property
-    def no_interval(self) -> str:
-        """Why differences have no interval; "" if they have one."""
-        return no_difference_interval({"A": self.a.sampling, "B": self.b.sampling}, self.n)
+        return [response for response in self.base.responses if response.name in self.comparisons]
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""
+        return self._summary_of_pair() if self.is_pair else self._summary_of_several()
+
+    def _summary_of_pair(self) -> dict[str, Any]:
         reason = {"no_interval": self.no_interval} if self.no_interval else {}
+        (variant,) = self.variants
         return {
-            "model": self.a.config.model,
-            "a": said_of_side(self.a),
-            "b": said_of_side(self.b),
-            "changed": {name: {"a": here, "b": there} for name, here, there in self.changed},
-            "seed": self.a.seed,
+            "model": self.base.config.model,
+            BASE: said_of_side(self.base),
+            **self._said_of(variant),
+            "seed": self.base.seed,
             "confidence": self.confidence,
             "replications": self.n,
             **reason,
-            "differences": {
-                name: {
-                    **one.difference.as_dict(),
-                    "mean_a": one.a.mean,
-                    "mean_b": one.b.mean,
-                    "variance_ratio": one.variance_ratio,
+            "differences": self._differences(variant),
+        }
+
+    def _summary_of_several(self) -> dict[str, Any]:
+        reason = {"no_interval": self.no_interval} if self.no_interval else {}
+        return {
+            "model": self.base.config.model,
+            BASE: said_of_side(self.base),
+            "seed": self.base.seed,
+            "replications": self.n,
+            **reason,
+            "confidence": self.confidence,
+            "simultaneous": {
+                "method": "bonferroni",
+                "over": "the variants, response by response",
+                "intervals": len(self.variants),
+                "confidence_each": self.level,
+            },
+            "variants": {
+                variant.name: {
+                    **said_of_side(variant.run),
+                    "changed": _changes_of(variant),
+                    "differences": self._differences(variant),
                 }
-                for name, one in self.comparisons.items()
+                for variant in self.variants
             },
         }
 
-    def table(self) -> dict[str, list[Any]]:
-        """Return both means and the difference of each response."""
-        rows = self.comparisons.values()
+    def _said_of(self, variant: Variant) -> dict[str, Any]:
+        return {variant.name: said_of_side(variant.run), "changed": _changes_of(variant)}
+
+    def _differences(self, variant: Variant) -> dict[str, dict[str, Any]]:
+        """Return the differences of a variant as files hold them, by response."""
+        base, other = ("mean_a", "mean_b") if self.is_pair else ("mean_base", "mean_variant")
         return {
-            "response": list(self.comparisons),
-            "a": [one.a.mean for one in rows],
-            "b": [one.b.mean for one in rows],
-            "b - a": [one.difference.mean for one in rows],
-            "ci_low": [one.difference.ci_low for one in rows],
-            "ci_high": [one.difference.ci_high for one in rows],
-            "n": [one.difference.n for one in rows],
-            "unit": [one.unit for one in self.responses],
+            response: {
+                **pair.difference.as_dict(),
+                base: pair.a.mean,
+                other: pair.b.mean,
+                "variance_ratio": pair.variance_ratio,
+            }
+            for response, pair in variant.comparisons.items()
         }
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return the columns of ``differences.csv``: a row for each response."""
-        rows = [{"response": name, **one} for name, one in self.summary()["differences"].items()]
-        return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+        """Return the columns of ``differences.csv``: a row for each variant and response."""
+        rows = [
+            {"variant": variant.name, "changed": variant.in_words, "response": response, **facts}
+            for variant in self.variants
+            for response, facts in self._differences(variant).items()
+        ]
+        columns = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+        if self.is_pair:
+            return {name: columns[name] for name in columns if name not in ("variant", "changed")}
+        return {**columns, "simultaneous_confidence": [self.confidence] * len(rows)}
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return the mean of the base and the difference of each variant, for each response."""
+        units = {response.name: response.unit for response in self.responses}
+        difference = f"b - {BASE}" if self.is_pair else f"- {BASE}"
+        rows = [
+            {
+                **({} if self.is_pair else {"variant": variant.name}),
+                "response": response,
+                BASE: pair.a.mean,
+                **({variant.name: pair.b.mean} if self.is_pair else {}),
+                difference: pair.difference.mean,
+                "ci_low": pair.difference.ci_low,
+                "ci_high": pair.difference.ci_high,
+                "n": pair.difference.n,
+                "unit": units[response],
+            }
+            for variant in self.variants
+            for response, pair in variant.comparisons.items()
+        ]
+        return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def _changes_of(variant: Variant) -> dict[str, dict[str, object]]:
+    return {name: {BASE: here, variant.name: there} for name, here, there in variant.changed}
+
+
+def _level(confidence: float, variants: int) -> float:
+    """Return the level at which so many intervals hold together with some confidence."""
+    return confidence if variants == 1 else 1.0 - (1.0 - confidence) / variants
 
 
 def compare(
-    a: ConfigLike,
-    b: ConfigLike,
+    base: ConfigLike,
+    variants: ConfigLike | Sequence[ConfigLike],
     n: int | None = None,
     seed: int = DEFAULT_SEED,
     *,
-    workers: int = 1,
-    executor: str | None = None,
-    scheduler: str | None = None,
     confidence: float = 0.95,
-    max_seconds: float = math.inf,
-    out: PathLike | None = None,
-    resume: bool = False,
-    progress: Callable[[int], None] = lambda done: None,
-    warn: Callable[[str], None] = lambda text: None,
-    detail: Callable[[str], None] = lambda text: None,
+    **keywords: Unpack[RunKeywords],
 ) -> Comparison:
-    """Replicate two configs under common random numbers and compare them pair by pair.
+    """Replicate systems under common random numbers and compare them with the first, in pairs.
 
     Parameters
     ----------
-    a, b : Config or what `valmatch.load` takes
-        The systems; differences are b - a.
-    n, seed, workers, executor, scheduler, max_seconds, resume, progress, warn, detail
-        As for `valmatch.replicate`; `n` replications of each,
-        the time for both, half of it for A. n is 1 by default only if it is so for both.
+    base : Config or what `valmatch.load` takes
+        The system that others are compared with.
+    variants : Config or what `valmatch.load` takes, or list of them
+        The other system, or 1 to 25 of them in a list; differences are variant - base.
+    n, seed
+        As for `valmatch.replicate`, of each; n is 1 by default only if it is so for all.
     confidence : float
-        Level of the intervals, in (0, 1).
-    out : PathLike or None
-        Folder for ``differences.csv``, ``summary.json``, ``manifest.json`` and
-        the runs in the folders ``a`` and ``b``.
+        Probability, in (0, 1), with which the intervals of all variants hold together, response by
+        response.
+    **keywords
+        workers, executor, scheduler, max_seconds, out, resume, progress, warn, detail, as for
+        `valmatch.replicate`: the time is that for all, an equal part of it for each; `out` is the
+        folder for ``differences.csv``, ``summary.json``, ``manifest.json`` and the runs in the
+        folders ``a`` (the base), ``b``, ``c`` and so on.
 
     Returns
     -------
     Comparison
-        The paired difference of each response.
+        The paired differences of each variant.
 
     Raises
     ------
     InputError
-        If an argument, the input of a model or a folder cannot be used, or nothing can be
-        compared.
+        If an argument, the input of a model or a folder cannot be used, two of several variants
+        are the same, or nothing can be compared.
     RunError
         If a run fails; what is finished stays in the folder.
     """
-    first, second = load(a), load(b)
-    plan = Plan(default_n(first, second) if n is None else n, seed, confidence=confidence)
-    path = None if out is None else arguments.path("out", out)
-    with run_sides(
-        {"a": first, "b": second},
-        plan,
-        {"config_id_b": config_id(second)},
-        workers=workers,
-        executor=executor,
-        scheduler=scheduler,
-        max_seconds=arguments.seconds("max_seconds", max_seconds),
-        out=path,
-        resume=resume,
-        progress=progress,
-        warn=warn,
-        detail=detail,
-    ) as (runs, folder):
-        compared = replace(compare_runs(runs[0], runs[1], confidence), folder=path)
+    first, others = load(base), [load(variant) for variant in _several(variants)]
+    options, listeners = split(keywords, RunKeywords)
+    least = default_n(first, *others)
+    plan = Plan(least if n is None else n, seed, confidence=confidence)
+    return compare_configs([first, *others], plan, options, listeners)
+
+
+def compare_configs(
+    configs: Sequence[Config], plan: Plan, options: RunOptions, listeners: Listeners
+) -> Comparison:
+    """Replicate configs and compare them with the first of them; see `compare`."""
+    sides = _sides(configs)
+    ids = [config_id(config) for config in configs[1:]]
+    identity = {"config_id_b": ids[0]} if len(ids) == 1 else {"variants": ids}
+    with run_sides(sides, plan, identity, options, listeners) as (runs, folder):
+        compared = compare_runs(runs[0], runs[1:], plan.confidence)
+        compared = replace(compared, folder=options.out)
         if folder:
             write_csv(folder.path / "differences.csv", compared.columns())
             with write_atomically(folder.path / "summary.json") as file:
@@ -197,17 +335,56 @@ def compare(
     return compared
 
 
-def compare_runs(a: Replications, b: Replications, confidence: float = 0.95) -> Comparison:
-    """Compare two runs of one seed in the replications that both have.
+def _several(variants: ConfigLike | Sequence[ConfigLike]) -> Sequence[ConfigLike]:
+    """Return one or several configs as several."""
+    return variants if isinstance(variants, list | tuple) else [variants]  # type: ignore[list-item]
+
+
+def _sides(configs: Sequence[Config]) -> dict[str, Config]:
+    """Return the configs by letter; refuse too few, too many, and the same twice of several."""
+    if not 2 <= len(configs) <= 1 + MOST_VARIANTS:
+        raise InputError(
+            f"{option('variants')}: {len(configs) - 1} in all (allowed: from 1 to {MOST_VARIANTS})"
+        )
+    sides = dict(zip((BASE, *NAMES), configs, strict=False))
+    for (name, config), (other, same) in combinations(sides.items(), 2):
+        if len(sides) > 2 and config_id(config) == config_id(same):
+            raise InputError(
+                f"{name.upper()} and {other.upper()} are the same, config {config_id(config)}:"
+                " leave one of them out"
+            )
+    return sides
+
+
+def compare_runs(
+    base: Replications, others: Sequence[Replications], confidence: float = 0.95
+) -> Comparison:
+    """Compare runs of one seed with one of them, in the replications that all have.
+
+    The intervals of a single difference are those of its sampling; those of several, which hold
+    together, are of higher levels and regard skewness.
 
     Raises
     ------
     InputError
-        If the seeds differ, or the runs have no response in common.
+        If the seeds differ, two of several runs are of one config, or they have no response in
+        common.
     """
-    names, shared, values = common_values([a, b])
-    found = paired(values[0], values[1], confidence, (a.sampling, b.sampling), shared)
-    limits = {one.name: one.limits for one in a.responses}
-    rows = zip(names, found, strict=True)
-    compared = {name: one.within(limits[name]) for name, one in rows}
-    return Comparison(a, b, len(shared), confidence, compared)
+    _sides([base.config, *(run.config for run in others)])
+    names, shared, (first, *rest) = common_values([base, *others])
+    level = _level(confidence, len(others))
+    limits = {response.name: response.limits for response in base.responses}
+    variants = []
+    for letter, run, values in zip(NAMES, others, rest, strict=False):
+        samplings = base.sampling, run.sampling
+        if len(others) > 1:
+            samplings = _widened(base.sampling), _widened(run.sampling)
+        found = zip(names, paired(first, values, level, samplings, shared), strict=True)
+        comparisons = {name: pair.within(limits[name]) for name, pair in found}
+        variants.append(Variant(letter, run, changed(base.config, run.config), comparisons))
+    return Comparison(base, variants, len(shared), confidence)
+
+
+def _widened(sampling: Sampling) -> Sampling:
+    """Return how intervals are made: of independent replications with regard to skewness."""
+    return Widened() if sampling == INDEPENDENT else sampling

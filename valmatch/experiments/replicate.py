@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.config import arguments
-from valmatch.config.arguments import PathLike
 from valmatch.config.config import Config
 from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError, option
 from valmatch.execution.chunks import Chunks, replicating
-from valmatch.execution.executors import open_pool
 from valmatch.execution.interruption import Stop, stop_on_signal
-from valmatch.execution.shards import WHOLE, Shard, parse_shard
+from valmatch.execution.run_options import Listeners, ReplicateKeywords, RunOptions, split
+from valmatch.execution.shards import WHOLE
 from valmatch.execution.worker_pool import WorkerPool
 from valmatch.experiments.plan import DEFAULT_SEED, MAX_REPS, Plan, default_n
 from valmatch.experiments.replications import Replications
 from valmatch.model import Batch, Response
 from valmatch.nearest import hint
-from valmatch.simulator import build, releases_gil
+from valmatch.simulator import build
 from valmatch.statistics.precision import Precision, Target, parse_target
 from valmatch.statistics.sampling import OneHistory
 from valmatch.storage.curve_file import write_curves
@@ -33,10 +31,7 @@ from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.run_folder import RunFolder
 from valmatch.storage.store import Store
 
-__all__ = ["check_kept", "claim", "replicate", "run_plan", "write_results"]
-
 Floats = NDArray[np.float64]
-Warn = Callable[[str], None]
 
 
 def replicate(
@@ -44,21 +39,11 @@ def replicate(
     n: int | None = None,
     seed: int = DEFAULT_SEED,
     *,
-    workers: int = 1,
-    executor: str | None = None,
-    scheduler: str | None = None,
-    shard: Shard | str = WHOLE,
     confidence: float = 0.95,
     targets: str | Sequence[str] = (),
     max_reps: int = MAX_REPS,
     control_variates: bool = False,
-    max_seconds: float = math.inf,
-    out: PathLike | None = None,
-    resume: bool = False,
-    progress: Callable[[int], None] = lambda done: None,
-    looked: Callable[[Sequence[Precision]], None] = lambda precision: None,
-    warn: Warn = lambda text: None,
-    detail: Callable[[str], None] = lambda text: None,
+    **keywords: Unpack[ReplicateKeywords],
 ) -> Replications:
     """Run replications 0..n-1 of a config, or a shard of them.
 
@@ -75,16 +60,6 @@ def replicate(
         where every replication is the same, such as on a queue log, else 1000.
     seed : int
         Seed of all random numbers, >= 0.
-    workers : int
-        Workers, >= 1; without effect where a Dask scheduler is given.
-    executor : str or None
-        ``local``: threads of this process where the model's compiled code lets them work at once,
-        else processes of this machine; ``processes``: such processes in any case; ``dask``: the
-        workers of a Dask scheduler. None is ``dask`` where a scheduler is given, else ``local``.
-    scheduler : str or None
-        Address of that scheduler; ``dask`` without one starts one in this process.
-    shard : Shard or str
-        The replications to make, ``"I/K"``: every K-th one from I on.
     confidence : float
         Level of the intervals, in (0, 1).
     targets : str or sequence of str
@@ -96,21 +71,35 @@ def replicate(
     control_variates : bool
         Whether to adjust the means by control variates, the sums over the players of a
         replication whose expectations are known.
-    max_seconds : float
-        Time after which to stop.
-    out : PathLike or None
-        Folder for ``replications.csv``, ``summary.json``, ``summary.csv``, ``manifest.json`` and
-        the further files of the model.
-    resume : bool
-        Go on from what an earlier run left in `out`.
-    progress : callable
-        Called with the number of further replications done.
-    looked : callable
-        Called with what is known of the targets whenever it is looked at.
-    warn : callable
-        Called with each remark on the input.
-    detail : callable
-        Called with the number of workers, and again when that changes.
+    **keywords
+        How to work and whom to tell:
+
+        workers : int
+            Workers, >= 1; without effect where a Dask scheduler is given.
+        executor : str or None
+            ``local``: threads of this process where the model's compiled code lets them work at
+            once, else processes of this machine; ``processes``: such processes in any case;
+            ``dask``: the workers of a Dask scheduler. None is ``dask`` where a scheduler is given,
+            else ``local``.
+        scheduler : str or None
+            Address of that scheduler; ``dask`` without one starts one in this process.
+        shard : Shard or str
+            The replications to make, ``"I/K"``: every K-th one from I on.
+        max_seconds : float
+            Time after which to stop.
+        out : PathLike or None
+            Folder for ``replications.csv``, ``summary.json``, ``summary.csv``, ``manifest.json``
+            and the further files of the model.
+        resume : bool
+            Go on from what an earlier run left in `out`.
+        progress : callable
+            Called with the number of further replications done.
+        looked : callable
+            Called with what is known of the targets whenever it is looked at.
+        warn : callable
+            Called with each remark on the input.
+        detail : callable
+            Called with the number of workers, and again when that changes.
 
     Returns
     -------
@@ -125,31 +114,32 @@ def replicate(
         If the run fails; what is finished stays in the folder.
     """
     config = load(config)
-    part = parse_shard(shard) if isinstance(shard, str) else shard
+    options, listeners = split(keywords, ReplicateKeywords)
     plan = Plan(
         default_n(config) if n is None else n,
         seed,
-        part,
+        options.shard,
         confidence,
         targets,
         max_reps,
         control_variates,
     )
+    return replicate_config(config, plan, options, listeners)
+
+
+def replicate_config(
+    config: Config, plan: Plan, options: RunOptions, listeners: Listeners
+) -> Replications:
+    """Make planned replications with workers of their own; see `replicate`."""
     with ExitStack() as stack:
-        limit = arguments.seconds("max_seconds", max_seconds)
-        threads = releases_gil(config)
-        opened = open_pool(executor, workers, scheduler, warn, detail, threads=threads)
-        pool = stack.enter_context(opened)
+        pool = stack.enter_context(options.open_pool(listeners, config))
         return run_plan(
             config,
             plan,
             pool,
-            lambda: stack.enter_context(stop_on_signal(limit)),
-            out=None if out is None else arguments.path("out", out),
-            resume=resume,
-            progress=progress,
-            looked=looked,
-            warn=warn,
+            lambda: stack.enter_context(stop_on_signal(options.max_seconds)),
+            options,
+            listeners,
         )
 
 
@@ -158,12 +148,8 @@ def run_plan(
     plan: Plan,
     pool: WorkerPool,
     begin: Callable[[], Stop],
-    *,
-    out: Path | None = None,
-    resume: bool = False,
-    progress: Callable[[int], None] = lambda done: None,
-    looked: Callable[[Sequence[Precision]], None] = lambda precision: None,
-    warn: Warn = lambda text: None,
+    options: RunOptions,
+    listeners: Listeners,
 ) -> Replications:
     """Make planned replications, alone or as a part of something larger.
 
@@ -174,12 +160,15 @@ def run_plan(
     plan : Plan
         Which replications.
     pool : WorkerPool
-        Who works.
+        The workers.
     begin : callable
         Called when everything is ready to start; returns what says whether to stop.
-    out, resume, progress, looked, warn
-        As for `replicate`.
+    options : RunOptions
+        Where files go, and whether to go on from those that are there.
+    listeners : Listeners
+        What is called with progress and remarks.
     """
+    out, resume, warn = options.out, options.resume, listeners.warn
     model = build(config, warn=warn)
     _check_expected_names(config, model.responses)
     fixed = OneHistory.fixed if config.one_history else model.sampling.fixed
@@ -209,13 +198,11 @@ def run_plan(
             )
         )
         stop = begin()
-        progress(store.done)
+        listeners.progress(store.done)
         goals = list(plan.goals())
         try:
             chunks = Chunks(pool, replicating(config, plan.seed, plan.control_variates))
-            precision = _advance(
-                store, chunks, goals, wanted, plan.confidence, stop, progress, looked
-            )
+            precision = _advance(store, chunks, goals, wanted, plan.confidence, stop, listeners)
         finally:
             if folder:
                 folder.note(replications=store.done)
@@ -271,8 +258,7 @@ def _advance(
     wanted: Sequence[Target],
     confidence: float,
     stop: Stop,
-    progress: Callable[[int], None],
-    looked: Callable[[Sequence[Precision]], None],
+    listeners: Listeners,
 ) -> list[Precision]:
     """Simulate up to the goal at which all targets are reached; return how precise means are."""
     precision: list[Precision] = []
@@ -280,10 +266,10 @@ def _advance(
         # What an earlier run went past was not enough for it.
         if goal < store.done:
             continue
-        _simulate(store, chunks, goal, stop, progress)
+        _simulate(store, chunks, goal, stop, listeners.progress)
         values = store.values[: store.done]
         precision = [one.assess(values[:, one.column], confidence) for one in wanted]
-        looked(precision)
+        listeners.looked(precision)
         if stop.reason or (wanted and all(one.reached for one in precision)):
             break
     return precision

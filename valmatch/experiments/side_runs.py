@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,16 +13,14 @@ from numpy.typing import NDArray
 from valmatch.config.config import Config
 from valmatch.config.identity import changes, config_id, resolved
 from valmatch.errors import InputError
-from valmatch.execution.executors import open_pool
 from valmatch.execution.interruption import Stop, stop_on_signal
+from valmatch.execution.run_options import Listeners, RunOptions
 from valmatch.experiments.plan import Plan
 from valmatch.experiments.replicate import check_kept, claim, run_plan
 from valmatch.experiments.replications import Replications
 from valmatch.model import Response
-from valmatch.simulator import build, releases_gil
+from valmatch.simulator import build
 from valmatch.storage.run_folder import RunFolder, files_of
-
-__all__ = ["Change", "changed", "common_values", "run_sides", "said_of_side", "status_of"]
 
 Floats = NDArray[np.float64]
 
@@ -35,16 +33,8 @@ def run_sides(
     sides: Mapping[str, Config],
     plan: Plan,
     identity: Mapping[str, object],
-    *,
-    workers: int,
-    executor: str | None,
-    scheduler: str | None,
-    max_seconds: float,
-    out: Path | None,
-    resume: bool,
-    progress: Callable[[int], None],
-    warn: Callable[[str], None],
-    detail: Callable[[str], None],
+    options: RunOptions,
+    listeners: Listeners,
 ) -> Iterator[tuple[list[Replications], RunFolder | None]]:
     """Make the same replications of several configs; yield the runs and the folder around them.
 
@@ -57,20 +47,20 @@ def run_sides(
         The replications of each.
     identity : mapping
         What else distinguishes this comparison from others.
-    workers, executor, scheduler, max_seconds, out, resume, progress, warn, detail
-        As for `valmatch.compare`.
+    options : RunOptions
+        How to work, for how long, and where files go.
+    listeners : Listeners
+        What is called with progress and remarks.
 
     Raises
     ------
     InputError
         If the configs have no response in common, or something given cannot be used.
     """
-    configs = list(sides.values())
+    configs, out, resume = list(sides.values()), options.out, options.resume
     _common([(config, build(config).responses) for config in configs])
     with ExitStack() as stack:
-        threads = releases_gil(*configs)
-        opened = open_pool(executor, workers, scheduler, warn, detail, threads=threads)
-        pool = stack.enter_context(opened)
+        pool = stack.enter_context(options.open_pool(listeners, *configs))
         folder = None
         if out:
             identity = {**identity, "seed": plan.seed}
@@ -79,9 +69,9 @@ def run_sides(
             for name, config in sides.items():
                 claim(out / name, config, plan, resume, read=read)
             folder = stack.enter_context(claimed)
-        stop = stack.enter_context(stop_on_signal(max_seconds))
+        stop = stack.enter_context(stop_on_signal(options.max_seconds))
         # Where the time is short, an equal part of it for each leaves replications to compare.
-        parts = [max_seconds * k / len(sides) for k in range(1, len(sides))]
+        parts = [options.max_seconds * k / len(sides) for k in range(1, len(sides))]
         stops = [*(Stop(part, stop) for part in parts), stop]
         if out and resume:
             for name, config in sides.items():
@@ -92,10 +82,8 @@ def run_sides(
                 plan,
                 pool,
                 lambda until=until: until,  # type: ignore[misc]
-                out=out / name if out else None,
-                resume=resume,
-                progress=progress,
-                warn=warn,
+                replace(options, out=out / name if out else None),
+                listeners,
             )
             for (name, config), until in zip(sides.items(), stops, strict=True)
         ]

@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
-from valmatch.execution.executors import open_pool
 from valmatch.execution.interruption import stop_on_signal
+from valmatch.execution.run_options import (
+    DEFAULT_OPTIONS,
+    NO_LISTENERS,
+    Listeners,
+    RunOptions,
+)
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.experiments.design import Design
 from valmatch.experiments.plan import Plan
 from valmatch.experiments.replicate import check_kept, run_plan
 from valmatch.experiments.replicate import claim as claim_point
 from valmatch.experiments.replications import STATISTICS, Replications
-from valmatch.simulator import releases_gil
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
-
-__all__ = ["POINTS", "DesignReplications", "run_design", "write_experiment"]
 
 POINTS = "points"
 """Folder of the folders of the points, each named by its config id."""
@@ -105,16 +106,8 @@ def run_design(
     design: Design,
     configs: Sequence[Config],
     plan: Plan,
-    *,
-    workers: int = 1,
-    executor: str | None = None,
-    scheduler: str | None = None,
-    max_seconds: float = math.inf,
-    out: Path | None = None,
-    resume: bool = False,
-    progress: Callable[[int], None] = lambda done: None,
-    warn: Callable[[str], None] = lambda text: None,
-    detail: Callable[[str], None] = lambda text: None,
+    options: RunOptions = DEFAULT_OPTIONS,
+    listeners: Listeners = NO_LISTENERS,
 ) -> DesignReplications:
     """Run the replications of every point of a design, one point after the other.
 
@@ -130,11 +123,11 @@ def run_design(
         The config of each point.
     plan : Plan
         Which replications; all points meet the same random numbers.
-    workers, executor, scheduler, max_seconds, resume, progress, warn, detail
-        As for `valmatch.replicate`.
-    out : Path or None
-        Folder for ``design.csv``, ``summary.json``, ``manifest.json`` and the folders of the
-        points under ``points/``.
+    options : RunOptions
+        How to work; its folder is that for ``design.csv``, ``summary.json``, ``manifest.json``
+        and the folders of the points under ``points/``.
+    listeners : Listeners
+        What is called with progress and remarks.
 
     Raises
     ------
@@ -144,10 +137,9 @@ def run_design(
         If the run fails; what is finished stays in the folder.
     """
     results: dict[str, Replications] = {}
+    out, resume = options.out, options.resume
     with ExitStack() as stack:
-        threads = releases_gil(config)
-        opened = open_pool(executor, workers, scheduler, warn, detail, threads=threads)
-        pool = stack.enter_context(opened)
+        pool = stack.enter_context(options.open_pool(listeners, config))
         folder = None
         if out:
             ids = list(map(config_id, configs))
@@ -159,7 +151,7 @@ def run_design(
             for key, one in {config_id(one): one for one in configs}.items():
                 if (out / POINTS / key).exists():
                     check_kept(one, plan, out / POINTS / key)
-        stop = stack.enter_context(stop_on_signal(max_seconds))
+        stop = stack.enter_context(stop_on_signal(options.max_seconds))
         for one in configs:
             key = config_id(one)
             if key not in results:
@@ -168,10 +160,8 @@ def run_design(
                     plan,
                     pool,
                     lambda: stop,
-                    out=out / POINTS / key if out else None,
-                    resume=resume,
-                    progress=progress,
-                    warn=warn,
+                    replace(options, out=out / POINTS / key if out else None),
+                    listeners,
                 )
             if stop() or not results[key].complete:
                 break

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +17,12 @@ from valmatch.config.spans import MOST, span
 from valmatch.durations import in_unit
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
+from valmatch.execution.run_options import (
+    DEFAULT_OPTIONS,
+    NO_LISTENERS,
+    Listeners,
+    RunOptions,
+)
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.model import Model
 from valmatch.nearest import hint
@@ -275,36 +280,26 @@ def trace_frontier(
     solver: str,
     budget: int,
     seed: int,
-    *,
-    workers: int = 1,
-    executor: str | None = None,
-    scheduler: str | None = None,
-    shard: Shard = WHOLE,
     confidence: float = 0.95,
-    max_seconds: float = math.inf,
-    out: Path | None = None,
-    resume: bool = False,
-    progress: Callable[[int], None] = lambda done: None,
-    warn: Callable[[str], None] = lambda text: None,
-    detail: Callable[[str], None] = lambda text: None,
+    options: RunOptions = DEFAULT_OPTIONS,
+    listeners: Listeners = NO_LISTENERS,
 ) -> Frontier:
     """Solve a problem for each value of a sweep.
 
     Parameters are those of `valmatch.optimize`; the shard is one of the values.
     """
-    model = build(config, warn=warn)
+    model = build(config, warn=listeners.warn)
     problem = problem_of(config, model)
     check([solver])
     arguments.whole("budget", budget)
     settings = Settings(budget, seed, 1.0 - confidence)
-    asked = AskedFrontier(config, problem, settings, sweep, solver, confidence, shard)
+    asked = AskedFrontier(config, problem, settings, sweep, solver, confidence, options.shard)
     jobs = asked.jobs
     with ExitStack() as stack:
-        stop = stack.enter_context(stop_on_signal(max_seconds))
-        hired = stack.enter_context(
-            hire(config, len(jobs), stop, workers, executor, scheduler, warn, detail)
-        )
-        folder, journal = stack.enter_context(asked.kept_in(out, resume))
+        stop = stack.enter_context(stop_on_signal(options.max_seconds))
+        hired = stack.enter_context(hire(config, len(jobs), stop, options, listeners))
+        folder, journal = stack.enter_context(asked.kept_in(options.out, options.resume))
+        progress = listeners.progress
         made = run_all(config, list(jobs.values()), settings, hired, journal, progress, stop)
         runs = dict(zip(jobs, list(made), strict=False))
         return conclude_frontier(asked, model, runs, folder, journal, stop.reason)

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import math
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from valmatch.config import arguments
-from valmatch.config.arguments import PathLike
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id, problem_id
 from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError, option
-from valmatch.execution.executors import LOCAL
 from valmatch.execution.interruption import Stop, Stopped, stop_on_signal
-from valmatch.execution.processes import check_workers
-from valmatch.execution.shards import WHOLE, Shard, parse_shard
+from valmatch.execution.run_options import Listeners, RunOptions, ShardKeywords, split
+from valmatch.execution.shards import WHOLE, Shard
 from valmatch.model import Model
 from valmatch.optimization.afterwards import AGAINST_START, AGAINST_TODAY, Afterwards, afterwards
 from valmatch.optimization.asked import Asked, Kept
@@ -40,8 +37,6 @@ from valmatch.simulator import build
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
-
-__all__ = ["DEFAULT_BUDGET", "Study", "conclude", "optimize"]
 
 DEFAULT_BUDGET = 1000
 
@@ -170,17 +165,8 @@ def optimize(
     seed: int = 1,
     *,
     macroreps: int = 1,
-    workers: int = 1,
-    executor: str | None = None,
-    scheduler: str | None = None,
-    shard: Shard | str = WHOLE,
     confidence: float = 0.95,
-    max_seconds: float = math.inf,
-    out: PathLike | None = None,
-    resume: bool = False,
-    progress: Callable[[int], None] = lambda done: None,
-    warn: Callable[[str], None] = lambda text: None,
-    detail: Callable[[str], None] = lambda text: None,
+    **keywords: Unpack[ShardKeywords],
 ) -> Study:
     """Solve the problem of a config's `optimize` section by simulation.
 
@@ -201,25 +187,28 @@ def optimize(
         Seed of all random numbers, >= 0.
     macroreps : int
         Independent runs of each solver.
-    workers : int
-        Workers: several runs are made at once, in processes; a single run has the replications of
-        its larger evaluations shared among them. No result depends on it.
-    executor, scheduler : str or None
-        As of `valmatch.replicate`; on Dask, too, several runs are made at once.
-    shard : Shard or str
-        The runs to make, ``"I/K"``: every K-th one of each solver from I on.
     confidence : float
         Probability with which a point called feasible is so; level of the intervals.
-    max_seconds : float
-        Time after which to stop.
-    out : PathLike or None
-        Folder for the results.
-    resume : bool
-        Use the replications that an interrupted study left in `out`, or a finished one with fewer
-        `macroreps` or a smaller `budget`.
-    progress, warn, detail : callables
-        Called with the number of further replications done; with each remark on the input; with
-        the number of workers.
+    **keywords
+        How to work and whom to tell:
+
+        workers : int
+            Workers: several runs are made at once, in processes; a single run has the replications
+            of its larger evaluations shared among them. No result depends on it.
+        executor, scheduler : str or None
+            As of `valmatch.replicate`; on Dask, too, several runs are made at once.
+        shard : Shard or str
+            The runs to make, ``"I/K"``: every K-th one of each solver from I on.
+        max_seconds : float
+            Time after which to stop.
+        out : PathLike or None
+            Folder for the results.
+        resume : bool
+            Use the replications that an interrupted study left in `out`, or a finished one with
+            fewer `macroreps` or a smaller `budget`.
+        progress, warn, detail : callables
+            Called with the number of further replications done; with each remark on the input;
+            with the number of workers.
 
     Raises
     ------
@@ -229,28 +218,36 @@ def optimize(
         If the run fails.
     """
     config = load(config)
-    elsewhere = workers > 1 or executor not in (None, LOCAL) or scheduler is not None
-    named = _named(solvers, elsewhere)
+    options, listeners = split(keywords, ShardKeywords)
+    return optimize_config(config, solvers, budget, seed, macroreps, confidence, options, listeners)
+
+
+def optimize_config(
+    config: Config,
+    solvers: str | SolverFactory | Sequence[str | SolverFactory],
+    budget: int,
+    seed: int,
+    macroreps: int,
+    confidence: float,
+    options: RunOptions,
+    listeners: Listeners,
+) -> Study:
+    """Solve the problem of a config; see `optimize`."""
+    named = _named(solvers, options.elsewhere)
     arguments.whole("budget", budget)
     arguments.whole("seed", seed)
     arguments.whole("macroreps", macroreps)
-    check_workers(workers)
     arguments.level("confidence", confidence)
-    limit = arguments.seconds("max_seconds", max_seconds)
-    path = None if out is None else arguments.path("out", out)
-    model = build(config, warn=warn)
+    model = build(config, warn=listeners.warn)
     problem = problem_of(config, model)
     settings = Settings(budget, seed, 1.0 - confidence)
-    part = parse_shard(shard) if isinstance(shard, str) else shard
-    asked = Asked(config, problem, settings, named, macroreps, confidence, part)
+    asked = Asked(config, problem, settings, named, macroreps, confidence, options.shard)
     jobs = [(problem, task) for task in asked.tasks]
     with ExitStack() as stack:
-        stop = stack.enter_context(stop_on_signal(limit))
-        hired = stack.enter_context(
-            hire(config, len(jobs), stop, workers, executor, scheduler, warn, detail)
-        )
-        kept = stack.enter_context(asked.kept_in(path, resume))
-        made = run_all(config, jobs, settings, hired, kept.journal, progress, stop)
+        stop = stack.enter_context(stop_on_signal(options.max_seconds))
+        hired = stack.enter_context(hire(config, len(jobs), stop, options, listeners))
+        kept = stack.enter_context(asked.kept_in(options.out, options.resume))
+        made = run_all(config, jobs, settings, hired, kept.journal, listeners.progress, stop)
         return conclude(asked, model, list(made), kept, stop, hired.crew)
 
 

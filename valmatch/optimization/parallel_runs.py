@@ -13,12 +13,12 @@ from valmatch.errors import WorkersLostError
 from valmatch.execution.chunks import RETRIES, lost, result_of
 from valmatch.execution.executors import PROCESSES, open_pool
 from valmatch.execution.interruption import Stop, Stopped
+from valmatch.execution.run_options import Listeners, RunOptions
 from valmatch.execution.worker_pool import WorkerPool
 from valmatch.optimization.crew import Crew
 from valmatch.optimization.evaluation import Journal
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.run import RUN, RunSpec, Settings, SolverRun, run_solver
-from valmatch.simulator import releases_gil
 
 __all__ = ["Job", "Workers", "hire", "run_all"]
 
@@ -55,11 +55,8 @@ def hire(
     config: Config,
     runs: int,
     stop: Stop,
-    workers: int,
-    executor: str | None,
-    scheduler: str | None,
-    warn: Callable[[str], None],
-    detail: Callable[[str], None],
+    options: RunOptions,
+    listeners: Listeners,
 ) -> Iterator[Workers]:
     """Start workers: several runs are made at once, one run has its replications shared.
 
@@ -71,18 +68,19 @@ def hire(
         How many runs are to be made.
     stop : Stop
         Says when it is time.
-    workers, executor, scheduler, warn, detail
-        As for `valmatch.replicate`.
+    options : RunOptions
+        How to work.
+    listeners : Listeners
+        What is called with remarks.
 
     Raises
     ------
     InputError
         If there is no such executor, Dask is not installed, or no scheduler answers.
     """
-    threads = releases_gil(config)
+    workers = options.workers
     with ExitStack() as stack:
-        opened = open_pool(executor, workers, scheduler, warn, detail, threads=threads)
-        pool = stack.enter_context(opened)
+        pool = stack.enter_context(options.open_pool(listeners, config))
         crew = None if pool.here and workers == 1 else Crew(pool, stop)
         if crew is None or runs < 2:
             yield Workers(crew)

@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.config import arguments
-from valmatch.config.arguments import PathLike
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id, problem_id
 from valmatch.config.loading import ConfigLike, load
 from valmatch.config.sections import TermOptions
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import Stopped, stop_on_signal
+from valmatch.execution.run_options import Listeners, RunKeywords, RunOptions, split
 from valmatch.model import ANY, Model, Response
 from valmatch.nearest import hint
 from valmatch.optimization.against_start import limits_of_objective
@@ -42,8 +42,6 @@ from valmatch.statistics.estimates import Estimate, estimate
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.streams import Streams
-
-__all__ = ["Front", "FrontPoint", "pareto_front"]
 
 Floats = NDArray[np.float64]
 
@@ -206,16 +204,8 @@ def pareto_front(
     budget: int = DEFAULT_BUDGET,
     seed: int = 1,
     *,
-    workers: int = 1,
-    executor: str | None = None,
-    scheduler: str | None = None,
     confidence: float = 0.95,
-    max_seconds: float = math.inf,
-    out: PathLike | None = None,
-    resume: bool = False,
-    progress: Callable[[int], None] = lambda done: None,
-    warn: Callable[[str], None] = lambda text: None,
-    detail: Callable[[str], None] = lambda text: None,
+    **keywords: Unpack[RunKeywords],
 ) -> Front:
     """Find the rules of which no other is better in all of several objectives.
 
@@ -231,10 +221,11 @@ def pareto_front(
         What to optimise.
     objectives : str or sequence of str
         Responses to be minimised, at least two; none: those of the config's `objectives`.
-    budget, seed, workers, executor, scheduler, confidence, max_seconds, out, resume, progress, warn
+    budget, seed, confidence
         As of `valmatch.optimize`; the confidence is that of each point.
-    detail : callable
-        Likewise.
+    **keywords
+        workers, executor, scheduler, max_seconds, out, resume, progress, warn, detail, as of
+        `valmatch.optimize`.
 
     Raises
     ------
@@ -243,14 +234,27 @@ def pareto_front(
     RunError
         If the run fails.
     """
-    loaded = load(config)
+    names = arguments.names("pareto", objectives)
+    options, listeners = split(keywords, RunKeywords)
+    return find_front(load(config), names, budget, seed, confidence, options, listeners)
+
+
+def find_front(
+    loaded: Config,
+    objectives: Sequence[str],
+    budget: int,
+    seed: int,
+    confidence: float,
+    options: RunOptions,
+    listeners: Listeners,
+) -> Front:
+    """Find the Pareto front of a config; see `pareto_front`."""
     arguments.whole("budget", budget)
     arguments.whole("seed", seed)
     arguments.level("confidence", confidence)
-    limit = arguments.seconds("max_seconds", max_seconds)
-    path = None if out is None else arguments.path("out", out)
-    model = build(loaded, warn=warn)
-    terms = _terms(loaded, arguments.names("pareto", objectives), model)
+    path, resume, progress = options.out, options.resume, listeners.progress
+    model = build(loaded, warn=listeners.warn)
+    terms = _terms(loaded, objectives, model)
     posed = _posed(loaded, terms, model)
     identity = {
         "problem_id": problem_id(loaded),
@@ -259,10 +263,8 @@ def pareto_front(
         "pareto": ",".join(f"{term.weight:+g} {term.response}" for term in terms),
     }
     with ExitStack() as stack:
-        stop = stack.enter_context(stop_on_signal(limit))
-        hired = stack.enter_context(
-            hire(loaded, 1, stop, workers, executor, scheduler, warn, detail)
-        )
+        stop = stack.enter_context(stop_on_signal(options.max_seconds))
+        hired = stack.enter_context(hire(loaded, 1, stop, options, listeners))
         folder, journal = open_journal(
             stack, path, loaded, posed, identity, resume, facts={"confidence": confidence}
         )

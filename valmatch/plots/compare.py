@@ -1,33 +1,101 @@
-"""Paired differences between two configs, each response in its own unit."""
+"""Paired differences between a base system and one or several variants."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from valmatch.models.registry import MODELS, unknown_model
-from valmatch.plots.difference import Difference
-from valmatch.plots.source import RunFiles, damaged
-from valmatch.plots.style import head, panels
+from valmatch.plots.source import Mean, RunFiles, damaged
+from valmatch.plots.style import GOOD, GREY, head, panels, plus_minus, wrapped
 from valmatch.plots.units import Units
-from valmatch.plots.variants import draw_variants
 from valmatch.printable import shortened
 
-__all__ = ["draw"]
-
 CHANGES = 3
-"""Most differences between the configs that are named."""
+"""Most differences between two configs that are named."""
 
 ROWS = 20
-"""Responses in a column."""
+"""Responses in a column of differences of a pair."""
+
+LINES = 45
+"""Lines of a column of panels of several variants, a line a variant."""
+
+MOST_COLUMNS = 3
+
+LINE = 0.2
+"""Inches that a variant takes."""
+
+
+class Difference(NamedTuple):
+    """The paired difference of a variant to the base in one response.
+
+    Attributes
+    ----------
+    found : Mean
+        The difference, NaN where undefined.
+    base : float
+        The mean of the base, NaN where undefined.
+    """
+
+    found: Mean
+    base: float
+
+    @property
+    def sure(self) -> bool:
+        """Whether the interval leaves zero out."""
+        return self.found.low > 0.0 or self.found.high < 0.0
+
+    @property
+    def colour(self) -> str:
+        """The colour of its mark."""
+        return GOOD if self.sure else GREY
+
+    @property
+    def in_words(self) -> str:
+        """The difference in its unit and in percent of the mean of the base."""
+        mean, half = self.found.mean, self.found.high - self.found.mean
+        if mean == 0.0 and half == 0.0:
+            return "no difference"
+        text = plus_minus(mean, half)
+        if self.base and math.isfinite(self.base) and math.isfinite(mean):
+            percent = 100.0 * mean / abs(self.base)
+            text += f"  ({percent:+,.0f}%)" if abs(percent) >= 10 else f"  ({percent:+.2g}%)"
+        if self.found.undefined:
+            text += f"  undefined in {self.found.undefined:,}"
+        return text
+
+
+class Drawn(NamedTuple):
+    """What is drawn of a summary.
+
+    Attributes
+    ----------
+    model : str
+        The model of all systems.
+    names : list of str
+        What the variants are called.
+    rows : dict of str to list of Difference
+        The differences of the variants, in the order of their names, by response.
+    said : list of str
+        The lines above the figure: what was compared, how, and what marks mean.
+    below : sequence of str
+        The lines below it: the base and each variant.
+    """
+
+    model: str
+    names: list[str]
+    rows: dict[str, list[Difference]]
+    said: list[str]
+    below: Sequence[str] = ()
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:
-    """Draw the differences of ``summary.json``, one below the other with a common zero line.
+    """Draw the differences of ``summary.json``, each response on a scale of its own.
 
     Raises
     ------
@@ -35,66 +103,170 @@ def draw(run: RunFiles) -> dict[str, Figure]:
         If the file is missing or damaged.
     """
     summary = run.json("summary.json")
-    if "variants" in summary:
-        return {"differences": draw_variants(run, summary)}
+    several = "variants" in summary
     with damaged(run.folder / "summary.json"):
-        model, n = str(summary["model"]), int(summary["replications"])
-        heading = (
-            f"{model}, b - a in {n:,} paired replications, seed {summary['seed']}, with"
-            f" {float(summary['confidence']):.0%} intervals"
-        )
-        sides = [_side(name, summary[name]) for name in ("a", "b")]
-        changed = _changed(dict(summary.get("changed", {})))
-        found = dict(summary["differences"])
-        differences = [Difference.of(name, found[name], "mean_a") for name in run.choice(found)]
-        if not differences:
+        drawn = _several(run, summary) if several else _pair(run, summary)
+        if not drawn.rows:
             raise ValueError("there are no differences")
-        if model not in MODELS:
-            raise ValueError(unknown_model(model))
-    units = Units(model, run.manifest.config and run.manifest.config.factors)
-    columns = math.ceil(len(differences) / ROWS)
-    figure, grid = panels(len(differences), columns, width=5.6, height=0.62)
-    for axes, one in zip(grid, differences, strict=True):
-        _row(axes, one, units)
+        if drawn.model not in MODELS:
+            raise ValueError(unknown_model(drawn.model))
+    units = Units(drawn.model, run.manifest.config and run.manifest.config.factors)
+    return {"differences": _figure_of_several(drawn, units) if several else _figure(drawn, units)}
+
+
+def _pair(run: RunFiles, summary: dict[str, Any]) -> Drawn:
+    """Read a comparison of one system with another."""
+    model, n = str(summary["model"]), int(summary["replications"])
+    heading = (
+        f"{model}, b - a in {n:,} paired replications, seed {summary['seed']}, with"
+        f" {float(summary['confidence']):.0%} intervals"
+    )
+    systems = [f"{name}: {_source(summary[name])}" for name in ("a", "b")]
+    changed = _changed("b", dict(summary.get("changed", {})))
+    rows = _rows(run, [dict(summary["differences"])], "mean_a")
     legend = "filled: the interval leaves zero out; right of zero: b is larger"
-    parts = [heading + (f"; {run.remark}" if run.remark else ""), *sides, changed, legend]
-    figure.set_figheight(figure.get_figheight() + 0.45)
-    head(figure, *filter(None, parts), lines=8)
-    return {"differences": figure}
+    return Drawn(model, ["b"], rows, [heading + _remark(run), *systems, changed, legend])
 
 
-def _side(name: str, found: dict[str, Any]) -> str:
-    return f"{name}: {Path(str(found['source'])).stem}, config {found['config_id']}"
+def _several(run: RunFiles, summary: dict[str, Any]) -> Drawn:
+    """Read a comparison of several variants with a base."""
+    model, n = str(summary["model"]), int(summary["replications"])
+    joint = dict(summary["simultaneous"])
+    variants = {name: dict(variant) for name, variant in summary["variants"].items()}
+    found = [dict(variant["differences"]) for variant in variants.values()]
+    rows = _rows(run, found, "mean_base")
+    heading = f"{model}, differences from A in {n:,} paired replications, seed {summary['seed']}"
+    intervals = (
+        f"filled: the interval leaves zero out; the {int(joint['intervals'])} intervals of a"
+        f" response hold together at {float(summary['confidence']):.4g} (Bonferroni, each at"
+        f" {float(joint['confidence_each']):.4g})"
+    )
+    known = any(math.isfinite(one.found.low) for row in rows.values() for one in row)
+    systems = [f"A: {_source(summary['a'])}"]
+    systems += [
+        f"{name.upper()}: {_source(variant)}; {_changed(name, dict(variant['changed']))}"
+        for name, variant in variants.items()
+    ]
+    said = [heading + _remark(run), *([intervals] if known else [])]
+    return Drawn(model, list(variants), rows, said, systems)
 
 
-def _changed(found: dict[str, Any]) -> str:
-    """Say what differs, the first of much."""
-    said = [shortened(f"{name}: {one['a']} -> {one['b']}") for name, one in found.items()]
+def _rows(run: RunFiles, found: Sequence[dict[str, Any]], base: str) -> dict[str, list[Difference]]:
+    """Return the differences of variants by response, of the responses that are chosen.
+
+    Parameters
+    ----------
+    run : RunFiles
+        The run.
+    found : sequence of dict
+        What the summary says of each variant, by response.
+    base : str
+        Its key of the mean of the base.
+    """
+    return {
+        response: [_difference(variant[response], base) for variant in found]
+        for response in run.choice(found[0])
+    }
+
+
+def _difference(found: dict[str, Any], base: str) -> Difference:
+    mean = found[base]
+    return Difference(Mean.of(found), math.nan if mean is None else float(mean))
+
+
+def _remark(run: RunFiles) -> str:
+    return f"; {run.remark}" if run.remark else ""
+
+
+def _source(found: dict[str, Any]) -> str:
+    """Say which config a system has."""
+    return f"{shortened(Path(str(found['source'])).stem)}, config {found['config_id']}"
+
+
+def _changed(name: str, found: dict[str, Any]) -> str:
+    """Say in what a variant differs from the base, the first of much."""
+    said = [shortened(f"{key}: {values['a']} -> {values[name]}") for key, values in found.items()]
     more = f" and {len(said) - CHANGES} more" if len(said) > CHANGES else ""
     return ", ".join(said[:CHANGES]) + more
 
 
-def _row(axes: Axes, one: Difference, units: Units) -> None:
-    """Draw a difference on a scale of its own, zero in the middle."""
-    found = one.found
-    axes.set_title(units.response(one.response), loc="left", fontsize=8.5, pad=3)
-    axes.set_title(one.in_words, loc="right", fontsize=8.5, pad=3, color=one.colour)
+def _figure(drawn: Drawn, units: Units) -> Figure:
+    """Draw the differences of a pair, one below the other with a common zero line."""
+    columns = math.ceil(len(drawn.rows) / ROWS)
+    figure, grid = panels(len(drawn.rows), columns, width=5.6, height=0.62)
+    for axes, (response, (difference,)) in zip(grid, drawn.rows.items(), strict=True):
+        _scale(axes, units.response(response), [difference], bins=7)
+        axes.set_title(
+            difference.in_words, loc="right", fontsize=8.5, pad=3, color=difference.colour
+        )
+        axes.set(ylim=(-1.0, 1.0), yticks=[])
+        _mark(axes, difference, 0, linewidth=1.8)
+    figure.set_figheight(figure.get_figheight() + 0.45)
+    head(figure, *filter(None, drawn.said), lines=8)
+    return figure
+
+
+def _figure_of_several(drawn: Drawn, units: Units) -> Figure:
+    """Draw a panel for each response, in it the variants one below the other."""
+    variants = len(drawn.names)
+    columns = min(MOST_COLUMNS, math.ceil(len(drawn.rows) * (variants + 1.5) / LINES))
+    height = 0.45 + LINE * variants
+    width = 5.2 if columns > 1 else 6.4
+    figure, grid = panels(len(drawn.rows), columns, width=width, height=height)
+    for axes, (response, differences) in zip(grid, drawn.rows.items(), strict=True):
+        _scale(axes, units.response(response), differences, bins=5)
+        axes.set(ylim=(variants - 0.4, -0.6), yticks=range(variants))
+        axes.set_yticklabels([name.upper() for name in drawn.names])
+        axes.tick_params(axis="y", length=0)
+        for place, difference in enumerate(differences):
+            axes.text(
+                1.01,
+                place,
+                difference.in_words,
+                transform=axes.get_yaxis_transform(),
+                color=difference.colour,
+                fontsize=8,
+                va="center",
+            )
+            _mark(axes, difference, place, linewidth=1.6, markersize=4.5)
+    legend = [wrapped(line, figure.get_figwidth()) for line in drawn.below]
+    figure.set_figheight(figure.get_figheight() + 0.5 + 0.16 * len("\n".join(legend).split("\n")))
+    figure.supxlabel("\n".join(legend), x=0.01, ha="left", fontsize=8.5)
+    head(figure, *drawn.said)
+    return figure
+
+
+def _scale(axes: Axes, title: str, differences: Sequence[Difference], bins: int) -> None:
+    """Give a panel its title and a scale with zero in the middle."""
+    axes.set_title(title, loc="left", fontsize=8.5, pad=3)
     axes.axvline(0.0, color="black", linewidth=0.9)
-    ends = [abs(x) for x in (found.mean, found.low, found.high) if math.isfinite(x)]
-    reach = 1.15 * max(ends, default=0.0) or 1.0
-    axes.set(xlim=(-reach, reach), ylim=(-1.0, 1.0), yticks=[])
+    ends = [abs(x) for found, _ in differences for x in (found.mean, found.low, found.high)]
+    reach = 1.15 * max(filter(math.isfinite, ends), default=0.0) or 1.0
+    axes.set(xlim=(-reach, reach))
     axes.spines["left"].set_visible(False)
     axes.tick_params(labelsize=8, length=2, pad=1.5)
-    axes.locator_params(axis="x", nbins=7)
+    axes.locator_params(axis="x", nbins=bins)
+
+
+def _mark(
+    axes: Axes,
+    difference: Difference,
+    place: float,
+    linewidth: float,
+    markersize: float | None = None,
+) -> None:
+    """Draw a difference with its interval; nothing of one that is undefined."""
+    found = difference.found
     if math.isnan(found.mean):
         return
     half = found.high - found.mean
     axes.errorbar(
         [found.mean],
-        [0.0],
+        [place],
         xerr=None if math.isnan(half) else [half],
         fmt="o",
-        color=one.colour,
-        markerfacecolor=one.colour if one.sure else "white",
-        linewidth=1.8,
+        color=difference.colour,
+        markerfacecolor=difference.colour if difference.sure else "white",
+        linewidth=linewidth,
+        markersize=markersize,
     )

@@ -9,7 +9,6 @@ from valmatch.config.config import Config
 from valmatch.config.identity import config_id, resolved
 from valmatch.errors import InputError
 from valmatch.experiments.compare import Comparison
-from valmatch.experiments.compare_variants import ComparedVariants
 from valmatch.experiments.replications import Replications
 from valmatch.experiments.simulate import Simulation
 from valmatch.experiments.sweep import DesignReplications
@@ -48,9 +47,6 @@ def write_result_files(result: Result, folder: Path) -> None:
         }
         _write_manifest(folder, "replicate", result.config, facts)
     elif isinstance(result, Comparison):
-        _write_json(folder / "summary.json", result.summary())
-        _write_manifest(folder, "compare", result.a.config, {"seed": result.a.seed})
-    elif isinstance(result, ComparedVariants):
         _write_json(folder / "summary.json", result.summary())
         _write_manifest(folder, "compare", result.base.config, {"seed": result.base.seed})
     elif isinstance(result, DesignReplications):

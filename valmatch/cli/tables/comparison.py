@@ -1,0 +1,69 @@
+"""What `compare` prints of systems under common random numbers."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from valmatch.cli.console import title_of
+from valmatch.cli.tables.layout import (
+    WIDTH,
+    add_row,
+    aligned,
+    mean_and_half,
+    new_table,
+    print_table,
+    show_no_interval,
+)
+from valmatch.printable import one_line
+
+if TYPE_CHECKING:
+    from valmatch.experiments.compare import Comparison
+    from valmatch.experiments.side_runs import Change
+
+CHANGES = 8
+"""Differences between two configs that are printed."""
+
+
+def show_comparison(found: Comparison, chosen: Collection[str] = ()) -> None:
+    """Print the paired differences of systems to a base, of the chosen responses if any are."""
+    print(f"A: {title_of(found.base.config)}")
+    for variant in found.variants:
+        print(f"{variant.name.upper()}: {title_of(variant.run.config)}")
+        _show_changes(variant.changed)
+    shown = [response for response in found.responses if not chosen or response.name in chosen]
+    rows = found.responses if found.is_pair else shown
+    columns = _columns(found, [response.name for response in rows])
+    table = new_table("response", *(name for name, _ in columns), "unit")
+    for response, *cells in zip(rows, *(cells for _, cells in columns), strict=True):
+        if response in shown:
+            add_row(table, response.name, *cells, response.unit)
+    said = f"; ±: {found.intervals}" if found.intervals else ""
+    header = f"seed {found.base.seed}, {found.n:,} common replications{said}"
+    print_table(textwrap.fill(header, WIDTH), table, repeated=1)
+    show_no_interval(found.no_interval)
+
+
+def _columns(found: Comparison, names: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """Return the columns of numbers: the base, the other system of a pair, the differences."""
+    pairs = [found.comparisons[name] for name in names]
+    columns = [("A", aligned([mean_and_half(pair.a)[0] for pair in pairs]))]
+    if found.is_pair:
+        columns.append(("B", aligned([mean_and_half(pair.b)[0] for pair in pairs])))
+    for variant in found.variants:
+        differences = [mean_and_half(variant.comparisons[name].difference) for name in names]
+        half = f"± {found.confidence:.0%}" if found.is_pair else "±"
+        columns.append((f"{variant.name.upper()} - A", aligned([mean for mean, _ in differences])))
+        columns.append((half, aligned([width for _, width in differences])))
+    if found.is_pair:
+        columns.append(("n", [str(pair.difference.n) for pair in pairs]))
+    return columns
+
+
+def _show_changes(changed: Sequence[Change]) -> None:
+    """Print what differs between two configs, the first of much."""
+    for key, here, there in changed[:CHANGES]:
+        print(one_line(f"   {key}: {here} -> {there}"))
+    if len(changed) > CHANGES:
+        print(f"   and {len(changed) - CHANGES} more")

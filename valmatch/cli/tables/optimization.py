@@ -1,0 +1,195 @@
+"""What `optimize` prints: studies, comparisons of solvers, Pareto fronts, sweeps."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from valmatch.cli.tables.layout import (
+    WIDTH,
+    add_row,
+    aligned,
+    decimals,
+    mean_and_half,
+    new_table,
+    print_table,
+)
+from valmatch.optimization.problem import START, TODAY
+from valmatch.printable import printable
+
+if TYPE_CHECKING:
+    from valmatch.optimization.afterwards import Afterwards
+    from valmatch.optimization.against_start import AgainstStart
+    from valmatch.optimization.frontier import Frontier
+    from valmatch.optimization.optimize import Study
+    from valmatch.optimization.pareto import Front
+    from valmatch.optimization.solver_comparison import SolverComparison
+
+ANSWERS = {True: "yes", False: "no", None: "undecided"}
+
+WORDS_OF_SOLVERS = (
+    "gap: distance from the {}, as a share of it; 100 % where the point that a run would recommend"
+    " is truly infeasible. area: mean gap over the budget. <= 5 %, <= 10 %: share of the runs whose"
+    " certified point has no larger gap. wrong: share of the runs that certified a point which is"
+    " truly infeasible."
+)
+
+
+def searched(found: Mapping[str, Any]) -> str:
+    """Return a paragraph on the search scales that were found, "" where all were given.
+
+    Parameters
+    ----------
+    found : mapping
+        What a summary says of them.
+    """
+    scales = found.get("search_scale", {})
+    lines = ""
+    for scale in dict.fromkeys(scales.values()):
+        names = ", ".join(name for name, one in scales.items() if one == scale)
+        why = "no scale is given, and the range spans over two orders of magnitude"
+        said = f"search scale: {scale} for {printable(names)} ({why})"
+        lines += "\n" + textwrap.fill(said, WIDTH, subsequent_indent="  ")
+    return lines
+
+
+def show_study(header: str, study: Study) -> None:
+    """Print the point that was found, what it is worth, and whether it is feasible."""
+    found = study.verdict
+    if found is None:
+        print_table(header, new_table())
+        return
+    role = "least violation" if found.feasible is False else "recommended"
+    today = study.problem.today
+    table = new_table("variable", role, START, *([TODAY] if today else []))
+    starts = {variable.name: variable.start for variable in study.problem.variables}
+    values = aligned([f"{value:.4g}" for value in found.point.values()])
+    for name, shown in zip(found.point, values, strict=True):
+        own = [f"{today[name]:.4g}"] if today else []
+        add_row(table, name, shown, f"{starts[name]:.4g}", *own)
+    print_table(header, table)
+    confidence = found.objective.confidence
+    table = new_table("mean of", "value", f"± {confidence:.0%}", "n", "bound")
+    rows = [("objective", found.objective, "")]
+    for one, mean in found.constraints:
+        rows.append((one.response, mean, f"{'<=' if one.sign > 0 else '>='} {one.bound:g}"))
+    for name, one_mean, bound in rows:
+        mean_text, half = mean_and_half(one_mean)
+        add_row(table, name, mean_text, half, str(one_mean.n), bound)
+    print_table("", table)
+    print()
+    print(textwrap.fill(f"feasible: {ANSWERS[found.feasible]}; {printable(found.why)}", WIDTH))
+    for remark in found.remarks():
+        print(textwrap.fill(printable(remark), WIDTH))
+    if study.afterwards:
+        print()
+        _show_afterwards(study.afterwards)
+    if study.comparison:
+        print()
+        show_solvers(study.comparison)
+
+
+def _show_afterwards(found: Afterwards) -> None:
+    """Print the recommended point beside what the config gives, and what the constraints cost."""
+    _show_beside(found.against_start, found.spent)
+    if found.against_today:
+        print()
+        _show_beside(found.against_today)
+    units = {one.name: one.unit for one in found.against_start.responses}
+    if found.prices:
+        print()
+    for price in found.prices:
+        said = price.in_words(units.get(price.constraint.response, ""), units["objective"])
+        print(textwrap.fill(printable(said), WIDTH, subsequent_indent="  "))
+
+
+def _show_beside(beside: AgainstStart, spent: int = 0) -> None:
+    """Print the recommended point beside another one."""
+    rows = list(beside.compared)
+    differences = [mean_and_half(one.difference) for one in rows]
+    half = f"± {rows[0].difference.confidence:.0%}"
+    table = new_table("response", beside.name, "recommended", "change", half, "n", "unit")
+    columns = [
+        aligned([mean_and_half(one.a)[0] for one in rows]),
+        aligned([mean_and_half(one.b)[0] for one in rows]),
+        aligned([mean for mean, _ in differences]),
+        aligned([width for _, width in differences]),
+        [str(one.difference.n) for one in rows],
+    ]
+    for response, *cells in zip(beside.responses, *columns, strict=True):
+        add_row(table, response.name, *cells, response.unit)
+    s = "s" * (beside.n != 1)
+    header = f"{beside.name} and recommended point on the same {beside.n:,} fresh replication{s}"
+    if spent:
+        header += f" ({spent:,} made beyond the budget, with those for costs)"
+    print_table(textwrap.fill(header, WIDTH), table, repeated=1)
+
+
+def show_solvers(comparison: SolverComparison) -> None:
+    """Print one line for each solver."""
+    from valmatch.optimization.solvers.registry import labelled
+
+    table = new_table("solver", "runs", "median objective", "area", "<= 5 %", "<= 10 %", "wrong")
+    for name, line in comparison.solvers.items():
+        median = line["median_objective"]["value"]
+        cells = [
+            f"{line[key]['value']:.3f}"
+            if key == "area_under_curve"
+            else f"{line[key]['value']:.0%}"
+            for key in (
+                "area_under_curve",
+                "within_5_percent",
+                "within_10_percent",
+                "wrongly_called_feasible",
+            )
+        ]
+        shown = "none" if median is None else f"{median:.{max(1, decimals(median, 3))}f}"
+        add_row(table, labelled(name), str(line["runs"]), shown, *cells)
+    best = "none" if comparison.best_known is None else f"{comparison.best_known:g}"
+    print_table(f"Solvers, judged by fresh replications; {comparison.reference} {best}", table)
+    print(textwrap.fill(WORDS_OF_SOLVERS.format(comparison.reference), WIDTH))
+
+
+def show_front(header: str, front: Front) -> None:
+    """Print the points of a Pareto front, objectives first."""
+    if not front.points:
+        print_table(
+            f"{header}\nnone of {front.tested} tested points is certified as feasible", new_table()
+        )
+        return
+    names = list(front.points[0].objectives)
+    table = new_table(*(part for name in names for part in (name, "±")), *front.points[0].point)
+    means = [[mean_and_half(one.objectives[name]) for one in front.points] for name in names]
+    columns = [
+        (aligned([mean for mean, _ in column]), aligned([half for _, half in column]))
+        for column in means
+    ]
+    for number, one in enumerate(front.points):
+        cells = [side[number] for pair in columns for side in pair]
+        add_row(table, *cells, *(f"{x:.4g}" for x in one.point.values()))
+    print_table(f"{header}\n{front.found}", table, repeated=2 * len(names))
+    for remark in front.remarks():
+        print(textwrap.fill(printable(remark), WIDTH))
+
+
+def show_frontier(header: str, frontier: Frontier) -> None:
+    """Print the certified point of each value of a sweep."""
+    names = list(frontier.verdicts[0][1].point) if frontier.verdicts else []
+    table = new_table(frontier.sweep.name, "objective", "± 95%", "certified", *names)
+    for value, found in frontier.verdicts:
+        mean, half = mean_and_half(found.objective)
+        point = [f"{x:.4g}" for x in found.point.values()]
+        add_row(table, f"{value:g}", mean, half, ANSWERS[found.feasible], *point)
+    print_table(header, table, repeated=1)
+    for value, found in frontier.verdicts:
+        for remark in found.remarks():
+            text = f"{frontier.sweep.name} {value:g}: {remark}"
+            print(textwrap.fill(printable(text), WIDTH))
+    if frontier.prices:
+        level = frontier.prices[0][2].confidence
+        table = new_table("from", "to", "objective per unit", f"± {level:.0%}", "n")
+        for low, high, slope in frontier.prices:
+            mean, half = mean_and_half(slope)
+            add_row(table, f"{low:g}", f"{high:g}", mean, half, str(slope.n))
+        print_table(f"\nwhat {frontier.sweep.name} costs between two certified bounds", table)

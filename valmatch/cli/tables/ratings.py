@@ -1,0 +1,164 @@
+"""What `rate` and `predict` print: scores of predictions, players, games to come."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from valmatch.cli.tables.layout import (
+    WIDTH,
+    add_row,
+    aligned,
+    formatted,
+    new_table,
+    print_table,
+)
+from valmatch.statistics.estimates import t_quantile
+
+if TYPE_CHECKING:
+    from valmatch.game_logs.blocks import Difference
+    from valmatch.game_logs.compared import ComparedSystems
+    from valmatch.game_logs.predicting import PredictedGames
+    from valmatch.game_logs.rating import RatedLog
+    from valmatch.game_logs.roster import Ranking
+    from valmatch.game_logs.scores import Scores
+    from valmatch.game_logs.tuning import Tuning
+
+BEST = 10
+"""Players that are printed."""
+
+COUNTS, LAST_GAME = ("wins", "losses", "draws"), "last_game"
+"""What is counted of players, and when they played last."""
+
+
+def show_rating(header: str, result: RatedLog, min_games: int = 0) -> None:
+    """Print how well games were predicted, and the best players who have so many games."""
+    names = ["predictions", "games", "accuracy", "log loss", "± 95%", "Brier score"]
+    if result.predictions["all"].three_way_log_loss is not None:
+        names.append("three-way log loss")
+    table = new_table(*names)
+    later = f"after {result.burn_in} games of every player"
+    for name, label in (("all", "all games"), ("after_burn_in", later)):
+        add_row(table, label, *_predictions(result.predictions[name]))
+    if result.tuning:
+        trials = (("published", result.tuning.published), ("tuned", result.tuning.tuned))
+        share = f"{result.tuning.train:.0%}"
+        for label, trial in trials:
+            add_row(table, f"first {share}, {label}", *_predictions(trial.first))
+        for label, trial in trials:
+            add_row(table, f"rest, {label}", *_predictions(trial.rest))
+    print_table(header, table)
+    if result.tuning:
+        _show_tuning("tuned", result.tuning)
+    _show_leaderboard(result.ranking, min_games)
+
+
+def _predictions(scores: Scores) -> list[str]:
+    """Return the cells of a row of scores."""
+    half = _half(scores.log_loss_std_error, scores.games)
+    numbers = [scores.accuracy, scores.log_loss, half, scores.brier_score]
+    numbers += [] if scores.three_way_log_loss is None else [scores.three_way_log_loss]
+    return [f"{scores.games}", *("" if x is None else f"{x:.4f}" for x in numbers)]
+
+
+def _half(std_error: float | None, n: int) -> float | None:
+    """Return half the length of a 95% interval of a mean over so many games."""
+    return None if std_error is None else t_quantile(0.975, n - 1) * std_error
+
+
+def _show_tuning(title: str, tuning: Tuning) -> None:
+    """Print what was fitted, how it does on the rest, and whether it is adopted."""
+    values = ", ".join(f"{name} = {tuning.tuned.parameters[name]:.6g}" for name in tuning.fitted)
+    judged = tuning.judged
+    spread = "" if judged.half_width is None else f" ± {judged.half_width:.4f}"
+    measure = tuning.measure.replace("three_", "three-").replace("_", " ")
+    verdict = "adopted" if tuning.adopted else "not adopted"
+    gain = f"{measure} of the rest {formatted(judged.mean, '+.4f')}{spread} (95%): {verdict}"
+    print()
+    print(textwrap.fill(f"{title} {values or 'nothing'}: {gain}", WIDTH))
+
+
+def _show_leaderboard(ranking: Ranking, min_games: int) -> None:
+    """Print the best players who have so many games."""
+    listed = [k for k, games in enumerate(ranking.games) if games >= min_games]
+    best = listed[:BEST]
+    if not best:
+        print(f"\nno player has {min_games:,} games")
+        return
+    ratings = [ranking.ratings[k] for k in listed]
+    digits = _digits([ranking.ratings[k] for k in best])
+    columns = {
+        "rank": [f"{1 + ratings.index(ranking.ratings[k])}" for k in best],
+        "player": [ranking.players[k] for k in best],
+        "rating": [f"{ranking.ratings[k]:.{digits}f}" for k in best],
+        "change": [formatted(ranking.change[k], f"+.{digits}f") for k in best],
+    }
+    for name in ("games", *COUNTS):
+        columns[name] = [f"{getattr(ranking, name)[k]}" for k in best]
+    columns[LAST_GAME.replace("_", " ")] = [ranking.last_game[k] for k in best]
+    for name in ranking.printed:
+        own = [ranking.state[name][k] for k in best]
+        columns[name] = [f"{x:.{_digits(own)}f}" for x in own]
+    for name in ("change", "last game"):
+        if not any(columns[name]):
+            del columns[name]
+    table = new_table(*columns)
+    for row in zip(*columns.values(), strict=True):
+        add_row(table, *row)
+    of = f"of {len(listed):,} players" + (f" with {min_games:,} games" if min_games > 1 else "")
+    print_table(f"\nbest {of}", table)
+
+
+def _digits(values: Sequence[float]) -> int:
+    """Return after how many decimals the largest of some numbers has five digits, at most four."""
+    largest = max(map(abs, values))
+    return 2 if largest == 0.0 else max(0, min(4, 4 - math.floor(math.log10(largest))))
+
+
+def show_systems(found: ComparedSystems) -> None:
+    """Print how well systems predicted, and by how much they fall behind the first of them."""
+    names, columns = ["system"], [list(found.means)]
+    for measure in next(iter(found.means.values())):
+        pairs = [_rounded_to(one[measure]) for one in found.differences.values()]
+        columns.append([formatted(one[measure].mean, ".4f") for one in found.means.values()])
+        columns += [aligned(side) for side in zip(*pairs, strict=True)]
+        title = measure.replace("_", " ").replace("brier", "Brier").replace("three ", "three-")
+        names += [title, f"- {found.leader}", "± 95%"]
+    table = new_table(*names)
+    for cells in zip(*columns, strict=True):
+        add_row(table, *cells)
+    print_table(found.title, table)
+    for system, tuning in found.tunings.items():
+        _show_tuning(f"tuned {system}:", tuning)
+
+
+def _rounded_to(one: Difference) -> tuple[str, str]:
+    """Return a difference and its half-width; nothing of what differs from itself."""
+    if one.mean is None or not (one.mean or one.half_width):
+        return "", ""
+    return formatted(one.mean, "+.4f"), formatted(one.half_width, ".4f")
+
+
+def show_predictions(result: PredictedGames) -> None:
+    """Print the probabilities of the results of games to come."""
+    rows = result.columns()
+    names = ["game", "side", "win"]
+    columns = [rows["game"], rows["players"], [f"{x:.1%}" for x in rows["win"]]]
+    if None not in rows["win_low"]:
+        names.append("95%")
+        ends = zip(rows["win_low"], rows["win_high"], strict=True)
+        columns.append([f"{low:.1%} to {high:.1%}" for low, high in ends])
+    if any(draw is not None for draw in rows["draw"]):
+        names.append("draw")
+        columns.append([formatted(x, ".1%") for x in rows["draw"]])
+    if any(rows["newcomers"]):
+        names.append("newcomers")
+        columns.append(rows["newcomers"])
+    table = new_table(*names)
+    last = None
+    for game, *cells in zip(*columns, strict=True):
+        add_row(table, "" if game == last else game, *cells)
+        last = game
+    print_table(result.title, table)
