@@ -320,6 +320,7 @@ def conclude_frontier(
 ) -> Frontier:
     """Say what the runs of a sweep came to, by place; write that if there is a folder."""
     jobs, solved = asked.jobs, {}
+    runs = _shared(asked, runs)  # each search has seen only its own points
     for place, run in runs.items():
         found = verdict(model, jobs[place][0], [run], asked.confidence)
         assert found is not None
@@ -344,6 +345,23 @@ def conclude_frontier(
             file.write(to_json(frontier.summary()))
         folder.close(frontier.status, points=len(solved))
     return frontier
+
+
+def _shared(asked: AskedFrontier, runs: Mapping[int, SolverRun]) -> dict[int, SolverRun]:
+    """Let each run come to the best point that any of them has evaluated exactly.
+
+    What is known of a point holds whatever the bound, so that a looser one never has a worse
+    solution. Where evaluations are not exact, the runs stay as they are.
+    """
+    shared = {}
+    for place, run in runs.items():
+        others = [one.exact for one in runs.values() if one is not run and one.exact]
+        if run.exact and others:
+            known = run.exact.followed_by(others)
+            best = known.best(asked.jobs[place][0], asked.settings.alpha)
+            run = replace(run, certificate=best)
+        shared[place] = run
+    return shared
 
 
 def _prices(
