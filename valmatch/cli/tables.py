@@ -180,7 +180,8 @@ def show_replications(header: str, result: Replications, chosen: Collection[str]
         if _listed(response, chosen):
             _row(table, response.name, *cells, response.unit)
     _print(header, table)
-    _show_no_interval(result.sampling.no_interval(len(result.indices)))
+    _show_no_interval(result.no_interval_of(chosen))
+    _show_no_interval(result.not_adjusted_of(chosen), "not adjusted")
     if not chosen:
         _show_parts(result.responses, [("", means), ("±", halves)])
     _show_differences(result)
@@ -255,6 +256,7 @@ def show_experiment_points(
     for number, levels in enumerate(columns):
         _row(table, *levels, *(side[number] for pair in aligned for side in pair))
     _print(header, table, repeated=len(names))
+    _show_no_interval(experiment.no_interval_of(shown))
 
 
 def show_comparison(found: Comparison, chosen: Collection[str] = ()) -> None:
@@ -276,7 +278,7 @@ def show_comparison(found: Comparison, chosen: Collection[str] = ()) -> None:
         if not chosen or response.name in chosen:
             _row(table, response.name, *cells, response.unit)
     _print(f"seed {found.a.seed}, {found.n:,} common replications", table, repeated=1)
-    _show_no_interval(found.no_interval)
+    _show_no_interval(found.no_interval_of(chosen))
 
 
 def show_variants(found: ComparedVariants, chosen: Collection[str] = ()) -> None:
@@ -299,13 +301,13 @@ def show_variants(found: ComparedVariants, chosen: Collection[str] = ()) -> None
     said = f"; ±: {found.intervals}" if found.intervals else ""
     header = f"seed {found.base.seed}, {found.n:,} common replications{said}"
     _print(textwrap.fill(header, WIDTH), table, repeated=1)
-    _show_no_interval(found.no_interval)
+    _show_no_interval(found.no_interval_of(chosen))
 
 
-def _show_no_interval(reason: str) -> None:
+def _show_no_interval(reason: str, what: str = "no interval") -> None:
     """Say why there are no intervals, where there are none."""
     if reason:
-        print(textwrap.fill(f"no interval: {reason}", WIDTH))
+        print(textwrap.fill(printable(f"{what}: {reason}"), WIDTH))
 
 
 def _show_changes(changed: Sequence[Change]) -> None:
@@ -358,6 +360,7 @@ def show_study(header: str, study: Study) -> None:
         mean_text, half = _mean_and_half(one_mean)
         _row(table, name, mean_text, half, str(one_mean.n), bound)
     _print("", table)
+    _show_no_interval(found.no_interval)
     print()
     print(textwrap.fill(f"feasible: {ANSWERS[found.feasible]}; {printable(found.why)}", WIDTH))
     for remark in found.remarks():
@@ -404,6 +407,7 @@ def _show_beside(beside: AgainstStart, spent: int = 0) -> None:
     if spent:
         header += f" ({spent:,} made beyond the budget, with those for costs)"
     _print(textwrap.fill(header, WIDTH), table, repeated=1)
+    _show_no_interval(beside.no_interval)
 
 
 def show_solvers(comparison: SolverComparison) -> None:
@@ -484,6 +488,7 @@ def show_front(header: str, front: Front) -> None:
         cells = [side[number] for pair in aligned for side in pair]
         _row(table, *cells, *(f"{x:.4g}" for x in one.point.values()))
     _print(f"{header}\n{front.found}", table, repeated=2 * len(names))
+    _show_no_interval(front.no_interval)
     for remark in front.remarks():
         print(textwrap.fill(printable(remark), WIDTH))
 
@@ -508,6 +513,9 @@ def show_frontier(header: str, frontier: Frontier) -> None:
             mean, half = _mean_and_half(slope)
             _row(table, f"{low:g}", f"{high:g}", mean, half, str(slope.n))
         _print(f"\nwhat {frontier.sweep.name} costs between two certified bounds", table)
+    if frontier.no_interval:
+        print()
+        _show_no_interval(frontier.no_interval)
 
 
 def show_rating(header: str, result: RatedLog, min_games: int = 0) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from valmatch.experiments.side_runs import (
     status_of,
 )
 from valmatch.model import Response
+from valmatch.statistics.no_interval import why_no_interval
 from valmatch.statistics.pairs import PairedDifference, paired
 from valmatch.statistics.sampling import no_difference_interval
 from valmatch.storage.output import to_json, write_atomically, write_csv
@@ -80,8 +81,15 @@ class Comparison(Result):
 
     @property
     def no_interval(self) -> str:
-        """Why differences have no interval; "" if they have one."""
-        return no_difference_interval({"A": self.a.sampling, "B": self.b.sampling}, self.n)
+        """Why some differences have no interval; "" if all have one."""
+        return self.no_interval_of()
+
+    def no_interval_of(self, chosen: Collection[str] = ()) -> str:
+        """Return why differences have no interval, of the chosen responses if any are."""
+        of_all = no_difference_interval({"A": self.a.sampling, "B": self.b.sampling}, self.n)
+        rows = self.comparisons.items()
+        shown = {name: one.difference for name, one in rows if not chosen or name in chosen}
+        return why_no_interval(shown, of_all)
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -28,6 +28,7 @@ from valmatch.experiments.side_runs import (
 )
 from valmatch.model import Response
 from valmatch.printable import printable
+from valmatch.statistics.no_interval import reason_of_each, why_no_interval
 from valmatch.statistics.pairs import PairedDifference, paired
 from valmatch.statistics.sampling import (
     ENOUGH,
@@ -123,12 +124,23 @@ class ComparedVariants(Result):
 
     @property
     def no_interval(self) -> str:
-        """Why differences of some variant have no interval; "" if all have one."""
+        """Why some differences have no interval; "" if all have one."""
+        return self.no_interval_of()
+
+    def no_interval_of(self, chosen: Collection[str] = ()) -> str:
+        """Return why differences of some variants have no interval, of the chosen responses if any.
+
+        The reason of all differences of a variant, or else those of responses.
+        """
+        reasons = {}
         for one in self.variants:
             samplings = {BASE.upper(): self.base.sampling, one.name.upper(): one.run.sampling}
             if reason := no_difference_interval(samplings, self.n):
                 return reason
-        return ""
+            rows = one.comparisons.items()
+            shown = {name: row.difference for name, row in rows if not chosen or name in chosen}
+            reasons[f"{one.name.upper()} - {BASE.upper()}"] = why_no_interval(shown, "")
+        return reason_of_each(reasons)
 
     @property
     def title(self) -> str:

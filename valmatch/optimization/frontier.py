@@ -34,6 +34,7 @@ from valmatch.optimization.verdict import Verdict, verdict
 from valmatch.printable import shortened, shown
 from valmatch.simulator import build
 from valmatch.statistics.estimates import Estimate
+from valmatch.statistics.no_interval import reason_of_each, why_no_interval
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
@@ -101,6 +102,19 @@ class Frontier(Result):
     prices: Sequence[tuple[float, float, Estimate]] = ()
 
     @property
+    def no_interval(self) -> str:
+        """Why some numbers have no interval, "" if all have one."""
+        reasons = {f"{self.sweep.name} {value:g}": one.no_interval for value, one in self.verdicts}
+        common = reason_of_each(reasons)
+        if common and common in reasons.values():  # that of prices, too
+            return common
+        reasons |= {
+            f"between {low:g} and {high:g}": why_no_interval({"the price": slope}, "")
+            for low, high, slope in self.prices
+        }
+        return reason_of_each(reasons)
+
+    @property
     def title(self) -> str:
         """What was solved for, in one line."""
         of = f"{self.config.model}, config {config_id(self.config)}, seed {self.settings.seed}"
@@ -142,6 +156,7 @@ class Frontier(Result):
             **found_scales(self.config),
             **({} if self.shard == WHOLE else {"shard": str(self.shard)}),
             "frontier": [{self.sweep.name: value, **one.as_dict()} for value, one in self.verdicts],
+            **({"no_interval": self.no_interval} if self.no_interval else {}),
             "prices": [
                 {"from": low, "to": high, "objective_per_unit_of_bound": slope.as_dict()}
                 for low, high, slope in self.prices
