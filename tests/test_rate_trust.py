@@ -62,7 +62,7 @@ def test_fits_to_little_are_adopted_only_if_shown_to_help(system: str, tmp_path:
         tuning = result.tuning
         assert tuning is not None
         values = {one.name: one.published for one in system_named(system).parameters}
-        mean, half = tuning.judged
+        mean, half = tuning.judged.mean, tuning.judged.half_width
         shown = mean is not None and half is not None and mean < -half
         assert tuning.adopted == shown
         assert result.parameters == (tuning.tuned.parameters if shown else values)

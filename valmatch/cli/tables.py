@@ -602,6 +602,7 @@ def show_systems(found: ComparedSystems) -> None:
     for cells in zip(*columns, strict=True):
         _row(table, *cells)
     _print(found.title, table)
+    _show_no_interval(found.no_interval)
     for system, tuning in found.tunings.items():
         _show_tuning(f"tuned {system}:", tuning)
 
@@ -610,7 +611,8 @@ def _rounded_to(one: Difference) -> tuple[str, str]:
     """Return a difference and its half-width; nothing of what differs from itself."""
     if one.mean is None or not (one.mean or one.half_width):
         return "", ""
-    return _shown(one.mean, "+.4f"), _shown(one.half_width, ".4f")
+    half = _shown(one.half_width, ".4f")
+    return _shown(one.mean, "+.4f"), _arms(one.arms, half) if one.arms else half
 
 
 def show_predictions(result: PredictedGames) -> None:
@@ -638,10 +640,15 @@ def show_predictions(result: PredictedGames) -> None:
 
 def _predictions(scores: Scores) -> list[str]:
     """Return the cells of a row of scores."""
-    half = _half(scores.log_loss_std_error, scores.games)
-    numbers = [scores.accuracy, scores.log_loss, half, scores.brier_score]
-    numbers += [] if scores.three_way_log_loss is None else [scores.three_way_log_loss]
-    return [f"{scores.games}", *("" if x is None else f"{x:.4f}" for x in numbers)]
+    loss, width = scores.log_loss, _half(scores.log_loss_std_error, scores.games)
+    half = _shown(width, ".4f")
+    if loss is not None and width is not None and width > loss:  # no loss is below 0
+        half = _arms((loss, width), half)
+    cells = [_shown(scores.accuracy, ".4f"), _shown(loss, ".4f"), half]
+    cells.append(_shown(scores.brier_score, ".4f"))
+    if scores.three_way_log_loss is not None:
+        cells.append(f"{scores.three_way_log_loss:.4f}")
+    return [f"{scores.games}", *cells]
 
 
 def _half(std_error: float | None, n: int) -> float | None:
