@@ -144,3 +144,40 @@ def test_on_resamples_interval_and_verdict_are_of_the_mean_that_is_tested(folder
     assert "of the resamples, each by itself" in found["why"].replace(
         f"of the {shown['objective']['n']} resamples", "of the resamples"
     )
+
+
+@pytest.mark.parametrize(
+    ("swept", "values"), [("p95", [60.0, 45.0, 30.0, 26.0]), ("fair", [1.0, -1.0, 2.0])]
+)
+def test_every_value_of_a_sweep_has_the_best_of_all_that_was_evaluated(
+    folder: Path, swept: str, values: list[float]
+) -> None:
+    listed = ",".join(f"{one:g}" for one in values)
+    found = {}
+    for workers in (1, 2) if swept == "p95" else (1,):
+        made = valmatch(
+            "optimize", "mine.yaml", "--sweep", f"{swept}={listed}", "--budget", 100,
+            "--out", f"out{workers}", "--workers", workers, "--json",
+        )  # fmt: skip
+        assert made.code in (0, 3), made.err
+        found[workers] = json.loads(made.out)
+    assert all(one == found[1] for one in found.values())
+    rows = evaluated("out1")
+    for value, one in zip(values, found[1]["frontier"], strict=True):
+        limit, weight = (value, 1.0) if swept == "p95" else (45.0, value)
+        good = [row for row in rows if row["wait_p95"] <= limit and row["wait_p50"] <= 12]
+        assert one["feasible"] is bool(good)
+        if good:
+            best = min(weight * row["avg_team_diff"] for row in good)
+            assert one["recommended"]["objective"]["mean"] == best
+
+
+def test_a_looser_bound_of_a_sweep_is_never_worse(folder: Path) -> None:
+    made = valmatch(
+        "optimize", "mine.yaml", "--sweep", "p95=28:60:8", "--budget", 100, "--solver", "random",
+        "--out", "out", "--json", "--set", "p50=60",
+    )  # fmt: skip
+    frontier = json.loads(made.out)["frontier"]
+    objectives = [one["recommended"]["objective"]["mean"] for one in frontier if one["feasible"]]
+    assert len(objectives) > 3
+    assert objectives == sorted(objectives, reverse=True)

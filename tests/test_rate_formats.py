@@ -89,7 +89,7 @@ def test_bad_cells_are_named(text: str, what: str, tmp_path: Path) -> None:
 def test_games_without_a_result_can_be_left_out(tmp_path: Path) -> None:
     rows = [[["a", "b", result]] for result in ("1-0", "*", "0-1")]
     path = write(tmp_path / "log.csv", rows, "player_a,player_b,result")
-    result = rate_games(path, "elo", skip_bad_games=True)
+    result = rate_games(path, "elo", max_bad_rows=0.4)
     assert (result.games, result.skipped) == (2, {"not a result": 1})
 
 

@@ -172,20 +172,23 @@ def test_bad_games_are_named_by_line_and_column(kind: str, tmp_path: Path) -> No
     with pytest.raises(InputError) as error:
         rate_games(path, out=tmp_path / "new" / "out")
     assert str(error.value).startswith(f"{path}:{message}")
-    assert str(error.value).endswith("; --skip-bad-games rates the other games")
+    assert str(error.value).endswith("; --skip-bad-games leaves bad games out")
     assert sorted(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("kind", BAD)
 def test_bad_games_can_be_left_out(kind: str, tmp_path: Path) -> None:
-    text, _ = BAD[kind]
+    text, message = BAD[kind]
     path = tmp_path / "log.csv"
     path.write_text(f"{LONG}\n{GOOD}{text}g9,c,x,1,5\ng9,a,y,2,5\n", encoding="utf-8")
     warnings: list[str] = []
-    result = rate_games(path, skip_bad_games=True, warn=warnings.append)
+    result = rate_games(path, max_bad_rows=0.5, warn=warnings.append)
     assert result.skipped == {REASONS[kind]: 1}
     assert result.games == (3 if kind == "split apart" else 2)
-    assert warnings == [f"1 bad game left out (1 {REASONS[kind]})"]
+    if kind == "split apart":  # all of it is left out, which begins here
+        message = "4:1: game: game 'g1' comes again further on"
+    left = f"{path}: 1 bad game left out (1 {REASONS[kind]}), the first: {path}:{message}"
+    assert [one[: len(left)] for one in warnings] == [left]
     good = "".join(line + "\n" for line in text.splitlines() if line.startswith("g2"))
     clean = tmp_path / "clean.csv"
     clean.write_text(f"{LONG}\n{GOOD}{good}g9,c,x,1,5\ng9,a,y,2,5\n", encoding="utf-8")
@@ -359,7 +362,7 @@ def test_first_time_that_can_be_read_decides_the_form(
     path = tmp_path / "log.csv"
     path.write_text(f"winner,loser,time\na,b,{first}\nb,c,2024-01-02\nc,a,7\n")
     with mock.patch.object(log_module, "BLOCK", block):
-        result = rate_games(path, skip_bad_games=True)
+        result = rate_games(path, max_bad_rows=0.7)
         assert (result.games, result.skipped) == (
             (2, {"not a time": 1}) if first != "soon" else (1, {"not a time": 2})
         )
@@ -375,7 +378,7 @@ def test_a_game_in_pieces_is_left_out_once(tmp_path: Path) -> None:
     path.write_text(f"{LONG}\n{pieces}")
     for block in (1, 1 << 20):
         with mock.patch.object(log_module, "BLOCK", block):
-            result = rate_games(path, skip_bad_games=True)
+            result = rate_games(path, max_bad_rows=0.25)
         assert (result.games, result.skipped) == (3, {"split apart in the file": 1})
 
 
@@ -391,13 +394,16 @@ def test_bad_games_of_a_log_with_times_are_named_where_they_are(tmp_path: Path) 
 @pytest.mark.parametrize("header", ["winner,loser", "winner,loser,time"])
 def test_log_without_a_good_game_says_why(header: str, tune: list[str], tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
-    for rows, remarks in (("", []), ("a,a,2\nb,b,1\n", ["2 bad games left out (2 player twice"])):
+    for rows, remarks in (
+        ("", []),
+        ("a,a,2\nb,b,1\n", [f"{path}: 2 bad games left out (2 player twice"]),
+    ):
         text = rows if "time" in header else rows.replace(",1", "").replace(",2", "")
         path.write_text(f"{header}\n{text}")
         said: list[str] = []
         with pytest.raises(InputError, match="holds no game that can be rated"):
             rate_games(
-                path, "elo", tune=tune, skip_bad_games=True, out=tmp_path / "x", warn=said.append
+                path, "elo", tune=tune, max_bad_rows=1.0, out=tmp_path / "x", warn=said.append
             )
         assert [one[: len(start)] for one, start in zip(said, remarks, strict=True)] == remarks
         assert list(tmp_path.iterdir()) == [path]

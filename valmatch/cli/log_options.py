@@ -52,7 +52,8 @@ MaxBadRows = Annotated[
     typer.Option(
         parser=_share,
         metavar="SHARE",
-        help="Leave bad rows out even if they are as large a part of it as 0.4, or 40%."
+        help="Leave bad rows (of a game log: games) out even if they are as large a part of it as"
+        " 0.4, or 40%."
         "  [default: 0.05]",
     ),
 ]

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from valmatch.cli.console import progress, show, warn
+from valmatch.cli.log_options import MaxBadRows
 from valmatch.cli.parameters import (
     ColumnNames,
     Json,
@@ -112,6 +113,7 @@ def rate(
     skip_bad_games: Annotated[
         bool, typer.Option("--skip-bad-games", help="Leave bad games out and count them.")
     ] = False,
+    max_bad_rows: MaxBadRows = None,
     raw_names: RawNames = False,
     min_games: Annotated[
         int | None,
@@ -160,6 +162,7 @@ def rate(
             "burn_in": BURN_IN if burn_in is None else burn_in,
             "redo": redo,
             "skip_bad_games": skip_bad_games,
+            "max_bad_rows": max_bad_rows,
             "progress": advance,
             "warn": warn,
         }

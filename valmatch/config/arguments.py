@@ -14,7 +14,7 @@ from valmatch.errors import InputError, option
 from valmatch.nearest import correction
 from valmatch.printable import shown
 
-__all__ = ["PathLike", "level", "names", "one_of", "path", "seconds", "whole"]
+__all__ = ["PathLike", "level", "names", "one_of", "path", "seconds", "share", "whole"]
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 """What a path may be given as."""
@@ -52,6 +52,20 @@ def level(argument: str, value: object) -> float:
     raise InputError(
         f"{option(argument)}: {shown(value)} (allowed: a number from {low!r} to {high!r})"
     )
+
+
+def share(argument: str, value: object) -> float:
+    """Return a number from 0 to 1.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if number and 0.0 <= value <= 1.0:  # type: ignore[operator]
+        return float(value)  # type: ignore[arg-type]
+    raise InputError(f"{option(argument)}: {shown(value)} (allowed: a number from 0 to 1)")
 
 
 def seconds(argument: str, value: object) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -26,6 +26,7 @@ from valmatch.experiments.side_runs import (
 )
 from valmatch.model import Response
 from valmatch.printable import printable
+from valmatch.statistics.no_interval import reason_of_each, why_no_interval
 from valmatch.statistics.pairs import PairedDifference, paired
 from valmatch.statistics.sampling import (
     ENOUGH,
@@ -135,15 +136,25 @@ class Comparison(Result):
 
     @property
     def no_interval(self) -> str:
-        """Why differences of some variant have no interval; "" if all have one."""
+        """Why some differences have no interval; "" if all have one."""
+        return self.no_interval_of()
+
+    def no_interval_of(self, chosen: Collection[str] = ()) -> str:
+        """Return why differences have no interval, of the chosen responses if any are.
+
+        The reason of all differences of a variant, or else those of responses.
+        """
+        reasons = {}
         for variant in self.variants:
-            samplings = {
-                BASE.upper(): self.base.sampling,
-                variant.name.upper(): variant.run.sampling,
-            }
-            if reason := no_difference_interval(samplings, self.n):
-                return reason
-        return ""
+            name = variant.name.upper()
+            samplings = {BASE.upper(): self.base.sampling, name: variant.run.sampling}
+            of_all = no_difference_interval(samplings, self.n)
+            pairs = variant.comparisons.items()
+            shown = {key: pair.difference for key, pair in pairs if not chosen or key in chosen}
+            if of_all and not self.is_pair:
+                return of_all
+            reasons[f"{name} - {BASE.upper()}"] = why_no_interval(shown, of_all)
+        return next(iter(reasons.values())) if self.is_pair else reason_of_each(reasons)
 
     @property
     def title(self) -> str:

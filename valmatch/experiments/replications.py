@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,7 @@ from valmatch.nearest import hint
 from valmatch.statistics.control_variates import Adjusted, adjust
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.statistics.estimates import Estimate, limits_of_difference
+from valmatch.statistics.no_interval import why_no_interval, why_not_adjusted
 from valmatch.statistics.precision import Precision
 from valmatch.statistics.sampling import INDEPENDENT, Sampling
 from valmatch.statistics.windows import (
@@ -124,6 +125,18 @@ class Replications(Result):
         rows = zip(self.responses, found, strict=True)
         return {one.name: mean.within(one.limits) for one, mean in rows}
 
+    def no_interval_of(self, chosen: Collection[str] = ()) -> str:
+        """Return why some means have no interval, of the chosen ones if any are; "" if all have."""
+        found = self.estimates
+        shown = {name: one for name, one in found.items() if not chosen or name in chosen}
+        return why_no_interval(shown, self.sampling.no_interval(len(self.indices)))
+
+    def not_adjusted_of(self, chosen: Collection[str] = ()) -> str:
+        """Return why some means are not adjusted by controls; "" if all are, or none was to be."""
+        found = self.adjusted
+        shown = {name: one for name, one in found.items() if not chosen or name in chosen}
+        return why_not_adjusted(shown, self.estimates, len(self.expectations))
+
     def __getitem__(self, response: str) -> Floats:
         """Return one number a replication; NaN where undefined."""
         names = [one.name for one in self.responses]
@@ -191,6 +204,8 @@ class Replications(Result):
             "requested": self.requested,
             **({} if self.shard == WHOLE else {"shard": str(self.shard)}),
             **({"sampling": dict(self.sampling.facts)} if self.sampling.facts else {}),
+            **({"no_interval": reason} if (reason := self.no_interval_of()) else {}),
+            **({"not_adjusted": reason} if (reason := self.not_adjusted_of()) else {}),
             "responses": self._facts(),
             **({"targets": [one.as_dict() for one in self.precision]} if self.precision else {}),
             **self._windows(),

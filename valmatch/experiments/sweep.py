@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -26,6 +26,7 @@ from valmatch.experiments.plan import Plan
 from valmatch.experiments.replicate import check_kept, run_plan
 from valmatch.experiments.replicate import claim as claim_point
 from valmatch.experiments.replications import STATISTICS, Replications
+from valmatch.statistics.no_interval import reason_of_each
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
@@ -82,6 +83,14 @@ class DesignReplications(Result):
             "factors": list(self.design.factors),
             "points": [{"point": point, **result.summary()} for point, result in both],
         }
+
+    def no_interval_of(self, chosen: Collection[str] = ()) -> str:
+        """Return why some means have no interval, of the chosen ones if any are; "" if all have."""
+        reasons = {}
+        for point, one in zip(self.points, self.results, strict=True):
+            levels = (f"{key.removeprefix('factors.')}={level}" for key, level in point.items())
+            reasons[f"at {', '.join(levels)}"] = one.no_interval_of(chosen)
+        return reason_of_each(reasons)
 
     def table(self) -> dict[str, list[Any]]:
         """Return the mean of each response at each point."""

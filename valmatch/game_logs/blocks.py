@@ -18,7 +18,7 @@ from valmatch.game_logs.scores import (
     THREE_WAY,
     THREE_WAY_LOSS,
 )
-from valmatch.statistics.estimates import t_quantile
+from valmatch.statistics.estimates import limits_of_difference, t_quantile
 
 __all__ = ["MEASURES", "OF_DRAWS", "Difference", "blocks_of", "difference"]
 
@@ -35,6 +35,9 @@ MEASURES = {
 OF_DRAWS = {"three_way_log_loss": (THREE_WAY_LOSS, THREE_WAY)}
 """The same of scores that a system has that knows draws."""
 
+LIMITS = {"accuracy": (0.0, 1.0), "brier_score": (0.0, 1.0)}
+"""The least and the largest value of scores that have both; losses have no largest."""
+
 _MOST = 50  # blocks: enough for an interval, and as long as they can be then
 _LEAST = 20  # of the same weight: with fewer whole days, an interval says too little
 
@@ -49,22 +52,42 @@ class Difference(NamedTuple):
     mean : float or None
         The difference.
     half_width : float or None
-        Of its 95% interval, by blocks of games.
+        Of its 95% interval, by blocks of games, before limits cut it.
+    limits : tuple of float
+        Where the interval ends in any case.
     """
 
     mean: float | None
     half_width: float | None
+    limits: tuple[float, float] = (-math.inf, math.inf)
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95% interval, which does not leave the limits; None where it is not known."""
+        if self.mean is None or self.half_width is None:
+            return None
+        low, high = self.limits
+        return max(low, self.mean - self.half_width), min(high, self.mean + self.half_width)
+
+    @property
+    def arms(self) -> tuple[float, float] | None:
+        """How far the interval reaches below and above the mean, where limits have cut it."""
+        found = self.interval
+        if found is None or self.mean is None or self.half_width is None:
+            return None
+        arms = self.mean - found[0], found[1] - self.mean
+        cut = min(arms) < self.half_width * (1.0 - 1e-6) - 1e-9
+        return arms if cut else None
 
     @property
     def above_zero(self) -> bool:
         """Whether all of the interval lies above 0."""
-        return None not in self and self.mean > self.half_width  # type: ignore[operator]
+        found = self.interval
+        return found is not None and found[0] > 0.0
 
     def as_dict(self) -> dict[str, float | None]:
         """Return what ``summary.json`` holds."""
-        if self.mean is None or self.half_width is None:
-            return {"mean": self.mean, "ci_low": None, "ci_high": None}
-        low, high = self.mean - self.half_width, self.mean + self.half_width
+        low, high = self.interval or (None, None)
         return {"mean": self.mean, "ci_low": low, "ci_high": high}
 
 
@@ -124,10 +147,14 @@ def difference(measure: str, sums: Floats, others: Floats | None = None) -> Diff
     total, n = float(weights.sum()), len(sums)
     if not total or (others is not None and (others[:, weight] != weights).any()):
         return Difference(None, None)
+    limits = LIMITS.get(measure, (0.0, math.inf))
+    if others is not None:
+        limits = limits_of_difference(limits)
     values = sums[:, column] - (0.0 if others is None else others[:, column])
     mean = math.fsum(values.tolist()) / total
     if n < 2:
         return Difference(mean, None)
     excess = values - mean * weights
     spread = math.sqrt(float((np.diff(excess) ** 2).sum()) / 2.0 * n / (n - 1))
-    return Difference(mean, t_quantile(0.975, max(1.0, 2.0 * (n - 1) / 3.0)) * spread / total)
+    half = t_quantile(0.975, max(1.0, 2.0 * (n - 1) / 3.0)) * spread / total
+    return Difference(mean, half, limits)

@@ -81,6 +81,11 @@ class ComparedSystems(Result):
         return None if self.unbeaten else self.leader
 
     @property
+    def no_interval(self) -> str:
+        """Why nothing has an interval; "" if it has."""
+        return "" if self.blocks > 1 else "there is one block of games only"
+
+    @property
     def title(self) -> str:
         """What was compared, in one line."""
         found = f"best: {self.best}"
@@ -101,6 +106,9 @@ class ComparedSystems(Result):
                 some = [one[name] for one in ones.values()]
                 found[f"{name}{what}"] = [one.mean for one in some]
                 found[f"{name}{what}_half_width"] = [one.half_width for one in some]
+                ends = [one.interval or (None, None) for one in some]
+                found[f"{name}{what}_low"] = [low for low, _ in ends]
+                found[f"{name}{what}_high"] = [high for _, high in ends]
         return found
 
     def summary(self) -> dict[str, Any]:
@@ -127,6 +135,7 @@ class ComparedSystems(Result):
             "skipped_games": dict(self.skipped),
             "burn_in": self.burn_in,
             "blocks": self.blocks,
+            **({"no_interval": self.no_interval} if self.no_interval else {}),
         }
 
 

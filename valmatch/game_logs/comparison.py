@@ -24,7 +24,7 @@ from valmatch.game_logs.games import Games, joined, part, pieces, until_stopped
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.parameters import check_tuned, values_of
 from valmatch.game_logs.reading.cells import find_cells
-from valmatch.game_logs.reading.log import GameLog
+from valmatch.game_logs.reading.log import GameLog, most_left_out
 from valmatch.game_logs.remarks import (
     few_periods,
     games_left_out,
@@ -60,6 +60,7 @@ def compare_systems(
     burn_in: int = 10,
     redo: bool = False,
     skip_bad_games: bool = False,
+    max_bad_rows: float | None = None,
     progress: Callable[[int], None] = lambda done: None,
     warn: Callable[[str], None] = lambda text: None,
 ) -> ComparedSystems:
@@ -84,7 +85,7 @@ def compare_systems(
         whether the fitted values are adopted.
     out : PathLike or None
         Folder for ``comparison.csv``, ``summary.json`` and ``manifest.json``.
-    train, columns, separator, burn_in, redo, skip_bad_games, progress, warn
+    train, columns, separator, burn_in, redo, skip_bad_games, max_bad_rows, progress, warn
         As `rate_games` takes them.
 
     Raises
@@ -108,13 +109,12 @@ def compare_systems(
     arguments.whole("burn_in", burn_in)
     between = separator_called(separator)
     path = arguments.path("games", games)
+    most_bad = most_left_out(skip_bad_games, max_bad_rows)
     check_redo(redo, out)
     announce_compilation(find_cells)
     most_players = min(one.most_players for one in chosen)
     with ExitStack() as stack:
-        log = stack.enter_context(
-            closing(GameLog(path, columns, skip_bad_games, most_players, between))
-        )
+        log = stack.enter_context(closing(GameLog(path, columns, most_bad, most_players, between)))
         folder = None
         if out is not None:
             identity = {
@@ -125,7 +125,7 @@ def compare_systems(
                 "tune": fitted or None,
                 "train": train if fitted else None,
                 "burn_in": burn_in,
-                "skip_bad_games": skip_bad_games,
+                "skip_bad_games": most_bad is not None,
             }
             claimed = claim(arguments.path("out", out), log, None, [], identity, redo)
             folder = stack.enter_context(claimed)
@@ -220,7 +220,7 @@ def _compared(
     return replace(
         compared(sums, values, rest, burn_in),
         unrated=log.unrated,
-        skipped=log.skipped,
+        skipped=log.bad.counts,
         fitted_to=n_first,
     )
 

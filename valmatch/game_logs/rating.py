@@ -33,7 +33,7 @@ from valmatch.game_logs.pairs import PairsWriter
 from valmatch.game_logs.parameters import check_tuned, values_of
 from valmatch.game_logs.ranks import Ranks
 from valmatch.game_logs.reading.cells import find_cells
-from valmatch.game_logs.reading.log import GameLog
+from valmatch.game_logs.reading.log import GameLog, most_left_out
 from valmatch.game_logs.reading.rows import DEFAULT_MINUTES
 from valmatch.game_logs.remarks import (
     few_periods,
@@ -156,6 +156,7 @@ def rate_games(
     again: bool = False,
     redo: bool = False,
     skip_bad_games: bool = False,
+    max_bad_rows: float | None = None,
     raw_names: bool = False,
     progress: Callable[[int], None] = lambda done: None,
     warn: Callable[[str], None] = lambda text: None,
@@ -207,6 +208,9 @@ def rate_games(
         since; it must be of a log of this name by the same system in the same way.
     skip_bad_games : bool
         Leave bad games out and count them, instead of raising.
+    max_bad_rows : float or None
+        Leave bad games out even if they are as large a share of all; a log with more is refused.
+        None: 0.05, where bad games are left out.
     raw_names : bool
         Write names as they are; else those that a spreadsheet would take for formulas get an
         apostrophe, see `valmatch.csv_names.mark`, which reading them takes off again.
@@ -236,6 +240,7 @@ def rate_games(
     arguments.whole("burn_in", burn_in)
     between = separator_called(separator)
     path = arguments.path("games", games)
+    most_bad = most_left_out(skip_bad_games, max_bad_rows)
     check_redo(redo, out)
     known = earlier.players(chosen) if earlier else []
     if earlier and (remark := earlier.remark(chosen, parameters)):
@@ -243,7 +248,7 @@ def rate_games(
     announce_compilation(find_cells)
     with ExitStack() as stack:
         log = stack.enter_context(
-            closing(GameLog(path, columns, skip_bad_games, chosen.most_players, between))
+            closing(GameLog(path, columns, most_bad, chosen.most_players, between))
         )
         if chosen.name == "zonestats" and "minutes" not in log.columns.places:
             warn(f"no column minutes: every player counts as {DEFAULT_MINUTES:g} minutes in a game")
@@ -261,7 +266,7 @@ def rate_games(
                 "burn_in": burn_in,
                 "cap": None if cap == MOST_DISTANT else cap,
                 "pairs": pairs or None,
-                "skip_bad_games": skip_bad_games,
+                "skip_bad_games": most_bad is not None,
             }
             read, rated = (earlier.path, earlier.rated) if earlier else (None, [])
             home = arguments.path("out", out)
@@ -311,7 +316,7 @@ def rate_games(
                 games=found.games,
                 rows=seen.rows,
                 unrated=log.unrated,
-                skipped=log.skipped,
+                skipped=log.bad.counts,
                 burn_in=burn_in,
                 ranking=roster.ranking(log.dated if log.timed else any(o.dated for o in known)),
                 predictions=predictions,

@@ -37,10 +37,7 @@ _NEAR = 1e-3
 
 def games_left_out(log: GameLog) -> list[str]:
     """Return remarks on the games of a log that were not rated."""
-    found = []
-    if log.skipped:
-        reasons = ", ".join(f"{n} {reason}" for reason, n in sorted(log.skipped.items()))
-        found.append(f"{_counted(sum(log.skipped.values()), 'bad game')} left out ({reasons})")
+    found = log.bad.remarks()
     if log.unrated:
         unrated = _counted(log.unrated, "game")
         found.append(f"{unrated} not rated: fewer than two sides with enabled players")

@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from valmatch.bad_rows import RowError
 from valmatch.config.input_files import MAX_FILE
 from valmatch.config.numerals import real_number
 from valmatch.csv_dialect import SEPARATORS
@@ -18,24 +19,10 @@ from valmatch.errors import InputError
 from valmatch.printable import shown
 from valmatch.text_files import open_text, other_separator
 
-__all__ = ["WIDTH", "Row", "RowError", "read_rows"]
+__all__ = ["WIDTH", "Row", "read_rows"]
 
 WIDTH = "number of cells"
 """What is wrong with a row that has too many cells or too few."""
-
-
-class RowError(InputError):
-    """A row that cannot be used.
-
-    Attributes
-    ----------
-    kind : str
-        What is wrong, in the same words for all such rows.
-    """
-
-    def __init__(self, *lines: str, kind: str = "") -> None:
-        super().__init__(*lines)
-        self.kind = kind
 
 
 class Row(NamedTuple):

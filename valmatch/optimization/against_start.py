@@ -15,6 +15,7 @@ from valmatch.optimization.problem import START, TODAY, Problem, Term
 from valmatch.optimization.problem_of_config import with_factors
 from valmatch.optimization.run import STAGE
 from valmatch.simulator import build
+from valmatch.statistics.no_interval import why_no_interval
 from valmatch.statistics.pairs import PairedDifference, paired
 from valmatch.streams import Streams
 
@@ -52,6 +53,8 @@ class AgainstStart:
         For each of them; ``b`` is the recommended point.
     name : str
         "start" or "today's rule".
+    no_interval : str
+        Why changes have no interval, "" if all have one.
     """
 
     start: Mapping[str, float]
@@ -60,6 +63,7 @@ class AgainstStart:
     responses: Sequence[Response]
     compared: Sequence[PairedDifference]
     name: str = START
+    no_interval: str = ""
 
     @property
     def key(self) -> str:
@@ -73,6 +77,7 @@ class AgainstStart:
             "replications": self.n,
             self.key: dict(self.start),
             "recommended": dict(self.recommended),
+            **({"no_interval": self.no_interval} if self.no_interval else {}),
             "responses": {
                 response.name: {
                     self.key: one.a.mean,
@@ -155,7 +160,9 @@ def against_start(
     responses = [weighted, *common]
     pairs = zip(responses, compared, strict=True)
     kept = [found.within(one.limits) for one, found in pairs]
-    return AgainstStart(start, dict(point), n, responses, kept, name)
+    changes = {one.name: found.difference for one, found in zip(responses, kept, strict=True)}
+    reason = why_no_interval(changes, models[0].sampling.no_interval(n))
+    return AgainstStart(start, dict(point), n, responses, kept, name, reason)
 
 
 def _responses(model: Model[object], n: int, seed: int, check: Callable[[], None]) -> Floats:

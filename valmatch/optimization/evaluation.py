@@ -117,6 +117,11 @@ class Evaluator:
         outcomes = self._problem.outcomes(dict(zip(self._names, known[:made].T, strict=True)))
         return np.repeat(outcomes, n, axis=0) if made < n else outcomes
 
+    def responses(self, unit: Floats) -> Floats:
+        """Return the responses that the problem names in a known point's first replication."""
+        row: Floats = self._known[tuple(self._problem.point(unit).values())][0]
+        return row
+
     def parts(self, unit: Floats, n: int) -> Floats:
         """Return the parts of the objective in the first `n` replications of an evaluated point.
 

@@ -39,6 +39,7 @@ from valmatch.optimization.verdict import Verdict, verdict
 from valmatch.printable import shortened, shown
 from valmatch.simulator import build
 from valmatch.statistics.estimates import Estimate
+from valmatch.statistics.no_interval import reason_of_each, why_no_interval
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
@@ -106,6 +107,19 @@ class Frontier(Result):
     prices: Sequence[tuple[float, float, Estimate]] = ()
 
     @property
+    def no_interval(self) -> str:
+        """Why some numbers have no interval, "" if all have one."""
+        reasons = {f"{self.sweep.name} {value:g}": one.no_interval for value, one in self.verdicts}
+        common = reason_of_each(reasons)
+        if common and common in reasons.values():  # that of prices, too
+            return common
+        reasons |= {
+            f"between {low:g} and {high:g}": why_no_interval({"the price": slope}, "")
+            for low, high, slope in self.prices
+        }
+        return reason_of_each(reasons)
+
+    @property
     def title(self) -> str:
         """What was solved for, in one line."""
         of = f"{self.config.model}, config {config_id(self.config)}, seed {self.settings.seed}"
@@ -147,6 +161,7 @@ class Frontier(Result):
             **found_scales(self.config),
             **({} if self.shard == WHOLE else {"shard": str(self.shard)}),
             "frontier": [{self.sweep.name: value, **one.as_dict()} for value, one in self.verdicts],
+            **({"no_interval": self.no_interval} if self.no_interval else {}),
             "prices": [
                 {"from": low, "to": high, "objective_per_unit_of_bound": slope.as_dict()}
                 for low, high, slope in self.prices
@@ -315,6 +330,7 @@ def conclude_frontier(
 ) -> Frontier:
     """Say what the runs of a sweep came to, by place; write that if there is a folder."""
     jobs, solved = asked.jobs, {}
+    runs = _shared(asked, runs)  # each search has seen only its own points
     for place, run in runs.items():
         found = verdict(model, jobs[place][0], [run], asked.confidence)
         assert found is not None
@@ -339,6 +355,23 @@ def conclude_frontier(
             file.write(to_json(frontier.summary()))
         folder.close(frontier.status, points=len(solved))
     return frontier
+
+
+def _shared(asked: AskedFrontier, runs: Mapping[int, SolverRun]) -> dict[int, SolverRun]:
+    """Let each run come to the best point that any of them has evaluated exactly.
+
+    What is known of a point holds whatever the bound, so that a looser one never has a worse
+    solution. Where evaluations are not exact, the runs stay as they are.
+    """
+    shared = {}
+    for place, run in runs.items():
+        others = [one.exact for one in runs.values() if one is not run and one.exact]
+        if run.exact and others:
+            known = run.exact.followed_by(others)
+            best = known.best(asked.jobs[place][0], asked.settings.alpha)
+            run = replace(run, certificate=best)
+        shared[place] = run
+    return shared
 
 
 def _prices(

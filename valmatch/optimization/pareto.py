@@ -39,6 +39,7 @@ from valmatch.optimization.verdict import at_bound
 from valmatch.printable import shown
 from valmatch.simulator import build
 from valmatch.statistics.estimates import Estimate, estimate
+from valmatch.statistics.sampling import INDEPENDENT, Resampled
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.streams import Streams
@@ -115,6 +116,8 @@ class Front(Result):
         Points that were tested on fresh replications.
     given : mapping of str to str
         What came of the start and of today's rule.
+    no_interval : str
+        Why means have no interval, "" if all have one.
     stopped : str
         Why the run was stopped, "" if it was not.
     """
@@ -129,6 +132,7 @@ class Front(Result):
     stopped: str = ""
     folder: Path | None = None
     given: Mapping[str, str] = field(default_factory=dict)
+    no_interval: str = ""
 
     @property
     def title(self) -> str:
@@ -175,6 +179,7 @@ class Front(Result):
             "tested": self.tested,
             "given": dict(self.given),
             "remarks": self.remarks(),
+            **({"no_interval": self.no_interval} if self.no_interval else {}),
             **found_scales(self.config),
             "front": [one.as_dict() for one in self.points],
         }
@@ -293,9 +298,18 @@ def find_front(
             _front_point(posed, terms, one, confidence, list(model.responses)) for one in kept
         ]
         spent = sum(stage.spent for stage in stages)
-        given = _given(posed, tested, kept)
         front = Front(
-            loaded, terms, budget, seed, spent, points, len(tested), stop.reason, path, given
+            loaded,
+            terms,
+            budget,
+            seed,
+            spent,
+            points,
+            len(tested),
+            stop.reason,
+            path,
+            _given(posed, tested, kept),
+            _no_interval(points, model),
         )
         if folder:
             write_csv(folder.path / "front.csv", front.columns())
@@ -480,6 +494,16 @@ def _given(posed: Problem, tested: Sequence[_Tested], kept: Sequence[_Tested]) -
         else:
             said[name] = "not certified as feasible"
     return said if tested else {}
+
+
+def _no_interval(points: Sequence[FrontPoint], model: Model[object]) -> str:
+    """Say why means of the points have no interval; "" if all have one."""
+    if not points:
+        return ""
+    least = min(mean.n for one in points for mean in one.objectives.values())
+    # Of resamples it is their own mean that is tested and shown.
+    resampled = isinstance(model.sampling, Resampled)
+    return (INDEPENDENT if resampled else model.sampling).no_interval(least)
 
 
 def _front_point(

@@ -14,13 +14,9 @@ from valmatch.optimization.certification import Bench, certify_run
 from valmatch.optimization.controls import Controls
 from valmatch.optimization.crew import Crew
 from valmatch.optimization.evaluation import BudgetSpent, Evaluator, Journal
+from valmatch.optimization.exact import Evaluated
 from valmatch.optimization.problem import Problem
-from valmatch.optimization.selection import (
-    Certificate,
-    Evaluate,
-    best_evaluated,
-    replications_of_test,
-)
+from valmatch.optimization.selection import Certificate, Evaluate, replications_of_test
 from valmatch.optimization.solvers.own import SolverFactory
 from valmatch.optimization.solvers.registry import make, search_budget
 from valmatch.streams import Streams
@@ -126,6 +122,8 @@ class SolverRun:
         What ended the search too early, "" if nothing did.
     ended : str
         Why budget is left where evaluations are exact, "" if none is.
+    exact : Evaluated or None
+        All that was evaluated, where evaluations are exact.
     """
 
     task: RunSpec
@@ -134,6 +132,7 @@ class SolverRun:
     spent: int
     failure: str = ""
     ended: str = ""
+    exact: Evaluated | None = None
 
 
 def failures(runs: Sequence[SolverRun]) -> list[str]:
@@ -188,7 +187,7 @@ def run_solver(
         first = base + stage * STAGE + start
         return Evaluator(config, problem, seed, first, limit, journal, check, crew)
 
-    exact = config.one_history  # there is nothing fresh to test on
+    exact, known = config.one_history, None  # where exact, there is nothing fresh to test on
     # A search of one's own may never look at today's rule.
     unseen = len(problem.given) - 1 if task.factory else 0
     search = evaluator(0, budget - unseen if exact else search_budget(budget))
@@ -221,8 +220,8 @@ def run_solver(
     left = budget - search.spent
     if exact:
         search.budget = budget
-        units = [solver.incumbent(), *problem.given.values()]
-        certificate = best_evaluated(units, search.evaluate, settings.alpha)
+        known = _evaluated(search, problem, [one.unit for one in evaluations])
+        certificate = known.best(problem, settings.alpha)
         left = budget - search.spent
     else:
 
@@ -240,4 +239,13 @@ def run_solver(
     spent, ended = search.spent + certificate.spent, ""
     if exact and left and not solver.failure:
         ended = f"after {spent:,} of {budget:,} evaluations the search knew no new point to look at"
-    return SolverRun(task, evaluations, certificate, spent, solver.failure, ended)
+    return SolverRun(task, evaluations, certificate, spent, solver.failure, ended, known)
+
+
+def _evaluated(search: Evaluator, problem: Problem, units: Sequence[Floats]) -> Evaluated:
+    """Return the points that a search has evaluated, and those that the config gives."""
+    given = list(problem.given.values())
+    for unit in given:
+        search.evaluate(unit, 1)
+    points = [(unit, search.responses(unit)) for unit in [*units, *given]]
+    return Evaluated.of(problem.responses, points)

@@ -35,7 +35,6 @@ __all__ = [
     "Evaluate",
     "FeasibilityTest",
     "Sample",
-    "best_evaluated",
     "certify",
     "chance_by_search",
     "replications_of_test",
@@ -110,28 +109,6 @@ def _lengths(budget: int) -> tuple[int, int]:
     """Return the replications of the two candidates, of the budget of stage 2."""
     safe = min(MOST[1], int(SAFE[1] * budget))
     return max(1, safe), max(1, min(MOST[1], budget - safe))
-
-
-def best_evaluated(units: Sequence[Floats], evaluate: Evaluate, alpha: float) -> Certificate:
-    """Return what is known of the best of some points where evaluations are exact.
-
-    Parameters
-    ----------
-    units : sequence of (variables,) ndarray of float64
-        The best point of a search, which is returned if none is feasible, and others.
-    evaluate : callable
-        Evaluation by the search.
-    alpha : float
-        Probability of calling an infeasible point feasible, at most.
-    """
-    found = []
-    for unit in units:
-        outcomes = evaluate(unit, 1)
-        undefined = int(np.isnan(outcomes).any())
-        feasible = not undefined and bool((outcomes[:, 1:] <= 0.0).all())
-        found.append(Certificate(unit, outcomes, outcomes, feasible, undefined, 0, alpha))
-    feasible_ones = [one for one in found if one.feasible]
-    return min(feasible_ones or found[:1], key=lambda one: float(one.outcomes[0, 0]))
 
 
 def certify(

@@ -15,6 +15,7 @@ from valmatch.optimization.problem import Constraint, Problem
 from valmatch.optimization.run import SolverRun
 from valmatch.optimization.selection import Certificate
 from valmatch.statistics.estimates import Estimate
+from valmatch.statistics.no_interval import why_no_interval
 from valmatch.statistics.sampling import INDEPENDENT, OneHistory, Resampled
 
 __all__ = ["Verdict", "at_bound", "best_run", "verdict"]
@@ -48,6 +49,8 @@ class Verdict:
     unbeaten : Estimate or None
         By how much the best other certified point changes the objective, where a point that the
         config gives is recommended because that is not less beyond the interval.
+    no_interval : str
+        Why means have no interval, "" if all have one.
     """
 
     point: dict[str, float]
@@ -58,6 +61,7 @@ class Verdict:
     name: str = ""
     at_bounds: Mapping[str, str] = field(default_factory=dict)
     unbeaten: Estimate | None = None
+    no_interval: str = ""
 
     def remarks(self) -> list[str]:
         """Say what else there is to know of the point, a sentence each."""
@@ -91,6 +95,7 @@ class Verdict:
             **(infeasible if self.feasible is False else {"recommended": found}),
             "feasible": "undecided" if self.feasible is None else self.feasible,
             "why": self.why,
+            **({"no_interval": self.no_interval} if self.no_interval else {}),
             "remarks": self.remarks(),
         }
 
@@ -133,6 +138,7 @@ def verdict(
     limits = {one.name: one.limits for one in model.responses}
     constraints = [(one, found.within(limits.get(one.response, ANY))) for one, found in constraints]
     objective = sampling.estimate(outcomes[:, 0], confidence)
+    means = {"objective": objective, **{one.response: found for one, found in constraints}}
     return Verdict(
         problem.point(best.unit),
         objective.within(limits_of_objective(problem.terms, list(model.responses))),
@@ -142,6 +148,7 @@ def verdict(
         problem.name_of(best.unit),
         problem.at_bounds(problem.point(best.unit)),
         best.unbeaten,
+        why_no_interval(means, sampling.no_interval(len(outcomes))),
     )
 
 

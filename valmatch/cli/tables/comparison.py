@@ -42,7 +42,7 @@ def show_comparison(found: Comparison, chosen: Collection[str] = ()) -> None:
     said = f"; ±: {found.intervals}" if found.intervals else ""
     header = f"seed {found.base.seed}, {found.n:,} common replications{said}"
     print_table(textwrap.fill(header, WIDTH), table, repeated=1)
-    show_no_interval(found.no_interval)
+    show_no_interval(found.no_interval_of(chosen))
 
 
 def _columns(found: Comparison, names: Sequence[str]) -> list[tuple[str, list[str]]]:

@@ -154,7 +154,7 @@ def formatted(value: float | None, form: str) -> str:
     return "" if value is None else f"{value:{form}}"
 
 
-def show_no_interval(reason: str) -> None:
+def show_no_interval(reason: str, what: str = "no interval") -> None:
     """Say why there are no intervals, where there are none."""
     if reason:
-        print(textwrap.fill(f"no interval: {reason}", WIDTH))
+        print(textwrap.fill(printable(f"{what}: {reason}"), WIDTH))

@@ -14,6 +14,7 @@ from valmatch.cli.tables.layout import (
     mean_and_half,
     new_table,
     print_table,
+    show_no_interval,
 )
 from valmatch.optimization.problem import START, TODAY
 from valmatch.printable import printable
@@ -78,6 +79,7 @@ def show_study(header: str, study: Study) -> None:
         mean_text, half = mean_and_half(one_mean)
         add_row(table, name, mean_text, half, str(one_mean.n), bound)
     print_table("", table)
+    show_no_interval(found.no_interval)
     print()
     print(textwrap.fill(f"feasible: {ANSWERS[found.feasible]}; {printable(found.why)}", WIDTH))
     for remark in found.remarks():
@@ -124,6 +126,7 @@ def _show_beside(beside: AgainstStart, spent: int = 0) -> None:
     if spent:
         header += f" ({spent:,} made beyond the budget, with those for costs)"
     print_table(textwrap.fill(header, WIDTH), table, repeated=1)
+    show_no_interval(beside.no_interval)
 
 
 def show_solvers(comparison: SolverComparison) -> None:
@@ -169,6 +172,7 @@ def show_front(header: str, front: Front) -> None:
         cells = [side[number] for pair in columns for side in pair]
         add_row(table, *cells, *(f"{x:.4g}" for x in one.point.values()))
     print_table(f"{header}\n{front.found}", table, repeated=2 * len(names))
+    show_no_interval(front.no_interval)
     for remark in front.remarks():
         print(textwrap.fill(printable(remark), WIDTH))
 
@@ -193,3 +197,6 @@ def show_frontier(header: str, frontier: Frontier) -> None:
             mean, half = mean_and_half(slope)
             add_row(table, f"{low:g}", f"{high:g}", mean, half, str(slope.n))
         print_table(f"\nwhat {frontier.sweep.name} costs between two certified bounds", table)
+    if frontier.no_interval:
+        print()
+        show_no_interval(frontier.no_interval)

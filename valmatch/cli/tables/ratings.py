@@ -11,9 +11,11 @@ from valmatch.cli.tables.layout import (
     WIDTH,
     add_row,
     aligned,
+    arms_of,
     formatted,
     new_table,
     print_table,
+    show_no_interval,
 )
 from valmatch.statistics.estimates import t_quantile
 
@@ -57,10 +59,15 @@ def show_rating(header: str, result: RatedLog, min_games: int = 0) -> None:
 
 def _predictions(scores: Scores) -> list[str]:
     """Return the cells of a row of scores."""
-    half = _half(scores.log_loss_std_error, scores.games)
-    numbers = [scores.accuracy, scores.log_loss, half, scores.brier_score]
-    numbers += [] if scores.three_way_log_loss is None else [scores.three_way_log_loss]
-    return [f"{scores.games}", *("" if x is None else f"{x:.4f}" for x in numbers)]
+    loss, width = scores.log_loss, _half(scores.log_loss_std_error, scores.games)
+    half = formatted(width, ".4f")
+    if loss is not None and width is not None and width > loss:  # no loss is below 0
+        half = arms_of((loss, width), half)
+    cells = [formatted(scores.accuracy, ".4f"), formatted(loss, ".4f"), half]
+    cells.append(formatted(scores.brier_score, ".4f"))
+    if scores.three_way_log_loss is not None:
+        cells.append(f"{scores.three_way_log_loss:.4f}")
+    return [f"{scores.games}", *cells]
 
 
 def _half(std_error: float | None, n: int) -> float | None:
@@ -130,6 +137,7 @@ def show_systems(found: ComparedSystems) -> None:
     for cells in zip(*columns, strict=True):
         add_row(table, *cells)
     print_table(found.title, table)
+    show_no_interval(found.no_interval)
     for system, tuning in found.tunings.items():
         _show_tuning(f"tuned {system}:", tuning)
 
@@ -138,7 +146,8 @@ def _rounded_to(one: Difference) -> tuple[str, str]:
     """Return a difference and its half-width; nothing of what differs from itself."""
     if one.mean is None or not (one.mean or one.half_width):
         return "", ""
-    return formatted(one.mean, "+.4f"), formatted(one.half_width, ".4f")
+    half = formatted(one.half_width, ".4f")
+    return formatted(one.mean, "+.4f"), arms_of(one.arms, half) if one.arms else half
 
 
 def show_predictions(result: PredictedGames) -> None:

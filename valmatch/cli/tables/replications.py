@@ -70,7 +70,8 @@ def show_replications(header: str, result: Replications, chosen: Collection[str]
         if _listed(response, chosen):
             add_row(table, response.name, *cells, response.unit)
     print_table(header, table)
-    show_no_interval(result.sampling.no_interval(len(result.indices)))
+    show_no_interval(result.no_interval_of(chosen))
+    show_no_interval(result.not_adjusted_of(chosen), "not adjusted")
     if not chosen:
         _show_parts(result.responses, [("", means), ("±", halves)])
     _show_differences(result)
@@ -155,3 +156,4 @@ def show_experiment_points(
     for number, levels in enumerate(columns):
         add_row(table, *levels, *(side[number] for pair in numbers for side in pair))
     print_table(header, table, repeated=len(names))
+    show_no_interval(experiment.no_interval_of(shown))

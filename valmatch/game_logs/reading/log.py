@@ -7,14 +7,16 @@ import hashlib
 import shutil
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.bad_rows import MOST, BadRows
+from valmatch.config import arguments
 from valmatch.csv_names import are_marked
 from valmatch.errors import InputError, option
 from valmatch.game_logs.csv_text import unmark_cells
@@ -35,7 +37,7 @@ from valmatch.game_logs.reading.rows import Rows
 from valmatch.game_logs.system import FAR, MOST_PLAYERS
 from valmatch.text_files import as_text, open_text
 
-__all__ = ["BLOCK", "GameLog"]
+__all__ = ["BLOCK", "GameLog", "most_left_out"]
 
 Bytes = NDArray[np.uint8]
 Integers = NDArray[np.int64]
@@ -113,8 +115,9 @@ class GameLog:
         The file; `-` is standard input.
     columns : mapping
         Names of the file's columns by meaning, where they differ.
-    skip_bad_games : bool
-        Leave games out that cannot be used, instead of raising.
+    most_bad : float or None
+        The share of all games that may be left out as they cannot be used; None: the first of these
+        ends the reading.
     most_players : int
         A game of more players cannot be used.
     separator : str
@@ -136,8 +139,8 @@ class GameLog:
         Names of players.
     game_names : Names or None
         Names of games; None without a column for it.
-    skipped : Counter of str
-        Number of games left out, by reason.
+    bad : BadRows
+        The games left out.
     unrated : int
         Number of games with fewer than two sides of enabled players.
 
@@ -151,14 +154,15 @@ class GameLog:
         self,
         path: Path,
         columns: Mapping[str, str],
-        skip_bad_games: bool = False,
+        most_bad: float | None = None,
         most_players: int = MOST_PLAYERS,
         separator: str = ",",
     ) -> None:
         self.path = None if str(path) == "-" else path
         self.name = str(path) if self.path else "standard input"
         self._file = _opened(path)
-        self._skip, self._most_players = skip_bad_games, most_players
+        self._skip, self._most_bad = most_bad is not None, most_bad or 0.0
+        self._most_players = most_players
         self._separator = separator
         try:
             header, self._start, self._line = self._header()
@@ -181,8 +185,8 @@ class GameLog:
 
     def _reset(self) -> None:
         self.game_names: Names | None = Names() if "game" in self._slot else None
-        self._left_out: set[int] = set()  # games in pieces that are in `skipped`
-        self.skipped: Counter[str] = Counter()
+        self._left_out: set[int] = set()  # games in pieces that are in `bad`
+        self.bad = BadRows(self.name, self._skip, self._most_bad, what="game")
         self.unrated = 0
         self._n_rows = 0
 
@@ -227,7 +231,8 @@ class GameLog:
         Raises
         ------
         InputError
-            At the first part with a game that cannot be used; up to ten are named.
+            At the first part with a game that cannot be used; up to ten are named. Or in the end,
+            if too many were left out.
         """
         ordered = True
         if self.timed or (self._skip and self.game_names):
@@ -258,6 +263,7 @@ class GameLog:
     def _read(self, progress: Callable[[int], None]) -> Iterator[Games]:
         """Yield the games in the order of the file."""
         self._reset()
+        good = 0
         for block in self._blocks(progress):
             names, fresh = self._names(block)
             split = ~fresh if self._split is None else np.isin(names, list(self._split))
@@ -275,7 +281,9 @@ class GameLog:
             self.unrated += arranged.unrated
             if arranged.reasons.any():
                 self._judge(block, names, arranged)
+            good += arranged.games.n_games
             yield arranged.games
+        self.bad.check(good + self.unrated)
 
     def _rows(self, block: _Block) -> Rows:
         return Rows(block.buffer, block.cells, self._slot, len(self.columns.names))
@@ -371,15 +379,17 @@ class GameLog:
         """Count the games that cannot be used, or raise."""
         bad = np.flatnonzero(arranged.reasons).tolist()
         if self._skip:
-            self._count(names, arranged.reasons, bad)
+            self._count(block, names, arranged, bad)
             return
         lines = [self._complaint(block, arranged, game) for game in bad[:_MOST_ERRORS]]
         if len(bad) > _MOST_ERRORS:
             lines.append(f"... and at least {len(bad) - _MOST_ERRORS} more")
-        lines[-1] += f"; {option('skip_bad_games=True')} rates the other games"
+        lines[-1] += f"; {option('skip_bad_games=True')} leaves bad games out"
         raise InputError(*lines)
 
-    def _count(self, names: Integers, reasons: Integers, bad: Sequence[int]) -> None:
+    def _count(
+        self, block: _Block, names: Integers, arranged: Arranged, bad: Sequence[int]
+    ) -> None:
         """Count the games left out, one in pieces once."""
         for game in bad:
             name = int(names[game])
@@ -387,7 +397,8 @@ class GameLog:
                 continue
             if self._split and name in self._split:
                 self._left_out.add(name)
-            self.skipped[_LABELS[Reason(reasons[game])]] += 1
+            kind = _LABELS[Reason(arranged.reasons[game])]
+            self.bad.count(kind, partial(self._complaint, block, arranged, game))
 
     def _complaint(self, block: _Block, arranged: Arranged, game: int) -> str:
         """Say where and how a game is wrong."""
@@ -415,8 +426,8 @@ class GameLog:
             Reason.SCORE: f"{column}: {cell!r} (allowed: a number from {-FAR:g} to {FAR:g})",
             Reason.RATE: f"{column}: {cell!r} is too much for its minutes (allowed: up to"
             f" {FAR:g} an hour)",
-            Reason.SPLIT: f"{column}: game {cell!r} has been there before"
-            " (allowed: one run of rows a game)",
+            Reason.SPLIT: f"{column}: game {cell!r} {self._apart()} (allowed: one run of rows a"
+            " game)",
             Reason.TWICE: f"{column}: {cell!r} is in this game twice",
             Reason.ONE_SIDE: f"{column}: game {cell!r} has one side only (allowed: two or more)",
             Reason.SIZE: f"{column}: game {cell!r} has too many players (allowed:"
@@ -424,6 +435,10 @@ class GameLog:
         }[reason]
         at = int(block.cells.rows[row]) if reason is Reason.WIDTH else start
         return f"{self._place(block.text, block.line, at)}: {what}"
+
+    def _apart(self) -> str:
+        """Return what is wrong with a game in pieces: where all are known, with the first."""
+        return "has been there before" if self._split is None else "comes again further on"
 
     def _results(self) -> str:
         """Return how a result may be written."""
@@ -453,3 +468,16 @@ def _first_rows(cells: Cells, n: int) -> Cells:
     return Cells(
         cells.starts[:n], cells.ends[:n], cells.widths[:n], cells.rows[: n + 1], cells.open_quote
     )
+
+
+def most_left_out(skip_bad_games: bool, max_bad_rows: float | None) -> float | None:
+    """Return the share of all games that may be left out; None if none may.
+
+    Raises
+    ------
+    InputError
+        If it is no share.
+    """
+    if max_bad_rows is None:
+        return MOST if skip_bad_games else None
+    return arguments.share("max_bad_rows", max_bad_rows)

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, Strict, ValidationInfo, field_validator
 
+from valmatch.bad_rows import MOST
 from valmatch.csv_dialect import SEPARATORS
 from valmatch.fields import Factors, Flag, Real, Whole, refuse
 from valmatch.nearest import hint
@@ -18,7 +19,6 @@ MEANINGS = ("arrival_hours", "rating", "elo", "kd", "wr", "player")
 
 Text = Annotated[str, Strict()]
 
-MAX_BAD_ROWS = 0.05
 """Share of bad rows with which a log is not what it was taken for."""
 
 _FORMER_DEFAULT = 24
@@ -47,7 +47,7 @@ class LogFactors(Factors):
         False, description="Whether to leave rows out that cannot be used, and count them."
     )
     max_bad_rows: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real] = Field(
-        MAX_BAD_ROWS,
+        MOST,
         description="The share of all rows that skip_bad_rows may leave out; a log with more bad"
         " rows is refused.",
     )
@@ -78,7 +78,7 @@ class LogFactors(Factors):
     @field_validator("max_bad_rows")
     @classmethod
     def _of_rows_left_out(cls, share: float, info: ValidationInfo) -> float:
-        if share != MAX_BAD_ROWS and not info.data.get("skip_bad_rows", True):
+        if share != MOST and not info.data.get("skip_bad_rows", True):
             raise refuse("no rows are left out (allowed: with skip_bad_rows: true)")
         return share
 

@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.bad_rows import BadRows, RowError
 from valmatch.csv_dialect import SEPARATORS
 from valmatch.errors import InputError, option
-from valmatch.models.csv_rows import Row, RowError, read_rows
+from valmatch.models.csv_rows import Row, read_rows
 from valmatch.models.valorant.arrivals import ArrivingPlayers
-from valmatch.models.valorant.bad_rows import BadRows
 from valmatch.models.valorant.log_clock import LogClock, Time
 from valmatch.models.valorant.log_factors import LogFactors
 from valmatch.models.valorant.log_span import LONGEST, far_rows, span_remarks
@@ -146,7 +146,8 @@ def _rows(path: Path, log: LogFactors, multipliers: Sequence[float]) -> _Rows:
 def _read(path: Path, _stamp: int, how: str, multipliers: tuple[float, ...]) -> _Rows:
     """Read the whole of a file; `how` is a `LogFactors` in JSON."""
     log = LogFactors.model_validate_json(how)
-    clock, bad = LogClock(log.zone), BadRows(path, log.skip_bad_rows, log.max_bad_rows)
+    clock = LogClock(log.zone)
+    bad = BadRows(str(path), log.skip_bad_rows, log.max_bad_rows, "log.")
     names: dict[str, str] = {}
     unused: list[str] = []
     entries = list(_entries(path, log, multipliers, clock, bad, names, unused))

@@ -1,0 +1,92 @@
+"""Why means have no interval, or are not adjusted by control variates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from valmatch.statistics.control_variates import Adjusted
+from valmatch.statistics.estimates import Estimate
+
+__all__ = ["reason_of_each", "why_no_interval", "why_not_adjusted"]
+
+NAMED = 4
+"""Responses of one kind that are named."""
+
+
+def why_no_interval(estimates: Mapping[str, Estimate], of_all: str) -> str:
+    """Return why some of several means have no interval; "" if all have one.
+
+    Parameters
+    ----------
+    estimates : mapping of str to Estimate
+        The means by name.
+    of_all : str
+        Why none of them has one; "" where replications do give intervals.
+    """
+    if of_all:
+        return of_all
+    return _said({name: _kind(one) for name, one in estimates.items() if one.ci_low is None})
+
+
+def why_not_adjusted(
+    adjusted: Mapping[str, Adjusted], estimates: Mapping[str, Estimate], controls: int
+) -> str:
+    """Return why some means are not adjusted by control variates; "" if all are.
+
+    Parameters
+    ----------
+    adjusted, estimates : mapping of str
+        The adjusted and the plain means by name.
+    controls : int
+        How many control variates there are.
+    """
+    return _said(
+        {
+            name: "undefined in some replications"
+            if estimates[name].undefined
+            else f"known from too few replications for {controls} control variates"
+            for name, one in adjusted.items()
+            if one.ci_high_cv is None
+        }
+    )
+
+
+def reason_of_each(reasons: Mapping[str, str]) -> str:
+    """Return the reasons of several things in one line; one that is common to all alone.
+
+    Parameters
+    ----------
+    reasons : mapping of str to str
+        The reason of each, "" for one that needs none.
+    """
+    places: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        if reason:
+            places.setdefault(reason, []).append(name)
+    if [*map(len, places.values())] == [len(reasons)]:
+        return next(iter(places))
+    return "; ".join(
+        f"{names[0]}{f' and {len(names) - 1:,} more' if len(names) > 1 else ''}: {reason}"
+        for reason, names in places.items()
+    )
+
+
+def _said(kinds: Mapping[str, str]) -> str:
+    """Say what things are, those of one kind together."""
+    together: dict[str, list[str]] = {}
+    for name, kind in kinds.items():
+        together.setdefault(kind, []).append(name)
+    return "; ".join(f"{_listed(names)} {kind}" for kind, names in together.items())
+
+
+def _kind(one: Estimate) -> str:
+    """Say in how many replications something is defined that has no interval."""
+    if one.n == 0:
+        return "undefined in every replication"
+    return f"defined in {'one replication' if one.n == 1 else 'too few replications'} only"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the first of some names in one phrase with a verb."""
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return f"{', '.join(names[:NAMED])}{more} {'is' if len(names) == 1 else 'are'}"
