@@ -23,7 +23,7 @@ from valmatch.kernel_cache import UNUSED, cache_folder
 from valmatch.matching import joint, joint_search, team_first
 from valmatch.models.opponent.sample_path import play_path
 from valmatch.models.valorant.arrivals import draw_players
-from valmatch.policies.knowledge_gradient import best_opponent
+from valmatch.policies.lookahead_search import best_opponent
 
 
 @pytest.fixture

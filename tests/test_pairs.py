@@ -29,7 +29,16 @@ from valmatch.matching import pairs
 from valmatch.matching.band import ALONE, MOST, match_band
 from valmatch.matching.pairs import PairRules, Room
 from valmatch.policies import knowledge_gradient as opponent
-from valmatch.policies import pair_weights
+from valmatch.policies.myopic import nearness, pair_draw_chance, pair_oracle
+from valmatch.policies.pair_lookahead import (
+    expected_variance,
+    narrowest_first,
+    pair_knowledge_gradient,
+    pair_knowledge_gradient_variance,
+)
+from valmatch.policies.registry import PAIR as PAIR_POLICIES
+from valmatch.policies.registry import place_of
+from valmatch.policies.upper_confidence import pair_upper_confidence
 from valmatch.ratings.trueskill import update, win_probability
 from valmatch.streams import Streams
 
@@ -110,7 +119,8 @@ def rules_of(rule: Mapping[str, Any], noise: float, true_noise: float) -> PairRu
         widening=rule["widening"],
         oldest=rule["widening_age"] == "oldest",
         band=rule["band"],
-        policy=POLICIES.index(rule["policy"]),
+        policy=place_of(rule["policy"], PAIR_POLICIES),
+        looks_ahead=PAIR_POLICIES[rule["policy"]].looks_ahead,
         multiplier=rule["gamma"] / (1.0 - rule["gamma"]),
         kappa=rule["kappa"],
         urgency=rule["urgency"],
@@ -266,16 +276,16 @@ def worth(i: Waiting, j: Waiting, limit: float, waiting: list[Waiting], context:
     multiplier = gamma / (1.0 - gamma)
     beliefs = i.mu, i.variance, j.mu, j.variance
     if policy == "nearest":
-        return pair_weights.nearest(i.seen - j.seen, limit)
+        return nearness(i.seen - j.seen, limit)
     if policy == "oracle":
-        return pair_weights.oracle(i.skill, j.skill, context.true_noise)
+        return pair_oracle(i.skill, j.skill, context.true_noise)
     if policy == "draw_chance":
-        return pair_weights.draw_chance(*beliefs, noise)
+        return pair_draw_chance(*beliefs, noise)
     if policy == "ucb":
-        return pair_weights.ucb(*beliefs, noise, context.rule["kappa"])
+        return pair_upper_confidence(*beliefs, noise, context.rule["kappa"])
     if policy == "knowledge_gradient_variance":
         mean = sum(one.variance for one in waiting) / len(waiting)
-        return pair_weights.knowledge_gradient_variance(*beliefs, mean, noise, multiplier)
+        return pair_knowledge_gradient_variance(*beliefs, mean, noise, multiplier)
     ordered = sorted(waiting, key=lambda one: (one.mu, one.ticket))
     means = np.array([one.mu for one in ordered])
     variances = np.array([one.variance for one in ordered])
@@ -296,10 +306,8 @@ def look_ahead(
 ) -> float:
     """Return what a pair is worth by look-ahead."""
     nearby = np.full((means.size + 1, 2 * band + 4), 7)  # the memory need not be clean
-    pair_weights.narrowest_first(variances, band, nearby)
-    return pair_weights.knowledge_gradient(
-        i, j, means, variances, tickets, nearby, band, noise, multiplier
-    )
+    narrowest_first(variances, band, nearby)
+    return pair_knowledge_gradient(i, j, means, variances, tickets, nearby, band, noise, multiplier)
 
 
 def test_all_who_are_near_a_place_come_in_order_of_variance() -> None:
@@ -308,7 +316,7 @@ def test_all_who_are_near_a_place_come_in_order_of_variance() -> None:
         n, band = int(rng.integers(1, 30)), int(rng.integers(1, 9))
         variances = rng.integers(1, 6, n).astype(np.float64)
         nearby = np.full((n + 1, 2 * band + 4), 7)
-        pair_weights.narrowest_first(variances, band, nearby)
+        narrowest_first(variances, band, nearby)
         for place, row in enumerate(nearby):
             near = range(max(0, place - band - 2), min(n, place + band + 2))
             found = row[: len(near)]
@@ -353,15 +361,15 @@ def bounds(
     variances = variances.copy()
     variances[[1, 3]] = beliefs[1], beliefs[3]
     return [
-        pair_weights.ucb(*beliefs, NOISE, kappa),
-        pair_weights.knowledge_gradient_variance(*beliefs, 1e4, NOISE, multiplier),
+        pair_upper_confidence(*beliefs, NOISE, kappa),
+        pair_knowledge_gradient_variance(*beliefs, 1e4, NOISE, multiplier),
         look_ahead(1, 3, means, variances, tickets, 8, NOISE, multiplier),
     ]
 
 
 def test_without_doubt_or_future_all_is_draw_chance() -> None:
-    known, doubtful = (pair_weights.draw_chance(*pair, NOISE) for pair in (KNOWN, DOUBTFUL))
-    assert known == pair_weights.oracle(1500.0, 1600.0, NOISE)
+    known, doubtful = (pair_draw_chance(*pair, NOISE) for pair in (KNOWN, DOUBTFUL))
+    assert known == pair_oracle(1500.0, 1600.0, NOISE)
     assert bounds(KNOWN, 3.0, 19.0) == pytest.approx([known] * 3, abs=1e-7)
     nearly = (1500.0, 1e-6, 1600.0, 1e-6)
     assert bounds(nearly, 3.0, 19.0) == pytest.approx([known] * 3, abs=1e-4)
@@ -370,8 +378,8 @@ def test_without_doubt_or_future_all_is_draw_chance() -> None:
 
 
 def test_nearest_is_one_less_the_share_of_the_limit() -> None:
-    assert pair_weights.nearest(-100.0, 400.0) == pair_weights.nearest(100.0, 400.0) == 0.75
-    assert pair_weights.nearest(0.0, 0.0) == 1.0
+    assert nearness(-100.0, 400.0) == nearness(100.0, 400.0) == 0.75
+    assert nearness(0.0, 0.0) == 1.0
 
 
 def test_a_star_orders_opponents_as_one_player_would() -> None:
@@ -396,7 +404,7 @@ def test_a_star_orders_opponents_as_one_player_would() -> None:
 
 def test_a_player_without_others_gains_nothing() -> None:
     two = np.array([1500.0, 1600.0]), np.array([4e4, 1e4]), np.arange(2)
-    quality = pair_weights.draw_chance(1500.0, 4e4, 1600.0, 1e4, NOISE)
+    quality = pair_draw_chance(1500.0, 4e4, 1600.0, 1e4, NOISE)
     assert look_ahead(0, 1, *two, 8, NOISE, 19.0) == quality
 
 
@@ -417,7 +425,7 @@ def test_expected_variance_is_that_of_quadrature(mean: float) -> None:
     for won in (True, False):
         mass, first, second = (moment(power, won) for power in range(3))
         expected += second - first * first / mass
-    found = pair_weights.expected_variance(1500.0, own, mean, theirs, NOISE)
+    found = expected_variance(1500.0, own, mean, theirs, NOISE)
     assert found == pytest.approx(own * expected, rel=1e-9)
     p = win_probability(1500.0, own, mean, theirs, NOISE)
     after_win = update(1500.0, own, mean, theirs, NOISE)[1]
@@ -437,4 +445,4 @@ def test_deviation_of_ucb_is_that_of_quadrature() -> None:
 
     mean = moment(1)
     deviation = math.sqrt(moment(2) - mean * mean)
-    assert pair_weights.ucb(*DOUBTFUL, NOISE, 2.0) == pytest.approx(mean + 2.0 * deviation)
+    assert pair_upper_confidence(*DOUBTFUL, NOISE, 2.0) == pytest.approx(mean + 2.0 * deviation)

@@ -22,21 +22,21 @@ from valmatch.models.opponent.sample_path import (
     Trajectory,
     play_path,
 )
-from valmatch.policies import knowledge_gradient as kg
-from valmatch.policies.draw_chance import draw_chance
+from valmatch.policies import lookahead as kg_plain
+from valmatch.policies import lookahead_search as kg
 from valmatch.policies.knowledge import Knowledge, workspace
-from valmatch.policies.knowledge_gradient import (
-    best_opponent,
+from valmatch.policies.lookahead import (
     best_opponent_plain,
     expected_best_quality,
-    knowledge_gradient,
-    knowledge_gradient_finite,
     score,
 )
-from valmatch.policies.oracle import oracle
-from valmatch.policies.point_estimate import point_estimate
-from valmatch.policies.random_opponent import random_opponent
-from valmatch.policies.registry import POLICIES, functions
+from valmatch.policies.lookahead_search import (
+    best_opponent,
+    knowledge_gradient,
+    knowledge_gradient_finite,
+)
+from valmatch.policies.myopic import draw_chance, oracle, point_estimate, random_opponent
+from valmatch.policies.registry import OPPONENT, functions
 from valmatch.policies.upper_confidence import (
     error_bound,
     quality_bound,
@@ -317,7 +317,7 @@ def decide(
 
 
 @pytest.mark.parametrize(("printed", "margin"), [(False, 0.0), (True, 0.0), (False, 0.9)])
-@pytest.mark.parametrize("policy", list(POLICIES))
+@pytest.mark.parametrize("policy", list(OPPONENT))
 def test_a_path_obeys_the_model(policy: str, printed: bool, margin: float) -> None:
     """Every output is recomputed in plain Python from the outcome rule and the belief update."""
     n_games = 120
@@ -438,7 +438,7 @@ def test_the_prior_and_the_draws_are_left_alone() -> None:
     means, variances = paper_prior(seed=40)
     truths, noise = means + 0.5, np.random.default_rng(41).normal(size=(20, 2))
     before = [array.copy() for array in (means, variances, truths, noise)]
-    for policy in POLICIES:
+    for policy in OPPONENT:
         play(policy, 7, means, variances, truths, noise)
     for array, copy in zip((means, variances, truths, noise), before, strict=True):
         assert np.array_equal(array, copy)
@@ -450,7 +450,7 @@ def interpreted(kernel: Callable[..., object]) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize("printed", [False, True])
-@pytest.mark.parametrize("policy", list(POLICIES))
+@pytest.mark.parametrize("policy", list(OPPONENT))
 def test_kernels_agree_with_their_interpreted_twins(policy: str, printed: bool) -> None:
     means, variances = paper_prior(seed=50, n_players=15)
     rng = np.random.default_rng(51)
@@ -461,7 +461,7 @@ def test_kernels_agree_with_their_interpreted_twins(policy: str, printed: bool) 
     for a, b in zip(*twins, strict=True):
         assert np.array_equal(a, b)
     known = Knowledge(3, 30, means, variances, truths, NOISE, 0.99, printed, workspace(15))
-    choose = functions()[PLACES[policy]]
+    choose = functions(OPPONENT)[PLACES[policy]]
     assert choose(known, 4, 0.4) == interpreted(choose)(known, 4, 0.4)
 
 
@@ -484,12 +484,13 @@ def test_knowledge_gradient_agrees_with_its_interpreted_twin(
     for state in states:
         chosen = kg.best_opponent(*state, workspace(state[0].size))
         compiled.append((chosen, kg.score(chosen, *state)))
-    for name, kernel in list(vars(kg).items()):
-        if hasattr(kernel, "py_func"):
-            monkeypatch.setattr(kg, name, kernel.py_func)
+    for module in (kg, kg_plain):
+        for name, kernel in list(vars(module).items()):
+            if hasattr(kernel, "py_func"):
+                monkeypatch.setattr(module, name, kernel.py_func)
     for state, (chosen, value) in zip(states, compiled, strict=True):
         assert kg.best_opponent(*state, workspace(state[0].size)) == chosen
-        assert kg.best_opponent_plain(*state) == chosen
+        assert kg_plain.best_opponent_plain(*state) == chosen
         assert kg.score(chosen, *state) == value
 
 
@@ -499,7 +500,7 @@ def test_an_unknown_policy_is_an_error() -> None:
     out = Trajectory(np.empty(1, np.int64), np.empty((4, 1)), np.empty((7, 1)))
     with pytest.raises(ValueError, match="no such policy"):
         play_path(
-            len(POLICIES),
+            len(OPPONENT),
             known,
             Start(means, variances),
             Draws(np.zeros((1, 2)), means[:1]),

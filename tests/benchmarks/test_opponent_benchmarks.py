@@ -16,14 +16,14 @@ from valmatch.models.opponent.sample_path import (
     play_path,
 )
 from valmatch.policies.knowledge import Knowledge, workspace
-from valmatch.policies.registry import POLICIES
+from valmatch.policies.registry import OPPONENT
 
 N_PLAYERS, N_GAMES, NOISE = 50, 500, 2.5
 
 
 @pytest.mark.parametrize("printed", [False, True], ids=["corrected", "as_printed"])
 @pytest.mark.parametrize("prior", ["top", "middle", "bottom", "equal"])
-@pytest.mark.parametrize("policy", list(POLICIES), ids=[name.upper() for name in POLICIES])
+@pytest.mark.parametrize("policy", list(OPPONENT), ids=[name.upper() for name in OPPONENT])
 def test_sample_path(benchmark: BenchmarkFixture, policy: str, prior: str, printed: bool) -> None:
     rng = np.random.default_rng(1)
     means, variances = rng.normal(0, 2, N_PLAYERS), rng.uniform(2, 3, N_PLAYERS)

@@ -7,15 +7,17 @@ weight plays (`valmatch.matching.band`). Between ticks nothing happens but comin
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.compilation import at, expanded, unallocating
-from valmatch.draws.addressed import uniform_at
 from valmatch.matching.band import ALONE, MOST, match_band
-from valmatch.policies import pair_weights
+from valmatch.policies.pair_lookahead import narrowest_first
+from valmatch.policies.registry import PAIR, Weigh, functions
+from valmatch.policies.waiting import WAITING, Ticket, Waiting
 
 __all__ = [
     "Lobby",
@@ -38,9 +40,7 @@ Ints = NDArray[np.int64]
 Records = NDArray[np.void]
 Words = NDArray[np.uint64]
 
-NEAREST, DRAW_CHANCE, KNOWLEDGE_GRADIENT, KNOWLEDGE_GRADIENT_VARIANCE, UCB, RANDOM, ORACLE = range(
-    len(pair_weights.POLICIES)
-)
+WeighByNumber: TypeAlias = Callable[[int, Ticket, Ticket, float, Waiting], float]
 
 UNIT = 2.0**40
 """Weights are whole multiples of its reciprocal, so that sums are exact."""
@@ -50,18 +50,6 @@ APART = -1
 
 STATE = np.dtype([("waiting", "i8"), ("ticks", "i8")])
 """Players who wait; ticks that have been."""
-
-WAITING = np.dtype(
-    [
-        ("time", "f8"),
-        ("seen", "f8"),
-        ("mean", "f8"),
-        ("variance", "f8"),
-        ("skill", "f8"),
-        ("ticket", "i8"),
-        ("rank", "i8"),  # place by mean
-    ]
-)
 
 
 class PairRules(NamedTuple):
@@ -80,7 +68,9 @@ class PairRules(NamedTuple):
     band : int
         How many places apart two may be who play.
     policy : int
-        What a pair is worth, by its place in `valmatch.policies.pair_weights.POLICIES`.
+        What a pair is worth, by its place in `valmatch.policies.registry.PAIR`.
+    looks_ahead : bool
+        Whether that depends on who else is near the means of the two.
     multiplier : float
         gamma / (1 - gamma), of the knowledge gradients.
     kappa : float
@@ -102,6 +92,7 @@ class PairRules(NamedTuple):
     oldest: bool
     band: int
     policy: int
+    looks_ahead: bool
     multiplier: float
     kappa: float
     urgency: float
@@ -130,7 +121,7 @@ class Lobby(NamedTuple):
         Who waits, in order of what the rule sees.
     means, variances, tickets, nearby : ndarray
         Who waits, in order of the means of the beliefs; see
-        `valmatch.policies.pair_weights.narrowest_first`.
+        `valmatch.policies.pair_lookahead.narrowest_first`.
     weights, gains, choices, partners : ndarray
         See `valmatch.matching.band`.
     """
@@ -277,7 +268,7 @@ def _tick(now: float, rules: PairRules, lobby: Lobby, players: Records, place: W
 def _rank(rules: PairRules, lobby: Lobby, players: Records) -> None:
     """Put those who wait in order of what the rule sees, and where it matters of their means."""
     n = lobby.state[0]["waiting"]
-    by_mean = rules.policy == KNOWLEDGE_GRADIENT
+    by_mean = rules.looks_ahead
     if by_mean:
         for k in range(n):
             lobby.keys[at(k)] = players[at(lobby.player[at(k)])]["mean"]
@@ -288,7 +279,7 @@ def _rank(rules: PairRules, lobby: Lobby, players: Records) -> None:
             lobby.partners[at(k)] = rank
             lobby.means[at(rank)], lobby.tickets[at(rank)] = one["mean"], one["ticket"]
             lobby.variances[at(rank)] = one["sigma"] * one["sigma"]
-        pair_weights.narrowest_first(lobby.variances[:n], rules.band, lobby.nearby)
+        narrowest_first(lobby.variances[:n], rules.band, lobby.nearby)
     _sort(n, lobby.seen, lobby.order, lobby.spare)
     for rank in range(n):
         k = lobby.order[at(rank)]
@@ -333,83 +324,72 @@ def _weigh(now: float, rules: PairRules, lobby: Lobby, place: Words) -> None:
     mean_variance = 0.0
     for k in range(n):
         mean_variance += lobby.ranked[at(k)]["variance"]
-    mean_variance /= n
+    waiting = Waiting(
+        lobby.means[:n],
+        lobby.variances[:n],
+        lobby.tickets[:n],
+        lobby.nearby,
+        mean_variance / n,
+        rules.band,
+        rules.noise,
+        rules.true_noise,
+        rules.multiplier,
+        rules.kappa,
+        place,
+        rules.source,
+    )
     for i in range(n):
         for k in range(rules.band):
             j = i + 1 + k
             lobby.weights[at(i), at(k)] = (
-                _weight(now, i, j, mean_variance, rules, lobby, place) if j < n else APART
+                _weight(now, i, j, rules, lobby, waiting) if j < n else APART
             )
 
 
 @expanded
-def _weight(
-    now: float,
-    i: int,
-    j: int,
-    mean_variance: float,
-    rules: PairRules,
-    lobby: Lobby,
-    place: Words,
-) -> int:
+def _weight(now: float, i: int, j: int, rules: PairRules, lobby: Lobby, waiting: Waiting) -> int:
     """Return the weight of two who wait in units of 2**-40, `APART` if they may not play."""
-    one, other = lobby.ranked[at(i)], lobby.ranked[at(j)]
-    age, other_age = now - one["time"], now - other["time"]
+    first, second = lobby.ranked[at(i)], lobby.ranked[at(j)]
+    age, other_age = now - first["time"], now - second["time"]
     widening_age = max(age, other_age) if rules.oldest else min(age, other_age)
     limit = rules.tolerance + rules.widening * widening_age
-    if abs(one["seen"] - other["seen"]) > limit:
+    if abs(first["seen"] - second["seen"]) > limit:
         return APART
-    worth = _worth(i, j, limit, mean_variance, rules, lobby, place)
+    worth = _worth(rules.policy, first, second, limit, waiting)
     total = worth + rules.urgency * (age + other_age) - rules.reserve
     return int(min(np.rint(total * UNIT), float(MOST)))
 
 
 @expanded
-def _worth(
-    i: int,
-    j: int,
-    limit: float,
-    mean_variance: float,
-    rules: PairRules,
-    lobby: Lobby,
-    place: Words,
+def _no_such_policy(
+    policy: int, first: Ticket, second: Ticket, limit: float, waiting: Waiting
 ) -> float:
-    """Return what a match of two who wait is worth by the policy."""
-    one, other = lobby.ranked[at(i)], lobby.ranked[at(j)]
-    policy, noise = rules.policy, rules.noise
-    if policy == NEAREST:
-        return pair_weights.nearest(one["seen"] - other["seen"], limit)
-    if policy == RANDOM:
-        low, high = one["ticket"], other["ticket"]
-        return uniform_at(place, rules.source, min(low, high), max(low, high))
-    if policy == ORACLE:
-        return pair_weights.oracle(one["skill"], other["skill"], rules.true_noise)
-    if policy == KNOWLEDGE_GRADIENT:
-        n = lobby.state[0]["waiting"]
-        return pair_weights.knowledge_gradient(
-            one["rank"],
-            other["rank"],
-            lobby.means[:n],
-            lobby.variances[:n],
-            lobby.tickets[:n],
-            lobby.nearby,
-            rules.band,
-            noise,
-            rules.multiplier,
-        )
-    mean_i, variance_i, mean_j, variance_j = (
-        one["mean"],
-        one["variance"],
-        other["mean"],
-        other["variance"],
-    )
-    if policy == KNOWLEDGE_GRADIENT_VARIANCE:
-        return pair_weights.knowledge_gradient_variance(
-            mean_i, variance_i, mean_j, variance_j, mean_variance, noise, rules.multiplier
-        )
-    if policy == UCB:
-        return pair_weights.ucb(mean_i, variance_i, mean_j, variance_j, noise, rules.kappa)
-    return pair_weights.draw_chance(mean_i, variance_i, mean_j, variance_j, noise)
+    raise ValueError("there is no such policy")
+
+
+def _or(number: int, weigh: Weigh, others: WeighByNumber) -> WeighByNumber:
+    """Return a compiled function that weighs by `weigh` where the policy is `number`."""
+
+    @expanded
+    def worth(policy: int, first: Ticket, second: Ticket, limit: float, waiting: Waiting) -> float:
+        if policy == number:
+            found = weigh(first, second, limit, waiting)
+        else:
+            found = others(policy, first, second, limit, waiting)
+        return found
+
+    return worth
+
+
+def _by_any_policy() -> WeighByNumber:
+    """Return a compiled function that weighs by any policy of the registry."""
+    worth: WeighByNumber = _no_such_policy
+    for number, weigh in reversed(list(enumerate(functions(PAIR)))):
+        worth = _or(number, weigh, worth)
+    return worth
+
+
+_worth = _by_any_policy()
 
 
 @unallocating

@@ -17,7 +17,7 @@ from valmatch.plots.labels import legend_below
 from valmatch.plots.look import look
 from valmatch.plots.source import RunFiles, damaged
 from valmatch.plots.style import head, new_figure
-from valmatch.policies.registry import POLICIES
+from valmatch.policies.registry import OPPONENT, POLICIES
 from valmatch.storage.manifest import MANIFEST
 
 __all__ = ["STYLES", "draw", "draw_all", "moving_average"]
@@ -57,7 +57,7 @@ DRAWN = Panel("draw_fraction", "share of games drawn\n(mean of {span} games)", s
 """Below the others where games can be drawn."""
 
 STYLES: dict[str, tuple[str, str, Any]] = {
-    name: (one.label, one.colour, one.line) for name, one in POLICIES.items()
+    name: (POLICIES[name].label, POLICIES[name].colour, POLICIES[name].line) for name in OPPONENT
 }
 """Label, colour and line of each policy."""
 

@@ -1,19 +1,21 @@
-"""The policies by name: what they are, where their code is, how they are drawn."""
+"""The policies by name: what they choose by, where their code is, how they are drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from valmatch.policies.knowledge import Knowledge
-
-__all__ = ["POLICIES", "Choose", "Policy", "functions"]
+    from valmatch.policies.waiting import Ticket, Waiting
 
 Choose: TypeAlias = "Callable[[Knowledge, int, float], int]"
 """(what is known, games played, a uniform draw in [0, 1)) -> the index of the opponent."""
+
+Weigh: TypeAlias = "Callable[[Ticket, Ticket, float, Waiting], float]"
+"""(two who wait, the largest difference that is allowed, what is common to all pairs) -> worth."""
 
 # Styles of lines for print in black: dashes in points.
 DOTTED, DASHED, LONG = (0, (1, 1)), (0, (5, 1.5)), (0, (8, 2))
@@ -22,15 +24,41 @@ SHORT_LONG, DOUBLE = (0, (2, 1, 6, 1)), (0, (4, 1, 4, 3))
 
 
 @dataclass(frozen=True)
-class Policy:
-    """What is known of a policy without importing its code.
+class Decision:
+    """How a policy decides, without importing its code.
 
     Attributes
     ----------
     meaning : str
-        What it chooses by, with its equation in the paper.
+        What it chooses by, with its equation in the paper where it has one.
     path : str
-        ``module:function`` in this folder; a compiled function as `Choose` says.
+        ``module:function`` in this folder; a compiled function.
+    reads : sequence of str
+        The factors that it alone, or with few others, depends on.
+    learns : bool
+        Whether the variances of what is known of the players count.
+    looks_ahead : bool
+        Whether it looks for the next opponents of both players, see
+        `valmatch.policies.waiting.Waiting`.
+    """
+
+    meaning: str
+    path: str
+    reads: Sequence[str] = ()
+    learns: bool = False
+    looks_ahead: bool = False
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A policy, for one of two decisions or for both.
+
+    Attributes
+    ----------
+    opponent : Decision or None
+        Who of many meets one player; its function is a `Choose`.
+    pair : Decision or None
+        How much a match of two who wait is worth; its function is a `Weigh`.
     label : str
         What figures call it.
     colour : str
@@ -39,78 +67,130 @@ class Policy:
         Style of its line, as matplotlib takes it.
     """
 
-    meaning: str
-    path: str
-    label: str
-    colour: str
-    line: Any
+    opponent: Decision | None = None
+    pair: Decision | None = None
+    label: str = ""
+    colour: str = "#000000"
+    line: Any = "-"
 
 
 POLICIES = {
     "point_estimate": Policy(
-        "the nearest believed mean (8)",
-        "point_estimate:choose",
-        "point estimate",
-        "#E69F00",
-        DOTTED,
+        Decision("the nearest believed mean (8)", "myopic:choose_nearest"),
+        label="point estimate",
+        colour="#E69F00",
+        line=DOTTED,
+    ),
+    "nearest": Policy(
+        pair=Decision("1 less its difference over the largest allowed one", "myopic:weigh_nearest"),
     ),
     "draw_chance": Policy(
-        "the largest believed draw quality (9)",
-        "draw_chance:choose",
+        Decision("the largest believed draw quality (9)", "myopic:choose_draw_chance"),
+        Decision(
+            "how likely the players are equal, as the belief has it", "myopic:weigh_draw_chance"
+        ),
         "DrawChance",
         "#0072B2",
         DASHED,
     ),
     "knowledge_gradient": Policy(
-        "draw quality now and, discounted, after the game (13)",
-        "knowledge_gradient:choose",
+        Decision(
+            "draw quality now and, discounted, after the game (13)",
+            "lookahead_search:choose",
+        ),
+        Decision(
+            "that, and what the game teaches about whom both can play later",
+            "pair_lookahead:weigh",
+            ("gamma",),
+            learns=True,
+            looks_ahead=True,
+        ),
         "knowledge gradient",
         "#D55E00",
-        "-",
     ),
     "knowledge_gradient_finite": Policy(
-        "draw quality now and in the games left (12)",
-        "knowledge_gradient:choose_finite",
-        "knowledge gradient, finite horizon",
-        "#CC79A7",
-        "-.",
+        Decision("draw quality now and in the games left (12)", "lookahead_search:choose_finite"),
+        label="knowledge gradient, finite horizon",
+        colour="#CC79A7",
+        line="-.",
+    ),
+    "knowledge_gradient_variance": Policy(
+        pair=Decision(
+            "likewise, by the variances alone",
+            "pair_lookahead:weigh_by_variance",
+            ("gamma",),
+            learns=True,
+        ),
     ),
     "ucb_opponent": Policy(
-        "draw quality plus kappa standard deviations of it over the opponent's skill",
-        "upper_confidence:choose_opponent",
-        "upper confidence bound, opponent",
-        "#000000",
-        SHORT_LONG,
+        Decision(
+            "draw quality plus kappa standard deviations of it over the opponent's skill",
+            "upper_confidence:choose_opponent",
+        ),
+        label="upper confidence bound, opponent",
+        colour="#000000",
+        line=SHORT_LONG,
     ),
     "ucb_both": Policy(
-        "draw quality plus kappa standard deviations of it over both skills",
-        "upper_confidence:choose_both",
-        "upper confidence bound, both",
-        "#999999",
-        DOUBLE,
+        Decision(
+            "draw quality plus kappa standard deviations of it over both skills",
+            "upper_confidence:choose_both",
+        ),
+        label="upper confidence bound, both",
+        colour="#999999",
+        line=DOUBLE,
+    ),
+    "ucb": Policy(
+        pair=Decision(
+            "an upper bound of the chance to be equal",
+            "upper_confidence:weigh",
+            ("kappa",),
+            learns=True,
+        ),
     ),
     "random": Policy(
-        "any opponent, all equally likely",
-        "random_opponent:choose",
+        Decision("any opponent, all equally likely", "myopic:choose_random"),
+        Decision("a random number", "myopic:weigh_random"),
         "random",
         "#56B4E9",
         DASH_DOT_DOT,
     ),
     "oracle": Policy(
-        "the nearest true skill, which no other policy knows",
-        "oracle:choose",
+        Decision("the nearest true skill, which no other policy knows", "myopic:choose_oracle"),
+        Decision("how equal the players truly are", "myopic:weigh_oracle"),
         "oracle",
         "#009E73",
         LONG,
     ),
 }
-"""All policies; kernels know them by their place here."""
+"""All policies."""
+
+OPPONENT = {name: policy.opponent for name, policy in POLICIES.items() if policy.opponent}
+"""Those that choose an opponent; kernels know them by their place here."""
+
+PAIR = {name: policy.pair for name, policy in POLICIES.items() if policy.pair}
+"""Those that weigh pairs; kernels know them by their place here."""
 
 
-def functions() -> list[Choose]:
-    """Import and return the functions of all policies, in their order."""
+def place_of(name: str, decisions: Mapping[str, Decision]) -> int:
+    """Return the number by which kernels know a policy."""
+    return [*decisions].index(name)
+
+
+def meanings(decisions: Mapping[str, Decision]) -> str:
+    """Return a sentence for each policy, as help texts have them."""
+    return " ".join(f"{name}: {decision.meaning}." for name, decision in decisions.items())
+
+
+def readers(factor: str, decisions: Mapping[str, Decision]) -> tuple[str, ...]:
+    """Return the names of the policies that read a factor."""
+    return tuple(name for name, decision in decisions.items() if factor in decision.reads)
+
+
+def functions(decisions: Mapping[str, Decision]) -> list[Any]:
+    """Import and return the compiled functions of policies, in their order."""
     found = []
-    for policy in POLICIES.values():
-        module, _, name = policy.path.partition(":")
+    for decision in decisions.values():
+        module, _, name = decision.path.partition(":")
         found.append(getattr(import_module(f"{__package__}.{module}"), name))
     return found

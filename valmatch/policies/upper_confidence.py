@@ -14,6 +14,8 @@ from valmatch.compilation import expanded, unallocating
 from valmatch.policies.exp_minus import ERROR, exp_minus
 from valmatch.policies.knowledge import FloatArray, Knowledge
 from valmatch.policies.largest import largest
+from valmatch.policies.myopic import pair_draw_chance
+from valmatch.policies.waiting import Ticket, Waiting
 
 __all__ = ["quality_bound", "upper_confidence", "upper_confidence_plain"]
 
@@ -58,7 +60,16 @@ def upper_confidence_plain(
     kappa: float,
     both: bool,
 ) -> int:
-    """Return the opponent of largest bound, ties to the lowest index: `upper_confidence`'s twin."""
+    """Return the opponent of largest bound, ties to the lowest index: `upper_confidence`'s twin.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> means = np.array([0.0, 0.3, -0.4, 1.5])
+    >>> variances = np.array([2.0, 0.1, 3.0, 2.0])
+    >>> upper_confidence_plain(means, variances, 0, 2.5, kappa=1.0, both=False)
+    2
+    """
     width, own = _split(variances[player], noise_variance, both)
     chosen = -1
     best = -math.inf
@@ -185,4 +196,53 @@ def _best(known: Knowledge, both: bool) -> int:
         known.kappa,
         both,
         known.work.scores,
+    )
+
+
+@unallocating
+def pair_upper_confidence(
+    mean_i: float,
+    variance_i: float,
+    mean_j: float,
+    variance_j: float,
+    noise_variance: float,
+    kappa: float,
+) -> float:
+    """Return the draw chance plus kappa standard deviations of the true density of a draw.
+
+    Parameters
+    ----------
+    mean_i, variance_i, mean_j, variance_j
+        Beliefs about the two skills.
+    noise_variance
+        Variance of one performance around the skill.
+    kappa
+        Weight of the standard deviation; with 0 this is the draw chance.
+
+    Notes
+    -----
+    The square of N(x; 0, 2 beta^2) is N(x; 0, beta^2) / (2 beta sqrt(2 pi)).
+
+    Examples
+    --------
+    >>> round(pair_upper_confidence(1500.0, 1e4, 1700.0, 1e4, 150.0**2, kappa=1.0), 3)
+    0.895
+    """
+    quality = pair_draw_chance(mean_i, variance_i, mean_j, variance_j, noise_variance)
+    total = variance_i + variance_j + noise_variance
+    difference = mean_i - mean_j
+    square = math.sqrt(noise_variance / total) * math.exp(-0.5 * difference * difference / total)
+    return quality + kappa * math.sqrt(max(0.0, square - quality * quality))
+
+
+@expanded
+def weigh(first: Ticket, second: Ticket, limit: float, waiting: Waiting) -> float:
+    """Return the upper confidence bound of a pair."""
+    return pair_upper_confidence(
+        first["mean"],
+        first["variance"],
+        second["mean"],
+        second["variance"],
+        waiting.noise_variance,
+        waiting.kappa,
     )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from valmatch.fields import Factors, NonNegative, Real, Whole, plain_number, refuse
 from valmatch.models.team_rules import LONG_WAIT, check_teams, long_wait, slow_joint_search
+from valmatch.policies.registry import PAIR, meanings, readers
 
 __all__ = [
     "MAX_PLAYERS",
@@ -33,6 +34,11 @@ Rate = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), *Real]
 Weight = Annotated[float, Field(ge=0, le=1e3, allow_inf_nan=False), *Real]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real]
 Effect = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False), *Real]
+
+if TYPE_CHECKING:
+    PairPolicy = str
+else:
+    PairPolicy = Literal[tuple(PAIR)]
 
 HOURS = 24
 
@@ -276,22 +282,10 @@ class Rule(Factors):
         " that a tick takes is exponential in it.",
         {"matching": ("pairs",)},
     )
-    policy: Literal[
-        "nearest",
-        "draw_chance",
-        "knowledge_gradient",
-        "knowledge_gradient_variance",
-        "ucb",
-        "random",
-        "oracle",
-    ] = _factor(
+    policy: PairPolicy = _factor(
         "nearest",
         "",
-        "What a pair is worth. nearest: 1 less its difference over the largest allowed one."
-        " draw_chance: how likely the players are equal, as the belief has it. knowledge_gradient:"
-        " that, and what the game teaches about whom both can play later."
-        " knowledge_gradient_variance: likewise, by the variances alone. ucb: an upper bound of the"
-        " chance to be equal. random: a random number. oracle: how equal the players truly are.",
+        "What a pair is worth. " + meanings(PAIR),
         {"matching": ("pairs",)},
     )
     gamma: Annotated[float, Field(ge=0, le=0.9999, allow_inf_nan=False), *Real] = _factor(
@@ -300,14 +294,14 @@ class Rule(Factors):
         "Discount factor: what a game teaches is weighted by gamma / (1 - gamma).",
         {
             "matching": ("pairs",),
-            "policy": ("knowledge_gradient", "knowledge_gradient_variance"),
+            "policy": readers("gamma", PAIR),
         },
     )
     kappa: Weight = _factor(
         1.0,
         "",
         "Weight of the standard deviation in the upper bound.",
-        {"matching": ("pairs",), "policy": ("ucb",)},
+        {"matching": ("pairs",), "policy": readers("kappa", PAIR)},
     )
     urgency: Weight = _factor(
         6.0,
@@ -408,7 +402,6 @@ class Rating(Factors):
     )
 
 
-LEARNING = ("knowledge_gradient", "knowledge_gradient_variance", "ucb")
 """Policies that are draw_chance where beliefs have no variance."""
 
 
@@ -567,7 +560,7 @@ class LadderFactors(Factors):
             yield "rule.wait_thresh", long_wait(rule.wait_thresh)
         for text in slow_joint_search(rule.matching, rule.team_diff, rule.team_slack):
             yield "rule.team_diff", text
-        if rule.matching == "pairs" and rule.policy in LEARNING and system != "trueskill":
+        if rule.matching == "pairs" and PAIR[rule.policy].learns and system != "trueskill":
             yield (
                 "rule.policy",
                 f"{rule.policy} is the same as draw_chance with the rating system {system}, whose"

@@ -26,7 +26,7 @@ from valmatch.models.ladder.population import Population, draw_population
 from valmatch.models.ladder.profile import shares_before
 from valmatch.models.ladder.sources import PAIR
 from valmatch.models.ladder.stationarity import SCALE_MOVES, scale_moves
-from valmatch.policies.pair_weights import POLICIES
+from valmatch.policies import registry as policies
 from valmatch.streams import Streams
 
 __all__ = ["LadderModel", "Run", "Start"]
@@ -364,7 +364,8 @@ def _pair_rules(factors: LadderFactors) -> PairRules:
         widening=rule.widening,
         oldest=rule.widening_age == "oldest",
         band=rule.band,
-        policy=POLICIES.index(rule.policy),
+        policy=policies.place_of(rule.policy, policies.PAIR),
+        looks_ahead=policies.PAIR[rule.policy].looks_ahead,
         multiplier=rule.gamma / (1.0 - rule.gamma),
         kappa=rule.kappa,
         urgency=rule.urgency,

@@ -16,7 +16,7 @@ from pydantic import (
 
 from valmatch.fields import Factors, Real, Whole, plain_number, refuse
 from valmatch.nearest import correction
-from valmatch.policies.registry import POLICIES
+from valmatch.policies.registry import OPPONENT, meanings
 
 __all__ = ["OpponentFactors"]
 
@@ -35,7 +35,7 @@ VarianceRange = Annotated[tuple[Variance, ...], Field(min_length=2, max_length=2
 if TYPE_CHECKING:
     PolicyName = str
 else:
-    PolicyName = Literal[tuple(POLICIES)]
+    PolicyName = Literal[tuple(OPPONENT)]
 Policies = Annotated[tuple[PolicyName, ...], Field(min_length=1)]
 
 ENDS = ("top", "bottom")
@@ -126,7 +126,7 @@ class OpponentFactors(Factors):
         ("point_estimate", "draw_chance", "knowledge_gradient"),
         "",
         "How opponents are chosen, each policy for itself on the same skills and performances. "
-        + " ".join(f"{name}: {one.meaning}." for name, one in POLICIES.items()),
+        + meanings(OPPONENT),
     )
     gamma: Discount = _factor(
         0.99,

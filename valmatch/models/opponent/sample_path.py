@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from valmatch.compilation import expanded, unallocating
 from valmatch.policies.knowledge import FloatArray, Knowledge
-from valmatch.policies.registry import POLICIES, Choose, functions
+from valmatch.policies.registry import OPPONENT, Choose, functions
 from valmatch.ratings.trueskill import (
     draw_quality,
     draw_quality_normalised,
@@ -22,7 +22,7 @@ from valmatch.ratings.trueskill_draws import update_drawn
 
 __all__ = ["BELIEFS", "MEASURES", "PLACES", "Draws", "Start", "Trajectory", "play_path"]
 
-PLACES = {name: number for number, name in enumerate(POLICIES)}
+PLACES = {name: number for number, name in enumerate(OPPONENT)}
 """The number by which the kernel knows a policy."""
 
 MEASURES: Final = (
@@ -172,7 +172,7 @@ def _or(number: int, play_one: PlayOne, others: Play) -> Play:
 def _by_any_policy() -> Play:
     """Return a compiled function that plays by any policy of the registry."""
     play: Play = _no_such_policy
-    for number, choose in reversed(list(enumerate(functions()))):
+    for number, choose in reversed(list(enumerate(functions(OPPONENT)))):
         play = _or(number, _path_of(choose), play)
     return play
 

@@ -1,4 +1,4 @@
-"""What a match of two waiting players is worth, by the policies that choose for everybody at once.
+"""Knowledge gradient of a pair: draw chance now, and what the game adds to later ones.
 
 Beliefs are normal, N(mean, variance); all densities are divided by N(0; 0, 2 beta^2), so that
 every worth is a pure number. Equation numbers are those of `valmatch.ratings.trueskill`.
@@ -11,117 +11,20 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import at, inlined, unallocating
+from valmatch.compilation import at, expanded, inlined, unallocating
+from valmatch.policies.myopic import pair_draw_chance
+from valmatch.policies.waiting import Ticket, Waiting
 from valmatch.ratings.trueskill import (
-    draw_quality_normalised,
     hazard_excess,
     normal_density,
     update,
     win_probability,
 )
 
-__all__ = [
-    "POLICIES",
-    "draw_chance",
-    "expected_variance",
-    "knowledge_gradient",
-    "knowledge_gradient_variance",
-    "narrowest_first",
-    "nearest",
-    "oracle",
-    "ucb",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-POLICIES = (
-    "nearest",
-    "draw_chance",
-    "knowledge_gradient",
-    "knowledge_gradient_variance",
-    "ucb",
-    "random",
-    "oracle",
-)
-"""Names of the policies; `random` is a uniform number of the two tickets."""
-
 NOBODY = -1
-
-
-@unallocating
-def nearest(difference: float, limit: float) -> float:
-    """Return 1 - abs(difference) / limit; 1 if the limit is 0.
-
-    Parameters
-    ----------
-    difference
-        Of the ratings that the rule sees.
-    limit
-        The largest difference that is allowed.
-    """
-    return 1.0 - abs(difference) / limit if limit > 0.0 else 1.0
-
-
-@unallocating
-def draw_chance(
-    mean_i: float, variance_i: float, mean_j: float, variance_j: float, noise_variance: float
-) -> float:
-    """Return q~ of (6), the believed density of a draw.
-
-    Parameters
-    ----------
-    mean_i, variance_i, mean_j, variance_j
-        Beliefs about the two skills.
-    noise_variance
-        Variance of one performance around the skill.
-    """
-    return draw_quality_normalised(mean_i, variance_i, mean_j, variance_j, noise_variance)
-
-
-@unallocating
-def oracle(skill_i: float, skill_j: float, noise_variance: float) -> float:
-    """Return the density of a draw of two players of known skill.
-
-    Parameters
-    ----------
-    skill_i, skill_j
-        The true skills.
-    noise_variance
-        Variance of one performance around the skill.
-    """
-    return draw_quality_normalised(skill_i, 0.0, skill_j, 0.0, noise_variance)
-
-
-@unallocating
-def ucb(
-    mean_i: float,
-    variance_i: float,
-    mean_j: float,
-    variance_j: float,
-    noise_variance: float,
-    kappa: float,
-) -> float:
-    """Return the draw chance plus kappa standard deviations of the true density of a draw.
-
-    Parameters
-    ----------
-    mean_i, variance_i, mean_j, variance_j
-        Beliefs about the two skills.
-    noise_variance
-        Variance of one performance around the skill.
-    kappa
-        Weight of the standard deviation; with 0 this is the draw chance.
-
-    Notes
-    -----
-    The square of N(x; 0, 2 beta^2) is N(x; 0, beta^2) / (2 beta sqrt(2 pi)).
-    """
-    quality = draw_chance(mean_i, variance_i, mean_j, variance_j, noise_variance)
-    total = variance_i + variance_j + noise_variance
-    difference = mean_i - mean_j
-    square = math.sqrt(noise_variance / total) * math.exp(-0.5 * difference * difference / total)
-    return quality + kappa * math.sqrt(max(0.0, square - quality * quality))
 
 
 @unallocating
@@ -140,6 +43,12 @@ def expected_variance(
     Notes
     -----
     It is variance_i - variance_i^2 / c^2 phi(x)^2 / (Phi(x) Phi(-x)), x = d / c.
+
+    Examples
+    --------
+    >>> variance = expected_variance(1500.0, 100.0**2, 1500.0, 100.0**2, noise_variance=150.0**2)
+    >>> round(variance**0.5, 2)
+    94.98
     """
     total = variance_i + variance_j + 2.0 * noise_variance
     return variance_i - variance_i * variance_i / total * _learnt(mean_i - mean_j, total)
@@ -154,7 +63,7 @@ def _learnt(difference: float, total: float) -> float:
 
 
 @unallocating
-def knowledge_gradient_variance(
+def pair_knowledge_gradient_variance(
     mean_i: float,
     variance_i: float,
     mean_j: float,
@@ -175,8 +84,18 @@ def knowledge_gradient_variance(
         Variance of one performance around the skill.
     multiplier
         gamma / (1 - gamma); with 0 this is the draw chance.
+
+    Examples
+    --------
+    A game with a newcomer is worth more than one of two who are known well.
+
+    >>> others = 100.0**2, 150.0**2, 19.0
+    >>> round(pair_knowledge_gradient_variance(1500.0, 200.0**2, 1500.0, 50.0**2, *others), 3)
+    1.162
+    >>> round(pair_knowledge_gradient_variance(1500.0, 50.0**2, 1500.0, 50.0**2, *others), 3)
+    0.96
     """
-    quality = draw_chance(mean_i, variance_i, mean_j, variance_j, noise_variance)
+    quality = pair_draw_chance(mean_i, variance_i, mean_j, variance_j, noise_variance)
     total = variance_i + variance_j + 2.0 * noise_variance
     learnt = _learnt(mean_i - mean_j, total)
     added = 0.0
@@ -195,7 +114,7 @@ def _evenness(variance: float, noise_variance: float) -> float:
 
 
 @unallocating
-def knowledge_gradient(
+def pair_knowledge_gradient(
     i: int,
     j: int,
     means: Floats,
@@ -239,7 +158,7 @@ def knowledge_gradient(
         now = (means[x], variances[x])
         before = _best_next(x, x, y, now, means, variances, nearby, band, noise_variance)
         gained += (chance * after_win + (1.0 - chance) * after_loss) - before
-    quality = draw_chance(mean_i, variance_i, mean_j, variance_j, noise_variance)
+    quality = pair_draw_chance(mean_i, variance_i, mean_j, variance_j, noise_variance)
     return quality + 0.5 * multiplier * gained
 
 
@@ -332,7 +251,7 @@ def _best_next(
                 best, least = k, inverse
     if best == NOBODY:
         return 0.0
-    return draw_chance(mean, variance, means[at(best)], variances[at(best)], noise_variance)
+    return pair_draw_chance(mean, variance, means[at(best)], variances[at(best)], noise_variance)
 
 
 @inlined
@@ -359,3 +278,33 @@ def _place_of(mean: float, player: int, means: Floats, tickets: Ints) -> int:
         else:
             high = middle
     return low
+
+
+@expanded
+def weigh(first: Ticket, second: Ticket, limit: float, waiting: Waiting) -> float:
+    """Return the draw chance of a pair, and what their game adds to their next ones."""
+    return pair_knowledge_gradient(
+        first["rank"],
+        second["rank"],
+        waiting.means,
+        waiting.variances,
+        waiting.tickets,
+        waiting.nearby,
+        waiting.band,
+        waiting.noise_variance,
+        waiting.multiplier,
+    )
+
+
+@expanded
+def weigh_by_variance(first: Ticket, second: Ticket, limit: float, waiting: Waiting) -> float:
+    """Return the draw chance of a pair, and what narrower beliefs about them are worth."""
+    return pair_knowledge_gradient_variance(
+        first["mean"],
+        first["variance"],
+        second["mean"],
+        second["variance"],
+        waiting.mean_variance,
+        waiting.noise_variance,
+        waiting.multiplier,
+    )

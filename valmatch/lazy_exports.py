@@ -1,0 +1,48 @@
+"""Public names of a package: listed in its stub file alone, imported when they are first used."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+
+def attach(package: str, file: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of a package.
+
+    Its stub file, ``__init__.pyi``, has a line ``from module import name as name`` for each public
+    name. Type checkers read the same file.
+
+    Parameters
+    ----------
+    package, file : str
+        Its `__name__` and `__file__`.
+    """
+    homes = names_of(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
+
+    def get(name: str) -> object:
+        if name == "__all__":
+            return sorted(homes)
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(homes[name]), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    def names() -> list[str]:
+        return sorted(homes)
+
+    return get, names
+
+
+def names_of(stub: str) -> dict[str, str]:
+    """Return the public names of a stub file and the modules that they come from."""
+    imports = [node for node in ast.parse(stub).body if isinstance(node, ast.ImportFrom)]
+    return {
+        alias.asname: str(node.module)
+        for node in imports
+        for alias in node.names
+        if alias.asname == alias.name
+    }
