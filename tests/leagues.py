@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from valmatch.game_logs.baselines import COIN
 from valmatch.game_logs.blocks import blocks_of, difference
 from valmatch.game_logs.comparison import tallies
-from valmatch.game_logs.games import Games
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.roster import Roster
-from valmatch.game_logs.system import System
-from valmatch.game_logs.systems import system_named
+from valmatch.ratings.games import Games
+from valmatch.ratings.registry import system_named
+from valmatch.ratings.system import System
 
 __all__ = ["League", "covered"]
 
