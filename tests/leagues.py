@@ -89,7 +89,7 @@ def covered(league: League, leagues: int, seed: int) -> Floats:
         sums, losses = [], []
         for system, values in some:
             sums.append(tallies(system, values, names, games, blocks, 0)[:, 0])
-            p = Roster(system, values, names, ()).play(games, 0).expected[::2]
+            p = Roster(system, values, names, ()).play(games, 0).found.expected[::2]
             losses.append(float(-(true * np.log(p) + (1.0 - true) * np.log(1.0 - p)).mean()))
         for k in range(1, len(some)):
             found = difference("log_loss", sums[0], sums[k])

@@ -116,7 +116,14 @@ def unassessed(games: Games) -> Assessment:
     """Return the arrays for what will be worked out of some games."""
     sides, rows = len(games.points), len(games.players)
     return Assessment(
-        *map(np.empty, (sides, sides, sides, sides, rows, rows, games.n_games, (sides, WORK)))
+        strengths=np.empty(sides),
+        spreads=np.empty(sides),
+        expected=np.empty(sides),
+        scored=np.empty(sides),
+        gains=np.empty(rows),
+        offsets=np.empty(rows),
+        scales=np.empty(games.n_games),
+        work=np.empty((sides, WORK)),
     )
 
 
