@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from valmatch.config.loading import load
 from valmatch.model import Record
-from valmatch.models.ladder.loop import NO_SESSIONS, new_log, new_loop
 from valmatch.models.ladder.measures import accuracy, standing
 from valmatch.models.ladder.model import LadderModel, Start
 from valmatch.models.ladder.population import Population
+from valmatch.models.ladder.state import NO_SESSIONS, new_log, new_loop
 from valmatch.models.valorant.model import ValorantModel
 from valmatch.simulator import build
 from valmatch.streams import Streams
@@ -403,8 +403,8 @@ def calibration_after_rounds(
     length = {"days": rounds / 24, "warmup_days": 0, "sessions.per_day": 1e-9}
     model = ladder({**ONE_GAME, **people, **skill, **match, **length, **rule})
     inputs = model.draw(Streams(seed), 0)
-    records, place = model._players(inputs.population), inputs.place
-    loop = new_loop(records, place, model._shares, NO_SESSIONS, 1, 1.0)
+    records, ratings = model._players(inputs.population)
+    loop = new_loop(records, ratings, inputs.place, model._shares, NO_SESSIONS, 1, 1.0)
     model._matcher.reset(model._lobby)
     order, log = np.random.default_rng(seed), new_log(0, 1)
     for hour in range(rounds):

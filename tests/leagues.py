@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from valmatch.game_logs.baselines import COIN
 from valmatch.game_logs.blocks import blocks_of, difference
 from valmatch.game_logs.comparison import tallies
-from valmatch.game_logs.games import Games
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.roster import Roster
-from valmatch.game_logs.system import System
-from valmatch.game_logs.systems import system_named
+from valmatch.ratings.games import Games
+from valmatch.ratings.registry import system_named
+from valmatch.ratings.system import System
 
 __all__ = ["League", "covered"]
 
@@ -89,7 +89,7 @@ def covered(league: League, leagues: int, seed: int) -> Floats:
         sums, losses = [], []
         for system, values in some:
             sums.append(tallies(system, values, names, games, blocks, 0)[:, 0])
-            p = Roster(system, values, names, ()).play(games, 0).expected[::2]
+            p = Roster(system, values, names, ()).play(games, 0).found.expected[::2]
             losses.append(float(-(true * np.log(p) + (1.0 - true) * np.log(1.0 - p)).mean()))
         for k in range(1, len(some)):
             found = difference("log_loss", sums[0], sums[k])

@@ -23,8 +23,8 @@ from tests.oracles.rate import Game, read_long
 from valmatch.game_logs import games as games_module
 from valmatch.game_logs.rating import RatedLog, rate_games
 from valmatch.game_logs.reading import log as log_module
-from valmatch.game_logs.systems import NAMES, system_named
 from valmatch.ratings import glicko2
+from valmatch.ratings.registry import NAMES, system_named
 
 SCALE = 173.7178
 PUBLISHED = {one.name: one.published for one in system_named("glicko2").parameters}

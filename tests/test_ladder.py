@@ -229,12 +229,15 @@ def ratings_in(path: Path, column: str) -> dict[str, float]:
         ("elo", {"K": 32.0, "scale": 400.0}),
         ("zonestats", {"T": 120.0, "GAME_MULT": 2.0, "MAX_GAME_LENGTH": 20.0}),
         ("trueskill", {"mu": 1500.0, "sigma": 300.0, "beta": 400.0, "tau": 3.0}),
+        ("openskill", {"mu": 1500.0, "sigma": 300.0, "beta": 400.0, "tau": 3.0}),
+        ("glicko2", {"deviation": 200.0, "volatility": 0.1, "tau": 0.4, "period": 0.0}),
+        ("glicko2", {"deviation": 350.0, "volatility": 0.06, "tau": 0.5, "period": 5.0}),
     ],
 )
 def test_the_log_closes_the_circle(
     system: str, parameters: dict[str, float], tmp_path: Path
 ) -> None:
-    """Rating the log of a run gives the ratings of the run."""
+    """Rating the log of a run gives the ratings of the run, and their deviations."""
     overrides = {
         "population.players": 60,
         "days": 3,
@@ -244,6 +247,9 @@ def test_the_log_closes_the_circle(
         "rating.beta": 400.0,
         "rating.mu": {"elo": 1500.0, "zonestats": 500.0}.get(system, 1500.0),
     }
+    if system == "glicko2":
+        names = {"tau": "volatility_tau"}
+        overrides |= {f"rating.{names.get(k, k)}": value for k, value in parameters.items()}
     run_folder = tmp_path / "run"
     simulate(load("ladder", overrides), out=run_folder)
     if system == "trueskill":
@@ -253,10 +259,15 @@ def test_the_log_closes_the_circle(
     )
     assert rated.games > 100
     mine = ratings_in(run_folder / "players.csv", "rating")
-    rating = "mu" if system == "trueskill" else "rating"
-    theirs = ratings_in(tmp_path / "rated" / "ratings.csv", rating)
+    skill = system in ("trueskill", "openskill")
+    theirs = ratings_in(tmp_path / "rated" / "ratings.csv", "mu" if skill else "rating")
     assert len(theirs) > 30
     assert all(mine[player] == pytest.approx(value, abs=1e-9) for player, value in theirs.items())
+    if skill or system == "glicko2":
+        mine = ratings_in(run_folder / "players.csv", "sigma")
+        column = "sigma" if skill else "deviation"
+        theirs = ratings_in(tmp_path / "rated" / "ratings.csv", column)
+        assert all(mine[one] == pytest.approx(value, abs=1e-9) for one, value in theirs.items())
 
 
 def test_activities_that_hardly_vary_are_the_same() -> None:

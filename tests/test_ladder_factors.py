@@ -85,15 +85,19 @@ def test_the_defaults() -> None:
         "rating": {
             "system": "trueskill",
             "mu": 1500.0,
-            "sigma": 300.0,
             "beta": None,
+            "match_by": "mean",
+            "sigma": 300.0,
             "tau": 3.0,
             "K": 32.0,
             "scale": 400.0,
             "T": 120.0,
             "GAME_MULT": 2.0,
             "MAX_GAME_LENGTH": 20.0,
-            "match_by": "mean",
+            "deviation": 350.0,
+            "volatility": 0.06,
+            "volatility_tau": 0.5,
+            "period": 0.0,
         },
     }
 
@@ -166,8 +170,8 @@ def test_the_noise_that_fits_the_outcome() -> None:
         ("sessions.patience_minutes=0", "0 is too small (allowed: a number from 0.001 to 1000000"),
         (
             "rating.system=elos",
-            "factors.rating.system: 'elos' is not allowed (allowed: trueskill or elo or zonestats"
-            " or known; did you mean elo?)",
+            "factors.rating.system: 'elos' is not allowed (allowed: trueskill or zonestats or elo"
+            " or glicko2 or openskill or known; did you mean elo?)",
         ),
         ("rule.matching=pair", "did you mean pairs?)"),
         ("rule.policy=near", "did you mean nearest?)"),
@@ -221,7 +225,8 @@ def test_bad_factors_are_one_located_line(overrides: str, message: str) -> None:
         ("rating.K=16", "factors.rating.K: has no effect with system trueskill (used with elo)"),
         (
             "rating.system=elo rating.match_by=conservative",
-            "factors.rating.match_by: has no effect with system elo (used with trueskill)",
+            "factors.rating.match_by: has no effect with system elo (used with trueskill or"
+            " glicko2 or openskill)",
         ),
         (
             "rule.matching=pairs rule.team_diff=50",

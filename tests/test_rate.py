@@ -29,7 +29,7 @@ from valmatch.errors import InputError
 from valmatch.game_logs import pairs as pairs_module
 from valmatch.game_logs.rating import RatedLog, rate_games
 from valmatch.game_logs.reading import log as log_module
-from valmatch.game_logs.systems import system_named
+from valmatch.ratings.registry import system_named
 
 FILES = ("ratings.csv", "history.csv", "summary.json")
 ORACLES = {"zonestats": ZoneStatsOracle, "elo": EloOracle, "trueskill": TrueSkillOracle}

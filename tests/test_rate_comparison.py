@@ -18,12 +18,12 @@ from valmatch.errors import InputError
 from valmatch.game_logs.blocks import MEASURES
 from valmatch.game_logs.compared import compared
 from valmatch.game_logs.comparison import compare_systems
-from valmatch.game_logs.games import Games
 from valmatch.game_logs.rated_folders import compare_ratings
 from valmatch.game_logs.rating import rate_games
 from valmatch.game_logs.remarks import worse_than_a_coin
 from valmatch.game_logs.scores import GAMES, LOSS, new_tally
-from valmatch.game_logs.systems import system_named
+from valmatch.ratings.games import Games
+from valmatch.ratings.registry import system_named
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
 

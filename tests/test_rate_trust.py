@@ -22,7 +22,7 @@ from valmatch.game_logs.comparison import compare_systems
 from valmatch.game_logs.predicting import predict_games
 from valmatch.game_logs.rated_folders import compare_ratings
 from valmatch.game_logs.rating import rate_games
-from valmatch.game_logs.systems import NAMES, system_named
+from valmatch.ratings.registry import NAMES, system_named
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
 

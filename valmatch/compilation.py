@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from multiprocessing import parent_process
 from pathlib import Path
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -28,6 +29,7 @@ __all__ = [
     "replaced",
     "shared",
     "unallocating",
+    "variant",
 ]
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -37,6 +39,9 @@ at: Any = int if interpreted() else np.uint64
 
 STRICT: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 """No fastmath, because results must be reproducible; no GIL, because a thread may wait for it."""
+
+VARIANT = "variant"
+"""Where a copy made by `variant` has its name, and the files of its parts."""
 
 _announced = False
 _announcing = threading.Lock()
@@ -78,6 +83,30 @@ def expanded(function: F) -> F:
     if interpreted():
         return function
     return cast(F, _numba().njit(inline="always", **STRICT)(function))
+
+
+def variant(function: F, name: str, **parts: object) -> F:
+    """Return a copy of a function in which names of its module stand for other things.
+
+    For a kernel that is the same for many but for the functions that it calls. The copy is yet to
+    be compiled.
+
+    Parameters
+    ----------
+    function : callable
+        What is copied: a plain function.
+    name : str
+        By which the cache tells the copies apart.
+    **parts
+        What names of the module stand for in the copy.
+    """
+    plain = cast(FunctionType, function)
+    copy = FunctionType(plain.__code__, {**plain.__globals__, **parts}, plain.__name__)
+    copy.__qualname__ = f"{plain.__qualname__}_{name}"
+    codes = (getattr(getattr(part, "py_func", part), "__code__", None) for part in parts.values())
+    files = {Path(code.co_filename) for code in codes if code}
+    copy.__dict__[VARIANT] = name, tuple(sorted(files))
+    return cast(F, copy)
 
 
 def shared(function: F) -> F:
@@ -130,7 +159,9 @@ def _compiled(function: F, **options: bool) -> F:
     given = numba.config.CACHE_DIR
     source = Path(function.__code__.co_filename)
     try:
-        folder = cache_folder(Path(__file__).parent, source, given)
+        folder = cache_folder(
+            Path(__file__).parent, source, given, *function.__dict__.get(VARIANT, ())
+        )
         numba.config.CACHE_DIR = folder
         return cast(F, cached(numba.njit(cache=True, **strict)(function)))
     except (RuntimeError, OSError):  # nowhere to write

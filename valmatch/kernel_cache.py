@@ -39,7 +39,9 @@ REPLACED = ("refresh", "_guard_against_spurious_io_errors", "_load_overload")
 
 
 @cache
-def cache_folder(package: Path, source: Path, given: str) -> str:
+def cache_folder(
+    package: Path, source: Path, given: str, variant: str = "", parts: tuple[Path, ...] = ()
+) -> str:
     """Return the folder for the compiled kernels of a file.
 
     Those of former states of the file are removed when a new one is made, but not those of other
@@ -53,6 +55,10 @@ def cache_folder(package: Path, source: Path, given: str) -> str:
         A file of it.
     given : str
         Folder for caches that the user names, "" for none.
+    variant : str
+        Name of a kernel of the file that calls functions of its own.
+    parts : tuple of Path
+        The files of these functions.
     """
     if given:
         home = Path(given)
@@ -61,9 +67,9 @@ def cache_folder(package: Path, source: Path, given: str) -> str:
     else:
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "valmatch"
     inside = source.relative_to(package) if source.is_relative_to(package) else Path(source.name)
-    name = ".".join(inside.with_suffix("").parts)
+    name = ".".join((*inside.with_suffix("").parts, *filter(None, [variant])))
     all_of_place = home / f"valmatch-{_digest(str(package).encode())[:8]}-kernels"
-    folder = all_of_place / f"{name}-{_state_of(package, source)}"
+    folder = all_of_place / f"{name}-{_state_of(package, source, *parts)}"
     with suppress(OSError):  # nowhere to write
         if not folder.exists():
             _remove_unused(all_of_place.glob(f"{name}-*"))
@@ -72,9 +78,9 @@ def cache_folder(package: Path, source: Path, given: str) -> str:
     return str(folder)
 
 
-def _state_of(package: Path, source: Path) -> str:
-    """Return a digest of all that the kernels of a file are compiled from."""
-    files = sorted(files_of(package, source))
+def _state_of(package: Path, *sources: Path) -> str:
+    """Return a digest of all that the kernels of files are compiled from."""
+    files = sorted(set().union(*(files_of(package, source) for source in sources)))
     return _digest("".join(_contents(package, path)[0] for path in files).encode())[:12]
 
 

@@ -23,8 +23,8 @@ from scipy.special import ndtri, stdtr, stdtrit
 
 from valmatch import load
 from valmatch.model import Outcome, Response, Responses
-from valmatch.models.ladder.loop import NEW, Log, new_log
 from valmatch.models.ladder.model import LadderModel, Run, Start
+from valmatch.models.ladder.state import NEW, Log, new_log
 from valmatch.simulator import run
 from valmatch.storage.output import write_csv
 

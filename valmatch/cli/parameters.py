@@ -101,7 +101,7 @@ def complete_model(text: str) -> list[str]:
 
 def complete_system(text: str) -> list[str]:
     """Return rating systems that start with what is typed."""
-    from valmatch.game_logs.systems import NAMES
+    from valmatch.ratings.registry import NAMES
 
     return [name for name in NAMES if name.startswith(text)]
 

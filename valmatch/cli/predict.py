@@ -20,7 +20,7 @@ from valmatch.cli.parameters import (
     complete_system,
     path,
 )
-from valmatch.game_logs.systems import NAMES
+from valmatch.ratings.registry import NAMES
 
 __all__ = ["predict"]
 

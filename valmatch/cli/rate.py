@@ -25,7 +25,7 @@ from valmatch.cli.parameters import (
     whole,
 )
 from valmatch.errors import InputError, option
-from valmatch.game_logs.systems import DEFAULT, NAMES
+from valmatch.ratings.registry import DEFAULT, NAMES
 
 __all__ = ["rate"]
 

@@ -1,16 +1,60 @@
-"""Predictions that every rating system should beat: a coin, and the better record so far."""
+"""Predictions that every rating system should beat: a coin, and the better record so far.
+
+They are declared like rating systems, as are predictions that were made before.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from valmatch.compilation import njit
-from valmatch.game_logs.games import Games
-from valmatch.game_logs.predictions import after_burn_in, close_game, note_sides, open_game
-from valmatch.game_logs.system import Column, Played, Players, System
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["COIN", "RECORD", "Record"]
+from valmatch.compilation import inlined
+from valmatch.ratings.games import Assessment, Games, Players
+from valmatch.ratings.system import Column, System, Values, Verbs
+
+Floats = NDArray[np.float64]
+
+
+@inlined
+def _equal(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> None:
+    """Let all sides be equal."""
+    for side in range(games.game_starts[game], games.game_starts[game + 1]):
+        found.strengths[side] = 0.5
+
+
+@inlined
+def _records(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> None:
+    """Take the mean record of its players for each side."""
+    for side in range(games.game_starts[game], games.game_starts[game + 1]):
+        lo, hi = games.side_starts[side], games.side_starts[side + 1]
+        total = 0.0
+        for row in range(lo, hi):
+            player = games.players[row]
+            total += (1.0 + players.state[player, 0]) / (2.0 + players.games[player])
+        found.strengths[side] = total / (hi - lo)
+
+
+@inlined
+def _log5(a: int, b: int, games: Games, numbers: Floats, found: Assessment) -> tuple[float, float]:
+    """Predict by the two records."""
+    ahead = found.strengths[a] * (1.0 - found.strengths[b])
+    behind = found.strengths[b] * (1.0 - found.strengths[a])
+    return ahead / (ahead + behind), math.nan
+
+
+@inlined
+def _add_scores(
+    game: int, games: Games, players: Players, numbers: Floats, found: Assessment
+) -> bool:
+    """Add the mean score of the game to those of its players."""
+    first, last = games.game_starts[game], games.game_starts[game + 1]
+    for side in range(first, last):
+        for row in range(games.side_starts[side], games.side_starts[side + 1]):
+            players.state[games.players[row], 0] += found.scored[side] / (last - first - 1)
+    return True
 
 
 class Record(System):
@@ -29,62 +73,65 @@ class Record(System):
     """
 
     parameters = ()
-    unit = ()
     columns = (Column("score"),)
 
     def __init__(self, name: str, noticed: bool) -> None:
         self.name = name
-        self._noticed = noticed
+        self.verbs = Verbs(_records if noticed else _equal, _log5, _add_scores)
 
-    def newcomer(self, values: Mapping[str, float]) -> Sequence[float]:
+    def newcomer(self, values: Values) -> Sequence[float]:
         """Return the score of a player without a game."""
         return (0.0,)
 
-    def play(
-        self,
-        values: Mapping[str, float],
-        games: Games,
-        players: Players,
-        burn_in: int,
-        played: Played,
-    ) -> None:
-        """Predict games and count their scores, see `System.play`."""
-        _play_record(games, players, burn_in, self._noticed, played)
+
+@inlined
+def _look_up(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> None:
+    """Look up the expected score of the first side."""
+    found.strengths[games.game_starts[game]] = numbers[games.names[game]]
 
 
-@njit
-def _play_record(
-    games: Games, players: Players, burn_in: int, noticed: bool, played: Played
-) -> None:
-    """Predict games by the record before them, and add to it."""
-    for game in range(len(games.names)):
-        first, last = games.game_starts[game], games.game_starts[game + 1]
-        lo, hi = games.side_starts[first], games.side_starts[last]
-        for side in range(first, last):
-            total = 0.0
-            for row in range(games.side_starts[side], games.side_starts[side + 1]):
-                player = games.players[row]
-                played.before[row] = players.state[player, 0]
-                total += (1.0 + played.before[row]) / (2.0 + players.games[player])
-            size = games.side_starts[side + 1] - games.side_starts[side]
-            played.strengths[side] = total / size if noticed else 0.5
-        open_game(games, game, played)
-        rows = after_burn_in(games, players, burn_in, lo, hi)
-        weight = 2.0 / ((last - first) * (last - first - 1))
-        loss = 0.0
-        for a in range(first, last):
-            for b in range(a + 1, last):
-                ahead = played.strengths[a] * (1.0 - played.strengths[b])
-                behind = played.strengths[b] * (1.0 - played.strengths[a])
-                expected = ahead / (ahead + behind)
-                loss += note_sides(games, a, b, expected, math.nan, rows, weight, played)
-        close_game(game, loss, rows, played)
-        for side in range(first, last):
-            for row in range(games.side_starts[side], games.side_starts[side + 1]):
-                player = games.players[row]
-                played.after[row] = played.before[row] + played.scored[side] / (last - first - 1)
-                players.state[player, 0] = played.after[row]
-                players.games[player] += 1
+@inlined
+def _as_before(
+    a: int, b: int, games: Games, numbers: Floats, found: Assessment
+) -> tuple[float, float]:
+    """Return the expected score of the first side."""
+    return found.strengths[a], math.nan
+
+
+@inlined
+def _learn_nothing(
+    game: int, games: Games, players: Players, numbers: Floats, found: Assessment
+) -> bool:
+    """Leave all players as they are."""
+    return True
+
+
+class FormerPredictions(System):
+    """Predictions of games of two sides that were made before.
+
+    Parameters
+    ----------
+    name : str
+        What tables call them.
+    expected : (games,) ndarray of float64
+        Predicted score of the first side of each game, by the number of its name.
+    """
+
+    parameters = ()
+    columns = (Column("rating"),)
+    verbs = Verbs(_look_up, _as_before, _learn_nothing)
+
+    def __init__(self, name: str, expected: Floats) -> None:
+        self.name = name
+        self._expected = expected
+
+    def newcomer(self, values: Values) -> Sequence[float]:
+        """Return the state of a player without a game; it does not count."""
+        return (0.0,)
+
+    def numbers(self, values: Values) -> Floats:
+        """Return the predictions."""
+        return self._expected
 
 
 COIN = Record("coin", noticed=False)

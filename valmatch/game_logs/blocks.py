@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.game_logs.games import Games
 from valmatch.game_logs.scores import (
     BRIER,
     CORRECT,
@@ -18,6 +17,7 @@ from valmatch.game_logs.scores import (
     THREE_WAY,
     THREE_WAY_LOSS,
 )
+from valmatch.ratings.games import Games
 from valmatch.statistics.estimates import limits_of_difference, t_quantile
 
 __all__ = ["MEASURES", "OF_DRAWS", "Difference", "blocks_of", "difference"]

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.game_logs.blocks import MEASURES, OF_DRAWS, Difference, difference
-from valmatch.game_logs.games import Games
 from valmatch.game_logs.scores import TALLIES, Scores, scores
 from valmatch.game_logs.tuning import Tuning
+from valmatch.ratings.games import Games
 from valmatch.storage.results import Result
 
 __all__ = ["ComparedSystems", "compared"]

@@ -20,7 +20,7 @@ from valmatch.game_logs.baselines import COIN, RECORD
 from valmatch.game_logs.blocks import blocks_of
 from valmatch.game_logs.compared import ComparedSystems, compared
 from valmatch.game_logs.files import SUMMARY, check_redo, claim
-from valmatch.game_logs.games import Games, joined, part, pieces, until_stopped
+from valmatch.game_logs.games import joined, part, pieces, until_stopped
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.parameters import check_tuned, values_of
 from valmatch.game_logs.reading.cells import find_cells
@@ -34,10 +34,11 @@ from valmatch.game_logs.remarks import (
     worse_than_a_coin,
 )
 from valmatch.game_logs.roster import Roster
-from valmatch.game_logs.system import System
-from valmatch.game_logs.systems import system_named
 from valmatch.game_logs.tuning import Tuning, games_to_fit
 from valmatch.game_logs.tuning import tune as fit
+from valmatch.ratings.games import Games
+from valmatch.ratings.registry import system_named
+from valmatch.ratings.system import System
 from valmatch.storage.output import to_json, write_atomically, write_csv
 
 __all__ = ["COMPARISON", "compare_systems", "tallies"]
@@ -76,7 +77,7 @@ def compare_systems(
     games : str or Path
         The log, see `valmatch.game_logs.reading.log.GameLog`; `-` is standard input.
     system : str or sequence of str
-        Names of files in ``valmatch/game_logs/systems``.
+        Names of systems of `valmatch.ratings.registry`.
     parameters : mapping
         Values of parameters that are not as published, by names such as ``elo.K``.
     tune : str or sequence of str

@@ -19,7 +19,7 @@ from valmatch.game_logs.files import RATINGS, RatedFile
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.reading.moments import moment
 from valmatch.game_logs.roster import COUNTS, LAST_GAME, Known
-from valmatch.game_logs.system import Column, System
+from valmatch.ratings.system import Column, System
 from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
 
 __all__ = ["KINDS", "Earlier"]

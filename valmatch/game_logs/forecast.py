@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.game_logs.fixtures import Fixture
-from valmatch.game_logs.games import Games
+from valmatch.game_logs.playing import predict
 from valmatch.game_logs.roster import Known
-from valmatch.game_logs.system import Chances, Players, System
+from valmatch.ratings.games import Games, Players
+from valmatch.ratings.system import Chances, System
 
 __all__ = ["Forecast", "forecast"]
 
@@ -78,7 +79,7 @@ def forecast(
     found = []
     for some in _portions(fixtures):
         games, players = _duels(some, beliefs, newcomer)
-        chances = system.predict(values, games, players)
+        chances = predict(system, values, games, players)
         at = 0
         for fixture in some:
             duels = len(fixture.sides) * (len(fixture.sides) - 1)

@@ -1,68 +1,21 @@
-"""Games as flat arrays, the form in which every rating system takes them."""
+"""Parts of games in flat arrays, and games put together of parts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.compilation import njit
+from valmatch.ratings.games import Games
 
-__all__ = ["Games", "joined", "part", "pieces", "reordered", "until_stopped"]
+__all__ = ["joined", "part", "pieces", "reordered", "until_stopped"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _PIECE = 1 << 14  # games
-
-
-class Games(NamedTuple):
-    """Games in play order, of enabled players alone, with at least two sides each.
-
-    Sides stand in the order of their alphabetically first player, players of a side in the order
-    of their names, so that nothing depends on the order of rows in a file.
-
-    Attributes
-    ----------
-    names : numpy.ndarray
-        (games,): number of each game's name.
-    times : numpy.ndarray
-        (games,): moment of each game; 0 where the log has no times.
-    homes : numpy.ndarray
-        (games,): the side that plays at home, counted from 0 in each game; -1 where none does.
-    game_starts : numpy.ndarray
-        (games + 1,): first side of each game.
-    side_starts : numpy.ndarray
-        (sides + 1,): first row of each side.
-    points : numpy.ndarray
-        (sides,): what decides the game: the greater number wins, equal numbers draw.
-    players : numpy.ndarray
-        (rows,): number of each row's player.
-    sides : numpy.ndarray
-        (rows,): side of each row, counted from 0 in each game.
-    rates : numpy.ndarray
-        (rows,): scores per hour.
-    minutes : numpy.ndarray
-        (rows,): minutes in the game.
-    """
-
-    names: Integers
-    times: Floats
-    homes: Integers
-    game_starts: Integers
-    side_starts: Integers
-    points: Floats
-    players: Integers
-    sides: Integers
-    rates: Floats
-    minutes: Floats
-
-    @property
-    def n_games(self) -> int:
-        """Number of games."""
-        return len(self.names)
 
 
 def part(games: Games, first: int, last: int) -> Games:

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.game_logs.csv_text import lines, numerals, small_numerals, times
-from valmatch.game_logs.games import Games
 from valmatch.game_logs.names import Texts
+from valmatch.game_logs.playing import Played
 from valmatch.game_logs.ranks import Ranks
 from valmatch.game_logs.reading.log import GameLog
-from valmatch.game_logs.system import Played
+from valmatch.ratings.games import Games
 
 __all__ = ["HistoryWriter", "titles"]
 
@@ -69,17 +69,17 @@ class HistoryWriter:
         columns += (
             self._log.players.cells(games.players),
             small_numerals(games.sides[games.side_starts[:-1]] + 1).at(side_of_row),
-            numerals(played.expected / opponents).at(side_of_row),
-            _scores(played.scored, opponents).at(side_of_row),
+            numerals(played.found.expected / opponents).at(side_of_row),
+            _scores(played.found.scored, opponents).at(side_of_row),
             numerals(played.before),
             numerals(played.after),
         )
         if self._ranks:
             columns += (
                 numerals(games.rates),
-                numerals(played.offsets),
-                numerals(played.scales).at(game_of_row),
-                small_numerals((played.scales < 1.0).astype(np.int64)).at(game_of_row),
+                numerals(played.found.offsets),
+                numerals(played.found.scales).at(game_of_row),
+                small_numerals((played.found.scales < 1.0).astype(np.int64)).at(game_of_row),
                 small_numerals(self._ranks.after(games, played)),
             )
         self._file.write(lines(columns, self._raw))

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from valmatch.compilation import njit
 from valmatch.game_logs.csv_text import lines, numerals
-from valmatch.game_logs.games import Games
 from valmatch.game_logs.history import titles
+from valmatch.game_logs.playing import Played
 from valmatch.game_logs.reading.log import GameLog
-from valmatch.game_logs.system import Played
+from valmatch.ratings.games import Games
 from valmatch.ratings.zonestats import pairwise_result, predicted_outcome, time_scaled
 
 __all__ = ["PairsWriter"]

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from valmatch.config.numerals import real_number
 from valmatch.errors import InputError, option
-from valmatch.game_logs.system import System
 from valmatch.nearest import hint
+from valmatch.ratings.system import System
 
 __all__ = ["check_tuned", "parse_parameters", "values_of"]
 

@@ -24,9 +24,9 @@ from valmatch.game_logs.forecast import Forecast, forecast
 from valmatch.game_logs.parameters import values_of
 from valmatch.game_logs.remarks import nobody_at_home
 from valmatch.game_logs.roster import LAST_GAME, Known
-from valmatch.game_logs.system import System
-from valmatch.game_logs.systems import system_named
 from valmatch.printable import shown
+from valmatch.ratings.registry import system_named
+from valmatch.ratings.system import System
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import njit
 from valmatch.config import arguments
 from valmatch.config.arguments import PathLike
 from valmatch.errors import InputError
-from valmatch.game_logs.baselines import COIN, RECORD
+from valmatch.game_logs.baselines import COIN, RECORD, FormerPredictions
 from valmatch.game_logs.blocks import blocks_of
 from valmatch.game_logs.compared import ComparedSystems, compared
 from valmatch.game_logs.comparison import tallies
 from valmatch.game_logs.earlier import RatingManifest
 from valmatch.game_logs.files import HISTORY
-from valmatch.game_logs.games import Games, reordered
+from valmatch.game_logs.games import reordered
 from valmatch.game_logs.names import Names
-from valmatch.game_logs.predictions import after_burn_in, close_game, note_sides, open_game
 from valmatch.game_logs.reading.history import History, read_history
-from valmatch.game_logs.system import Column, Played, Players, System
+from valmatch.ratings.games import Games
 from valmatch.storage.manifest import Manifest, read_manifest
 
 __all__ = ["compare_ratings", "is_rating"]
@@ -50,58 +48,6 @@ class _Rating(NamedTuple):
     folder: Path
     manifest: _Manifest
     history: History
-
-
-class _Told(System):
-    """A system whose predictions are known by the number of the game.
-
-    Parameters
-    ----------
-    name : str
-        What tables call it.
-    expected : (games,) ndarray of float64
-        Predicted score of the first of the two sides of each game.
-    """
-
-    parameters = ()
-    unit = ()
-    columns = (Column("rating"),)
-
-    def __init__(self, name: str, expected: Floats) -> None:
-        self.name = name
-        self._expected = expected
-
-    def newcomer(self, values: Mapping[str, float]) -> Sequence[float]:
-        """Return the state of a player without a game; it does not count."""
-        return (0.0,)
-
-    def play(
-        self,
-        values: Mapping[str, float],
-        games: Games,
-        players: Players,
-        burn_in: int,
-        played: Played,
-    ) -> None:
-        """Note the predictions, see `System.play`."""
-        _play_told(games, players, burn_in, self._expected, played)
-
-
-@njit
-def _play_told(
-    games: Games, players: Players, burn_in: int, expected: Floats, played: Played
-) -> None:
-    """Note predictions of games of two sides."""
-    for game in range(len(games.names)):
-        a = games.game_starts[game]
-        lo, hi = games.side_starts[a], games.side_starts[a + 2]
-        rows = after_burn_in(games, players, burn_in, lo, hi)
-        open_game(games, game, played)
-        told = expected[games.names[game]]
-        loss = note_sides(games, a, a + 1, told, np.nan, rows, 1.0, played)
-        close_game(game, loss, rows, played)
-        for row in range(lo, hi):
-            players.games[games.players[row]] += 1
 
 
 def is_rating(folder: Path) -> bool:
@@ -157,17 +103,17 @@ def compare_ratings(
             f"{crowds} game{'s' * (crowds > 1)} of more than two sides left out: no {HISTORY} has"
             " the predictions of each two of them (rate --system compares those too)"
         )
-    told = [
-        _Told(label, expected)
+    former = [
+        FormerPredictions(label, expected)
         for label, expected in zip(_labels(one, other), (mine, its), strict=True)
     ]
     blocks, burn_in = blocks_of(games, one.history.dated), one.manifest.burn_in
     sums = {
         system.name: tallies(system, {}, players, games, blocks, burn_in)
-        for system in (*told, COIN, RECORD)
+        for system in (*former, COIN, RECORD)
     }
     parameters = (one.manifest.parameters, other.manifest.parameters)
-    names = [system.name for system in told]
+    names = [system.name for system in former]
     return compared(sums, dict(zip(names, parameters, strict=True)), games, burn_in)
 
 

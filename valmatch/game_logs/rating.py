@@ -27,7 +27,7 @@ from valmatch.game_logs.files import (
     ratings_in,
     write_ratings,
 )
-from valmatch.game_logs.games import Games, joined, pieces, until_stopped
+from valmatch.game_logs.games import joined, pieces, until_stopped
 from valmatch.game_logs.history import HistoryWriter
 from valmatch.game_logs.pairs import PairsWriter
 from valmatch.game_logs.parameters import check_tuned, values_of
@@ -45,11 +45,12 @@ from valmatch.game_logs.remarks import (
 )
 from valmatch.game_logs.roster import COUNTS, LAST_GAME, Known, Ranking, Roster
 from valmatch.game_logs.scores import TALLIES, Scores, scores
-from valmatch.game_logs.system import System
-from valmatch.game_logs.systems import DEFAULT, system_named
-from valmatch.game_logs.systems.zonestats import ZoneStats
 from valmatch.game_logs.tuning import Tuning
 from valmatch.game_logs.tuning import tune as fit
+from valmatch.ratings.games import Games
+from valmatch.ratings.registry import DEFAULT, system_named
+from valmatch.ratings.system import System
+from valmatch.ratings.zonestats import ZoneStats
 from valmatch.ratings.zonestats_cap import MOST_DISTANT, Cap
 from valmatch.storage.output import to_json, write_atomically
 from valmatch.storage.results import Result
@@ -172,7 +173,7 @@ def rate_games(
     games : str or Path
         The log, see `valmatch.game_logs.reading.log.GameLog`; `-` is standard input.
     system : str or None
-        Name of a file in ``valmatch/game_logs/systems``; None: the one that made `ratings`, which
+        Name of a system of `valmatch.ratings.registry`; None: the one that made `ratings`, which
         the manifest beside them must say, or else ``zonestats``.
     parameters : mapping
         Values of parameters that are not those which `ratings` was made with, or else not as

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.errors import option
-from valmatch.game_logs.games import Games
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.scores import Scores
-from valmatch.game_logs.system import System
+from valmatch.ratings.games import Games
+from valmatch.ratings.system import System
 
 __all__ = [
     "few_periods",

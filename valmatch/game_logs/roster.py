@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from valmatch.compilation import njit
 from valmatch.game_logs.csv_text import numerals, time_text, words
-from valmatch.game_logs.games import Games
 from valmatch.game_logs.names import Names, Texts
+from valmatch.game_logs.playing import Played, play, unplayed
 from valmatch.game_logs.scores import new_tally
-from valmatch.game_logs.system import Played, Players, System, unplayed
+from valmatch.ratings.games import Games, Players
+from valmatch.ratings.system import System
 
 __all__ = ["COUNTS", "LAST_GAME", "Known", "Ranking", "Roster"]
 
@@ -171,7 +172,7 @@ class Roster:
         """Predict and rate the next games."""
         self._grow()
         played = unplayed(games, self.tally)
-        self._system.play(self._values, games, self._players, burn_in, played)
+        play(self._system, self._values, games, self._players, burn_in, played)
         _count(games, self._timed, self._counts, self._last)
         return played
 

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from valmatch.errors import InputError, option
 from valmatch.game_logs.blocks import Difference, blocks_of, difference
-from valmatch.game_logs.games import Games, part
+from valmatch.game_logs.games import part
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.roster import Known, Roster
 from valmatch.game_logs.scores import Scores, scores
-from valmatch.game_logs.system import System
+from valmatch.ratings.games import Games
+from valmatch.ratings.system import System
 
 __all__ = ["Trial", "Tuning", "games_to_fit", "tune"]
 

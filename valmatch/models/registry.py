@@ -8,15 +8,11 @@ import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from valmatch.errors import InputError
 from valmatch.extensions import Extended
 from valmatch.fields import Factors
-from valmatch.models.ladder.factors import LadderFactors
-from valmatch.models.opponent.factors import OpponentFactors
-from valmatch.models.valorant.factors import ValorantFactors
-from valmatch.models.zonestats.factors import ZoneStatsFactors
 from valmatch.nearest import correction
 
 if TYPE_CHECKING:
@@ -51,13 +47,38 @@ class ModelEntry:
     files: Mapping[str, str] = field(default_factory=dict)
 
 
+class OwnEntry(ModelEntry):
+    """An entry of this package, whose factors are imported when they are asked for.
+
+    Parameters
+    ----------
+    factors : str
+        ``module:class`` of the factors.
+    summary, path, files
+        As of `ModelEntry`.
+    """
+
+    def __init__(
+        self, factors: str, summary: str, path: str, files: Mapping[str, str] = {}
+    ) -> None:
+        super().__init__(Factors, summary, path, files=files)
+        module, _, name = factors.partition(":")
+        object.__setattr__(self, "_home", (module, name))
+
+    def __getattribute__(self, attribute: str) -> Any:  # noqa: ANN401
+        if attribute == "factors":
+            module, name = self._home
+            return getattr(importlib.import_module(module), name)
+        return super().__getattribute__(attribute)
+
+
 GROUP = "valmatch.models"
 """Entry points by which other packages bring models: ``name = "module:entry"``."""
 
 
-OWN = {
-    "valorant": ModelEntry(
-        ValorantFactors,
+OWN: dict[str, ModelEntry] = {
+    "valorant": OwnEntry(
+        "valmatch.models.valorant.factors:ValorantFactors",
         "players arrive, form teams of similar rating, and teams of similar mean are paired",
         "valmatch.models.valorant.model:ValorantModel",
         files={
@@ -66,18 +87,18 @@ OWN = {
             " wr; optionally player. The factors in log say how it is read."
         },
     ),
-    "opponent": ModelEntry(
-        OpponentFactors,
+    "opponent": OwnEntry(
+        "valmatch.models.opponent.factors:OpponentFactors",
         "one player meets opponents of unknown skill, chosen by policies that learn",
         "valmatch.models.opponent.model:OpponentModel",
     ),
-    "zonestats": ModelEntry(
-        ZoneStatsFactors,
+    "zonestats": OwnEntry(
+        "valmatch.models.zonestats.factors:ZoneStatsFactors",
         "a population with latent skills plays games that ZoneStats rates",
         "valmatch.models.zonestats.model:ZoneStatsModel",
     ),
-    "ladder": ModelEntry(
-        LadderFactors,
+    "ladder": OwnEntry(
+        "valmatch.models.ladder.factors:LadderFactors",
         "players of unknown skill come in sessions, queue, play, are rated, and come back",
         "valmatch.models.ladder.model:LadderModel",
         files={

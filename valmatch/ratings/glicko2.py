@@ -13,25 +13,27 @@ of step 3 and the surprise Delta / v of step 4.
 from __future__ import annotations
 
 import math
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from valmatch.compilation import inlined, njit
+from valmatch.ratings.games import Assessment, Games, Players, score_of
+from valmatch.ratings.system import (
+    Chances,
+    Column,
+    Factor,
+    Parameter,
+    Range,
+    System,
+    Values,
+    Verbs,
+    Z,
+)
 
-__all__ = [
-    "DEVIATION",
-    "INITIAL_RATING",
-    "LEAST_VOLATILITY",
-    "MOST_VOLATILITY",
-    "SCALE",
-    "TAU",
-    "VOLATILITY",
-    "damping",
-    "expected_score",
-    "idle_deviation",
-    "new_volatility",
-    "result",
-    "updated",
-    "volatility_slope",
-]
+Floats = NDArray[np.float64]
 
 SCALE = 173.7178
 INITIAL_RATING = 1500.0
@@ -48,6 +50,13 @@ _LEAST_INFORMATION = 1e-100
 _TOLERANCE = 1e-12  # of ln sigma^2
 _ILLINOIS_STEPS = 60  # a handful is usual; then halving, for functions over many magnitudes
 _HALVINGS = 60
+
+_MOST_DEVIATION = 1e12
+_LATEST = sys.float_info.max
+
+# Columns of the state.
+_RATING, _DEVIATION, _VOLATILITY = 0, 1, 2
+_BASE_RATING, _BASE_DEVIATION, _BASE_VOLATILITY, _INFORMATION, _SURPRISE, _TIME = range(3, 9)
 
 
 @inlined
@@ -199,3 +208,197 @@ def idle_deviation(phi: float, volatility: float, periods: float) -> float:
         Number of periods without one.
     """
     return math.sqrt(phi * phi + periods * volatility * volatility)
+
+
+@inlined
+def _same_period(player: int, players: Players, time: float, period: float) -> bool:
+    """Return whether a player's last game was in the rating period of this moment."""
+    if period == 0.0 or players.games[player] == 0:
+        return False
+    return bool(np.floor(time / period) == np.floor(players.state[player, _TIME] / period))
+
+
+@inlined
+def _deviation_at(player: int, players: Players, time: float, period: float) -> float:
+    """Return a player's deviation at the start of another period than that of the last game.
+
+    It has grown for each whole period without a game.
+    """
+    deviation: float = players.state[player, _DEVIATION]
+    if period > 0.0 and players.games[player] > 0:
+        now, then = np.floor(time / period), np.floor(players.state[player, _TIME] / period)
+        if now > then + 1.0:
+            phi = idle_deviation(
+                deviation / SCALE, players.state[player, _VOLATILITY], now - then - 1.0
+            )
+            deviation = min(phi * SCALE, _MOST_DEVIATION)
+    return deviation
+
+
+@inlined
+def _strengths(
+    game: int, games: Games, players: Players, numbers: Floats, found: Assessment
+) -> None:
+    """Work out the mean rating and the mean squared deviation of each side before the period."""
+    time, period = games.times[game], numbers[1]
+    for side in range(games.game_starts[game], games.game_starts[game + 1]):
+        lo, hi = games.side_starts[side], games.side_starts[side + 1]
+        rating = variance = 0.0
+        for row in range(lo, hi):
+            player = games.players[row]
+            if _same_period(player, players, time, period):
+                mean = players.state[player, _BASE_RATING]
+                deviation = players.state[player, _BASE_DEVIATION]
+            else:
+                mean = players.state[player, _RATING]
+                deviation = _deviation_at(player, players, time, period)
+            rating += mean
+            variance += deviation * deviation
+        found.strengths[side], found.spreads[side] = rating / (hi - lo), variance / (hi - lo)
+
+
+@inlined
+def _chances(
+    a: int, b: int, games: Games, numbers: Floats, found: Assessment
+) -> tuple[float, float]:
+    """Predict by the deviations of both sides."""
+    lead = (found.strengths[a] - found.strengths[b]) / SCALE
+    phi = math.sqrt(found.spreads[a] + found.spreads[b]) / SCALE
+    return expected_score(lead, phi), math.nan
+
+
+@inlined
+def _enter_period(player: int, players: Players, time: float, period: float) -> None:
+    """Begin a rating period for a player, unless his last game was in the same one.
+
+    What his last period has made of him is what this one starts from.
+    """
+    state = players.state[player]
+    if not _same_period(player, players, time, period):
+        state[_DEVIATION] = _deviation_at(player, players, time, period)
+        state[_BASE_RATING] = state[_RATING]
+        state[_BASE_DEVIATION] = state[_DEVIATION]
+        state[_BASE_VOLATILITY] = state[_VOLATILITY]
+        state[_INFORMATION] = state[_SURPRISE] = 0.0
+    state[_TIME] = time
+
+
+@inlined
+def _update(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> bool:
+    """Add each player's results to those of the period, and rate the player by all of them."""
+    first, last = games.game_starts[game], games.game_starts[game + 1]
+    for side in range(first, last):
+        for row in range(games.side_starts[side], games.side_starts[side + 1]):
+            player = games.players[row]
+            _enter_period(player, players, games.times[game], numbers[1])
+            state = players.state[player]
+            for other in range(first, last):
+                if other != side:
+                    lead = (state[_BASE_RATING] - found.strengths[other]) / SCALE
+                    phi = math.sqrt(found.spreads[other]) / SCALE
+                    information, surprise = result(lead, phi, score_of(games, side, other))
+                    state[_INFORMATION] += information
+                    state[_SURPRISE] += surprise
+            gain, phi, volatility = updated(
+                state[_BASE_DEVIATION] / SCALE,
+                state[_BASE_VOLATILITY],
+                state[_INFORMATION],
+                state[_SURPRISE],
+                numbers[0],
+            )
+            state[_RATING] = state[_BASE_RATING] + gain * SCALE
+            state[_DEVIATION] = min(phi * SCALE, _MOST_DEVIATION)
+            state[_VOLATILITY] = volatility
+    return True
+
+
+class Glicko2(System):
+    """Glicko-2; a side is predicted by the means of its players' ratings and squared deviations.
+
+    Each player meets each opposing side as one opponent of that rating and deviation.
+
+    `period` is the length of a rating period in the unit of the log's times (seconds, if they are
+    dates): all games of equal floor(time / period) count as played at once. They are predicted
+    from the ratings before the period, which a player's columns ``base_...`` hold, and the
+    deviation of who plays again has grown for each whole period without a game. `rating`,
+    `deviation` and `volatility` are what the games so far make of these at the end of the period.
+    A period of 0, the common form online, makes every game a period of its own, and nobody is ever
+    idle; Glickman recommends periods of 10 to 15 games a player. A log without times is one
+    period, if `period` is not 0.
+    """
+
+    name = "glicko2"
+    parameters = (
+        Parameter(
+            "deviation",
+            DEVIATION,
+            1e-6,
+            1e6,
+            Factor(DEVIATION, "points", "Deviation of a newcomer's rating."),
+        ),
+        Parameter(
+            "volatility",
+            VOLATILITY,
+            1e-9,
+            10.0,
+            Factor(VOLATILITY, "", "Volatility of a newcomer's skill from period to period."),
+        ),
+        Parameter(
+            "tau",
+            TAU,
+            0.01,
+            10.0,
+            Factor(TAU, "", "How much the volatility may change, its tau.", "volatility_tau"),
+        ),
+        Parameter(
+            "period",
+            0.0,
+            0.0,
+            1e12,
+            Factor(
+                0.0, "hours", "Length of a rating period; 0: every match is a period of its own."
+            ),
+        ),
+    )
+    columns = (
+        Column("rating"),
+        Column("deviation", 1e-12, _MOST_DEVIATION),
+        Column("volatility", LEAST_VOLATILITY, MOST_VOLATILITY),
+        Column("base_rating", printed=False),
+        Column("base_deviation", 1e-12, _MOST_DEVIATION, printed=False),
+        Column("base_volatility", LEAST_VOLATILITY, MOST_VOLATILITY, printed=False),
+        Column("information", 0.0, 1e15, printed=False),
+        Column("surprise", -1e15, 1e15, printed=False),
+        Column("time", -_LATEST, _LATEST, printed=False),
+    )
+    verbs = Verbs(_strengths, _chances, _update)
+    deviation = _DEVIATION
+    tuned_first = ("deviation", "volatility")
+
+    def newcomer(self, values: Values) -> Sequence[float]:
+        """Return what is known of a player without a game (step 1)."""
+        known = (INITIAL_RATING, values["deviation"], values["volatility"])
+        return (*known, *known, 0.0, 0.0, 0.0)
+
+    def numbers(self, values: Values) -> Sequence[float]:
+        """Return tau and the length of a period."""
+        return [values["tau"], values["period"]]
+
+    def outcomes(self, values: Values, games: Games, state: Floats, found: Assessment) -> Chances:
+        """Return how games of two sides will end, see `System.outcomes`."""
+        lead = (found.strengths[::2] - found.strengths[1::2]) / SCALE
+        phi = np.sqrt(found.spreads[::2] + found.spreads[1::2]) / SCALE
+        low, high = (
+            np.array([expected_score(x, 0.0) for x in (lead + side * phi).tolist()])
+            for side in (-Z, Z)
+        )
+        expected = found.expected[::2]
+        return Chances(expected, expected, np.full(games.n_games, np.nan), low, high)
+
+    def sane(self, name: str, values: Values, minutes: float) -> Range | None:
+        """Return the limits of a fit, see `System.sane`: far around what Glickman recommends."""
+        ranges = {"deviation": (10.0, 1000.0), "volatility": (1e-3, 0.5), "tau": (0.1, 2.0)}
+        return ranges.get(name)
+
+
+SYSTEM = Glicko2()

@@ -7,13 +7,19 @@ its message passing ends after one sweep, in the closed form used here.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from statistics import NormalDist
 
+import numpy as np
+from numpy.typing import NDArray
+
 from valmatch.compilation import inlined, njit
+from valmatch.ratings.games import Assessment, Games, Players
+from valmatch.ratings.system import SKILL, Chances, Parameter, SkillSystem, Values, Verbs, Z
 from valmatch.ratings.trueskill import normal_cdf, v_and_w
 from valmatch.ratings.trueskill_draws import v_and_w_draw
 
-__all__ = ["chances", "expected_score", "margin_quantile", "pulls"]
+Floats = NDArray[np.float64]
 
 
 def margin_quantile(draw_probability: float) -> float:
@@ -92,3 +98,84 @@ def pulls(
     margin = quantile * math.sqrt(players) * beta / c
     v, w = v_and_w_draw(lead / c, margin) if drawn else v_and_w(lead / c - margin)
     return v / c, w / total
+
+
+@inlined
+def _strengths(
+    game: int, games: Games, players: Players, numbers: Floats, found: Assessment
+) -> None:
+    """Sum up the means and the variances of each side's players, which have grown by tau^2."""
+    tau = numbers[1]
+    for side in range(games.game_starts[game], games.game_starts[game + 1]):
+        mean = variance = 0.0
+        for row in range(games.side_starts[side], games.side_starts[side + 1]):
+            belief = players.state[games.players[row]]
+            mean += belief[0]
+            variance += belief[1] * belief[1] + tau * tau
+        found.strengths[side], found.spreads[side] = mean, variance
+
+
+@inlined
+def _chances(
+    a: int, b: int, games: Games, numbers: Floats, found: Assessment
+) -> tuple[float, float]:
+    """Predict by the performances of both sides."""
+    size = games.side_starts[a + 1] - games.side_starts[a]
+    size += games.side_starts[b + 1] - games.side_starts[b]
+    lead, variance = found.strengths[a] - found.strengths[b], found.spreads[a] + found.spreads[b]
+    return chances(lead, variance, size, numbers[0], numbers[2])
+
+
+@inlined
+def _update(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> bool:
+    """Rate a game of two sides."""
+    a, tau = games.game_starts[game], numbers[1]
+    lo, middle, hi = games.side_starts[a], games.side_starts[a + 1], games.side_starts[a + 2]
+    lead = found.strengths[a] - found.strengths[a + 1]
+    variance = found.spreads[a] + found.spreads[a + 1]
+    score = found.scored[a]
+    sign = -1.0 if score == 0.0 else 1.0
+    step, shrink = pulls(sign * lead, variance, hi - lo, numbers[0], numbers[2], score == 0.5)
+    for row in range(lo, hi):
+        belief = players.state[games.players[row]]
+        pull = sign * step if row < middle else -sign * step
+        skill = belief[1] * belief[1] + tau * tau
+        belief[0] += skill * pull
+        belief[1] = math.sqrt(skill * (1.0 - skill * shrink))
+    return True
+
+
+class TrueSkill(SkillSystem):
+    """TrueSkill with draws; games of more than two sides need the `openskill` package.
+
+    Those are rated by its Thurstone-Mosteller model, of the same skills and performances.
+    """
+
+    name = "trueskill"
+    parameters: Sequence[Parameter] = (*SKILL, Parameter("draw_probability", 0.1, 0.0, 0.99))
+    verbs = Verbs(_strengths, _chances, _update)
+    drift = ("tau",)
+    pairs_at_once = 2_000
+    crowd_model = "ThurstoneMostellerFull"
+
+    def numbers(self, values: Values) -> Sequence[float]:
+        """Return beta, tau and the draw margin in standard deviations of an even game."""
+        return [values["beta"], values["tau"], margin_quantile(values["draw_probability"])]
+
+    def outcomes(self, values: Values, games: Games, state: Floats, found: Assessment) -> Chances:
+        """Return how games of two sides will end, see `System.outcomes`."""
+        lead = found.strengths[::2] - found.strengths[1::2]
+        variance = found.spreads[::2] + found.spreads[1::2]
+        noise = values["beta"] * np.sqrt(np.diff(games.side_starts[games.game_starts]))
+        margin = margin_quantile(values["draw_probability"]) * noise
+
+        def wins(lead: Floats, deviation: Floats) -> Floats:
+            return np.array([normal_cdf(x) for x in ((lead - margin) / deviation).tolist()])
+
+        won = wins(lead, np.sqrt(variance + noise * noise))
+        low, high = (wins(lead + side * np.sqrt(variance), noise) for side in (-Z, Z))
+        expected = found.expected[::2]
+        return Chances(expected, won, 2.0 * (expected - won), low, high)
+
+
+SYSTEM = TrueSkill()

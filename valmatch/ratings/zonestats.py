@@ -7,26 +7,27 @@ Times are in minutes, ratings and adjustments in rating points.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.compilation import inlined, unallocating
+from valmatch.ratings.games import Assessment, Games, Players
+from valmatch.ratings.system import (
+    Column,
+    Factor,
+    Parameter,
+    Range,
+    System,
+    Values,
+    Verbs,
+    logistic_chances,
+    mean_strengths,
+)
+from valmatch.ratings.zonestats_cap import EVERY_PLAYER, MOST_DISTANT
 
-__all__ = [
-    "GAME_MULT",
-    "INITIAL_RATING",
-    "MAX_GAME_LENGTH",
-    "T",
-    "adjust",
-    "cap_scale",
-    "every_players_scale",
-    "pairwise_result",
-    "predicted_outcome",
-    "rating_offsets",
-    "score_per_hour",
-    "time_scaled",
-]
+Floats = NDArray[np.float64]
 
 T = 120.0
 GAME_MULT = 2.0
@@ -223,3 +224,118 @@ def adjust(
     for i in range(len(offsets)):
         adjustments[i] = offsets[i] * scale
     return scale
+
+
+@inlined
+def _strengths(
+    game: int, games: Games, players: Players, numbers: Floats, found: Assessment
+) -> None:
+    """Take the mean ratings."""
+    mean_strengths(game, games, players, found)
+
+
+@inlined
+def _chances(
+    a: int, b: int, games: Games, numbers: Floats, found: Assessment
+) -> tuple[float, float]:
+    """Predict by equation 1 between the mean ratings."""
+    return logistic_chances(a, b, numbers[0], 0.0, found)
+
+
+@inlined
+def _update(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> bool:
+    """Rate all players of a game."""
+    lo = games.side_starts[games.game_starts[game]]
+    hi = games.side_starts[games.game_starts[game + 1]]
+    for row in range(lo, hi):  # the ratings, in whose place the adjustments will stand
+        found.gains[row] = players.state[games.players[row], 0]
+    found.scales[game] = adjust(
+        found.gains[lo:hi],
+        games.rates[lo:hi],
+        games.minutes[lo:hi],
+        games.sides[lo:hi],
+        numbers[0],
+        numbers[1],
+        numbers[2],
+        numbers[3] > 0.0,
+        found.offsets[lo:hi],
+        found.gains[lo:hi],
+    )
+    for row in range(lo, hi):
+        players.state[games.players[row], 0] += found.gains[row]
+    return True
+
+
+class ZoneStats(System):
+    """The pairwise logistic rule of ZoneStats; a side is predicted by its mean rating.
+
+    Parameters
+    ----------
+    cap : str
+        What caps a game, see `valmatch.ratings.zonestats_cap.Cap`.
+    """
+
+    name = "zonestats"
+    parameters = (
+        Parameter(
+            "T",
+            T,
+            1e-3,
+            1e6,
+            Factor(
+                T,
+                "points",
+                "Spread of the ratings: predictions are logistic in the lead over T.",
+            ),
+        ),
+        Parameter(
+            "GAME_MULT",
+            GAME_MULT,
+            1e-6,
+            1e6,
+            Factor(
+                GAME_MULT,
+                "points per minute",
+                "Multiplier of all adjustments, also their cap.",
+            ),
+        ),
+        Parameter(
+            "MAX_GAME_LENGTH",
+            MAX_GAME_LENGTH,
+            1e-3,
+            1e6,
+            Factor(
+                MAX_GAME_LENGTH,
+                "minutes",
+                "Length beyond which a match counts no more.",
+            ),
+        ),
+    )
+    unit = ("T", "GAME_MULT")
+    columns = (Column("rating"),)
+    verbs = Verbs(_strengths, _chances, _update)
+    tuned_first = ("GAME_MULT",)
+
+    def __init__(self, cap: str = MOST_DISTANT) -> None:
+        self._every_player = cap == EVERY_PLAYER
+
+    def newcomer(self, values: Values) -> Sequence[float]:
+        """Return the rating of a player without a game (step 2)."""
+        return (INITIAL_RATING,)
+
+    def numbers(self, values: Values) -> Sequence[float]:
+        """Return the parameters, and whether every player caps a game."""
+        return [*super().numbers(values), float(self._every_player)]
+
+    def sane(self, name: str, values: Values, minutes: float) -> Range | None:
+        """Return the limits of a fit, see `System.sane`: those of Elo, for a usual game."""
+        scale, counted = values["T"] * math.log(10.0), min(minutes, values["MAX_GAME_LENGTH"])
+        most = values["GAME_MULT"] * counted / math.log(10.0)  # points of a game, in units of T
+        ranges = {
+            "T": (2.0 * most, 1000.0 * most),
+            "GAME_MULT": (scale / 1000.0 / counted, scale / 2.0 / counted),
+        }
+        return ranges.get(name)
+
+
+SYSTEM = ZoneStats()

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.compilation import inlined, njit
-from valmatch.game_logs.games import Games
 from valmatch.game_logs.names import same_bytes
+from valmatch.ratings.games import Games
 from valmatch.ratings.zonestats import score_per_hour
 
 __all__ = ["Arranged", "Entries", "Reason", "arrange", "starts_of_games"]

@@ -20,7 +20,7 @@ from valmatch.config import arguments
 from valmatch.csv_names import are_marked
 from valmatch.errors import InputError, option
 from valmatch.game_logs.csv_text import unmark_cells
-from valmatch.game_logs.games import Games, joined, pieces, reordered
+from valmatch.game_logs.games import joined, pieces, reordered
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.reading.arrange import Arranged, Reason, arrange, starts_of_games
 from valmatch.game_logs.reading.cells import Cells, split
@@ -34,7 +34,8 @@ from valmatch.game_logs.reading.columns import (
 )
 from valmatch.game_logs.reading.moments import are_moments
 from valmatch.game_logs.reading.rows import Rows
-from valmatch.game_logs.system import FAR, MOST_PLAYERS
+from valmatch.ratings.games import Games
+from valmatch.ratings.system import FAR, MOST_PLAYERS
 from valmatch.text_files import as_text, open_text
 
 __all__ = ["BLOCK", "GameLog", "most_left_out"]

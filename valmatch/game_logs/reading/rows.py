@@ -11,7 +11,7 @@ from valmatch.game_logs.names import Names
 from valmatch.game_logs.reading.arrange import Entries, Reason
 from valmatch.game_logs.reading.cells import Cells, read_flags, read_numbers, read_results
 from valmatch.game_logs.reading.moments import read_moments
-from valmatch.game_logs.system import FAR
+from valmatch.ratings.system import FAR
 
 __all__ = ["DEFAULT_MINUTES", "Rows"]
 

@@ -3,37 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from valmatch.fields import Factors, NonNegative, Real, Whole, plain_number, refuse
+from valmatch.models.ladder.factor_fields import (
+    Effect,
+    Level,
+    Minutes,
+    Pause,
+    Points,
+    Rate,
+    Share,
+    Spread,
+    Weight,
+    factor,
+)
+from valmatch.models.ladder.rating_factors import KNOWN, WITH_DEVIATION, Rating
 from valmatch.models.team_rules import LONG_WAIT, check_teams, long_wait, slow_joint_search
 from valmatch.policies.registry import PAIR, meanings, readers
-
-__all__ = [
-    "MAX_PLAYERS",
-    "MAX_STARTS",
-    "LadderFactors",
-    "Match",
-    "Population",
-    "Rating",
-    "Rule",
-    "Sessions",
-]
-
-# The bounds lie far outside any use; within them no kernel overflows.
-Level = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False), *Real]
-Spread = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), *Real]
-Points = Annotated[float, Field(ge=1e-6, le=1e6, allow_inf_nan=False), *Real]
-Minutes = Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), *Real]
-Pause = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), *Real]
-Rate = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), *Real]
-Weight = Annotated[float, Field(ge=0, le=1e3, allow_inf_nan=False), *Real]
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real]
-Effect = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False), *Real]
 
 if TYPE_CHECKING:
     PairPolicy = str
@@ -54,57 +44,44 @@ MAX_STARTS = 1e9
 """Most expected sessions, and most ticks, in one replication; more is a slip of the pen."""
 
 
-def _factor(
-    default: object,
-    unit: str,
-    description: str,
-    of: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
-) -> Any:  # noqa: ANN401
-    """Return a field; `of` has the choices in its section with which it is used."""
-    for choices in list(of.values())[-1:]:
-        description += f" Used with {' and '.join(choices)} alone."
-    extra: Any = {"unit": unit, "of": dict(of)}
-    return Field(default, description=description, json_schema_extra=extra)
-
-
 class Population(Factors):
     """Who plays."""
 
     model_config = ConfigDict(json_schema_extra={"example": "{players: 1000}"})
 
-    players: Annotated[int, Field(ge=0, le=MAX_PLAYERS), *Whole] | None = _factor(
+    players: Annotated[int, Field(ge=0, le=MAX_PLAYERS), *Whole] | None = factor(
         1000,
         "players",
         "Number of players at the start. With a file of skills or arrivals: null or the default,"
         " for the players of the file.",
     )
-    skill_mean: Level = _factor(
+    skill_mean: Level = factor(
         1500.0,
         "points",
         "Mean of their true skills, which are normal. A file of skills has its own.",
     )
-    skill_std: Spread = _factor(
+    skill_std: Spread = factor(
         300.0, "points", "Standard deviation of the true skills, also of those of newcomers."
     )
-    start: Literal["prior", "skill"] = _factor(
+    start: Literal["prior", "skill"] = factor(
         "prior",
         "",
         "What the players of the start are rated at. prior: as newcomers. skill: the mean of the"
         " belief is their true skill; its deviation is that of newcomers.",
     )
-    newcomers_per_day: Rate = _factor(
+    newcomers_per_day: Rate = factor(
         10.0,
         "players per day",
         "Rate at which players join: a homogeneous Poisson process. With a file of arrivals: 0 or"
         " the default, for nobody; its players are there from the start.",
     )
-    newcomer_skill_mean: Level = _factor(
+    newcomer_skill_mean: Level = factor(
         1500.0, "points", "Mean of the true skills of newcomers, which are normal."
     )
-    smurf_share: Share = _factor(
+    smurf_share: Share = factor(
         0.0, "", "Probability that a newcomer has the skill smurf_skill instead."
     )
-    smurf_skill: Level = _factor(2100.0, "points", "The true skill of every such newcomer.")
+    smurf_skill: Level = factor(2100.0, "points", "The true skill of every such newcomer.")
 
 
 class Sessions(Factors):
@@ -112,10 +89,10 @@ class Sessions(Factors):
 
     model_config = ConfigDict(json_schema_extra={"example": "{per_day: 1}"})
 
-    per_day: Annotated[float, Field(ge=0, le=1e3, allow_inf_nan=False), *Real] = _factor(
+    per_day: Annotated[float, Field(ge=0, le=1e3, allow_inf_nan=False), *Real] = factor(
         1.0, "sessions per day", "Sessions that the average player starts; one more when joining."
     )
-    activity_cv: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False), *Real] = _factor(
+    activity_cv: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False), *Real] = factor(
         1.0,
         "",
         "Coefficient of variation of the players' activity, which is gamma distributed with mean"
@@ -124,31 +101,31 @@ class Sessions(Factors):
     hourly_profile: Annotated[
         tuple[Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False), *Real], ...],
         Field(min_length=HOURS, max_length=HOURS),
-    ] = _factor(
+    ] = factor(
         ((20.0, 15.0, 18.0, 20.0, 20.0, 23.0, 30.0, 25.0, 30.0) * 3)[:HOURS],
         "",
         "How the starts of sessions are spread over the hours of a day: weights, of which only the"
         " ratios matter.",
     )
-    continue_prob: Share = _factor(
+    continue_prob: Share = factor(
         0.70, "", "Probability to queue again after a game, before win_effect and loss_effect."
     )
-    win_effect: Effect = _factor(
+    win_effect: Effect = factor(
         0.03, "", "Added to continue_prob after a win; the sum is clipped to [0, 1]."
     )
-    loss_effect: Effect = _factor(
+    loss_effect: Effect = factor(
         -0.03, "", "Added to continue_prob after a loss; the sum is clipped to [0, 1]."
     )
-    break_minutes: Pause = _factor(
+    break_minutes: Pause = factor(
         2.0, "minutes", "Mean of the exponential break between two games of a session."
     )
-    patience_minutes: Minutes | None = _factor(
+    patience_minutes: Minutes | None = factor(
         None,
         "minutes",
         "Mean of the exponential time after which a waiting player gives up, which ends the"
         " session. null: never.",
     )
-    churn: Share = _factor(
+    churn: Share = factor(
         0.0, "", "Probability to leave for good, whenever a session of the player ends."
     )
 
@@ -165,22 +142,22 @@ class Match(Factors):
 
     model_config = ConfigDict(json_schema_extra={"example": "{minutes: 20}"})
 
-    minutes: Minutes = _factor(20.0, "minutes", "Length of a match.")
-    outcome: Literal["logistic", "normal"] = _factor(
+    minutes: Minutes = factor(20.0, "minutes", "Length of a match.")
+    outcome: Literal["logistic", "normal"] = factor(
         "logistic",
         "",
         "The probability to win. logistic: in the difference of the teams' mean skills over spread."
         " normal: every player performs normally around the skill, with the deviation beta; the"
         " greater sum of a team wins.",
     )
-    spread: Points = _factor(
+    spread: Points = factor(
         LOGISTIC,
         "points",
         "Difference of mean skills at which e to 1 is bet on the better team; the default is 400 /"
         " ln 10.",
         {"outcome": ("logistic",)},
     )
-    beta: Points = _factor(
+    beta: Points = factor(
         150.0,
         "points",
         "Standard deviation of one player's performance, of the outcome normal and for the policy"
@@ -193,102 +170,102 @@ class Rule(Factors):
 
     model_config = ConfigDict(json_schema_extra={"example": "{player_diff: 400}"})
 
-    matching: Literal["team_first", "joint", "pairs"] = _factor(
+    matching: Literal["team_first", "joint", "pairs"] = factor(
         "team_first",
         "",
         "team_first: teams are formed, then formed teams are paired. joint: both teams of a match"
         " are chosen at once from all who wait. pairs: one against one, chosen for everybody at"
         " once at every tick.",
     )
-    team_num: Annotated[int, Field(ge=1, le=1000), *Whole] = _factor(
+    team_num: Annotated[int, Field(ge=1, le=1000), *Whole] = factor(
         5, "players", "Number of players on a team; with pairs 1, which is then the default."
     )
-    player_diff: NonNegative = _factor(
+    player_diff: NonNegative = factor(
         400.0,
         "points",
         "Largest difference between two ratings within a team.",
         {"matching": TEAMS},
     )
-    team_diff: NonNegative = _factor(
+    team_diff: NonNegative = factor(
         100.0,
         "points",
         "Largest difference between the mean ratings of the two teams of a match.",
         {"matching": TEAMS},
     )
-    wait_thresh: NonNegative = _factor(
+    wait_thresh: NonNegative = factor(
         0.1,
         "hours",
         "A player who has waited longer than this is prioritized.",
         {"matching": TEAMS},
     )
-    player_slack: NonNegative = _factor(
+    player_slack: NonNegative = factor(
         400.0,
         "points",
         "Added to player_diff for a team with a prioritized player.",
         {"matching": TEAMS},
     )
-    team_slack: NonNegative = _factor(
+    team_slack: NonNegative = factor(
         100.0,
         "points",
         "Added to team_diff if either team has a prioritized player.",
         {"matching": TEAMS},
     )
-    review: Literal["arrivals", "continuous"] = _factor(
+    review: Literal["arrivals", "continuous"] = factor(
         "arrivals",
         "",
         "When matches are looked for. arrivals: when a player queues, or a formed team dissolves."
         " continuous: also when a waiting player becomes prioritized.",
         {"matching": TEAMS},
     )
-    slack_scope: Literal["team", "pool"] = _factor(
+    slack_scope: Literal["team", "pool"] = factor(
         "team",
         "",
         "Whom slack helps. team: teams with a prioritized player. pool: every team while anyone"
         " who waits is prioritized.",
         {"matching": TEAMS},
     )
-    tie_break: Literal["balanced", "enumeration"] = _factor(
+    tie_break: Literal["balanced", "enumeration"] = factor(
         "balanced",
         "",
         "Which split of the same players into two teams wins. balanced: the smallest difference of"
         " means. enumeration: the order of the published implementation.",
         {"matching": ("joint",)},
     )
-    tick_seconds: Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), *Real] = _factor(
+    tick_seconds: Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), *Real] = factor(
         60.0, "seconds", "Time from one tick to the next.", {"matching": ("pairs",)}
     )
-    tolerance: NonNegative = _factor(
+    tolerance: NonNegative = factor(
         400.0,
         "points",
         "Largest difference of the ratings of two players who have just queued.",
         {"matching": ("pairs",)},
     )
-    widening: NonNegative = _factor(
+    widening: NonNegative = factor(
         6000.0,
         "points per hour",
         "Added to tolerance for each hour of widening_age.",
         {"matching": ("pairs",)},
     )
-    widening_age: Literal["newest", "oldest"] = _factor(
+    widening_age: Literal["newest", "oldest"] = factor(
         "newest",
         "",
         "Whose wait widens the tolerance of a pair: that of its newest or of its oldest ticket.",
         {"matching": ("pairs",)},
     )
-    band: Annotated[int, Field(ge=1, le=16), *Whole] = _factor(
+    band: Annotated[int, Field(ge=1, le=16), *Whole] = factor(
         8,
         "places",
         "How far apart two players may be among the waiting in the order of their ratings; the time"
         " that a tick takes is exponential in it.",
         {"matching": ("pairs",)},
     )
-    policy: PairPolicy = _factor(
+    policy: PairPolicy = factor(
         "nearest",
         "",
         "What a pair is worth. " + meanings(PAIR),
         {"matching": ("pairs",)},
     )
-    gamma: Annotated[float, Field(ge=0, le=0.9999, allow_inf_nan=False), *Real] = _factor(
+    gamma: Annotated[float, Field(ge=0, le=0.9999, allow_inf_nan=False), *Real] = factor(
         0.95,
         "",
         "Discount factor: what a game teaches is weighted by gamma / (1 - gamma).",
@@ -297,19 +274,19 @@ class Rule(Factors):
             "policy": readers("gamma", PAIR),
         },
     )
-    kappa: Weight = _factor(
+    kappa: Weight = factor(
         1.0,
         "",
         "Weight of the standard deviation in the upper bound.",
         {"matching": ("pairs",), "policy": readers("kappa", PAIR)},
     )
-    urgency: Weight = _factor(
+    urgency: Weight = factor(
         6.0,
         "weight per hour",
         "Added to the worth of a pair for each hour that either player has waited.",
         {"matching": ("pairs",)},
     )
-    reserve: Annotated[float, Field(ge=-1e3, le=1e3, allow_inf_nan=False), *Real] = _factor(
+    reserve: Annotated[float, Field(ge=-1e3, le=1e3, allow_inf_nan=False), *Real] = factor(
         0.7,
         "weight",
         "Taken from the worth of every pair; a pair of negative worth does not play.",
@@ -337,74 +314,6 @@ class Rule(Factors):
         return self
 
 
-class Rating(Factors):
-    """What is believed of the players' skills, and learned from games."""
-
-    model_config = ConfigDict(json_schema_extra={"example": "{system: trueskill}"})
-
-    system: Literal["trueskill", "elo", "zonestats", "known"] = _factor(
-        "trueskill",
-        "",
-        "How players are rated. known: everybody's rating is the true skill. A factor of another"
-        " system than this one has no effect.",
-    )
-    mu: Level = _factor(1500.0, "points", "Rating of a newcomer, whatever the system.")
-    sigma: Points = _factor(
-        300.0,
-        "points",
-        "Standard deviation of the belief about a newcomer.",
-        {"system": ("trueskill",)},
-    )
-    beta: Points | None = _factor(
-        None,
-        "points",
-        "Standard deviation of one player's performance, as trueskill and the policies of pairs"
-        " take it. null: what fits the outcome, match.beta for normal, 1.7 match.spread"
-        " sqrt(rule.team_num / 2) for logistic.",
-    )
-    tau: Spread = _factor(
-        3.0,
-        "points",
-        "Standard deviation of the drift of a skill from game to game.",
-        {"system": ("trueskill",)},
-    )
-    K: Points = _factor(32.0, "points", "Most that a game can move a rating.", {"system": ("elo",)})
-    scale: Points = _factor(
-        400.0,
-        "points",
-        "Difference of ratings that predicts ten wins to one loss.",
-        {"system": ("elo",)},
-    )
-    T: Points = _factor(
-        120.0,
-        "points",
-        "Spread of the ratings: predictions are logistic in the lead over T.",
-        {"system": ("zonestats",)},
-    )
-    GAME_MULT: Points = _factor(
-        2.0,
-        "points per minute",
-        "Multiplier of all adjustments, also their cap.",
-        {"system": ("zonestats",)},
-    )
-    MAX_GAME_LENGTH: Minutes = _factor(
-        20.0,
-        "minutes",
-        "Length beyond which a match counts no more.",
-        {"system": ("zonestats",)},
-    )
-    match_by: Literal["mean", "conservative"] = _factor(
-        "mean",
-        "",
-        "What the rule sees. mean: the mean of the belief. conservative: mean - 3 standard"
-        " deviations.",
-        {"system": ("trueskill",)},
-    )
-
-
-"""Policies that are draw_chance where beliefs have no variance."""
-
-
 class LadderFactors(Factors):
     """Players of unknown skill who come in sessions, are matched by their ratings, and rated.
 
@@ -412,10 +321,10 @@ class LadderFactors(Factors):
     systems can be compared by that choice alone; if it is changed, a remark says so.
     """
 
-    days: Annotated[float, Field(gt=0, le=1e5, allow_inf_nan=False), *Real] = _factor(
+    days: Annotated[float, Field(gt=0, le=1e5, allow_inf_nan=False), *Real] = factor(
         28.0, "days", "Length of the run."
     )
-    warmup_days: NonNegative = _factor(
+    warmup_days: NonNegative = factor(
         14.0, "days", "Time before which nothing is measured; less than days."
     )
     population: Population = Field(default_factory=Population, description="Who plays.")
@@ -470,7 +379,7 @@ class LadderFactors(Factors):
 
     @model_validator(mode="after")
     def _ratings_can_start(self) -> Self:
-        if self.population.start == "skill" and self.rating.system == "known":
+        if self.population.start == "skill" and self.rating.system == KNOWN:
             raise refuse(
                 "skill has no meaning with the rating system known, whose ratings are always the"
                 " skills (allowed with known: prior)",
@@ -546,8 +455,8 @@ class LadderFactors(Factors):
     def remarks(self) -> Iterator[tuple[str, str]]:
         """Yield (factor, warning) for settings that are valid but probably not meant."""
         for name in ("match", "rule", "rating"):
-            for factor, text in _without_effect(getattr(self, name)):
-                yield f"{name}.{factor}", text
+            for changed, text in _without_effect(getattr(self, name)):
+                yield f"{name}.{changed}", text
         rule, system = self.rule, self.rating.system
         if rule.matching in TEAMS and rule.wait_thresh >= self.days * HOURS:
             yield (
@@ -560,7 +469,8 @@ class LadderFactors(Factors):
             yield "rule.wait_thresh", long_wait(rule.wait_thresh)
         for text in slow_joint_search(rule.matching, rule.team_diff, rule.team_slack):
             yield "rule.team_diff", text
-        if rule.matching == "pairs" and PAIR[rule.policy].learns and system != "trueskill":
+        learns = PAIR[rule.policy].learns
+        if rule.matching == "pairs" and learns and system not in WITH_DEVIATION:
             yield (
                 "rule.policy",
                 f"{rule.policy} is the same as draw_chance with the rating system {system}, whose"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from valmatch.errors import InputError
 from valmatch.models.csv_rows import Row, read_rows
 from valmatch.models.ladder.factors import MAX_PLAYERS, MAX_STARTS, LadderFactors
-from valmatch.models.ladder.loop import NO_SESSIONS, Sessions
+from valmatch.models.ladder.state import NO_SESSIONS, Sessions
 from valmatch.models.number_dates import check_digits, check_serial_days
 from valmatch.printable import shown
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,37 +18,25 @@ from numpy.typing import NDArray
 from valmatch.compilation import at, expanded, unallocating
 from valmatch.draws.addressed import exponential_at, uniform_at
 from valmatch.matching import joint, pairs, team_first
-from valmatch.matching.pairs import PairRules
-from valmatch.matching.rules import Rules
-from valmatch.models.ladder.appointments import APPOINTMENT, cancel, make, new_book
-from valmatch.models.ladder.beliefs import Game, Rater, new_game, predict, rate
+from valmatch.models.ladder.appointments import cancel, make
 from valmatch.models.ladder.profile import moment_of, profile_time
+from valmatch.models.ladder.rating import Rater, predict, rate
 from valmatch.models.ladder.sources import BREAK, CHURN, CONTINUE, OUTCOME, PATIENCE, SESSIONS
+from valmatch.models.ladder.state import (
+    AWAY,
+    CAREER,
+    LEFT,
+    NEW,
+    PAUSING,
+    PLAYING,
+    QUEUED,
+    Conduct,
+    Log,
+    Loop,
+    World,
+)
 from valmatch.ratings.trueskill import normal_cdf
 from valmatch.ratings.zonestats import predicted_outcome
-
-__all__ = [
-    "CAREER",
-    "DONE",
-    "LEFT",
-    "NEW",
-    "NO_ROOM_FOR_WAITS",
-    "NO_ROOM_IN_LOBBY",
-    "NO_SESSIONS",
-    "OF_THE_DAY",
-    "PLAYER",
-    "Conduct",
-    "Log",
-    "Loop",
-    "Sessions",
-    "World",
-    "advance_joint",
-    "advance_pairs",
-    "advance_team_first",
-    "new_log",
-    "new_loop",
-    "set_clocks",
-]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -58,291 +46,15 @@ Verb = Callable[..., Any]
 
 NOBODY = team_first.NOBODY
 
-AWAY, QUEUED, PAUSING, PLAYING, LEFT = range(5)
-"""What a player does; who has left is gone for good."""
-
 DONE, NO_ROOM_IN_LOBBY, NO_ROOM_FOR_WAITS = range(3)
 """Why `advance` returns."""
 
 SLICE = 1.0
 """Hours that session starts are entered ahead."""
-
-NEW = 10
-"""Matches of a player that count as those of a newcomer."""
-CAREER = 100
-"""Matches of a career that the curves show."""
 NEVER = 1e12
 """A profile time that no session starts after."""
 LEAST = 1e-15
 """A prediction below counts as this in the log loss, as in `valmatch rate`."""
-
-PLAYER = np.dtype(
-    [
-        ("skill", "f8"),
-        ("mean", "f8"),  # of the belief
-        ("sigma", "f8"),
-        ("rate", "f8"),  # session starts a profile day
-        ("clock", "f8"),  # profile time of the next session start
-        ("queued", "f8"),  # hour of the ticket
-        ("ticket", "i8"),
-        ("tickets", "i4"),
-        ("matches", "i4"),  # that have started
-        ("finished", "i4"),
-        ("sessions", "i4"),  # that have ended
-        ("starts", "i4"),  # numbers of session starts that are used
-        ("day", "i4"),  # of the last match
-        ("state", "i1"),
-        ("newcomer", "i1"),
-        ("active", "i1"),  # whether there was a match after the warm-up
-    ]
-)
-PLAYED = np.dtype([("end", "f8"), ("number", "i8"), ("a_wins", "i8")])
-
-SUMS = [
-    ("matches", "i8"),
-    ("true_team_diff", "f8"),
-    ("team_diff", "f8"),
-    ("true_player_diff", "f8"),
-    ("player_diff", "f8"),
-    ("win_gap", "f8"),
-    ("fair", "i8"),
-    ("stomps", "i8"),
-    ("loss", "f8"),
-    ("skill_loss", "f8"),
-    ("waits", "i8"),
-    ("abandoned", "i8"),
-    ("dropped", "i8"),
-    ("active", "i8"),
-    ("newcomer_games", "i8"),
-    ("newcomer_gap", "f8"),
-    ("newcomer_wait", "f8"),
-    ("joined_games", "i8"),
-    ("joined_gap", "f8"),
-    ("joined_wait", "f8"),
-    ("joined_firsts", "i8"),
-    ("joined_first_wait", "f8"),
-    ("day_matches", "i8"),
-    ("day_gap", "f8"),
-    ("day_waits", "i8"),
-    ("day_wait", "f8"),
-    ("day_active", "i8"),
-]
-"""What is counted after the warm-up, waits in hours; and of the day, from the first on."""
-OF_THE_DAY = tuple(name for name, _ in SUMS if name.startswith("day_"))
-
-STATE = np.dtype(
-    [
-        *SUMS,
-        ("tickets", "i8"),
-        ("numbered", "i8"),  # matches that have started
-        ("first", "i8"),  # of the ring of matches at play
-        ("playing", "i8"),
-        ("entered", "f8"),  # hour before which session starts are in their book
-        ("starting", "i8"),  # sizes of the three books
-        ("pausing", "i8"),
-        ("patient", "i8"),
-        ("ended", "i8"),  # matches that have ended
-        ("day", "i8"),  # what the numbers of the day are of
-    ]
-)
-TICKET = np.dtype(
-    [("player", "i8"), ("time", "f8"), ("rating", "f8"), ("ended", "f8"), ("match", "i8")]
-)
-MATCH = np.dtype(
-    [("time", "f8"), ("p", "f8"), ("predicted", "f8"), ("a_wins", "i8"), ("place", "i8")]
-)
-
-
-class Conduct(NamedTuple):
-    """How players and matches behave; times in hours.
-
-    Attributes
-    ----------
-    warmup : float
-        Nothing before is measured.
-    normal : bool
-        Outcomes by normal performances instead of the logistic rule.
-    spread, beta : float
-        Of the one and of the other, points.
-    minutes, pause, patience : float
-        What a match takes; mean break; mean patience, infinite for nobody gives up.
-    after_win, after_loss : float
-        Probability to queue again.
-    churn : float
-        Probability to leave for good, whenever a session ends.
-    conservative : bool
-        The rule sees mean - 3 sigma instead of the mean.
-    """
-
-    warmup: float
-    normal: bool
-    spread: float
-    beta: float
-    minutes: float
-    pause: float
-    patience: float
-    after_win: float
-    after_loss: float
-    churn: float
-    conservative: bool
-
-
-class World(NamedTuple):
-    """The rules of everything.
-
-    Attributes
-    ----------
-    rules : Rules or PairRules
-        Of the queue.
-    conduct : Conduct
-        Of players and matches.
-    rater : Rater
-        The rating system.
-    newcomers_rating, mean_skill : float
-        Where the errors of a career are measured from.
-    """
-
-    rules: Rules | PairRules
-    conduct: Conduct
-    rater: Rater
-    newcomers_rating: float
-    mean_skill: float
-
-
-class Sessions(NamedTuple):
-    """Session starts that are given, not drawn.
-
-    Attributes
-    ----------
-    times : (m,) ndarray of float64
-        Hours, player by player, those of each in order.
-    firsts : (n + 1,) ndarray of int64
-        Where those of each player begin, and the end; empty if starts are drawn.
-    """
-
-    times: Floats
-    firsts: Ints
-
-
-NO_SESSIONS = Sessions(np.empty(0), np.empty(0, np.int64))
-"""Session starts are drawn."""
-
-
-class Loop(NamedTuple):
-    """The state of a replication between two events, apart from those who wait.
-
-    Attributes
-    ----------
-    state : (1,) record of `STATE`
-    players : (n,) records of `PLAYER`
-    place : (3,) ndarray of uint64
-        Where the addressed numbers of the replication lie.
-    shares : (25,) ndarray of float64
-        See `valmatch.models.ladder.profile`.
-    sessions : Sessions
-        Session starts that are given, not drawn.
-    starts : (n,) ndarray of float64
-        Hour of each player's next session start, infinite for none.
-    starting, pausing, patient : (n,) records of `APPOINTMENT`
-        The books of session starts, breaks and patience.
-    starting_places, personal_places : (n,) ndarray of int64
-        Where players are in the first of them, and in one of the others.
-    ring : records of `PLAYED`
-        The matches at play.
-    teams : (len(ring), 2 team_num) ndarray of int64
-        Their players, those of the older team first.
-    lineup : (2 team_num,) ndarray of int64
-        The players of the match that starts or ends.
-    game : Game
-        Their beliefs.
-    careers, careers_n : (3, CAREER) and (CAREER,) ndarray
-        Sums and number of win gap, wait (hours) and error by game of a career.
-    """
-
-    state: Records
-    players: Records
-    place: Words
-    shares: Floats
-    sessions: Sessions
-    starts: Floats
-    starting: Records
-    starting_places: Ints
-    pausing: Records
-    patient: Records
-    personal_places: Ints
-    ring: Records
-    teams: Ints
-    lineup: Ints
-    game: Game
-    careers: Floats
-    careers_n: Ints
-
-
-class Log(NamedTuple):
-    """What happened, by ticket and by match, as far as there is room for it.
-
-    Attributes
-    ----------
-    tickets : records of `TICKET`
-        `ended` is NaN while it waits, `match` -1 without a match.
-    matches : records of `MATCH`
-        `place`: number in the order of ending, -1 before.
-    teams : (len(matches), 2 team_num) ndarray of int64
-        Tickets.
-    before, after : (len(matches), 2 team_num, 2) ndarray of float64
-        Beliefs: mean, sigma.
-    """
-
-    tickets: Records
-    matches: Records
-    teams: Ints
-    before: Floats
-    after: Floats
-
-
-def new_loop(
-    players: Records,
-    place: Words,
-    shares: Floats,
-    sessions: Sessions,
-    team_num: int,
-    minutes: float,
-) -> Loop:
-    """Return the start of a replication."""
-    n = players.size
-    most = n // (2 * team_num) + 1
-    starting, starting_places = new_book(n)
-    patient, personal_places = new_book(n)
-    return Loop(
-        np.zeros(1, STATE),
-        players,
-        place,
-        shares,
-        sessions,
-        np.full(n, np.inf),
-        starting,
-        starting_places,
-        np.zeros(n, APPOINTMENT),
-        patient,
-        personal_places,
-        np.zeros(most, PLAYED),
-        np.zeros((most, 2 * team_num), np.int64),
-        np.zeros(2 * team_num, np.int64),
-        new_game(team_num, minutes),
-        np.zeros((3, CAREER)),
-        np.zeros(CAREER, np.int64),
-    )
-
-
-def new_log(room: int, team_num: int) -> Log:
-    """Return a log with room for so many tickets and matches; 0 for no log."""
-    return Log(
-        np.zeros(room, TICKET),
-        np.zeros(room, MATCH),
-        np.zeros((room, 2 * team_num), np.int64),
-        np.zeros((room, 2 * team_num, 2)),
-        np.zeros((room, 2 * team_num, 2)),
-    )
 
 
 @unallocating
@@ -643,8 +355,7 @@ def _start_match(now: float, world: World, loop: Loop, waits: Floats, log: Log) 
     """Let the players of the lineup play."""
     state, conduct = loop.state[0], world.conduct
     p = _win_probability(conduct, loop)
-    _take_beliefs(loop)
-    predicted = predict(p, world.rater, loop.game)
+    predicted = predict(now, p, world.rater, loop.match, loop.rated, loop.found)
     lowest = loop.lineup[0]
     for player in loop.lineup:
         lowest = min(lowest, player)
@@ -681,14 +392,6 @@ def _win_probability(conduct: Conduct, loop: Loop) -> float:
     if conduct.normal:
         return normal_cdf((a - b) / (conduct.beta * math.sqrt(2.0 * team_num)))
     return predicted_outcome(a / team_num, b / team_num, conduct.spread)
-
-
-@expanded
-def _take_beliefs(loop: Loop) -> None:
-    """Copy the beliefs about the lineup."""
-    for k in range(loop.lineup.size):
-        one = loop.players[at(loop.lineup[at(k)])]
-        loop.game.means[at(k)], loop.game.sigmas[at(k)] = one["mean"], one["sigma"]
 
 
 @expanded
@@ -773,18 +476,26 @@ def _end_match(now: float, conduct: Conduct, rater: Rater, loop: Loop, log: Log)
     a_wins, size = loop.ring[at(slot)]["a_wins"] > 0, loop.lineup.size
     for k in range(size):
         loop.lineup[at(k)] = loop.teams[at(slot), at(k)]
-    _take_beliefs(loop)
-    rate(a_wins, rater, loop.game)
+    rate(now, a_wins, rater, loop.match, loop.rated, loop.found)
+    for k in range(size):
+        _take_rating(loop.lineup[at(k)], rater, loop)
     _log_end(loop.ring[at(slot)]["number"], loop, log)
     state["first"] = slot + 1 if slot + 1 < loop.ring.size else 0
     state["playing"] -= 1
     state["ended"] += 1
     for k in range(size):
         player = loop.lineup[at(k)]
-        one = loop.players[at(player)]
-        one["mean"], one["sigma"] = loop.game.means[at(k)], loop.game.sigmas[at(k)]
-        one["finished"] += 1
+        loop.players[at(player)]["finished"] += 1
         _go_on(now, player, a_wins == (k < size // 2), conduct, loop)
+
+
+@expanded
+def _take_rating(player: int, rater: Rater, loop: Loop) -> None:
+    """Note a player's rating and its deviation where the rule and all measures look."""
+    one, state = loop.players[at(player)], loop.rated.state
+    one["mean"] = state[at(player), 0]
+    if rater.deviation > 0:
+        one["sigma"] = state[at(player), at(rater.deviation)]
 
 
 @expanded
@@ -813,11 +524,12 @@ def _log_start(now: float, p: float, predicted: float, a_wins: bool, loop: Loop,
     match["time"], match["p"], match["predicted"] = now, p, predicted
     match["a_wins"], match["place"] = int(a_wins), -1
     for k in range(loop.lineup.size):
-        ticket = loop.players[at(loop.lineup[at(k)])]["ticket"]
+        one = loop.players[at(loop.lineup[at(k)])]
+        ticket = one["ticket"]
         log.teams[at(number), at(k)] = ticket
         log.tickets[at(ticket)]["ended"], log.tickets[at(ticket)]["match"] = now, number
-        log.before[at(number), at(k), 0] = loop.game.means[at(k)]
-        log.before[at(number), at(k), 1] = loop.game.sigmas[at(k)]
+        log.before[at(number), at(k), 0] = one["mean"]
+        log.before[at(number), at(k), 1] = one["sigma"]
 
 
 @expanded
@@ -827,5 +539,6 @@ def _log_end(number: int, loop: Loop, log: Log) -> None:
         return
     log.matches[at(number)]["place"] = loop.state[0]["ended"]
     for k in range(loop.lineup.size):
-        log.after[at(number), at(k), 0] = loop.game.means[at(k)]
-        log.after[at(number), at(k), 1] = loop.game.sigmas[at(k)]
+        one = loop.players[at(loop.lineup[at(k)])]
+        log.after[at(number), at(k), 0] = one["mean"]
+        log.after[at(number), at(k), 1] = one["sigma"]

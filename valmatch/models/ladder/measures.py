@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from valmatch.model import NOT_NEGATIVE, SHARE, Response, Responses
-from valmatch.models.ladder.loop import LEFT
+from valmatch.models.ladder.state import LEFT
 
 __all__ = ["RESPONSES", "Standing", "accuracy", "responses", "standing"]
 
@@ -73,7 +73,7 @@ RESPONSES = Responses(
     Response(
         "calibration",
         "",
-        "rating_error squared / mean variance of the belief (trueskill)",
+        "rating_error squared / mean variance of the belief (systems with a deviation)",
         limits=NOT_NEGATIVE,
     ),
     Response("drift_per_day", "points per day", "drift of the mean rating after the warm-up"),

@@ -16,15 +16,28 @@ from valmatch.matching import joint, pairs, team_first
 from valmatch.matching.pairs import PairRules
 from valmatch.matching.rules import Rules, ticks_per_hour
 from valmatch.model import NO_FILES, Axes, Batch, Model, Outcome, Record, Table
-from valmatch.models.ladder import beliefs
 from valmatch.models.ladder import loop as kernel
 from valmatch.models.ladder.factors import LadderFactors
 from valmatch.models.ladder.files import newcomer_names, players_at_start, read_files, remarks
-from valmatch.models.ladder.loop import Conduct, Log, Loop, World, new_log, new_loop, set_clocks
+from valmatch.models.ladder.loop import set_clocks
 from valmatch.models.ladder.measures import RESPONSES, Standing, accuracy, responses, standing
 from valmatch.models.ladder.population import Population, draw_population
 from valmatch.models.ladder.profile import shares_before
+from valmatch.models.ladder.rating import KNOWN, rater_of
+from valmatch.models.ladder.rating_factors import SYSTEMS, values_of
 from valmatch.models.ladder.sources import PAIR
+from valmatch.models.ladder.state import (
+    CAREER,
+    LEFT,
+    OF_THE_DAY,
+    PLAYER,
+    Conduct,
+    Log,
+    Loop,
+    World,
+    new_log,
+    new_loop,
+)
 from valmatch.models.ladder.stationarity import SCALE_MOVES, scale_moves
 from valmatch.policies import registry as policies
 from valmatch.streams import Streams
@@ -34,12 +47,6 @@ __all__ = ["LadderModel", "Run", "Start"]
 Floats = NDArray[np.float64]
 Records = NDArray[np.void]
 
-SYSTEMS = {
-    "known": beliefs.KNOWN,
-    "elo": beliefs.ELO,
-    "zonestats": beliefs.ZONESTATS,
-    "trueskill": beliefs.TRUESKILL,
-}
 MATCHERS: Mapping[str, tuple[Any, Any]] = {
     "team_first": (team_first, kernel.advance_team_first),
     "joint": (joint, kernel.advance_joint),
@@ -119,7 +126,7 @@ class LadderModel(Model[Start]):
             "sessions.hourly_profile",
         )
     )
-    axes = Axes(("ladder",), MEASURES, kernel.CAREER, SCALES, UNITS)
+    axes = Axes(("ladder",), MEASURES, CAREER, SCALES, UNITS)
 
     def __init__(self, factors: LadderFactors, files: Mapping[str, Path] = NO_FILES) -> None:
         self._factors = factors
@@ -129,10 +136,14 @@ class LadderModel(Model[Start]):
         rule = factors.rule
         self._matcher, self._advance = MATCHERS[rule.matching]
         self._width = rule.band if rule.matching == "pairs" else rule.team_num
+        system = SYSTEMS.get(factors.rating.system)  # None knows the skills
+        values = values_of(factors.rating, factors.rating_beta) if system else {}
+        self._newcomer = system.newcomer(values) if system else [math.nan]
+        self._deviation = system.deviation if system else -1
         self._world = World(
             _pair_rules(factors) if rule.matching == "pairs" else _rules(factors),
             _conduct(factors),
-            _rater(factors),
+            rater_of(system, values),
             factors.rating.mu,
             factors.population.skill_mean
             if self._given.skills is None
@@ -211,8 +222,10 @@ class LadderModel(Model[Start]):
         """
         factors = self._factors
         announce_compilation(self._advance)
+        players, ratings = self._players(inputs.population)
         loop = new_loop(
-            self._players(inputs.population),
+            players,
+            ratings,
             inputs.place,
             self._shares,
             self._given.sessions,
@@ -230,7 +243,7 @@ class LadderModel(Model[Start]):
                 days.append(_day(day, loop.state[0], standings[moment]))
                 day += 1
                 loop.state["day"] = day
-                for name in kernel.OF_THE_DAY:
+                for name in OF_THE_DAY:
                     loop.state[name] = 0
         waits = self._waits[: loop.state["waits"][0]].copy()
         return Run(loop, waits, standings, days, log)
@@ -254,18 +267,22 @@ class LadderModel(Model[Start]):
                 waits[: self._waits.size] = self._waits
                 self._waits = waits
 
-    def _players(self, population: Population) -> Records:
-        """Return the players before the first event."""
-        factors, rating = self._factors, self._factors.rating
-        players = np.zeros(population.skills.size, kernel.PLAYER)
+    def _players(self, population: Population) -> tuple[Records, Floats]:
+        """Return the players before the first event, and what the rating system keeps of them."""
+        factors = self._factors
+        players = np.zeros(population.skills.size, PLAYER)
         players["skill"], players["day"] = population.skills, -1
         players["rate"] = factors.sessions.per_day * population.activities
-        players["mean"] = population.skills if rating.system == "known" else rating.mu
-        players["sigma"] = rating.sigma if rating.system == "trueskill" else 0.0
+        ratings = np.tile(np.array(self._newcomer, np.float64), (players.size, 1))
+        known = self._world.rater.system == KNOWN
+        ratings[:, 0] = population.skills if known else factors.rating.mu
         if factors.population.start == "skill":
-            first = players[: population.skills.size - population.joining.size]
-            first["mean"] = first["skill"]
-        return players
+            old = population.skills.size - population.joining.size
+            ratings[:old, 0] = population.skills[:old]
+        players["mean"] = ratings[:, 0]
+        if self._deviation >= 0:
+            players["sigma"] = ratings[:, self._deviation]
+        return players, ratings
 
     def _responses(self, played: Run) -> dict[str, float]:
         factors = self._factors
@@ -275,7 +292,7 @@ class LadderModel(Model[Start]):
             played.standings[factors.warmup_days],
             played.standings[factors.days],
             factors.days - factors.warmup_days,
-            factors.rating.system == "trueskill",
+            self._deviation >= 0,
         )
 
     def _names(self, population: Population) -> NDArray[Any]:
@@ -306,7 +323,7 @@ class LadderModel(Model[Start]):
                 "rating": players["mean"],
                 "sigma": players["sigma"] if players["sigma"].any() else np.full(n, np.nan),
                 "games": players["finished"],
-                "gone": (players["state"] == kernel.LEFT).astype(np.int64),
+                "gone": (players["state"] == LEFT).astype(np.int64),
             },
         )
 
@@ -391,21 +408,6 @@ def _conduct(factors: LadderFactors) -> Conduct:
         after_loss=min(1.0, max(0.0, sessions.continue_prob + sessions.loss_effect)),
         churn=sessions.churn,
         conservative=factors.rating.match_by == "conservative",
-    )
-
-
-def _rater(factors: LadderFactors) -> beliefs.Rater:
-    rating = factors.rating
-    return beliefs.Rater(
-        SYSTEMS[rating.system],
-        rating.K,
-        rating.scale,
-        rating.T,
-        rating.GAME_MULT,
-        rating.MAX_GAME_LENGTH,
-        factors.rating_beta,
-        rating.tau,
-        factors.match.minutes,
     )
 
 

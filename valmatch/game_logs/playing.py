@@ -1,0 +1,203 @@
+"""Games of a log played through by a rating system: predicted, then rated, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.compilation import inlined, njit, variant
+from valmatch.errors import InputError
+from valmatch.game_logs import openskill_models
+from valmatch.game_logs.scores import new_tally, note_game, note_pair
+from valmatch.ratings.games import (
+    Assessment,
+    Games,
+    Players,
+    add_scores,
+    open_game,
+    unassessed,
+)
+from valmatch.ratings.system import Chances, System, Verbs
+
+Floats = NDArray[np.float64]
+
+
+class Played(NamedTuple):
+    """What came of some games, filled as they are played.
+
+    Attributes
+    ----------
+    tally : numpy.ndarray
+        (2, columns) sums over predictions, see `valmatch.game_logs.scores`.
+    losses : numpy.ndarray
+        (games,) log loss of each game.
+    before, after : numpy.ndarray
+        (rows,) rating of each player before and after the game.
+    found : Assessment
+        What the system worked out.
+    """
+
+    tally: Floats
+    losses: Floats
+    before: Floats
+    after: Floats
+    found: Assessment
+
+
+def unplayed(games: Games, tally: Floats) -> Played:
+    """Return the arrays for what will come of some games."""
+    rows = len(games.players)
+    return Played(tally, np.empty(games.n_games), np.empty(rows), np.empty(rows), unassessed(games))
+
+
+def play(
+    system: System,
+    values: Mapping[str, float],
+    games: Games,
+    players: Players,
+    burn_in: int,
+    played: Played,
+) -> None:
+    """Predict each game from what is known before it, then rate it.
+
+    Parameters
+    ----------
+    system : System
+        The rating system.
+    values : mapping
+        Values of all parameters.
+    games : Games
+        Games in play order.
+    players : Players
+        Known players; changed.
+    burn_in : int
+        Games that every player of a game must have behind him for its prediction to count as one
+        after the burn-in.
+    played : Played
+        Filled; its tally is added to.
+
+    Raises
+    ------
+    InputError
+        If a game cannot be rated.
+    """
+    kernel = _kernel(system.verbs, system.deviation if system.conservative else -1)
+    numbers = np.asarray(system.numbers(values), np.float64)
+    crowds = np.flatnonzero(np.diff(games.game_starts) > 2) if system.crowd_model else ()
+    done = 0
+    for stop in [*crowds, games.n_games]:
+        end = kernel(done, int(stop), games, players, burn_in, numbers, played)
+        if end < stop:
+            raise InputError(_out_of_range(system, games, players, end))
+        if stop < games.n_games:
+            openskill_models.play(system, values, games, players, burn_in, int(stop), played)
+        done = int(stop) + 1
+
+
+def predict(system: System, values: Mapping[str, float], games: Games, players: Players) -> Chances:
+    """Predict games of two sides, of which no two have a player in common.
+
+    Parameters
+    ----------
+    system : System
+        The rating system.
+    values : mapping
+        Values of all parameters.
+    games : Games
+        The games; whoever wins in them does not count.
+    players : Players
+        Their players; changed.
+    """
+    state, played = players.state.copy(), unplayed(games, new_tally())
+    play(system, values, games, players, 0, played)
+    return system.outcomes(values, games, state, played.found)
+
+
+def _out_of_range(system: System, games: Games, players: Players, game: int) -> str:
+    """Say that a game cannot be rated with finite numbers."""
+    starts = games.side_starts[games.game_starts[game] : games.game_starts[game + 1] + 1]
+    sides = [games.players[lo:hi] for lo, hi in pairwise(starts.tolist())]
+    return (
+        f"{system.name}: math range error in a game of players with {system.columns[0].name}"
+        f" {[players.state[side, 0].tolist() for side in sides]}: too far apart for this system"
+    )
+
+
+@inlined
+def after_burn_in(games: Games, players: Players, burn_in: int, lo: int, hi: int) -> int:
+    """Return how many rows of the tally the rows lo..hi-1 count in: 2 after the burn-in, else 1."""
+    for row in range(lo, hi):
+        if players.games[games.players[row]] < burn_in:
+            return 1
+    return 2
+
+
+strengths, chances, update = Verbs(*3 * [lambda *_: None])
+deviation = -1
+"""What stands for the functions of a system, and for the column of the deviation by which it ranks
+players (-1 for none), in `_play_games`."""
+
+
+def _play_games(
+    begin: int,
+    end: int,
+    games: Games,
+    players: Players,
+    burn_in: int,
+    numbers: Floats,
+    played: Played,
+) -> int:
+    """Play the games begin..end-1; return the first that cannot be rated, `end` if all can.
+
+    Parameters
+    ----------
+    begin, end : int
+        The games.
+    games, players, burn_in, played
+        As in `play`.
+    numbers : numpy.ndarray
+        What the functions of the system take.
+    """
+    found = played.found
+    for game in range(begin, end):
+        first, last = games.game_starts[game], games.game_starts[game + 1]
+        lo, hi = games.side_starts[first], games.side_starts[last]
+        for row in range(lo, hi):
+            played.before[row] = _shown(games.players[row], players, deviation)
+        rows = after_burn_in(games, players, burn_in, lo, hi)
+        strengths(game, games, players, numbers, found)
+        open_game(game, games, found)
+        weight, loss = 2.0 / ((last - first) * (last - first - 1)), 0.0
+        for a in range(first, last):
+            for b in range(a + 1, last):
+                expected, draw = chances(a, b, games, numbers, found)
+                score = add_scores(a, b, expected, games, found)
+                loss += weight * note_pair(played.tally, rows, expected, draw, score, weight)
+        played.losses[game] = loss
+        note_game(played.tally, rows, loss)
+        if not update(game, games, players, numbers, found):
+            return game
+        for row in range(lo, hi):
+            played.after[row] = _shown(games.players[row], players, deviation)
+            players.games[games.players[row]] += 1
+    return end
+
+
+@cache
+def _kernel(verbs: Verbs, deviation: int) -> Callable[..., int]:
+    """Return the compiled loop of a system."""
+    places = (f"{verb.__module__.split('.')[-1]}{verb.__name__}" for verb in verbs)
+    parts: dict[str, Any] = {**verbs._asdict(), "deviation": deviation}
+    return njit(variant(_play_games, "_".join(places), **parts))
+
+
+@inlined
+def _shown(player: int, players: Players, deviation: int) -> float:
+    """Return the rating by which a player is ranked."""
+    mean: float = players.state[player, 0]
+    return mean - 3.0 * players.state[player, deviation] if deviation >= 0 else mean

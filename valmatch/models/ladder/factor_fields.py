@@ -1,0 +1,35 @@
+"""Types of the ladder's factors, and how a factor is declared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from valmatch.fields import Real
+
+# The bounds lie far outside any use; within them no kernel overflows.
+Level = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False), *Real]
+Spread = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), *Real]
+Points = Annotated[float, Field(ge=1e-6, le=1e6, allow_inf_nan=False), *Real]
+Minutes = Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), *Real]
+Pause = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), *Real]
+Rate = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False), *Real]
+Weight = Annotated[float, Field(ge=0, le=1e3, allow_inf_nan=False), *Real]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real]
+Effect = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False), *Real]
+
+
+def factor(
+    default: object,
+    unit: str,
+    description: str,
+    of: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+) -> Any:  # noqa: ANN401
+    """Return a field; `of` has the choices in its section with which it is used."""
+    for choices in list(of.values())[-1:]:
+        description += f" Used with {' and '.join(choices)} alone."
+    extra: Any = {"unit": unit, "of": dict(of)}
+    return Field(default, description=description, json_schema_extra=extra)

@@ -1,0 +1,305 @@
+"""The records of a ladder: its state between two events, its rules, and its log."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.matching.pairs import PairRules
+from valmatch.matching.rules import Rules
+from valmatch.models.ladder.appointments import APPOINTMENT, new_book
+from valmatch.models.ladder.rating import Rater, new_match
+from valmatch.ratings.games import Assessment, Games, Players, unassessed
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Records = NDArray[np.void]
+Words = NDArray[np.uint64]
+
+AWAY, QUEUED, PAUSING, PLAYING, LEFT = range(5)
+"""What a player does; who has left is gone for good."""
+
+NEW = 10
+"""Matches of a player that count as those of a newcomer."""
+CAREER = 100
+"""Matches of a career that the curves show."""
+
+PLAYER = np.dtype(
+    [
+        ("skill", "f8"),
+        ("mean", "f8"),  # of the rating, as the rule and all measures take it
+        ("sigma", "f8"),  # its standard deviation, 0 without one
+        ("rate", "f8"),  # session starts a profile day
+        ("clock", "f8"),  # profile time of the next session start
+        ("queued", "f8"),  # hour of the ticket
+        ("ticket", "i8"),
+        ("finished", "i8"),  # matches that have ended
+        ("tickets", "i4"),
+        ("matches", "i4"),  # that have started
+        ("sessions", "i4"),  # that have ended
+        ("starts", "i4"),  # numbers of session starts that are used
+        ("day", "i4"),  # of the last match
+        ("state", "i1"),
+        ("newcomer", "i1"),
+        ("active", "i1"),  # whether there was a match after the warm-up
+    ]
+)
+PLAYED = np.dtype([("end", "f8"), ("number", "i8"), ("a_wins", "i8")])
+
+SUMS = [
+    ("matches", "i8"),
+    ("true_team_diff", "f8"),
+    ("team_diff", "f8"),
+    ("true_player_diff", "f8"),
+    ("player_diff", "f8"),
+    ("win_gap", "f8"),
+    ("fair", "i8"),
+    ("stomps", "i8"),
+    ("loss", "f8"),
+    ("skill_loss", "f8"),
+    ("waits", "i8"),
+    ("abandoned", "i8"),
+    ("dropped", "i8"),
+    ("active", "i8"),
+    ("newcomer_games", "i8"),
+    ("newcomer_gap", "f8"),
+    ("newcomer_wait", "f8"),
+    ("joined_games", "i8"),
+    ("joined_gap", "f8"),
+    ("joined_wait", "f8"),
+    ("joined_firsts", "i8"),
+    ("joined_first_wait", "f8"),
+    ("day_matches", "i8"),
+    ("day_gap", "f8"),
+    ("day_waits", "i8"),
+    ("day_wait", "f8"),
+    ("day_active", "i8"),
+]
+"""What is counted after the warm-up, waits in hours; and of the day, from the first on."""
+OF_THE_DAY = tuple(name for name, _ in SUMS if name.startswith("day_"))
+
+STATE = np.dtype(
+    [
+        *SUMS,
+        ("tickets", "i8"),
+        ("numbered", "i8"),  # matches that have started
+        ("first", "i8"),  # of the ring of matches at play
+        ("playing", "i8"),
+        ("entered", "f8"),  # hour before which session starts are in their book
+        ("starting", "i8"),  # sizes of the three books
+        ("pausing", "i8"),
+        ("patient", "i8"),
+        ("ended", "i8"),  # matches that have ended
+        ("day", "i8"),  # what the numbers of the day are of
+    ]
+)
+TICKET = np.dtype(
+    [("player", "i8"), ("time", "f8"), ("rating", "f8"), ("ended", "f8"), ("match", "i8")]
+)
+MATCH = np.dtype(
+    [("time", "f8"), ("p", "f8"), ("predicted", "f8"), ("a_wins", "i8"), ("place", "i8")]
+)
+
+
+class Conduct(NamedTuple):
+    """How players and matches behave; times in hours.
+
+    Attributes
+    ----------
+    warmup : float
+        Nothing before is measured.
+    normal : bool
+        Outcomes by normal performances instead of the logistic rule.
+    spread, beta : float
+        Of the one and of the other, points.
+    minutes, pause, patience : float
+        What a match takes; mean break; mean patience, infinite for nobody gives up.
+    after_win, after_loss : float
+        Probability to queue again.
+    churn : float
+        Probability to leave for good, whenever a session ends.
+    conservative : bool
+        The rule sees mean - 3 sigma instead of the mean.
+    """
+
+    warmup: float
+    normal: bool
+    spread: float
+    beta: float
+    minutes: float
+    pause: float
+    patience: float
+    after_win: float
+    after_loss: float
+    churn: float
+    conservative: bool
+
+
+class World(NamedTuple):
+    """The rules of everything.
+
+    Attributes
+    ----------
+    rules : Rules or PairRules
+        Of the queue.
+    conduct : Conduct
+        Of players and matches.
+    rater : Rater
+        The rating system.
+    newcomers_rating, mean_skill : float
+        Where the errors of a career are measured from.
+    """
+
+    rules: Rules | PairRules
+    conduct: Conduct
+    rater: Rater
+    newcomers_rating: float
+    mean_skill: float
+
+
+class Sessions(NamedTuple):
+    """Session starts that are given, not drawn.
+
+    Attributes
+    ----------
+    times : (m,) ndarray of float64
+        Hours, player by player, those of each in order.
+    firsts : (n + 1,) ndarray of int64
+        Where those of each player begin, and the end; empty if starts are drawn.
+    """
+
+    times: Floats
+    firsts: Ints
+
+
+NO_SESSIONS = Sessions(np.empty(0), np.empty(0, np.int64))
+"""Session starts are drawn."""
+
+
+class Loop(NamedTuple):
+    """The state of a replication between two events, apart from those who wait.
+
+    Attributes
+    ----------
+    state : (1,) record of `STATE`
+    players : (n,) records of `PLAYER`
+    place : (3,) ndarray of uint64
+        Where the addressed numbers of the replication lie.
+    shares : (25,) ndarray of float64
+        See `valmatch.models.ladder.profile`.
+    sessions : Sessions
+        Session starts that are given, not drawn.
+    starts : (n,) ndarray of float64
+        Hour of each player's next session start, infinite for none.
+    starting, pausing, patient : (n,) records of `APPOINTMENT`
+        The books of session starts, breaks and patience.
+    starting_places, personal_places : (n,) ndarray of int64
+        Where players are in the first of them, and in one of the others.
+    ring : records of `PLAYED`
+        The matches at play.
+    teams : (len(ring), 2 team_num) ndarray of int64
+        Their players, those of the older team first.
+    lineup : (2 team_num,) ndarray of int64
+        The players of the match that starts or ends.
+    match : Games
+        That match, whose players are the lineup.
+    found : Assessment
+        What the rating system works out of it.
+    rated : Players
+        What the rating system keeps of each player, and the matches that have ended.
+    careers, careers_n : (3, CAREER) and (CAREER,) ndarray
+        Sums and number of win gap, wait (hours) and error by game of a career.
+    """
+
+    state: Records
+    players: Records
+    place: Words
+    shares: Floats
+    sessions: Sessions
+    starts: Floats
+    starting: Records
+    starting_places: Ints
+    pausing: Records
+    patient: Records
+    personal_places: Ints
+    ring: Records
+    teams: Ints
+    lineup: Ints
+    match: Games
+    found: Assessment
+    rated: Players
+    careers: Floats
+    careers_n: Ints
+
+
+class Log(NamedTuple):
+    """What happened, by ticket and by match, as far as there is room for it.
+
+    Attributes
+    ----------
+    tickets : records of `TICKET`
+        `ended` is NaN while it waits, `match` -1 without a match.
+    matches : records of `MATCH`
+        `place`: number in the order of ending, -1 before.
+    teams : (len(matches), 2 team_num) ndarray of int64
+        Tickets.
+    before, after : (len(matches), 2 team_num, 2) ndarray of float64
+        Rating and its standard deviation.
+    """
+
+    tickets: Records
+    matches: Records
+    teams: Ints
+    before: Floats
+    after: Floats
+
+
+def new_loop(
+    players: Records,
+    ratings: Floats,
+    place: Words,
+    shares: Floats,
+    sessions: Sessions,
+    team_num: int,
+    minutes: float,
+) -> Loop:
+    """Return the start of a replication; `ratings` is what the system keeps of the players."""
+    n = players.size
+    most = n // (2 * team_num) + 1
+    match = new_match(team_num, minutes)
+    starting, starting_places = new_book(n)
+    patient, personal_places = new_book(n)
+    return Loop(
+        np.zeros(1, STATE),
+        players,
+        place,
+        shares,
+        sessions,
+        np.full(n, np.inf),
+        starting,
+        starting_places,
+        np.zeros(n, APPOINTMENT),
+        patient,
+        personal_places,
+        np.zeros(most, PLAYED),
+        np.zeros((most, 2 * team_num), np.int64),
+        match.players,
+        match,
+        unassessed(match),
+        Players(ratings, players["finished"]),
+        np.zeros((3, CAREER)),
+        np.zeros(CAREER, np.int64),
+    )
+
+
+def new_log(room: int, team_num: int) -> Log:
+    """Return a log with room for so many tickets and matches; 0 for no log."""
+    return Log(
+        np.zeros(room, TICKET),
+        np.zeros(room, MATCH),
+        np.zeros((room, 2 * team_num), np.int64),
+        np.zeros((room, 2 * team_num, 2)),
+        np.zeros((room, 2 * team_num, 2)),
+    )

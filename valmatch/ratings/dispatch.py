@@ -1,0 +1,50 @@
+"""One compiled function for the systems of a list, by the place of a system there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from valmatch.compilation import expanded
+from valmatch.ratings.system import System, Verbs
+
+Verb = Callable[..., Any]
+
+
+def verbs_by_number(systems: Sequence[System]) -> Verbs:
+    """Return functions that take the place of a system before the arguments of its own.
+
+    They are put into the kernels that call them, with all of the systems: what one place stands
+    for must not change while the program runs.
+    """
+    of_all = zip(*(system.verbs for system in systems), strict=True)
+    return Verbs(*map(_by_number, of_all))
+
+
+def _by_number(verbs: Sequence[Verb]) -> Verb:
+    chosen = _last(verbs[-1])
+    for number, verb in reversed(list(enumerate(verbs[:-1]))):
+        chosen = _or(number, verb, chosen)
+    return chosen
+
+
+def _last(verb: Verb) -> Verb:
+    """Return a function that needs no number: it is the only one left."""
+
+    @expanded
+    def call(system: int, a: Any, b: Any, c: Any, d: Any, e: Any) -> Any:  # noqa: ANN401
+        return verb(a, b, c, d, e)
+
+    return call
+
+
+def _or(number: int, verb: Verb, others: Verb) -> Verb:
+    """Return a function that calls `verb` for one number, and for all others what is left."""
+
+    @expanded
+    def call(system: int, a: Any, b: Any, c: Any, d: Any, e: Any) -> Any:  # noqa: ANN401
+        if system == number:
+            return verb(a, b, c, d, e)
+        return others(system, a, b, c, d, e)
+
+    return call

@@ -1,0 +1,182 @@
+"""Games as flat arrays, and what a rating system works out of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.compilation import inlined
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Games(NamedTuple):
+    """Games in play order, of enabled players alone, with at least two sides each.
+
+    In a log, sides stand in the order of their alphabetically first player, players of a side in
+    the order of their names, so that nothing depends on the order of rows in a file.
+
+    Attributes
+    ----------
+    names : numpy.ndarray
+        (games,): number of each game's name.
+    times : numpy.ndarray
+        (games,): moment of each game; 0 where the log has no times.
+    homes : numpy.ndarray
+        (games,): the side that plays at home, counted from 0 in each game; -1 where none does.
+    game_starts : numpy.ndarray
+        (games + 1,): first side of each game.
+    side_starts : numpy.ndarray
+        (sides + 1,): first row of each side.
+    points : numpy.ndarray
+        (sides,): what decides the game: the greater number wins, equal numbers draw.
+    players : numpy.ndarray
+        (rows,): number of each row's player.
+    sides : numpy.ndarray
+        (rows,): side of each row, counted from 0 in each game.
+    rates : numpy.ndarray
+        (rows,): scores per hour.
+    minutes : numpy.ndarray
+        (rows,): minutes in the game.
+    """
+
+    names: Integers
+    times: Floats
+    homes: Integers
+    game_starts: Integers
+    side_starts: Integers
+    points: Floats
+    players: Integers
+    sides: Integers
+    rates: Floats
+    minutes: Floats
+
+    @property
+    def n_games(self) -> int:
+        """Number of games."""
+        return len(self.names)
+
+
+class Players(NamedTuple):
+    """What is known of the players, by number.
+
+    Attributes
+    ----------
+    state : numpy.ndarray
+        (players, columns of the system) float64.
+    games : numpy.ndarray
+        (players,) int64, games rated.
+    """
+
+    state: Floats
+    games: Integers
+
+
+class Assessment(NamedTuple):
+    """What a rating system works out of some games, filled game by game.
+
+    Attributes
+    ----------
+    strengths : numpy.ndarray
+        (sides,) strength of each side before the game.
+    spreads : numpy.ndarray
+        (sides,) uncertainty of that strength, as a variance.
+    expected : numpy.ndarray
+        (sides,) sum of the expected scores against the other sides.
+    scored : numpy.ndarray
+        (sides,) sum of the scores against the other sides.
+    gains : numpy.ndarray
+        (rows,) zonestats alone: points of each player.
+    offsets : numpy.ndarray
+        (rows,) zonestats alone: sum of each player's points before the cap.
+    scales : numpy.ndarray
+        (games,) zonestats alone: factor of the cap.
+    work : numpy.ndarray
+        (sides, `WORK`) memory of a system while it rates a game.
+    """
+
+    strengths: Floats
+    spreads: Floats
+    expected: Floats
+    scored: Floats
+    gains: Floats
+    offsets: Floats
+    scales: Floats
+    work: Floats
+
+
+WORK = 7
+"""Numbers that a system may remember of each side while it rates a game."""
+
+
+def unassessed(games: Games) -> Assessment:
+    """Return the arrays for what will be worked out of some games."""
+    sides, rows = len(games.points), len(games.players)
+    return Assessment(
+        strengths=np.empty(sides),
+        spreads=np.empty(sides),
+        expected=np.empty(sides),
+        scored=np.empty(sides),
+        gains=np.empty(rows),
+        offsets=np.empty(rows),
+        scales=np.empty(games.n_games),
+        work=np.empty((sides, WORK)),
+    )
+
+
+def one_game(sizes: Integers) -> Games:
+    """Return a game of so many players a side, numbered side by side; nobody has scored yet."""
+    n = int(sizes.sum())
+    return Games(
+        names=np.zeros(1, np.int64),
+        times=np.zeros(1),
+        homes=np.full(1, -1),
+        game_starts=np.array([0, len(sizes)]),
+        side_starts=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        points=np.zeros(len(sizes)),
+        players=np.arange(n),
+        sides=np.repeat(np.arange(len(sizes)), sizes),
+        rates=np.zeros(n),
+        minutes=np.ones(n),
+    )
+
+
+@inlined
+def score_of(games: Games, a: int, b: int) -> float:
+    """Return the score of side `a` against side `b`: 1, 0.5 or 0."""
+    if games.points[a] == games.points[b]:
+        return 0.5
+    return 1.0 if games.points[a] > games.points[b] else 0.0
+
+
+@inlined
+def open_game(game: int, games: Games, found: Assessment) -> None:
+    """Begin a game: no side has an expected score or a score yet."""
+    for side in range(games.game_starts[game], games.game_starts[game + 1]):
+        found.expected[side] = found.scored[side] = 0.0
+
+
+@inlined
+def add_scores(a: int, b: int, expected: float, games: Games, found: Assessment) -> float:
+    """Add the scores of two sides against each other; return that of side `a`.
+
+    Parameters
+    ----------
+    a, b : int
+        Sides of one game.
+    expected : float
+        Predicted score of `a`, in [0, 1].
+    games : Games
+        The games.
+    found : Assessment
+        Added to.
+    """
+    score = score_of(games, a, b)
+    found.expected[a] += expected
+    found.expected[b] += 1.0 - expected
+    found.scored[a] += score
+    found.scored[b] += 1.0 - score
+    return score

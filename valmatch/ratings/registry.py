@@ -1,0 +1,48 @@
+"""The rating systems by name; their code is imported when it is asked for."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from valmatch.errors import InputError, option
+from valmatch.nearest import hint
+
+if TYPE_CHECKING:
+    from valmatch.ratings.system import System
+
+MODULES = {
+    "zonestats": "zonestats",
+    "elo": "elo",
+    "glicko2": "glicko2",
+    "openskill": "openskill",
+    "trueskill": "trueskill_teams",
+}
+"""The modules of this folder that define a `SYSTEM`, by its name."""
+
+NAMES = tuple(MODULES)
+"""The names of all systems, the default first; kernels know them by their places here."""
+
+DEFAULT = NAMES[0]
+"""The system that is meant where none is named."""
+
+
+@cache
+def system_named(name: str) -> System:
+    """Return the rating system of a name.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    if name not in NAMES:
+        raise InputError(f"{option('system')} {name}: no such system ({hint(name, NAMES)})")
+    system: System = import_module(f"{__package__}.{MODULES[name]}").SYSTEM
+    return system
+
+
+def all_systems() -> list[System]:
+    """Return all systems, in the order of their names here."""
+    return [system_named(name) for name in NAMES]

@@ -1,0 +1,339 @@
+"""What a rating system is: its declaration, and its three compiled functions for one game.
+
+A system is a file of this folder with an instance of `System`, and a line in `registry`. `rate`,
+`predict` and the model `ladder` all work by these functions alone (`Verbs`), each of which is for
+one of some games in flat arrays (`valmatch.ratings.games`):
+
+1. ``strengths(game, games, players, numbers, found)`` works out the strength of each side and its
+   variance, ``found.strengths`` and ``found.spreads``, from the state of the players.
+2. ``chances(a, b, games, numbers, found)`` returns the expected score of side `a` against side `b`,
+   a draw being half a win, and the probability of a draw, NaN of a system that knows none.
+3. ``update(game, games, players, numbers, found)`` rates the game: it changes the state of its
+   players. Before it is called, ``found.expected`` and ``found.scored`` are the sums of the side's
+   expected and true scores against each other side. It returns whether that can be done with
+   finite numbers; if not, it has changed nothing.
+
+`numbers` is what `System.numbers` makes of the parameters. ``players.games``, the games of each
+player before this one, are counted by the caller.
+
+A prediction is of two sides and not of the game, so that each side is measured once, however many
+there are.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.compilation import inlined
+from valmatch.ratings.davidson import chances as davidson_chances
+from valmatch.ratings.games import Assessment, Games, Players
+
+Floats = NDArray[np.float64]
+Values = Mapping[str, float]
+Range = tuple[float, float]
+
+MOST_PLAYERS = 5_000
+"""Players of a game, all pairs of whom are compared within a second."""
+
+Z = 1.959963984540054
+"""Standard deviations of half a 95% interval."""
+
+FAR = 1e100
+"""Far beyond any use; within it no rating overflows."""
+
+
+class Verbs(NamedTuple):
+    """The compiled functions of a system for one game; see this module."""
+
+    strengths: Callable[..., Any]
+    chances: Callable[..., Any]
+    update: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Factor:
+    """The factor of the model `ladder` for a parameter.
+
+    Attributes
+    ----------
+    default : float
+        Its default, on a scale where newcomers have 1500 points.
+    unit : str
+        Its unit; ``points`` of ratings, ``minutes`` or ``hours`` of time.
+    meaning : str
+        What it is, in a sentence.
+    name : str
+        What it is called where another system has taken the parameter's name; "" for that name.
+    """
+
+    default: float
+    unit: str
+    meaning: str
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number that a system depends on.
+
+    Attributes
+    ----------
+    name : str
+        What the source calls it.
+    published : float
+        Its value there.
+    low, high : float
+        Least and greatest value that is allowed and searched.
+    factor : Factor or None
+        The factor of the model `ladder`; None of what its section `rating` has for all systems (mu
+        and beta), or what is 0 in its matches: nobody is at home, and none is drawn.
+    """
+
+    name: str
+    published: float
+    low: float
+    high: float
+    factor: Factor | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A number that a system keeps of every player, a column of ``ratings.csv``.
+
+    Attributes
+    ----------
+    name : str
+        What the file calls it.
+    low, high : float
+        Least and greatest value that may be read from a file.
+    printed : bool
+        Whether people want to see it; else it is in the file alone.
+    """
+
+    name: str
+    low: float = -FAR
+    high: float = FAR
+    printed: bool = True
+
+
+class Chances(NamedTuple):
+    """How some games of two sides will end, seen from the first side.
+
+    Attributes
+    ----------
+    expected : numpy.ndarray
+        (games,) expected score, a draw is half a win.
+    wins : numpy.ndarray
+        (games,) probability of a win; the expected score where the system knows no draws.
+    draws : numpy.ndarray
+        (games,) probability of a draw; NaN where the system knows none.
+    low, high : numpy.ndarray
+        (games,) what the probability of a win would be if the difference of the sides were known,
+        at the ends of its 95% interval; NaN where the system knows no uncertainty.
+    """
+
+    expected: Floats
+    wins: Floats
+    draws: Floats
+    low: Floats
+    high: Floats
+
+
+class System(ABC):
+    """The declaration of a rating system.
+
+    Attributes
+    ----------
+    name : str
+        What ``--system`` and ``rating.system`` call it.
+    parameters : sequence of Parameter
+        Numbers that it depends on.
+    unit : sequence of str
+        Parameters that all carry the unit of the ratings: a common factor on them changes no
+        prediction among new players; () where there is no such factor.
+    columns : sequence of Column
+        What it keeps of a player; the first is the rating, or the mean of the belief about it.
+    verbs : Verbs
+        Its compiled functions for one game.
+    deviation : int
+        The column that is the standard deviation of the belief; -1 where there is none.
+    conservative : bool
+        Whether players are ranked by the mean less three deviations, instead of the mean.
+    drift : sequence of str
+        Parameters by which the deviations grow just before a game. The model `ladder` predicts by
+        the deviations as they are stored.
+    adds_up : bool
+        Whether a side is as strong as the sum of its players, not as their mean.
+    tuned_first : sequence of str
+        Parameters whose fit does most for a log of another scale.
+    most_players : int
+        Players that a game may have.
+    pairs_at_once : int
+        Pairs of players that are rated within a second, between two looks at whether to stop.
+    crowd_model : str
+        The model of the openskill library that rates games of more than two sides; "" of a system
+        that rates them itself.
+    """
+
+    name: str
+    parameters: Sequence[Parameter]
+    unit: Sequence[str] = ()
+    columns: Sequence[Column]
+    verbs: Verbs
+    deviation = -1
+    conservative = False
+    drift: Sequence[str] = ()
+    adds_up = False
+    tuned_first: Sequence[str] = ()
+    most_players = MOST_PLAYERS
+    pairs_at_once = 20_000_000
+    crowd_model = ""
+
+    @abstractmethod
+    def newcomer(self, values: Values) -> Sequence[float]:
+        """Return the state of a player without a game."""
+
+    def numbers(self, values: Values) -> Sequence[float] | Floats:
+        """Return what the compiled functions take: the values of the parameters, in their order."""
+        return [values[parameter.name] for parameter in self.parameters]
+
+    def shown(self, state: Floats) -> Floats:
+        """Return the (players,) ratings by which players are ranked."""
+        mean: Floats = state[:, 0]
+        return mean - 3.0 * state[:, self.deviation] if self.conservative else mean
+
+    def outcomes(self, values: Values, games: Games, state: Floats, found: Assessment) -> Chances:
+        """Return how games of two sides will end.
+
+        Parameters
+        ----------
+        values : mapping
+            Values of all parameters.
+        games : Games
+            The games; whoever wins in them does not count.
+        state : numpy.ndarray
+            (players, columns) what was known of the players before.
+        found : Assessment
+            What was worked out of the games.
+        """
+        expected, unknown = found.expected[::2], np.full(games.n_games, np.nan)
+        return Chances(expected, expected, unknown, unknown, unknown)
+
+    def searched(self, name: str, values: Values) -> Range | None:
+        """Return the least and the greatest value where a fit looks for a parameter.
+
+        None: over factors of its value; what may well be 0 has a range, which is searched evenly.
+        """
+        return None
+
+    def sane(self, name: str, values: Values, minutes: float) -> Range | None:
+        """Return the least and the greatest value of a parameter that a fit may find.
+
+        Beyond them a few lucky games are taken for skill. None: all that is allowed.
+
+        Parameters
+        ----------
+        name : str
+            The parameter.
+        values : mapping
+            Values of all parameters.
+        minutes : float
+            What a player usually is in a game.
+        """
+        return None
+
+    def remark(self, values: Values) -> str:
+        """Return what to know about ratings with some values of the parameters, if anything."""
+        return ""
+
+
+@inlined
+def mean_strengths(game: int, games: Games, players: Players, found: Assessment) -> None:
+    """Take the mean rating of its players for the strength of each side."""
+    for side in range(games.game_starts[game], games.game_starts[game + 1]):
+        lo, hi = games.side_starts[side], games.side_starts[side + 1]
+        total = 0.0
+        for row in range(lo, hi):
+            total += players.state[games.players[row], 0]
+        found.strengths[side] = total / (hi - lo)
+
+
+@inlined
+def logistic_chances(
+    a: int, b: int, spread: float, draw_weight: float, found: Assessment
+) -> tuple[float, float]:
+    """Predict side `a` against side `b` by the logistic rule in the lead of its strength.
+
+    Parameters
+    ----------
+    a, b : int
+        Sides of one game.
+    spread : float
+        The lead at which a side wins e times as often as it loses.
+    draw_weight : float
+        Of draws, see `valmatch.ratings.davidson`; 0: they are not predicted.
+    found : Assessment
+        The strengths.
+    """
+    lead = (found.strengths[a] - found.strengths[b]) / spread
+    return davidson_chances(lead, draw_weight)
+
+
+SKILL = (
+    Parameter("mu", 25.0, 1e-6, 1e6),
+    Parameter(
+        "sigma",
+        25.0 / 3.0,
+        1e-6,
+        1e6,
+        Factor(300.0, "points", "Standard deviation of the belief about a newcomer."),
+    ),
+    Parameter("beta", 25.0 / 6.0, 1e-6, 1e6),
+    Parameter(
+        "tau",
+        25.0 / 300.0,
+        0.0,
+        1e6,
+        Factor(3.0, "points", "Standard deviation of the drift of a skill from game to game."),
+    ),
+)
+"""The parameters of normal beliefs about skills."""
+
+SKILL_COLUMNS = (Column("mu"), Column("sigma", 1e-12, 1e12))
+
+
+class SkillSystem(System):
+    """A system that keeps a normal belief about each skill; the skills of a side add up."""
+
+    parameters: Sequence[Parameter] = SKILL
+    unit = ("mu", "sigma", "beta", "tau")
+    columns = SKILL_COLUMNS
+    deviation = 1
+    conservative = True
+    adds_up = True
+    tuned_first = ("mu", "sigma", "beta")
+    most_players = 500
+
+    def newcomer(self, values: Values) -> Sequence[float]:
+        """Return mean and standard deviation of the belief about a player without a game."""
+        return (values["mu"], values["sigma"])
+
+    def sane(self, name: str, values: Values, minutes: float) -> Range | None:
+        """Return the limits of a fit: within far, but not any, ratios, see `System.sane`.
+
+        With a sigma of 20 beta one game decides all further ones; with a twentieth, none says
+        anything.
+        """
+        sigma, beta = values["sigma"], values["beta"]
+        ranges = {
+            "sigma": (beta / 20.0, 20.0 * beta),
+            "beta": (sigma / 20.0, 20.0 * sigma),
+            "tau": (sigma / 1e4, sigma / 2.0),
+        }
+        return ranges.get(name)
