@@ -42,21 +42,22 @@ _announced = False
 _announcing = threading.Lock()
 
 
-def njit(function: F) -> F:
+def njit(function: F, *sources: Path) -> F:
     """Compile `function` in nopython mode, cached and without the GIL; `.py_func` is its twin.
 
     Floating-point arithmetic stays strict (no fastmath), because results must be reproducible.
+    `sources` are files that it calls functions of though its own file does not import them.
     """
-    return _compiled(function)
+    return _compiled(function, *sources)
 
 
-def unallocating(function: F) -> F:
+def unallocating(function: F, *sources: Path) -> F:
     """Compile a kernel that makes no array, without counting the references to those it takes.
 
     For kernels called so often that the counts would show. They return no array: whoever takes it
-    would count down what was never counted up.
+    would count down what was never counted up. `sources` are those of `njit`.
     """
-    return _compiled(function, _nrt=False)
+    return _compiled(function, *sources, _nrt=False)
 
 
 def inlined(function: F) -> F:
@@ -119,7 +120,7 @@ def _numba() -> Any:  # noqa: ANN401 - numba has no types
     return numba
 
 
-def _compiled(function: F, **options: bool) -> F:
+def _compiled(function: F, *sources: Path, **options: bool) -> F:
     """Apply numba's decorator, with a cache wherever there is a place for it."""
     if interpreted():
         return function
@@ -130,7 +131,7 @@ def _compiled(function: F, **options: bool) -> F:
     given = numba.config.CACHE_DIR
     source = Path(function.__code__.co_filename)
     try:
-        folder = cache_folder(Path(__file__).parent, source, given)
+        folder = cache_folder(Path(__file__).parent, source, given, *sources)
         numba.config.CACHE_DIR = folder
         return cast(F, cached(numba.njit(cache=True, **strict)(function)))
     except (RuntimeError, OSError):  # nowhere to write

@@ -39,7 +39,7 @@ REPLACED = ("refresh", "_guard_against_spurious_io_errors", "_load_overload")
 
 
 @cache
-def cache_folder(package: Path, source: Path, given: str) -> str:
+def cache_folder(package: Path, source: Path, given: str, *others: Path) -> str:
     """Return the folder for the compiled kernels of a file.
 
     Those of former states of the file are removed when a new one is made, but not those of other
@@ -53,6 +53,8 @@ def cache_folder(package: Path, source: Path, given: str) -> str:
         A file of it.
     given : str
         Folder for caches that the user names, "" for none.
+    others : Path
+        Files that the kernels call functions of though their own file does not import them.
     """
     if given:
         home = Path(given)
@@ -61,9 +63,9 @@ def cache_folder(package: Path, source: Path, given: str) -> str:
     else:
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "valmatch"
     inside = source.relative_to(package) if source.is_relative_to(package) else Path(source.name)
-    name = ".".join(inside.with_suffix("").parts)
+    name = "+".join([".".join(inside.with_suffix("").parts), *(path.stem for path in others)])
     all_of_place = home / f"valmatch-{_digest(str(package).encode())[:8]}-kernels"
-    folder = all_of_place / f"{name}-{_state_of(package, source)}"
+    folder = all_of_place / f"{name}-{_state_of(package, source, *others)}"
     with suppress(OSError):  # nowhere to write
         if not folder.exists():
             _remove_unused(all_of_place.glob(f"{name}-*"))
@@ -72,15 +74,15 @@ def cache_folder(package: Path, source: Path, given: str) -> str:
     return str(folder)
 
 
-def _state_of(package: Path, source: Path) -> str:
-    """Return a digest of all that the kernels of a file are compiled from."""
-    files = sorted(files_of(package, source))
+def _state_of(package: Path, *sources: Path) -> str:
+    """Return a digest of all that the kernels of some files are compiled from."""
+    files = sorted(files_of(package, *sources))
     return _digest("".join(_contents(package, path)[0] for path in files).encode())[:12]
 
 
-def files_of(package: Path, source: Path) -> set[Path]:
-    """Return the files of the package that the kernels of a file are compiled from."""
-    found, left = {package / DECORATORS}, [source]
+def files_of(package: Path, *sources: Path) -> set[Path]:
+    """Return the files of the package that the kernels of some files are compiled from."""
+    found, left = {package / DECORATORS}, [*sources]
     while left:
         path = left.pop()
         if path not in found:

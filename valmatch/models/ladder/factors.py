@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from valmatch.fields import Factors, NonNegative, Real, Whole, plain_number, refuse
-from valmatch.models.team_rules import LONG_WAIT, check_teams, long_wait, slow_joint_search
+from valmatch.matching.registry import QUEUES, meanings, readers
+from valmatch.models.team_rules import LONG_WAIT, check_teams, long_wait, slow_search
 
 __all__ = [
     "MAX_PLAYERS",
@@ -39,7 +40,10 @@ HOURS = 24
 LOGISTIC = 400.0 / math.log(10.0)
 """The spread at which ten to one are 400 points."""
 
-TEAMS = ("team_first", "joint")
+if TYPE_CHECKING:
+    Matching = str
+else:
+    Matching = Literal[tuple(QUEUES)]
 
 MAX_PLAYERS = 10_000_000
 """Most players at the start, and most expected newcomers: all of them are in memory."""
@@ -187,13 +191,7 @@ class Rule(Factors):
 
     model_config = ConfigDict(json_schema_extra={"example": "{player_diff: 400}"})
 
-    matching: Literal["team_first", "joint", "pairs"] = _factor(
-        "team_first",
-        "",
-        "team_first: teams are formed, then formed teams are paired. joint: both teams of a match"
-        " are chosen at once from all who wait. pairs: one against one, chosen for everybody at"
-        " once at every tick.",
-    )
+    matching: Matching = _factor("team_first", "", meanings(tuple(QUEUES)))
     team_num: Annotated[int, Field(ge=1, le=1000), *Whole] = _factor(
         5, "players", "Number of players on a team; with pairs 1, which is then the default."
     )
@@ -201,80 +199,80 @@ class Rule(Factors):
         400.0,
         "points",
         "Largest difference between two ratings within a team.",
-        {"matching": TEAMS},
+        {"matching": readers("player_diff")},
     )
     team_diff: NonNegative = _factor(
         100.0,
         "points",
         "Largest difference between the mean ratings of the two teams of a match.",
-        {"matching": TEAMS},
+        {"matching": readers("team_diff")},
     )
     wait_thresh: NonNegative = _factor(
         0.1,
         "hours",
         "A player who has waited longer than this is prioritized.",
-        {"matching": TEAMS},
+        {"matching": readers("wait_thresh")},
     )
     player_slack: NonNegative = _factor(
         400.0,
         "points",
         "Added to player_diff for a team with a prioritized player.",
-        {"matching": TEAMS},
+        {"matching": readers("player_slack")},
     )
     team_slack: NonNegative = _factor(
         100.0,
         "points",
         "Added to team_diff if either team has a prioritized player.",
-        {"matching": TEAMS},
+        {"matching": readers("team_slack")},
     )
     review: Literal["arrivals", "continuous"] = _factor(
         "arrivals",
         "",
         "When matches are looked for. arrivals: when a player queues, or a formed team dissolves."
         " continuous: also when a waiting player becomes prioritized.",
-        {"matching": TEAMS},
+        {"matching": readers("review")},
     )
     slack_scope: Literal["team", "pool"] = _factor(
         "team",
         "",
         "Whom slack helps. team: teams with a prioritized player. pool: every team while anyone"
         " who waits is prioritized.",
-        {"matching": TEAMS},
+        {"matching": readers("slack_scope")},
     )
     tie_break: Literal["balanced", "enumeration"] = _factor(
         "balanced",
         "",
         "Which split of the same players into two teams wins. balanced: the smallest difference of"
         " means. enumeration: the order of the published implementation.",
-        {"matching": ("joint",)},
+        {"matching": readers("tie_break")},
     )
     tick_seconds: Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), *Real] = _factor(
-        60.0, "seconds", "Time from one tick to the next.", {"matching": ("pairs",)}
+        60.0, "seconds", "Time from one tick to the next.", {"matching": readers("tick_seconds")}
     )
     tolerance: NonNegative = _factor(
         400.0,
         "points",
         "Largest difference of the ratings of two players who have just queued.",
-        {"matching": ("pairs",)},
+        {"matching": readers("tolerance")},
     )
     widening: NonNegative = _factor(
         6000.0,
         "points per hour",
         "Added to tolerance for each hour of widening_age.",
-        {"matching": ("pairs",)},
+        {"matching": readers("widening")},
     )
     widening_age: Literal["newest", "oldest"] = _factor(
         "newest",
         "",
         "Whose wait widens the tolerance of a pair: that of its newest or of its oldest ticket.",
-        {"matching": ("pairs",)},
+        {"matching": readers("widening_age")},
     )
     band: Annotated[int, Field(ge=1, le=16), *Whole] = _factor(
         8,
         "places",
         "How far apart two players may be among the waiting in the order of their ratings; the time"
         " that a tick takes is exponential in it.",
-        {"matching": ("pairs",)},
+        {"matching": readers("band")},
     )
     policy: Literal[
         "nearest",
@@ -292,14 +290,14 @@ class Rule(Factors):
         " that, and what the game teaches about whom both can play later."
         " knowledge_gradient_variance: likewise, by the variances alone. ucb: an upper bound of the"
         " chance to be equal. random: a random number. oracle: how equal the players truly are.",
-        {"matching": ("pairs",)},
+        {"matching": readers("policy")},
     )
     gamma: Annotated[float, Field(ge=0, le=0.9999, allow_inf_nan=False), *Real] = _factor(
         0.95,
         "",
         "Discount factor: what a game teaches is weighted by gamma / (1 - gamma).",
         {
-            "matching": ("pairs",),
+            "matching": readers("gamma"),
             "policy": ("knowledge_gradient", "knowledge_gradient_variance"),
         },
     )
@@ -307,40 +305,39 @@ class Rule(Factors):
         1.0,
         "",
         "Weight of the standard deviation in the upper bound.",
-        {"matching": ("pairs",), "policy": ("ucb",)},
+        {"matching": readers("kappa"), "policy": ("ucb",)},
     )
     urgency: Weight = _factor(
         6.0,
         "weight per hour",
         "Added to the worth of a pair for each hour that either player has waited.",
-        {"matching": ("pairs",)},
+        {"matching": readers("urgency")},
     )
     reserve: Annotated[float, Field(ge=-1e3, le=1e3, allow_inf_nan=False), *Real] = _factor(
         0.7,
         "weight",
         "Taken from the worth of every pair; a pair of negative worth does not play.",
-        {"matching": ("pairs",)},
+        {"matching": readers("reserve")},
     )
 
     @model_validator(mode="before")
     @classmethod
     def _one_against_one(cls, data: object) -> object:
-        """Let pairs be of one player a side unless a number is given."""
-        if isinstance(data, dict) and data.get("matching") == "pairs":
-            return {"team_num": 1, **data}
+        """Let a rule of one against one be of one player a side unless a number is given."""
+        if isinstance(data, dict):
+            entry = QUEUES.get(str(data.get("matching")))
+            if entry is not None and entry.largest_team == 1:
+                return {"team_num": 1, **data}
         return data
 
     @model_validator(mode="after")
     def _teams_can_be_matched(self) -> Self:
         check_teams(self.matching, self.team_num, "range")
-        if self.matching == "pairs" and self.team_num != 1:
-            raise refuse(
-                f"{self.team_num} players on a team, but pairs matches one against one (allowed"
-                " with pairs: 1; team_first and joint match teams)",
-                "team_num",
-                "matching",
-            )
         return self
+
+    def reads(self, option: str) -> bool:
+        """Return whether an option has an effect on the rule that is chosen."""
+        return self.matching in readers(option)
 
 
 class Rating(Factors):
@@ -541,7 +538,7 @@ class LadderFactors(Factors):
                 "population.players",
                 "days",
             )
-        if self.rule.matching == "pairs" and ticks > MAX_STARTS:
+        if self.rule.reads("tick_seconds") and ticks > MAX_STARTS:
             raise refuse(
                 f"about {ticks:.1e} ticks in {plain_number(self.days)} days (at most"
                 f" {MAX_STARTS:.0e})",
@@ -556,18 +553,18 @@ class LadderFactors(Factors):
             for factor, text in _without_effect(getattr(self, name)):
                 yield f"{name}.{factor}", text
         rule, system = self.rule, self.rating.system
-        if rule.matching in TEAMS and rule.wait_thresh >= self.days * HOURS:
+        if rule.reads("wait_thresh") and rule.wait_thresh >= self.days * HOURS:
             yield (
                 "rule.wait_thresh",
                 f"{plain_number(rule.wait_thresh)} hours are not below the"
                 f" {plain_number(self.days)} days of the run, so nobody is ever prioritized"
                 " (wait_thresh is in hours; is this in minutes?)",
             )
-        elif rule.matching in TEAMS and rule.wait_thresh > LONG_WAIT:
+        elif rule.reads("wait_thresh") and rule.wait_thresh > LONG_WAIT:
             yield "rule.wait_thresh", long_wait(rule.wait_thresh)
-        for text in slow_joint_search(rule.matching, rule.team_diff, rule.team_slack):
+        for text in slow_search(rule.matching, rule.team_diff, rule.team_slack):
             yield "rule.team_diff", text
-        if rule.matching == "pairs" and rule.policy in LEARNING and system != "trueskill":
+        if rule.reads("policy") and rule.policy in LEARNING and system != "trueskill":
             yield (
                 "rule.policy",
                 f"{rule.policy} is the same as draw_chance with the rating system {system}, whose"

@@ -1,7 +1,7 @@
 """The loop of the model `ladder`: one event at a time, each the earliest of its kind.
 
 Match ends come in the order of their starts and wait in a ring; patience and the ends of breaks
-have a book each (`appointments`); session starts are entered into a third one an hour ahead, so
+have a heap each (`event_heap`); session starts are entered into a third one an hour ahead, so
 that it holds few of them. At equal times: match ends, patience, queueings, becoming prioritized
 or ticks.
 """
@@ -9,7 +9,6 @@ or ticks.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,11 +16,9 @@ from numpy.typing import NDArray
 
 from valmatch.compilation import at, expanded, unallocating
 from valmatch.draws.addressed import exponential_at, uniform_at
-from valmatch.matching import joint, pairs, team_first
-from valmatch.matching.pairs import PairRules
-from valmatch.matching.rules import Rules
-from valmatch.models.ladder.appointments import APPOINTMENT, cancel, make, new_book
+from valmatch.matching.queue import DISSOLVED, LINEUP, NOBODY, RULE, driver
 from valmatch.models.ladder.beliefs import Game, Rater, new_game, predict, rate
+from valmatch.models.ladder.event_heap import EVENT, cancel, new_heap, schedule
 from valmatch.models.ladder.profile import moment_of, profile_time
 from valmatch.models.ladder.sources import BREAK, CHURN, CONTINUE, OUTCOME, PATIENCE, SESSIONS
 from valmatch.ratings.trueskill import normal_cdf
@@ -33,7 +30,7 @@ __all__ = [
     "LEFT",
     "NEW",
     "NO_ROOM_FOR_WAITS",
-    "NO_ROOM_IN_LOBBY",
+    "NO_ROOM_IN_QUEUE",
     "NO_SESSIONS",
     "OF_THE_DAY",
     "PLAYER",
@@ -42,9 +39,7 @@ __all__ = [
     "Loop",
     "Sessions",
     "World",
-    "advance_joint",
-    "advance_pairs",
-    "advance_team_first",
+    "advance",
     "new_log",
     "new_loop",
     "set_clocks",
@@ -54,14 +49,11 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Records = NDArray[np.void]
 Words = NDArray[np.uint64]
-Verb = Callable[..., Any]
-
-NOBODY = team_first.NOBODY
 
 AWAY, QUEUED, PAUSING, PLAYING, LEFT = range(5)
 """What a player does; who has left is gone for good."""
 
-DONE, NO_ROOM_IN_LOBBY, NO_ROOM_FOR_WAITS = range(3)
+DONE, NO_ROOM_IN_QUEUE, NO_ROOM_FOR_WAITS = range(3)
 """Why `advance` returns."""
 
 SLICE = 1.0
@@ -137,8 +129,8 @@ STATE = np.dtype(
         ("numbered", "i8"),  # matches that have started
         ("first", "i8"),  # of the ring of matches at play
         ("playing", "i8"),
-        ("entered", "f8"),  # hour before which session starts are in their book
-        ("starting", "i8"),  # sizes of the three books
+        ("entered", "f8"),  # hour before which session starts are in their heap
+        ("starting", "i8"),  # sizes of the three heaps
         ("pausing", "i8"),
         ("patient", "i8"),
         ("ended", "i8"),  # matches that have ended
@@ -192,8 +184,8 @@ class World(NamedTuple):
 
     Attributes
     ----------
-    rules : Rules or PairRules
-        Of the queue.
+    rules : NamedTuple
+        The numbers of the queue's rule.
     conduct : Conduct
         Of players and matches.
     rater : Rater
@@ -202,7 +194,7 @@ class World(NamedTuple):
         Where the errors of a career are measured from.
     """
 
-    rules: Rules | PairRules
+    rules: Any
     conduct: Conduct
     rater: Rater
     newcomers_rating: float
@@ -243,14 +235,16 @@ class Loop(NamedTuple):
         Session starts that are given, not drawn.
     starts : (n,) ndarray of float64
         Hour of each player's next session start, infinite for none.
-    starting, pausing, patient : (n,) records of `APPOINTMENT`
-        The books of session starts, breaks and patience.
+    starting, pausing, patient : (n,) records of `EVENT`
+        The heaps of session starts, breaks and patience.
     starting_places, personal_places : (n,) ndarray of int64
         Where players are in the first of them, and in one of the others.
     ring : records of `PLAYED`
         The matches at play.
     teams : (len(ring), 2 team_num) ndarray of int64
         Their players, those of the older team first.
+    matched : (2 team_num,) records of `LINEUP`
+        The players of a match as the rule gives them.
     lineup : (2 team_num,) ndarray of int64
         The players of the match that starts or ends.
     game : Game
@@ -272,6 +266,7 @@ class Loop(NamedTuple):
     personal_places: Ints
     ring: Records
     teams: Ints
+    matched: Records
     lineup: Ints
     game: Game
     careers: Floats
@@ -311,8 +306,8 @@ def new_loop(
     """Return the start of a replication."""
     n = players.size
     most = n // (2 * team_num) + 1
-    starting, starting_places = new_book(n)
-    patient, personal_places = new_book(n)
+    starting, starting_places = new_heap(n)
+    patient, personal_places = new_heap(n)
     return Loop(
         np.zeros(1, STATE),
         players,
@@ -322,11 +317,12 @@ def new_loop(
         np.full(n, np.inf),
         starting,
         starting_places,
-        np.zeros(n, APPOINTMENT),
+        np.zeros(n, EVENT),
         patient,
         personal_places,
         np.zeros(most, PLAYED),
         np.zeros((most, 2 * team_num), np.int64),
+        np.zeros(2 * team_num, LINEUP),
         np.zeros(2 * team_num, np.int64),
         new_game(team_num, minutes),
         np.zeros((3, CAREER)),
@@ -345,16 +341,16 @@ def new_log(room: int, team_num: int) -> Log:
     )
 
 
-@unallocating
-def advance_team_first(
+@driver(unallocating)
+def advance(
     until: float,
     world: World,
     loop: Loop,
-    lobby: team_first.Lobby,
+    queue: Any,  # noqa: ANN401
     waits: Floats,
     log: Log,
 ) -> int:
-    """Let everything happen before the hour `until`, with teams formed first.
+    """Let everything happen before the hour `until`.
 
     Parameters
     ----------
@@ -362,8 +358,10 @@ def advance_team_first(
         Hours, at most the horizon.
     world : World
         The rules of everything.
-    loop, lobby
+    loop : Loop
         In and out.
+    queue : NamedTuple of arrays
+        Who waits, in and out.
     waits : numpy.ndarray
         Out: hours of each player matched after the warm-up.
     log : Log
@@ -374,112 +372,22 @@ def advance_team_first(
     int
         DONE, or what there is no room for; then call again with more.
     """
-    return _advance(
-        until,
-        world,
-        loop,
-        lobby,
-        waits,
-        log,
-        team_first.has_room,
-        team_first.next_expiry,
-        team_first.join,
-        team_first.leave,
-        team_first.review,
-        team_first.line_up,
-    )
-
-
-@unallocating
-def advance_joint(
-    until: float,
-    world: World,
-    loop: Loop,
-    lobby: joint.Lobby,
-    waits: Floats,
-    log: Log,
-) -> int:
-    """Let everything happen before the hour `until`, with both teams chosen at once.
-
-    Parameters and result are those of `advance_team_first`.
-    """
-    return _advance(
-        until,
-        world,
-        loop,
-        lobby,
-        waits,
-        log,
-        joint.has_room,
-        joint.next_expiry,
-        joint.join,
-        joint.leave,
-        joint.review,
-        joint.line_up,
-    )
-
-
-@unallocating
-def advance_pairs(
-    until: float,
-    world: World,
-    loop: Loop,
-    lobby: pairs.Lobby,
-    waits: Floats,
-    log: Log,
-) -> int:
-    """Let everything happen before the hour `until`, with pairs chosen at every tick.
-
-    Parameters and result are those of `advance_team_first`.
-    """
-    return _advance(
-        until,
-        world,
-        loop,
-        pairs.Room(lobby.state, lobby, loop.players, loop.place),
-        waits,
-        log,
-        pairs.has_room,
-        pairs.next_expiry,
-        pairs.join,
-        pairs.leave,
-        pairs.review,
-        pairs.line_up,
-    )
-
-
-@expanded
-def _advance(
-    until: float,
-    world: World,
-    loop: Loop,
-    lobby: Any,  # noqa: ANN401
-    waits: Floats,
-    log: Log,
-    has_room: Verb,
-    next_expiry: Verb,
-    join: Verb,
-    leave: Verb,
-    review: Verb,
-    line_up: Verb,
-) -> int:
-    """Let everything happen by a matcher, of whom these are the verbs."""
     rules, conduct = world.rules, world.conduct
     state = loop.state[0]
     while True:
-        expiry = next_expiry(rules, lobby)
+        due = RULE.next_review(rules, queue)
         ends = loop.ring[at(state["first"])]["end"] if state["playing"] > 0 else np.inf
         quits = loop.patient[0]["time"] if state["patient"] > 0 else np.inf
         queues = _next_queueing(loop)
-        now = min(min(ends, quits), min(queues, expiry))
+        now = min(min(ends, quits), min(queues, due))
         if now >= state["entered"] and state["entered"] < until:
             _enter_starts(loop)
             continue
         if now >= until:
             return DONE
-        if not has_room(rules, lobby):
-            return NO_ROOM_IN_LOBBY
-        if state["waits"] + lobby.state[0]["waiting"] >= waits.size:
+        if not RULE.has_room(rules, queue):
+            return NO_ROOM_IN_QUEUE
+        if state["waits"] + queue.state[0]["waiting"] >= waits.size:
             return NO_ROOM_FOR_WAITS
         newcomer = NOBODY
         if ends <= now:
@@ -487,20 +395,22 @@ def _advance(
             continue
         if quits <= now:
             player = loop.patient[0]["player"]
-            dissolved = leave(loop.players[at(player)]["queued"], player, rules, lobby)
+            dissolved = RULE.leave(loop.players[at(player)]["queued"], player, rules, queue)
             _give_up(now, conduct, loop, log)
             if not dissolved:
                 continue
-            newcomer = team_first.DISSOLVED
+            newcomer = DISSOLVED
         elif queues <= now:
             player = _next_to_queue(conduct, loop)
             if player == NOBODY:
                 continue
             rating = _queue(now, player, conduct, loop, log)
-            newcomer = join(now, rating, player, rules, lobby)
-        matches = review(now, newcomer, rules, lobby)
+            newcomer = RULE.join(now, rating, player, rules, queue)
+        matches = RULE.review(now, newcomer, rules, queue)
         for match in range(matches):
-            line_up(match, rules, lobby, loop.lineup)
+            RULE.line_up(match, rules, queue, loop.matched)
+            for k in range(loop.lineup.size):
+                loop.lineup[at(k)] = loop.matched[at(k)]["player"]
             _start_match(now, world, loop, waits, log)
 
 
@@ -515,7 +425,7 @@ def _next_queueing(loop: Loop) -> float:
 
 @expanded
 def _enter_starts(loop: Loop) -> None:
-    """Enter the session starts of the next slice of time into their book."""
+    """Enter the session starts of the next slice of time into their heap."""
     state = loop.state[0]
     state["entered"] += SLICE
     for player in range(loop.players.size):
@@ -526,7 +436,7 @@ def _enter_starts(loop: Loop) -> None:
 @expanded
 def _enter_start(player: int, loop: Loop) -> None:
     state = loop.state[0]
-    state["starting"] = make(
+    state["starting"] = schedule(
         loop.starts[at(player)], player, state["starting"], loop.starting, loop.starting_places
     )
 
@@ -603,7 +513,7 @@ def _queue(now: float, player: int, conduct: Conduct, loop: Loop, log: Log) -> f
     one["state"], one["queued"], one["ticket"] = QUEUED, now, state["tickets"]
     if conduct.patience < np.inf:
         wait = conduct.patience * exponential_at(loop.place, PATIENCE, player, one["tickets"])
-        state["patient"] = make(
+        state["patient"] = schedule(
             now + wait, player, state["patient"], loop.patient, loop.personal_places
         )
     rating = _seen(player, conduct, loop)
@@ -796,7 +706,7 @@ def _go_on(now: float, player: int, won: bool, conduct: Conduct, loop: Loop) -> 
     if uniform_at(loop.place, CONTINUE, player, game) < chance:
         one["state"] = PAUSING
         pause = conduct.pause * exponential_at(loop.place, BREAK, player, game)
-        state["pausing"] = make(
+        state["pausing"] = schedule(
             now + pause, player, state["pausing"], loop.pausing, loop.personal_places
         )
     else:
