@@ -20,7 +20,16 @@ import valmatch
 from valmatch import compilation, kernel_cache
 from valmatch.compilation import announce_compilation
 from valmatch.kernel_cache import UNUSED, cache_folder
-from valmatch.matching import joint, joint_search, team_first
+from valmatch.matching import (
+    joint,
+    joint_search,
+    joint_tables,
+    joint_windows,
+    joint_work,
+    queue,
+    team_first,
+)
+from valmatch.matching.queue import kernel_of
 from valmatch.models.opponent.sample_path import play_path
 from valmatch.models.valorant.arrivals import draw_players
 from valmatch.policies.lookahead_search import best_opponent
@@ -102,6 +111,26 @@ def test_kernels_have_the_state_of_the_files_they_are_compiled_from(
     # What is imported within a function counts as well.
     lazily = {"errors.py"} if "ratings/scale.py" in {kernel, *others} else set()
     assert used == {"compilation.py", kernel, *others, *lazily}
+
+
+def test_kernels_of_two_files_have_the_state_of_both(package: Path) -> None:
+    def both() -> Path:
+        kernel_cache._contents.cache_clear()
+        source, other = package / "ratings/glicko2.py", package / "matching/pairs.py"
+        return Path(cache_folder.__wrapped__(package, source, "", "pairs", (other,)))
+
+    first, alone = both(), start(package, name="ratings/glicko2.py")
+    assert first.name.startswith("ratings.glicko2.pairs-")
+    change(package, "policies/nearest.py")
+    assert both() == first
+    change(package, "ratings/scale.py")  # which the other imports alone, at one remove
+    assert both() != first
+    assert start(package, name="ratings/glicko2.py") == alone
+    leave(first)
+    change(package, "matching/pairs.py")
+    both()
+    assert not first.exists()
+    assert alone.exists()
 
 
 def test_a_new_state_removes_the_former_ones_of_its_file(package: Path) -> None:
@@ -231,7 +260,7 @@ def test_kernels_that_make_no_array_count_no_references() -> None:
         assert kernel(*arrays, 3) == 2.0
         (code,) = kernel.inspect_llvm().values()
         assert ("NRT_incref" in code) == counts
-    for kernel in (play_path, best_opponent, draw_players, team_first.run):
+    for kernel in (play_path, best_opponent, draw_players, kernel_of(queue.run, team_first)):
         assert vars(kernel)["targetoptions"]["_nrt"] is False
 
 
@@ -239,11 +268,12 @@ def test_no_part_of_joint_matching_counts_references() -> None:
     """One part that did would count whatever array it hands on."""
     parts = [
         part
-        for module in (joint, joint_search)
+        for module in (joint, joint_search, joint_tables, joint_windows, joint_work)
         for part in vars(module).values()
         if hasattr(part, "py_func")
     ]
-    assert {joint.run, joint_search.find_match} <= set(parts)
+    parts.append(kernel_of(queue.run, joint))
+    assert joint_search.find_match in parts
     options = [vars(part)["targetoptions"] for part in parts]
     # What is expanded is compiled with the kernel that it stands in.
     assert all(one.get("inline") == "always" or one["_nrt"] is False for one in options)

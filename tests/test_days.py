@@ -72,11 +72,11 @@ def test_several_calls_are_the_same_as_one_by_one(matching: str) -> None:
 
 
 @pytest.mark.parametrize("matching", ["team_first", "joint"])
-def test_a_lobby_that_is_too_small_grows(matching: str) -> None:
+def test_a_queue_that_is_too_small_grows(matching: str) -> None:
     alone = ("team_num=1", "player_diff=0", "player_slack=0", "team_diff=0", "team_slack=0")
     overrides = (*alone, "horizon=12", f"matching={matching}")
     unmatched = assert_same(overrides, list(range(7)), controls=True).responses[:, -1]
-    assert (unmatched > 64).all()  # the room that a lobby begins with
+    assert (unmatched > 64).all()  # the room that a queue begins with
 
 
 def test_days_of_unusually_many_players_are_made_one_by_one() -> None:
@@ -86,7 +86,7 @@ def test_days_of_unusually_many_players_are_made_one_by_one() -> None:
     players = usual.responses[:, model.responses.names.index("n_players")]
     # About half of the days do not fit, and neither do their waits.
     model._process.room = int(np.median(players)) + 1
-    model._waits = np.empty(8)
+    model._counts = model._counts._replace(waits=np.empty(8))
     made = run(model, SEED, range(40), True)
     assert made.responses.tobytes() == usual.responses.tobytes()
     assert made.controls is not None

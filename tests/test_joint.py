@@ -9,10 +9,13 @@ import numpy as np
 from tests.days import random_day, random_rules
 from tests.interpreted import interpreted
 from tests.oracles.joint import Pool
-from valmatch.matching import joint
+from valmatch.matching import joint, queue
+from valmatch.matching.queue import kernel_of, new_counts
 from valmatch.matching.rules import Rules
 
 SIDES = 2
+
+run = kernel_of(queue.run, joint)
 
 
 def plain_day(
@@ -39,18 +42,19 @@ def plain_day(
 def kernel_day(
     times: list[float], ratings: list[float], rules: Rules
 ) -> list[tuple[float, list[int], list[int]]]:
-    """Return the same of the kernel, in a lobby that has to grow."""
+    """Return the same of the kernel, in a queue that has to grow."""
     p = rules.team_num
-    lobby = joint.new_lobby(2 * p, p)
+    state = joint.new(2 * p, rules)
     waits, log = np.empty(len(times) + 1), np.empty((len(times) // (2 * p), 3 + 2 * p))
+    counts = new_counts(waits, log)
     t, r = np.array(times), np.array(ratings)
     taken = 0
     while True:
-        taken += joint.run(t[taken:], r[taken:], taken, True, rules, lobby, waits, log)
+        taken += run(t[taken:], r[taken:], taken, True, rules, state, counts)
         if taken == len(times):
             break
-        lobby = joint.grown(lobby, p)
-    rows = log[: lobby.state["matches"][0]]
+        state = joint.grown(state, rules)
+    rows = log[: counts.statistics["matches"][0]]
     teams = rows[:, 3:].astype(int).reshape(-1, SIDES, p).tolist()
     return [(row[0], a, b) for row, (a, b) in zip(rows.tolist(), teams, strict=True)]
 

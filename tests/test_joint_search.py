@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.oracles.joint import Team, best_match
-from valmatch.matching import joint_search as joint
+from valmatch.matching import joint_search, joint_tables, joint_windows, joint_work
 from valmatch.matching.joint_search import Work, find_match, new_work
 from valmatch.matching.rules import Rules
 
@@ -47,7 +47,7 @@ def search(
         case.n_prioritized,
         *before,
         case.rules,
-        *(work or new_work(n, p)),
+        work or new_work(n, p),
         team_a,
         team_b,
     )
@@ -134,10 +134,11 @@ def test_python_twin_agrees(monkeypatch: pytest.MonkeyPatch) -> None:
         for _ in range(40)
     ]
     compiled = [search(case) for case in cases]
-    for name, part in vars(joint).copy().items():
-        if hasattr(part, "py_func"):
-            monkeypatch.setattr(joint, name, part.py_func)
-    assert [search(case, kernel=joint.find_match) for case in cases] == compiled
+    for module in (joint_search, joint_tables, joint_windows, joint_work):
+        for name, part in vars(module).copy().items():
+            if hasattr(part, "py_func"):
+                monkeypatch.setattr(module, name, part.py_func)
+    assert [search(case, kernel=joint_search.find_match) for case in cases] == compiled
     assert any(compiled)
     assert not all(compiled)
 

@@ -27,8 +27,9 @@ from tests.oracles.pairs import (
 from tests.test_ladder import equals_the_plain_ladder
 from valmatch.matching import pairs
 from valmatch.matching.band import ALONE, MOST, match_band
-from valmatch.matching.pairs import PairRules, Room
-from valmatch.policies import knowledge_gradient as opponent
+from valmatch.matching.pairs import Parameters, QueueState
+from valmatch.matching.queue import LINEUP, with_people
+from valmatch.policies import lookahead as opponent
 from valmatch.policies.myopic import nearness, pair_draw_chance, pair_oracle
 from valmatch.policies.pair_lookahead import (
     expected_variance,
@@ -111,8 +112,8 @@ def test_band_matching_weighs_what_a_blossom_weighs() -> None:
 # Ticks.
 
 
-def rules_of(rule: Mapping[str, Any], noise: float, true_noise: float) -> PairRules:
-    return PairRules(
+def rules_of(rule: Mapping[str, Any], noise: float, true_noise: float) -> Parameters:
+    return Parameters(
         tick_seconds=rule["tick_seconds"],
         horizon=24.0,
         tolerance=rule["tolerance"],
@@ -151,23 +152,21 @@ def random_waiting(rng: np.random.Generator, n: int) -> list[Waiting]:
     return [Waiting(int(ticket), *map(float, one)) for ticket, *one in found]
 
 
-def ticked(waiting: list[Waiting], now: float, rules: PairRules) -> tuple[list[Any], Room]:
+def ticked(waiting: list[Waiting], now: float, rules: Parameters) -> tuple[list[Any], QueueState]:
     """Return the tickets that play at a tick of the kernel; everybody's number is his ticket."""
     players = np.zeros(101, PLAYER)
-    lobby = pairs.new_lobby(2, rules.band)
-    room = Room(lobby.state, lobby, players, Streams(SEED).place(REPLICATION))
+    queue = with_people(pairs.new(2, rules), players, Streams(SEED).place(REPLICATION))
     for one in waiting:
         players[one.ticket] = (one.mu, math.sqrt(one.variance), one.skill, one.ticket)
-        if not pairs.has_room(rules, room):
-            lobby = pairs.grown(lobby, rules.band)
-            room = Room(lobby.state, lobby, players, room.place)
-        place = pairs.join(one.time, one.seen, one.ticket, rules, room)
-        assert pairs.review(one.time, place, rules, room) == 0
-    lineup, found = np.zeros(2, np.int64), []
-    for match in range(pairs.review(now, NOBODY, rules, room)):
-        pairs.line_up(match, rules, room, lineup)
-        found.append(tuple(lineup.tolist()))
-    return found, room
+        if not pairs.has_room(rules, queue):
+            queue = pairs.grown(queue, rules)
+        place = pairs.join(one.time, one.seen, one.ticket, rules, queue)
+        assert pairs.review(one.time, place, rules, queue) == 0
+    lineup, found = np.zeros(2, LINEUP), []
+    for match in range(pairs.review(now, NOBODY, rules, queue)):
+        pairs.line_up(match, rules, queue, lineup)
+        found.append(tuple(lineup["player"].tolist()))
+    return found, queue
 
 
 def ticks(seed: int, cases: int, most: int, brute: bool) -> int:
@@ -181,12 +180,12 @@ def ticks(seed: int, cases: int, most: int, brute: bool) -> int:
         waiting = random_waiting(rng, int(rng.integers(0, most + 1)))
         wanted = tick_pairs(waiting, 0.5, context_of(rule, noise, true_noise), brute)
         rules = rules_of(rule, noise, true_noise)
-        found, room = ticked(waiting, 0.5, rules)
+        found, queue = ticked(waiting, 0.5, rules)
         assert found == wanted, (rule, waiting)
-        n = room.state[0]["waiting"]
+        n = queue.state[0]["waiting"]
         playing = {ticket for pair in wanted for ticket in pair}
         left = [one.ticket for one in waiting if one.ticket not in playing]
-        assert room.lobby.player[:n].tolist() == left
+        assert queue.player[:n].tolist() == left
         total += len(found)
     return total
 
@@ -235,27 +234,26 @@ def test_three_rounds_of_four_unequal_players(policy: str) -> None:
 
 def test_time_of_ticks() -> None:
     rules = rules_of({**PAIRS, "tick_seconds": 7.0}, 1.0, 1.0)
-    lobby = pairs.new_lobby(4, 8)
-    room = Room(lobby.state, lobby, np.zeros(1, PLAYER), Streams(1).place(0))
+    queue = with_people(pairs.new(4, rules), np.zeros(1, PLAYER), Streams(1).place(0))
     for tick in range(1, 100):
-        assert pairs.next_expiry(rules, room) == tick * 7.0 / 3600.0
-        assert pairs.review(tick * 7.0 / 3600.0, NOBODY, rules, room) == 0
-    assert pairs.next_expiry(rules._replace(horizon=700.0 / 3600.0), room) == math.inf
-    pairs.reset(lobby)
-    assert pairs.next_expiry(rules, room) == 7.0 / 3600.0
+        assert pairs.next_review(rules, queue) == tick * 7.0 / 3600.0
+        assert pairs.review(tick * 7.0 / 3600.0, NOBODY, rules, queue) == 0
+    assert pairs.next_review(rules._replace(horizon=700.0 / 3600.0), queue) == math.inf
+    pairs.reset(queue)
+    assert pairs.next_review(rules, queue) == 7.0 / 3600.0
 
 
 def test_whoever_gives_up_is_not_matched() -> None:
     rules = rules_of({**PAIRS, "reserve": 0.0}, 1.0, 1.0)
-    lobby, lineup = pairs.new_lobby(4, 8), np.zeros(2, np.int64)
-    room = Room(lobby.state, lobby, np.zeros(4, PLAYER), Streams(1).place(0))
+    queue = with_people(pairs.new(4, rules), np.zeros(4, PLAYER), Streams(1).place(0))
+    lineup = np.zeros(2, LINEUP)
     for player in range(4):
-        pairs.join(0.0, 100.0 * player, player, rules, room)
-    assert not pairs.leave(0.0, 1, rules, room)
-    assert not pairs.leave(0.0, 3, rules, room)
-    assert pairs.review(1.0, NOBODY, rules, room) == 1
-    pairs.line_up(0, rules, room, lineup)
-    assert lineup.tolist() == [0, 2]
+        pairs.join(0.0, 100.0 * player, player, rules, queue)
+    assert not pairs.leave(0.0, 1, rules, queue)
+    assert not pairs.leave(0.0, 3, rules, queue)
+    assert pairs.review(1.0, NOBODY, rules, queue) == 1
+    pairs.line_up(0, rules, queue, lineup)
+    assert lineup["player"].tolist() == [0, 2]
 
 
 # In the loop.

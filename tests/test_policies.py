@@ -483,7 +483,7 @@ def test_knowledge_gradient_agrees_with_its_interpreted_twin(
     compiled = []
     for state in states:
         chosen = kg.best_opponent(*state, workspace(state[0].size))
-        compiled.append((chosen, kg.score(chosen, *state)))
+        compiled.append((chosen, kg_plain.score(chosen, *state)))
     for module in (kg, kg_plain):
         for name, kernel in list(vars(module).items()):
             if hasattr(kernel, "py_func"):
@@ -491,7 +491,7 @@ def test_knowledge_gradient_agrees_with_its_interpreted_twin(
     for state, (chosen, value) in zip(states, compiled, strict=True):
         assert kg.best_opponent(*state, workspace(state[0].size)) == chosen
         assert kg_plain.best_opponent_plain(*state) == chosen
-        assert kg.score(chosen, *state) == value
+        assert kg_plain.score(chosen, *state) == value
 
 
 def test_an_unknown_policy_is_an_error() -> None:

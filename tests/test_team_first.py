@@ -11,35 +11,37 @@ import pytest
 from tests.days import HORIZON, random_day, random_rules
 from tests.interpreted import interpreted
 from tests.oracles.team_first import Day, Windows
-from valmatch.matching import team_first
+from valmatch.matching import queue, team_first
+from valmatch.matching.queue import kernel_of, new_counts
+from valmatch.matching.queue_statistics import STATISTICS
 from valmatch.matching.rules import Rules
-from valmatch.matching.tally import SUMS
+
+run = kernel_of(queue.run, team_first)
 
 
 def kernel_day(
     times: list[float], ratings: list[float], rules: Rules, pieces: int = 1, capacity: int = 2
-) -> tuple[list[tuple[object, ...]], list[tuple[int, tuple[int, ...]]], team_first.Lobby]:
-    """Return matches, waiting teams and lobby of a day fed to the kernel piece by piece."""
+) -> tuple[list[tuple[object, ...]], list[tuple[int, tuple[int, ...]]], np.void]:
+    """Return matches, waiting teams and sums of a day fed to the kernel piece by piece."""
     p = rules.team_num
-    lobby = team_first.new_lobby(capacity, p)
+    state = team_first.new(capacity, rules)
     waits, log = np.empty(len(times) + 1), np.empty((len(times) // (2 * p), 3 + 2 * p))
+    counts = new_counts(waits, log)
     t, r = np.array(times), np.array(ratings)
     borders = np.linspace(0, len(times), pieces + 1).astype(int).tolist()
     for start, stop in pairwise(borders):
         last = start == borders[-2]
         while True:
-            start += team_first.run(
-                t[start:stop], r[start:stop], start, last, rules, lobby, waits, log
-            )
+            start += run(t[start:stop], r[start:stop], start, last, rules, state, counts)
             if start == stop:
                 break
-            lobby = team_first.grown(lobby, p)
+            state = team_first.grown(state, rules)
     matches: list[tuple[object, ...]] = []
-    for row in log[: lobby.state["matches"][0]].tolist():
+    for row in log[: counts.statistics["matches"][0]].tolist():
         players = [int(player) for player in row[3:]]
         matches.append((row[0], int(row[1]), tuple(players[:p]), int(row[2]), tuple(players[p:])))
-    teams = [(number, tuple(team)) for number, team in team_first.waiting_teams(lobby)]
-    return matches, teams, lobby
+    teams = [(number, tuple(team)) for number, team in team_first.waiting_teams(state)]
+    return matches, teams, counts.statistics[0]
 
 
 @pytest.mark.parametrize("around", [False, True])
@@ -52,10 +54,10 @@ def test_equals_enumeration(block: int, around: bool) -> None:
         times, ratings = random_day(rng, 14)
         day = Day(times, ratings, rules)
         day.play()
-        matches, teams, lobby = kernel_day(times, ratings, rules, pieces=int(rng.integers(1, 4)))
+        matches, teams, sums = kernel_day(times, ratings, rules, pieces=int(rng.integers(1, 4)))
         assert matches == day.matches, (times, ratings, rules)
         assert teams == day.teams
-        check_sums(day, lobby.state[0])
+        check_sums(day, sums)
         matched += len(matches)
     assert matched > 150
 
@@ -140,10 +142,8 @@ def played(days: int) -> list[Any]:
     results: list[Any] = []
     for day in range(days):
         rules = random_rules(rng, 4)._replace(around=day % 2 > 0)
-        matches, teams, lobby = kernel_day(*random_day(rng, 14), rules)
-        names = SUMS
-        sums = [lobby.state[name].item() for name, _ in names]
-        results.append([matches, teams, sums])
+        matches, teams, sums = kernel_day(*random_day(rng, 14), rules)
+        results.append([matches, teams, [sums[name].item() for name in STATISTICS.names or ()]])
     return results
 
 

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from multiprocessing import parent_process
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -103,10 +103,17 @@ def variant(function: F, name: str, **parts: object) -> F:
     plain = cast(FunctionType, function)
     copy = FunctionType(plain.__code__, {**plain.__globals__, **parts}, plain.__name__)
     copy.__qualname__ = f"{plain.__qualname__}_{name}"
-    codes = (getattr(getattr(part, "py_func", part), "__code__", None) for part in parts.values())
-    files = {Path(code.co_filename) for code in codes if code}
+    files = {path for part in parts.values() if (path := _file_of(part))}
     copy.__dict__[VARIANT] = name, tuple(sorted(files))
     return cast(F, copy)
+
+
+def _file_of(part: object) -> Path | None:
+    """Return the file of a module or of a function, compiled or not; None for anything else."""
+    if isinstance(part, ModuleType):
+        return Path(str(part.__file__))
+    code = getattr(getattr(part, "py_func", part), "__code__", None)
+    return Path(code.co_filename) if code else None
 
 
 def shared(function: F) -> F:

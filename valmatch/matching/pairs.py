@@ -8,30 +8,31 @@ weight plays (`valmatch.matching.band`). Between ticks nothing happens but comin
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import at, expanded, unallocating
+from valmatch.compilation import at, expanded, shared, unallocating
 from valmatch.matching.band import ALONE, MOST, match_band
+from valmatch.matching.queue import LINEUP, no_waiting_teams
 from valmatch.policies.pair_lookahead import narrowest_first
 from valmatch.policies.registry import PAIR, Weigh, functions
 from valmatch.policies.waiting import WAITING, Ticket, Waiting
 
 __all__ = [
-    "Lobby",
-    "PairRules",
-    "Room",
+    "Parameters",
     "grown",
     "has_room",
     "join",
     "leave",
     "line_up",
-    "new_lobby",
-    "next_expiry",
+    "new",
+    "next_review",
     "reset",
     "review",
+    "still_waiting",
+    "waiting_teams",
 ]
 
 Bytes = NDArray[np.uint8]
@@ -39,6 +40,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Records = NDArray[np.void]
 Words = NDArray[np.uint64]
+Struct = Any
+"""One row of a structured array; the kernels see it as a C struct."""
 
 WeighByNumber: TypeAlias = Callable[[int, Ticket, Ticket, float, Waiting], float]
 
@@ -48,11 +51,15 @@ UNIT = 2.0**40
 APART = -1
 """Stands for the weight of two who do not play."""
 
-STATE = np.dtype([("waiting", "i8"), ("ticks", "i8")])
-"""Players who wait; ticks that have been."""
+STATE = np.dtype([("waiting", "i8"), ("formed", "i8"), ("ticks", "i8")])
+"""Players who wait; teams that have been formed; ticks that have been."""
 
 
-class PairRules(NamedTuple):
+KNOWN = np.dtype([("mean", "f8"), ("sigma", "f8"), ("skill", "f8"), ("ticket", "i8")])
+"""What has to be known of a player."""
+
+
+class Parameters(NamedTuple):
     """The rules of matching by pairs.
 
     Attributes
@@ -102,7 +109,7 @@ class PairRules(NamedTuple):
     source: int
 
 
-class Lobby(NamedTuple):
+class QueueState(NamedTuple):
     """Who waits, in order of tickets, and the memory of a tick.
 
     Attributes
@@ -112,8 +119,12 @@ class Lobby(NamedTuple):
         Hour of the ticket; the rating that the rule sees.
     player : ndarray of int64
         Who they are.
-    pairs : (n, 2) ndarray of int64
+    pairs : (n, 2) records of `LINEUP`
         The players of the matches of a tick, that of the lower ticket first.
+    people : (n,) records
+        Everybody's `mean` and `sigma` of the belief, `skill` and `ticket`.
+    place : (3,) ndarray of uint64
+        Where the addressed numbers of the replication lie.
     order, spare : ndarray of int64
     keys : ndarray of float64
         Memory of sorting.
@@ -130,7 +141,9 @@ class Lobby(NamedTuple):
     time: Floats
     seen: Floats
     player: Ints
-    pairs: Ints
+    pairs: Records
+    people: Records
+    place: Words
     order: Ints
     spare: Ints
     keys: Floats
@@ -145,35 +158,17 @@ class Lobby(NamedTuple):
     partners: Ints
 
 
-class Room(NamedTuple):
-    """A lobby with what is known of the players.
-
-    Attributes
-    ----------
-    state : (1,) record of `STATE`
-        That of the lobby.
-    lobby : Lobby
-        Who waits.
-    players : (n,) records
-        Everybody's `mean` and `sigma` of the belief, `skill` and `ticket`.
-    place : (3,) ndarray of uint64
-        Where the addressed numbers of the replication lie.
-    """
-
-    state: Records
-    lobby: Lobby
-    players: Records
-    place: Words
-
-
-def new_lobby(capacity: int, band: int) -> Lobby:
-    """Return an empty lobby with room for `capacity` waiting players."""
-    return Lobby(
+def new(capacity: int, rules: Parameters) -> QueueState:
+    """Return an empty queue with room for `capacity` waiting players."""
+    band = rules.band
+    return QueueState(
         np.zeros(1, STATE),
         np.zeros(capacity),
         np.zeros(capacity),
         np.zeros(capacity, np.int64),
-        np.zeros((capacity // 2, 2), np.int64),
+        np.zeros((capacity // 2, 2), LINEUP),
+        np.zeros(0, KNOWN),
+        np.zeros(3, np.uint64),
         np.zeros(capacity, np.int64),
         np.zeros(capacity, np.int64),
         np.zeros(capacity),
@@ -189,108 +184,116 @@ def new_lobby(capacity: int, band: int) -> Lobby:
     )
 
 
-def reset(lobby: Lobby) -> None:
-    """Empty a lobby for the next replication."""
-    lobby.state[:] = 0
+@shared
+def reset(queue: QueueState) -> None:
+    """Empty the queue for the next replication."""
+    queue.state.view(np.uint8)[:] = 0
 
 
-def grown(lobby: Lobby, band: int) -> Lobby:
-    """Return a copy of a lobby with twice the room."""
-    large = new_lobby(2 * lobby.time.size, band)
-    for old, new in zip(lobby[:4], large[:4], strict=True):
-        new[: old.size] = old
-    return large
+def grown(queue: QueueState, rules: Parameters) -> QueueState:
+    """Return a copy of a queue with twice the room."""
+    large = new(2 * queue.time.size, rules)
+    for old, copy in zip(queue[:4], large[:4], strict=True):
+        copy[: old.size] = old
+    return large._replace(people=queue.people, place=queue.place)
+
+
+waiting_teams = no_waiting_teams
 
 
 @expanded
-def has_room(rules: PairRules, room: Room) -> bool:
+def has_room(rules: Parameters, queue: QueueState) -> bool:
     """Return whether another player can join; see `grown`."""
-    return room.state[0]["waiting"] < room.lobby.time.size
+    return queue.state[0]["waiting"] < queue.time.size
 
 
 @expanded
-def next_expiry(rules: PairRules, room: Room) -> float:
+def next_review(rules: Parameters, queue: QueueState) -> float:
     """Return when the next tick is, infinity if not before the horizon."""
-    due = (room.state[0]["ticks"] + 1) * rules.tick_seconds / 3600.0
+    due = (queue.state[0]["ticks"] + 1) * rules.tick_seconds / 3600.0
     return due if due < rules.horizon else np.inf
 
 
 @expanded
-def join(now: float, rating: float, player: int, rules: PairRules, room: Room) -> int:
+def join(now: float, rating: float, player: int, rules: Parameters, queue: QueueState) -> int:
     """Let a newcomer wait; return his place in order of tickets."""
-    state, lobby = room.state[0], room.lobby
+    state = queue.state[0]
     place = state["waiting"]
-    lobby.time[at(place)], lobby.seen[at(place)], lobby.player[at(place)] = now, rating, player
+    queue.time[at(place)], queue.seen[at(place)], queue.player[at(place)] = now, rating, player
     state["waiting"] = place + 1
     return place
 
 
 @expanded
-def leave(time: float, player: int, rules: PairRules, room: Room) -> bool:
+def leave(time: float, player: int, rules: Parameters, queue: QueueState) -> bool:
     """Let a player leave who waits since `time`; that dissolves no team."""
-    state, lobby = room.state[0], room.lobby
+    state = queue.state[0]
     left = 0
-    while lobby.player[at(left)] != player:
+    while queue.player[at(left)] != player:
         left += 1
     state["waiting"] -= 1
     for k in range(left, state["waiting"]):
-        _move(k + 1, k, lobby)
+        _move(k + 1, k, queue)
     return False
 
 
 @expanded
-def review(now: float, newcomer: int, rules: PairRules, room: Room) -> int:
+def review(now: float, newcomer: int, rules: Parameters, queue: QueueState) -> int:
     """Hold a tick; return the number of matches. Newcomers, who have a place, wait for the next."""
-    return _tick(now, rules, room.lobby, room.players, room.place) if newcomer < 0 else 0
+    return _tick(now, rules, queue) if newcomer < 0 else 0
 
 
 @expanded
-def line_up(match: int, rules: PairRules, room: Room, players: Ints) -> None:
+def line_up(match: int, rules: Parameters, queue: QueueState, lineup: Records) -> None:
     """Give the players of a match of the last tick, that of the lower ticket first."""
-    players[0], players[1] = room.lobby.pairs[at(match), 0], room.lobby.pairs[at(match), 1]
+    lineup[0], lineup[1] = queue.pairs[at(match), 0], queue.pairs[at(match), 1]
+
+
+@expanded
+def still_waiting(rules: Parameters, queue: QueueState, arrivals: Floats) -> None:
+    """Give the arrivals of all who wait, in order."""
+    for k in range(queue.state[0]["waiting"]):
+        arrivals[at(k)] = queue.time[at(k)]
 
 
 @unallocating
-def _tick(now: float, rules: PairRules, lobby: Lobby, players: Records, place: Words) -> int:
+def _tick(now: float, rules: Parameters, queue: QueueState) -> int:
     """Let the matching of greatest total weight play; return the number of matches."""
-    state = lobby.state[0]
+    state = queue.state[0]
     state["ticks"] += 1
     n = state["waiting"]
     if n < 2:
         return 0
-    _rank(rules, lobby, players)
-    _weigh(now, rules, lobby, place)
-    match_band(n, lobby.weights, lobby.gains, lobby.choices, lobby.partners)
-    return _play(lobby)
+    _rank(rules, queue)
+    _weigh(now, rules, queue)
+    match_band(n, queue.weights, queue.gains, queue.choices, queue.partners)
+    return _play(queue)
 
 
 @unallocating
-def _rank(rules: PairRules, lobby: Lobby, players: Records) -> None:
+def _rank(rules: Parameters, queue: QueueState) -> None:
     """Put those who wait in order of what the rule sees, and where it matters of their means."""
-    n = lobby.state[0]["waiting"]
+    n = queue.state[0]["waiting"]
     by_mean = rules.looks_ahead
     if by_mean:
         for k in range(n):
-            lobby.keys[at(k)] = players[at(lobby.player[at(k)])]["mean"]
-        _sort(n, lobby.keys, lobby.order, lobby.spare)
+            queue.keys[at(k)] = queue.people[at(queue.player[at(k)])]["mean"]
+        _sort(n, queue.keys, queue.order, queue.spare)
         for rank in range(n):
-            k = lobby.order[at(rank)]
-            one = players[at(lobby.player[at(k)])]
-            lobby.partners[at(k)] = rank
-            lobby.means[at(rank)], lobby.tickets[at(rank)] = one["mean"], one["ticket"]
-            lobby.variances[at(rank)] = one["sigma"] * one["sigma"]
-        narrowest_first(lobby.variances[:n], rules.band, lobby.nearby)
-    _sort(n, lobby.seen, lobby.order, lobby.spare)
+            k = queue.order[at(rank)]
+            known = queue.people[at(queue.player[at(k)])]
+            queue.partners[at(k)] = rank
+            queue.means[at(rank)], queue.tickets[at(rank)] = known["mean"], known["ticket"]
+            queue.variances[at(rank)] = known["sigma"] * known["sigma"]
+        narrowest_first(queue.variances[:n], rules.band, queue.nearby)
+    _sort(n, queue.seen, queue.order, queue.spare)
     for rank in range(n):
-        k = lobby.order[at(rank)]
-        one, known = lobby.ranked[at(rank)], players[at(lobby.player[at(k)])]
-        one["time"], one["seen"], one["ticket"] = (
-            lobby.time[at(k)],
-            lobby.seen[at(k)],
-            known["ticket"],
-        )
-        one["mean"], one["variance"] = known["mean"], known["sigma"] * known["sigma"]
-        one["skill"], one["rank"] = known["skill"], lobby.partners[at(k)] if by_mean else 0
+        k = queue.order[at(rank)]
+        player, known = queue.ranked[at(rank)], queue.people[at(queue.player[at(k)])]
+        player["time"], player["seen"] = queue.time[at(k)], queue.seen[at(k)]
+        player["mean"], player["variance"] = known["mean"], known["sigma"] * known["sigma"]
+        player["ticket"], player["skill"] = known["ticket"], known["skill"]
+        player["rank"] = queue.partners[at(k)] if by_mean else 0
 
 
 @unallocating
@@ -318,38 +321,40 @@ def _sort(n: int, keys: Floats, order: Ints, spare: Ints) -> None:
 
 
 @unallocating
-def _weigh(now: float, rules: PairRules, lobby: Lobby, place: Words) -> None:
+def _weigh(now: float, rules: Parameters, queue: QueueState) -> None:
     """Give all pairs in the band their weights."""
-    n = lobby.state[0]["waiting"]
+    n = queue.state[0]["waiting"]
     mean_variance = 0.0
     for k in range(n):
-        mean_variance += lobby.ranked[at(k)]["variance"]
+        mean_variance += queue.ranked[at(k)]["variance"]
     waiting = Waiting(
-        lobby.means[:n],
-        lobby.variances[:n],
-        lobby.tickets[:n],
-        lobby.nearby,
+        queue.means[:n],
+        queue.variances[:n],
+        queue.tickets[:n],
+        queue.nearby,
         mean_variance / n,
         rules.band,
         rules.noise,
         rules.true_noise,
         rules.multiplier,
         rules.kappa,
-        place,
+        queue.place,
         rules.source,
     )
     for i in range(n):
         for k in range(rules.band):
             j = i + 1 + k
-            lobby.weights[at(i), at(k)] = (
-                _weight(now, i, j, rules, lobby, waiting) if j < n else APART
+            queue.weights[at(i), at(k)] = (
+                _weight(now, i, j, rules, queue, waiting) if j < n else APART
             )
 
 
 @expanded
-def _weight(now: float, i: int, j: int, rules: PairRules, lobby: Lobby, waiting: Waiting) -> int:
+def _weight(
+    now: float, i: int, j: int, rules: Parameters, queue: QueueState, waiting: Waiting
+) -> int:
     """Return the weight of two who wait in units of 2**-40, `APART` if they may not play."""
-    first, second = lobby.ranked[at(i)], lobby.ranked[at(j)]
+    first, second = queue.ranked[at(i)], queue.ranked[at(j)]
     age, other_age = now - first["time"], now - second["time"]
     widening_age = max(age, other_age) if rules.oldest else min(age, other_age)
     limit = rules.tolerance + rules.widening * widening_age
@@ -393,28 +398,37 @@ _worth = _by_any_policy()
 
 
 @unallocating
-def _play(lobby: Lobby) -> int:
-    """Take those who play out of the lobby; return the number of matches, by lower ticket."""
-    state, spare = lobby.state[0], lobby.spare
+def _play(queue: QueueState) -> int:
+    """Take those who play out of the queue; return the number of matches, by lower ticket."""
+    state, spare = queue.state[0], queue.spare
     n = state["waiting"]
     for rank in range(n):
-        partner = lobby.partners[at(rank)]
-        spare[at(lobby.order[at(rank)])] = ALONE if partner == ALONE else lobby.order[at(partner)]
+        partner = queue.partners[at(rank)]
+        spare[at(queue.order[at(rank)])] = ALONE if partner == ALONE else queue.order[at(partner)]
     matches, kept = 0, 0
     for k in range(n):
         if spare[at(k)] == ALONE:
-            _move(k, kept, lobby)
+            _move(k, kept, queue)
             kept += 1
         elif spare[at(k)] > k:
-            lobby.pairs[at(matches), 0] = lobby.player[at(k)]
-            lobby.pairs[at(matches), 1] = lobby.player[at(spare[at(k)])]
+            _pair(k, queue.pairs[at(matches), 0], queue)
+            _pair(spare[at(k)], queue.pairs[at(matches), 1], queue)
             matches += 1
     state["waiting"] = kept
     return matches
 
 
 @expanded
-def _move(place: int, to: int, lobby: Lobby) -> None:
+def _pair(place: int, player: Struct, queue: QueueState) -> None:
+    """Line up somebody who waits."""
+    state = queue.state[0]
+    player["player"], player["team"] = queue.player[at(place)], state["formed"]
+    player["arrival"], player["rating"] = queue.time[at(place)], queue.seen[at(place)]
+    state["formed"] += 1
+
+
+@expanded
+def _move(place: int, to: int, queue: QueueState) -> None:
     """Copy somebody who waits to another place."""
-    lobby.time[at(to)], lobby.seen[at(to)] = lobby.time[at(place)], lobby.seen[at(place)]
-    lobby.player[at(to)] = lobby.player[at(place)]
+    queue.time[at(to)], queue.seen[at(to)] = queue.time[at(place)], queue.seen[at(place)]
+    queue.player[at(to)] = queue.player[at(place)]

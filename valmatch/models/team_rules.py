@@ -5,32 +5,40 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from valmatch.fields import plain_number, refuse
+from valmatch.matching.registry import QUEUES, readers
 
-__all__ = ["LONG_WAIT", "check_teams", "long_wait", "slow_joint_search"]
+__all__ = ["LONG_WAIT", "check_teams", "long_wait", "slow_search"]
 
 LONG_WAIT = 2.0
 """Hours of waiting above which a threshold was probably meant in minutes."""
 
-MIN_JOINT_TEAM_DIFF = 0.01
-"""Elo points below which joint matching is warned to be slow."""
-
-MAX_JOINT_TEAM = 16
-"""Largest team_num with joint matching: the search is exponential in it."""
+LEAST_TEAM_DIFF = 0.01
+"""Elo points below which an exponential search is warned to be slow."""
 
 
 def check_teams(matching: str, team_num: int, team_rule: str) -> None:
     """Raise unless teams of this size and rule can be matched so."""
-    if matching == "joint" and team_num > MAX_JOINT_TEAM:
+    largest = QUEUES[matching].largest_team
+    if largest == 1 and team_num > 1:
+        others = " and ".join(name for name, entry in QUEUES.items() if entry.largest_team != 1)
         raise refuse(
-            f"{team_num} players on a team are too many for joint matching (at most"
-            f" {MAX_JOINT_TEAM}; team_first takes any number)",
+            f"{team_num} players on a team, but {matching} matches one against one (allowed with"
+            f" {matching}: 1; {others} match teams)",
             "team_num",
             "matching",
         )
-    if matching == "joint" and team_rule == "newcomer":
+    if largest is not None and team_num > largest:
+        others = " or ".join(name for name, entry in QUEUES.items() if entry.largest_team is None)
         raise refuse(
-            "newcomer is for team_first matching: joint matching chooses two teams at once, and"
-            " the newcomer is in one of them at most (allowed with joint: range)",
+            f"{team_num} players on a team are too many for {matching} matching (at most"
+            f" {largest}; {others} takes any number)",
+            "team_num",
+            "matching",
+        )
+    if team_rule == "newcomer" and matching not in readers("team_rule"):
+        raise refuse(
+            f"newcomer is for {' or '.join(readers('team_rule'))} matching: {matching} matching"
+            f" forms no team around a newcomer (allowed with {matching}: range)",
             "team_rule",
             "matching",
         )
@@ -45,11 +53,11 @@ def long_wait(wait_thresh: float) -> str:
     )
 
 
-def slow_joint_search(matching: str, team_diff: float, team_slack: float) -> Iterator[str]:
-    """Yield a remark if joint matching will hardly find two teams that are close enough."""
-    if matching == "joint" and team_diff + team_slack < MIN_JOINT_TEAM_DIFF:
+def slow_search(matching: str, team_diff: float, team_slack: float) -> Iterator[str]:
+    """Yield a remark if an exponential search will hardly find two teams that are close enough."""
+    if QUEUES[matching].exponential and team_diff + team_slack < LEAST_TEAM_DIFF:
         yield (
-            f"joint matching with a team_diff of {plain_number(team_diff)} has to prove"
+            f"{matching} matching with a team_diff of {plain_number(team_diff)} has to prove"
             " that hardly any two teams are equal, which can take very long unless ratings"
             " are on a lattice"
         )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from valmatch.fields import Factors, NonNegative, Real, Whole, plain_number, refuse
+from valmatch.matching.registry import QUEUES, meanings, readers
 from valmatch.models.ladder.factor_fields import (
     Effect,
     Level,
@@ -22,20 +23,23 @@ from valmatch.models.ladder.factor_fields import (
     factor,
 )
 from valmatch.models.ladder.rating_factors import KNOWN, WITH_DEVIATION, Rating
-from valmatch.models.team_rules import LONG_WAIT, check_teams, long_wait, slow_joint_search
-from valmatch.policies.registry import PAIR, meanings, readers
+from valmatch.models.team_rules import LONG_WAIT, check_teams, long_wait, slow_search
+from valmatch.policies import registry as policies
 
 if TYPE_CHECKING:
     PairPolicy = str
 else:
-    PairPolicy = Literal[tuple(PAIR)]
+    PairPolicy = Literal[tuple(policies.PAIR)]
 
 HOURS = 24
 
 LOGISTIC = 400.0 / math.log(10.0)
 """The spread at which ten to one are 400 points."""
 
-TEAMS = ("team_first", "joint")
+if TYPE_CHECKING:
+    Matching = str
+else:
+    Matching = Literal[tuple(QUEUES)]
 
 MAX_PLAYERS = 10_000_000
 """Most players at the start, and most expected newcomers: all of them are in memory."""
@@ -170,13 +174,7 @@ class Rule(Factors):
 
     model_config = ConfigDict(json_schema_extra={"example": "{player_diff: 400}"})
 
-    matching: Literal["team_first", "joint", "pairs"] = factor(
-        "team_first",
-        "",
-        "team_first: teams are formed, then formed teams are paired. joint: both teams of a match"
-        " are chosen at once from all who wait. pairs: one against one, chosen for everybody at"
-        " once at every tick.",
-    )
+    matching: Matching = factor("team_first", "", meanings(tuple(QUEUES)))
     team_num: Annotated[int, Field(ge=1, le=1000), *Whole] = factor(
         5, "players", "Number of players on a team; with pairs 1, which is then the default."
     )
@@ -184,134 +182,133 @@ class Rule(Factors):
         400.0,
         "points",
         "Largest difference between two ratings within a team.",
-        {"matching": TEAMS},
+        {"matching": readers("player_diff")},
     )
     team_diff: NonNegative = factor(
         100.0,
         "points",
         "Largest difference between the mean ratings of the two teams of a match.",
-        {"matching": TEAMS},
+        {"matching": readers("team_diff")},
     )
     wait_thresh: NonNegative = factor(
         0.1,
         "hours",
         "A player who has waited longer than this is prioritized.",
-        {"matching": TEAMS},
+        {"matching": readers("wait_thresh")},
     )
     player_slack: NonNegative = factor(
         400.0,
         "points",
         "Added to player_diff for a team with a prioritized player.",
-        {"matching": TEAMS},
+        {"matching": readers("player_slack")},
     )
     team_slack: NonNegative = factor(
         100.0,
         "points",
         "Added to team_diff if either team has a prioritized player.",
-        {"matching": TEAMS},
+        {"matching": readers("team_slack")},
     )
     review: Literal["arrivals", "continuous"] = factor(
         "arrivals",
         "",
         "When matches are looked for. arrivals: when a player queues, or a formed team dissolves."
         " continuous: also when a waiting player becomes prioritized.",
-        {"matching": TEAMS},
+        {"matching": readers("review")},
     )
     slack_scope: Literal["team", "pool"] = factor(
         "team",
         "",
         "Whom slack helps. team: teams with a prioritized player. pool: every team while anyone"
         " who waits is prioritized.",
-        {"matching": TEAMS},
+        {"matching": readers("slack_scope")},
     )
     tie_break: Literal["balanced", "enumeration"] = factor(
         "balanced",
         "",
         "Which split of the same players into two teams wins. balanced: the smallest difference of"
         " means. enumeration: the order of the published implementation.",
-        {"matching": ("joint",)},
+        {"matching": readers("tie_break")},
     )
     tick_seconds: Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), *Real] = factor(
-        60.0, "seconds", "Time from one tick to the next.", {"matching": ("pairs",)}
+        60.0, "seconds", "Time from one tick to the next.", {"matching": readers("tick_seconds")}
     )
     tolerance: NonNegative = factor(
         400.0,
         "points",
         "Largest difference of the ratings of two players who have just queued.",
-        {"matching": ("pairs",)},
+        {"matching": readers("tolerance")},
     )
     widening: NonNegative = factor(
         6000.0,
         "points per hour",
         "Added to tolerance for each hour of widening_age.",
-        {"matching": ("pairs",)},
+        {"matching": readers("widening")},
     )
     widening_age: Literal["newest", "oldest"] = factor(
         "newest",
         "",
         "Whose wait widens the tolerance of a pair: that of its newest or of its oldest ticket.",
-        {"matching": ("pairs",)},
+        {"matching": readers("widening_age")},
     )
     band: Annotated[int, Field(ge=1, le=16), *Whole] = factor(
         8,
         "places",
         "How far apart two players may be among the waiting in the order of their ratings; the time"
         " that a tick takes is exponential in it.",
-        {"matching": ("pairs",)},
+        {"matching": readers("band")},
     )
     policy: PairPolicy = factor(
         "nearest",
         "",
-        "What a pair is worth. " + meanings(PAIR),
-        {"matching": ("pairs",)},
+        "What a pair is worth. " + policies.meanings(policies.PAIR),
+        {"matching": readers("policy")},
     )
     gamma: Annotated[float, Field(ge=0, le=0.9999, allow_inf_nan=False), *Real] = factor(
         0.95,
         "",
         "Discount factor: what a game teaches is weighted by gamma / (1 - gamma).",
         {
-            "matching": ("pairs",),
-            "policy": readers("gamma", PAIR),
+            "matching": readers("gamma"),
+            "policy": policies.readers("gamma", policies.PAIR),
         },
     )
     kappa: Weight = factor(
         1.0,
         "",
         "Weight of the standard deviation in the upper bound.",
-        {"matching": ("pairs",), "policy": readers("kappa", PAIR)},
+        {"matching": readers("kappa"), "policy": policies.readers("kappa", policies.PAIR)},
     )
     urgency: Weight = factor(
         6.0,
         "weight per hour",
         "Added to the worth of a pair for each hour that either player has waited.",
-        {"matching": ("pairs",)},
+        {"matching": readers("urgency")},
     )
     reserve: Annotated[float, Field(ge=-1e3, le=1e3, allow_inf_nan=False), *Real] = factor(
         0.7,
         "weight",
         "Taken from the worth of every pair; a pair of negative worth does not play.",
-        {"matching": ("pairs",)},
+        {"matching": readers("reserve")},
     )
 
     @model_validator(mode="before")
     @classmethod
     def _one_against_one(cls, data: object) -> object:
-        """Let pairs be of one player a side unless a number is given."""
-        if isinstance(data, dict) and data.get("matching") == "pairs":
-            return {"team_num": 1, **data}
+        """Let a rule of one against one be of one player a side unless a number is given."""
+        if isinstance(data, dict):
+            entry = QUEUES.get(str(data.get("matching")))
+            if entry is not None and entry.largest_team == 1:
+                return {"team_num": 1, **data}
         return data
 
     @model_validator(mode="after")
     def _teams_can_be_matched(self) -> Self:
         check_teams(self.matching, self.team_num, "range")
-        if self.matching == "pairs" and self.team_num != 1:
-            raise refuse(
-                f"{self.team_num} players on a team, but pairs matches one against one (allowed"
-                " with pairs: 1; team_first and joint match teams)",
-                "team_num",
-                "matching",
-            )
         return self
+
+    def reads(self, option: str) -> bool:
+        """Return whether an option has an effect on the rule that is chosen."""
+        return self.matching in readers(option)
 
 
 class LadderFactors(Factors):
@@ -443,7 +440,7 @@ class LadderFactors(Factors):
                 "population.players",
                 "days",
             )
-        if self.rule.matching == "pairs" and ticks > MAX_STARTS:
+        if self.rule.reads("tick_seconds") and ticks > MAX_STARTS:
             raise refuse(
                 f"about {ticks:.1e} ticks in {plain_number(self.days)} days (at most"
                 f" {MAX_STARTS:.0e})",
@@ -458,19 +455,19 @@ class LadderFactors(Factors):
             for changed, text in _without_effect(getattr(self, name)):
                 yield f"{name}.{changed}", text
         rule, system = self.rule, self.rating.system
-        if rule.matching in TEAMS and rule.wait_thresh >= self.days * HOURS:
+        if rule.reads("wait_thresh") and rule.wait_thresh >= self.days * HOURS:
             yield (
                 "rule.wait_thresh",
                 f"{plain_number(rule.wait_thresh)} hours are not below the"
                 f" {plain_number(self.days)} days of the run, so nobody is ever prioritized"
                 " (wait_thresh is in hours; is this in minutes?)",
             )
-        elif rule.matching in TEAMS and rule.wait_thresh > LONG_WAIT:
+        elif rule.reads("wait_thresh") and rule.wait_thresh > LONG_WAIT:
             yield "rule.wait_thresh", long_wait(rule.wait_thresh)
-        for text in slow_joint_search(rule.matching, rule.team_diff, rule.team_slack):
+        for text in slow_search(rule.matching, rule.team_diff, rule.team_slack):
             yield "rule.team_diff", text
-        learns = PAIR[rule.policy].learns
-        if rule.matching == "pairs" and learns and system not in WITH_DEVIATION:
+        learns = policies.PAIR[rule.policy].learns
+        if rule.reads("policy") and learns and system not in WITH_DEVIATION:
             yield (
                 "rule.policy",
                 f"{rule.policy} is the same as draw_chance with the rating system {system}, whose"

@@ -1,7 +1,7 @@
 """The loop of the model `ladder`: one event at a time, each the earliest of its kind.
 
 Match ends come in the order of their starts and wait in a ring; patience and the ends of breaks
-have a book each (`appointments`); session starts are entered into a third one an hour ahead, so
+have a heap each (`event_heap`); session starts are entered into a third one an hour ahead, so
 that it holds few of them. At equal times: match ends, patience, queueings, becoming prioritized
 or ticks.
 """
@@ -9,7 +9,6 @@ or ticks.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,8 @@ from numpy.typing import NDArray
 
 from valmatch.compilation import at, expanded, unallocating
 from valmatch.draws.addressed import exponential_at, uniform_at
-from valmatch.matching import joint, pairs, team_first
-from valmatch.models.ladder.appointments import cancel, make
+from valmatch.matching.queue import DISSOLVED, NOBODY, RULE, driver
+from valmatch.models.ladder.event_heap import cancel, schedule
 from valmatch.models.ladder.profile import moment_of, profile_time
 from valmatch.models.ladder.rating import Rater, predict, rate
 from valmatch.models.ladder.sources import BREAK, CHURN, CONTINUE, OUTCOME, PATIENCE, SESSIONS
@@ -42,11 +41,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Records = NDArray[np.void]
 Words = NDArray[np.uint64]
-Verb = Callable[..., Any]
 
-NOBODY = team_first.NOBODY
-
-DONE, NO_ROOM_IN_LOBBY, NO_ROOM_FOR_WAITS = range(3)
+DONE, NO_ROOM_IN_QUEUE, NO_ROOM_FOR_WAITS = range(3)
 """Why `advance` returns."""
 
 SLICE = 1.0
@@ -57,16 +53,16 @@ LEAST = 1e-15
 """A prediction below counts as this in the log loss, as in `valmatch rate`."""
 
 
-@unallocating
-def advance_team_first(
+@driver(unallocating)
+def advance(
     until: float,
     world: World,
     loop: Loop,
-    lobby: team_first.Lobby,
+    queue: Any,  # noqa: ANN401
     waits: Floats,
     log: Log,
 ) -> int:
-    """Let everything happen before the hour `until`, with teams formed first.
+    """Let everything happen before the hour `until`.
 
     Parameters
     ----------
@@ -74,8 +70,10 @@ def advance_team_first(
         Hours, at most the horizon.
     world : World
         The rules of everything.
-    loop, lobby
+    loop : Loop
         In and out.
+    queue : NamedTuple of arrays
+        Who waits, in and out.
     waits : numpy.ndarray
         Out: hours of each player matched after the warm-up.
     log : Log
@@ -86,112 +84,22 @@ def advance_team_first(
     int
         DONE, or what there is no room for; then call again with more.
     """
-    return _advance(
-        until,
-        world,
-        loop,
-        lobby,
-        waits,
-        log,
-        team_first.has_room,
-        team_first.next_expiry,
-        team_first.join,
-        team_first.leave,
-        team_first.review,
-        team_first.line_up,
-    )
-
-
-@unallocating
-def advance_joint(
-    until: float,
-    world: World,
-    loop: Loop,
-    lobby: joint.Lobby,
-    waits: Floats,
-    log: Log,
-) -> int:
-    """Let everything happen before the hour `until`, with both teams chosen at once.
-
-    Parameters and result are those of `advance_team_first`.
-    """
-    return _advance(
-        until,
-        world,
-        loop,
-        lobby,
-        waits,
-        log,
-        joint.has_room,
-        joint.next_expiry,
-        joint.join,
-        joint.leave,
-        joint.review,
-        joint.line_up,
-    )
-
-
-@unallocating
-def advance_pairs(
-    until: float,
-    world: World,
-    loop: Loop,
-    lobby: pairs.Lobby,
-    waits: Floats,
-    log: Log,
-) -> int:
-    """Let everything happen before the hour `until`, with pairs chosen at every tick.
-
-    Parameters and result are those of `advance_team_first`.
-    """
-    return _advance(
-        until,
-        world,
-        loop,
-        pairs.Room(lobby.state, lobby, loop.players, loop.place),
-        waits,
-        log,
-        pairs.has_room,
-        pairs.next_expiry,
-        pairs.join,
-        pairs.leave,
-        pairs.review,
-        pairs.line_up,
-    )
-
-
-@expanded
-def _advance(
-    until: float,
-    world: World,
-    loop: Loop,
-    lobby: Any,  # noqa: ANN401
-    waits: Floats,
-    log: Log,
-    has_room: Verb,
-    next_expiry: Verb,
-    join: Verb,
-    leave: Verb,
-    review: Verb,
-    line_up: Verb,
-) -> int:
-    """Let everything happen by a matcher, of whom these are the verbs."""
     rules, conduct = world.rules, world.conduct
     state = loop.state[0]
     while True:
-        expiry = next_expiry(rules, lobby)
+        due = RULE.next_review(rules, queue)
         ends = loop.ring[at(state["first"])]["end"] if state["playing"] > 0 else np.inf
         quits = loop.patient[0]["time"] if state["patient"] > 0 else np.inf
         queues = _next_queueing(loop)
-        now = min(min(ends, quits), min(queues, expiry))
+        now = min(min(ends, quits), min(queues, due))
         if now >= state["entered"] and state["entered"] < until:
             _enter_starts(loop)
             continue
         if now >= until:
             return DONE
-        if not has_room(rules, lobby):
-            return NO_ROOM_IN_LOBBY
-        if state["waits"] + lobby.state[0]["waiting"] >= waits.size:
+        if not RULE.has_room(rules, queue):
+            return NO_ROOM_IN_QUEUE
+        if state["waits"] + queue.state[0]["waiting"] >= waits.size:
             return NO_ROOM_FOR_WAITS
         newcomer = NOBODY
         if ends <= now:
@@ -199,20 +107,22 @@ def _advance(
             continue
         if quits <= now:
             player = loop.patient[0]["player"]
-            dissolved = leave(loop.players[at(player)]["queued"], player, rules, lobby)
+            dissolved = RULE.leave(loop.players[at(player)]["queued"], player, rules, queue)
             _give_up(now, conduct, loop, log)
             if not dissolved:
                 continue
-            newcomer = team_first.DISSOLVED
+            newcomer = DISSOLVED
         elif queues <= now:
             player = _next_to_queue(conduct, loop)
             if player == NOBODY:
                 continue
             rating = _queue(now, player, conduct, loop, log)
-            newcomer = join(now, rating, player, rules, lobby)
-        matches = review(now, newcomer, rules, lobby)
+            newcomer = RULE.join(now, rating, player, rules, queue)
+        matches = RULE.review(now, newcomer, rules, queue)
         for match in range(matches):
-            line_up(match, rules, lobby, loop.lineup)
+            RULE.line_up(match, rules, queue, loop.matched)
+            for k in range(loop.lineup.size):
+                loop.lineup[at(k)] = loop.matched[at(k)]["player"]
             _start_match(now, world, loop, waits, log)
 
 
@@ -227,7 +137,7 @@ def _next_queueing(loop: Loop) -> float:
 
 @expanded
 def _enter_starts(loop: Loop) -> None:
-    """Enter the session starts of the next slice of time into their book."""
+    """Enter the session starts of the next slice of time into their heap."""
     state = loop.state[0]
     state["entered"] += SLICE
     for player in range(loop.players.size):
@@ -238,7 +148,7 @@ def _enter_starts(loop: Loop) -> None:
 @expanded
 def _enter_start(player: int, loop: Loop) -> None:
     state = loop.state[0]
-    state["starting"] = make(
+    state["starting"] = schedule(
         loop.starts[at(player)], player, state["starting"], loop.starting, loop.starting_places
     )
 
@@ -315,7 +225,7 @@ def _queue(now: float, player: int, conduct: Conduct, loop: Loop, log: Log) -> f
     one["state"], one["queued"], one["ticket"] = QUEUED, now, state["tickets"]
     if conduct.patience < np.inf:
         wait = conduct.patience * exponential_at(loop.place, PATIENCE, player, one["tickets"])
-        state["patient"] = make(
+        state["patient"] = schedule(
             now + wait, player, state["patient"], loop.patient, loop.personal_places
         )
     rating = _seen(player, conduct, loop)
@@ -507,7 +417,7 @@ def _go_on(now: float, player: int, won: bool, conduct: Conduct, loop: Loop) -> 
     if uniform_at(loop.place, CONTINUE, player, game) < chance:
         one["state"] = PAUSING
         pause = conduct.pause * exponential_at(loop.place, BREAK, player, game)
-        state["pausing"] = make(
+        state["pausing"] = schedule(
             now + pause, player, state["pausing"], loop.pausing, loop.personal_places
         )
     else:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from valmatch import halting
 from valmatch.compilation import announce_compilation
-from valmatch.matching import joint, pairs, team_first
-from valmatch.matching.pairs import PairRules
-from valmatch.matching.rules import Rules, ticks_per_hour
+from valmatch.matching.queue import kernel_of, parameters_of, with_people
+from valmatch.matching.registry import queue_rule
+from valmatch.matching.rules import ticks_per_hour
 from valmatch.model import NO_FILES, Axes, Batch, Model, Outcome, Record, Table
 from valmatch.models.ladder import loop as kernel
 from valmatch.models.ladder.factors import LadderFactors
@@ -47,11 +47,6 @@ __all__ = ["LadderModel", "Run", "Start"]
 Floats = NDArray[np.float64]
 Records = NDArray[np.void]
 
-MATCHERS: Mapping[str, tuple[Any, Any]] = {
-    "team_first": (team_first, kernel.advance_team_first),
-    "joint": (joint, kernel.advance_joint),
-    "pairs": (pairs, kernel.advance_pairs),
-}
 MEASURES = ("win_gap", "wait", "error")
 SCALES = (1.0, 2.0**6, 2.0**10)
 """Of curves: shares, minutes, points."""
@@ -133,15 +128,14 @@ class LadderModel(Model[Start]):
         self._given = read_files(files, 24.0 * factors.days)
         self._players_at_start = players_at_start(factors, self._given, files)
         self.warnings = tuple(remarks(factors, self._given, files))
-        rule = factors.rule
-        self._matcher, self._advance = MATCHERS[rule.matching]
-        self._width = rule.band if rule.matching == "pairs" else rule.team_num
+        self._rule = queue_rule(factors.rule.matching)
+        self._advance = kernel_of(kernel.advance, self._rule)
         system = SYSTEMS.get(factors.rating.system)  # None knows the skills
         values = values_of(factors.rating, factors.rating_beta) if system else {}
         self._newcomer = system.newcomer(values) if system else [math.nan]
         self._deviation = system.deviation if system else -1
         self._world = World(
-            _pair_rules(factors) if rule.matching == "pairs" else _rules(factors),
+            parameters_of(self._rule, _options(factors)),
             _conduct(factors),
             rater_of(system, values),
             factors.rating.mu,
@@ -150,7 +144,7 @@ class LadderModel(Model[Start]):
             else float(self._given.skills.mean()),
         )
         self._shares = shares_before(factors.sessions.hourly_profile)
-        self._lobby = self._matcher.new_lobby(64, self._width)
+        self._queue = self._rule.new(64, self._world.rules)
         self._waits = np.empty(1024)
         self._check: Callable[[], None] = lambda: None
 
@@ -233,7 +227,7 @@ class LadderModel(Model[Start]):
             factors.match.minutes,
         )
         set_clocks(inputs.population.joining, loop)
-        self._matcher.reset(self._lobby)
+        self._empty_queue(loop)
         standings, days, day = {}, [], 0
         for moment in self._moments():
             self._check()
@@ -248,6 +242,11 @@ class LadderModel(Model[Start]):
         waits = self._waits[: loop.state["waits"][0]].copy()
         return Run(loop, waits, standings, days, log)
 
+    def _empty_queue(self, loop: Loop) -> None:
+        """Let nobody wait, and let the rule see the players of a replication."""
+        self._queue = with_people(self._queue, loop.players, loop.place)
+        self._rule.reset(self._queue)
+
     def _moments(self) -> list[float]:
         """Return when the ratings are looked at: days, in order."""
         days = self._factors.days
@@ -256,12 +255,12 @@ class LadderModel(Model[Start]):
     def _go_on(self, until: float, loop: Loop, log: Log) -> None:
         """Let everything happen before a moment, making room whenever it is asked for."""
         while True:
-            found = self._advance(until, self._world, loop, self._lobby, self._waits, log)
+            found = self._advance(until, self._world, loop, self._queue, self._waits, log)
             halting.check()
             if found == kernel.DONE:
                 return
-            if found == kernel.NO_ROOM_IN_LOBBY:
-                self._lobby = self._matcher.grown(self._lobby, self._width)
+            if found == kernel.NO_ROOM_IN_QUEUE:
+                self._queue = self._rule.grown(self._queue, self._world.rules)
             else:
                 waits = np.empty(2 * self._waits.size)
                 waits[: self._waits.size] = self._waits
@@ -354,43 +353,25 @@ class LadderModel(Model[Start]):
         )
 
 
-def _rules(factors: LadderFactors) -> Rules:
+def _options(factors: LadderFactors) -> dict[str, Any]:
+    """Return what the rules of the queue read, by the names of their parameters."""
     rule, horizon = factors.rule, 24.0 * factors.days
-    return Rules(
-        team_num=rule.team_num,
-        player_diff=rule.player_diff,
-        player_slack=rule.player_slack,
-        team_diff=rule.team_diff,
-        team_slack=rule.team_slack,
-        wait_thresh=rule.wait_thresh,
-        horizon=horizon,
-        continuous=rule.review == "continuous",
-        pool_scope=rule.slack_scope == "pool",
-        balanced=rule.tie_break == "balanced",
-        around=False,
-        ticks_per_hour=ticks_per_hour(horizon, rule.team_num),
-    )
-
-
-def _pair_rules(factors: LadderFactors) -> PairRules:
-    rule = factors.rule
-    return PairRules(
-        tick_seconds=rule.tick_seconds,
-        horizon=24.0 * factors.days,
-        tolerance=rule.tolerance,
-        widening=rule.widening,
-        oldest=rule.widening_age == "oldest",
-        band=rule.band,
-        policy=policies.place_of(rule.policy, policies.PAIR),
-        looks_ahead=policies.PAIR[rule.policy].looks_ahead,
-        multiplier=rule.gamma / (1.0 - rule.gamma),
-        kappa=rule.kappa,
-        urgency=rule.urgency,
-        reserve=rule.reserve,
-        noise=factors.rating_beta**2,
-        true_noise=factors.match.beta**2,
-        source=PAIR,
-    )
+    return {
+        **dict(rule),
+        "horizon": horizon,
+        "continuous": rule.review == "continuous",
+        "pool_scope": rule.slack_scope == "pool",
+        "balanced": rule.tie_break == "balanced",
+        "around": False,
+        "ticks_per_hour": ticks_per_hour(horizon, rule.team_num),
+        "oldest": rule.widening_age == "oldest",
+        "policy": policies.place_of(rule.policy, policies.PAIR),
+        "looks_ahead": policies.PAIR[rule.policy].looks_ahead,
+        "multiplier": rule.gamma / (1.0 - rule.gamma),
+        "noise": factors.rating_beta**2,
+        "true_noise": factors.match.beta**2,
+        "source": PAIR,
+    }
 
 
 def _conduct(factors: LadderFactors) -> Conduct:

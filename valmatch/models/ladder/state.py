@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.matching.pairs import PairRules
-from valmatch.matching.rules import Rules
-from valmatch.models.ladder.appointments import APPOINTMENT, new_book
+from valmatch.matching.queue import LINEUP
+from valmatch.models.ladder.event_heap import EVENT, new_heap
 from valmatch.models.ladder.rating import Rater, new_match
 from valmatch.ratings.games import Assessment, Games, Players, unassessed
 
@@ -87,8 +86,8 @@ STATE = np.dtype(
         ("numbered", "i8"),  # matches that have started
         ("first", "i8"),  # of the ring of matches at play
         ("playing", "i8"),
-        ("entered", "f8"),  # hour before which session starts are in their book
-        ("starting", "i8"),  # sizes of the three books
+        ("entered", "f8"),  # hour before which session starts are in their heap
+        ("starting", "i8"),  # sizes of the three heaps
         ("pausing", "i8"),
         ("patient", "i8"),
         ("ended", "i8"),  # matches that have ended
@@ -142,8 +141,8 @@ class World(NamedTuple):
 
     Attributes
     ----------
-    rules : Rules or PairRules
-        Of the queue.
+    rules : NamedTuple
+        The numbers of the rule of the queue.
     conduct : Conduct
         Of players and matches.
     rater : Rater
@@ -152,7 +151,7 @@ class World(NamedTuple):
         Where the errors of a career are measured from.
     """
 
-    rules: Rules | PairRules
+    rules: Any
     conduct: Conduct
     rater: Rater
     newcomers_rating: float
@@ -193,14 +192,16 @@ class Loop(NamedTuple):
         Session starts that are given, not drawn.
     starts : (n,) ndarray of float64
         Hour of each player's next session start, infinite for none.
-    starting, pausing, patient : (n,) records of `APPOINTMENT`
-        The books of session starts, breaks and patience.
+    starting, pausing, patient : (n,) records of `EVENT`
+        The heaps of session starts, breaks and patience.
     starting_places, personal_places : (n,) ndarray of int64
         Where players are in the first of them, and in one of the others.
     ring : records of `PLAYED`
         The matches at play.
     teams : (len(ring), 2 team_num) ndarray of int64
         Their players, those of the older team first.
+    matched : (2 team_num,) records of `LINEUP`
+        The players of a match as the rule of the queue gives them.
     lineup : (2 team_num,) ndarray of int64
         The players of the match that starts or ends.
     match : Games
@@ -226,6 +227,7 @@ class Loop(NamedTuple):
     personal_places: Ints
     ring: Records
     teams: Ints
+    matched: Records
     lineup: Ints
     match: Games
     found: Assessment
@@ -269,8 +271,8 @@ def new_loop(
     n = players.size
     most = n // (2 * team_num) + 1
     match = new_match(team_num, minutes)
-    starting, starting_places = new_book(n)
-    patient, personal_places = new_book(n)
+    starting, starting_places = new_heap(n)
+    patient, personal_places = new_heap(n)
     return Loop(
         np.zeros(1, STATE),
         players,
@@ -280,11 +282,12 @@ def new_loop(
         np.full(n, np.inf),
         starting,
         starting_places,
-        np.zeros(n, APPOINTMENT),
+        np.zeros(n, EVENT),
         patient,
         personal_places,
         np.zeros(most, PLAYED),
         np.zeros((most, 2 * team_num), np.int64),
+        np.zeros(2 * team_num, LINEUP),
         match.players,
         match,
         unassessed(match),

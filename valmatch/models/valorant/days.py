@@ -12,15 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import expanded, njit
+from valmatch.compilation import njit
 from valmatch.draws.philox import Words, rewind
-from valmatch.matching import joint, team_first
+from valmatch.matching.queue import LINEUP, RULE, Counts, driver, run
+from valmatch.matching.queue_statistics import STATISTICS, clear
 from valmatch.matching.rules import Rules
 from valmatch.models.valorant.arrivals import Law, draw_players
 from valmatch.models.valorant.controls import add_players
 from valmatch.models.valorant.summary import fill_sums
 
-__all__ = ["Days", "joint_days", "new_days", "team_first_days"]
+__all__ = ["Days", "make_days", "new_days"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -42,8 +43,8 @@ class Days(NamedTuple):
         (room,), (room,) and (room, 3): the players of the day at work.
     clock : numpy.ndarray
         (2,): see `valmatch.models.valorant.arrivals.arrival_times`.
-    log : numpy.ndarray
-        No room for any match: nothing is logged.
+    statistics, lineup, log : numpy.ndarray
+        See `valmatch.matching.queue.Counts`; there is no room in the log, nothing is logged.
     waits : numpy.ndarray
         (days, room): minutes of each matched player, then infinity, so that rows can be sorted.
     matched : numpy.ndarray
@@ -54,6 +55,8 @@ class Days(NamedTuple):
     ratings: Floats
     vectors: Floats
     clock: Floats
+    statistics: Records
+    lineup: Records
     log: Floats
     waits: Floats
     matched: Ints
@@ -67,22 +70,22 @@ def new_days(room: int, team_num: int) -> Days:
         np.empty(room),
         np.empty((room, 3)),
         np.empty(2),
+        np.zeros(1, STATISTICS),
+        np.zeros(2 * team_num, LINEUP),
         np.empty((0, 3 + 2 * team_num)),
         np.empty((days, room)),
         np.empty(days, np.int64),
     )
 
 
-@expanded
-def _play(
-    run: Any,  # noqa: ANN401
-    reset: Any,  # noqa: ANN401
+@driver(njit)
+def make_days(
     replications: Ints,
     gaps: Words,
     normals: Words,
     law: Law,
     rules: Rules,
-    lobby: Any,  # noqa: ANN401
+    queue: Any,  # noqa: ANN401
     days: Days,
     standard: tuple[float, float],
     controls: Floats,
@@ -92,8 +95,6 @@ def _play(
 
     Parameters
     ----------
-    run, reset : callable
-        The kernel of a matcher, and what empties its lobby.
     replications : numpy.ndarray
         (n,): their indices.
     gaps, normals : numpy.ndarray
@@ -101,9 +102,9 @@ def _play(
     law : Law
         Of the arrivals.
     rules : Rules
-        The rules.
-    lobby : Lobby
-        That of the matcher.
+        The rule's numbers.
+    queue : NamedTuple of arrays
+        Memory of those who wait.
     days : Days
         Memory; waits and matched out.
     standard : tuple of float
@@ -125,78 +126,16 @@ def _play(
         if not finished:
             return day
         times, ratings, waits = days.times[:count], days.ratings[:count], days.waits[day]
-        reset(lobby)
-        if run(times, ratings, 0, True, rules, lobby, waits, days.log) < count:
+        RULE.reset(queue)
+        clear(days.statistics)
+        counts = Counts(days.statistics, days.lineup, waits, days.log)
+        if run(times, ratings, 0, True, rules, queue, counts) < count:
             return day
-        matched = lobby.state[0]["matched"]
+        matched = days.statistics[0]["matched"]
         waits[matched:] = np.inf
         days.matched[day] = matched
-        fill_sums(lobby.state[0], count, rules.horizon, out[day])
+        fill_sums(days.statistics[0], count, rules.horizon, out[day])
         if controls.size > 0:
             controls[day] = 0.0
             add_players(times, ratings, center, scale, controls[day])
     return replications.size
-
-
-@njit
-def team_first_days(
-    replications: Ints,
-    gaps: Words,
-    normals: Words,
-    law: Law,
-    rules: Rules,
-    lobby: team_first.Lobby,
-    days: Days,
-    standard: tuple[float, float],
-    controls: Floats,
-    out: Records,
-) -> int:
-    """Make days with team-first matching; see `_play`."""
-    return _play(
-        team_first.run,
-        _reset_team_first,
-        replications,
-        gaps,
-        normals,
-        law,
-        rules,
-        lobby,
-        days,
-        standard,
-        controls,
-        out,
-    )
-
-
-@njit
-def joint_days(
-    replications: Ints,
-    gaps: Words,
-    normals: Words,
-    law: Law,
-    rules: Rules,
-    lobby: joint.Lobby,
-    days: Days,
-    standard: tuple[float, float],
-    controls: Floats,
-    out: Records,
-) -> int:
-    """Make days with joint matching; see `_play`."""
-    return _play(
-        joint.run,
-        _reset_joint,
-        replications,
-        gaps,
-        normals,
-        law,
-        rules,
-        lobby,
-        days,
-        standard,
-        controls,
-        out,
-    )
-
-
-_reset_team_first = expanded(team_first.reset)
-_reset_joint = expanded(joint.reset)

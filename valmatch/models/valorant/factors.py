@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     Field,
@@ -27,7 +27,8 @@ from valmatch.fields import (
     plain_number,
     refuse,
 )
-from valmatch.models.team_rules import LONG_WAIT, check_teams, long_wait, slow_joint_search
+from valmatch.matching.registry import OF_RATINGS, QUEUES, meanings
+from valmatch.models.team_rules import LONG_WAIT, check_teams, long_wait, slow_search
 from valmatch.models.valorant.log_factors import LogFactors
 
 __all__ = ["NEWS", "ValorantFactors"]
@@ -41,6 +42,11 @@ NEWS = ("rating_quantiles", "measure", "bands", "spread", "log")
 Quantile = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real]
+
+if TYPE_CHECKING:
+    Matching = str
+else:
+    Matching = Literal[OF_RATINGS]
 
 MIN_ACCEPTANCE = 1e-3
 """Least probability that a player's vector has no negative component (else: redraws forever)."""
@@ -144,12 +150,7 @@ class ValorantFactors(Factors):
         " arrivals file: any length, or null for the time of the last arrival. With num_players:"
         " null, the time of the last arrival.",
     )
-    matching: Literal["team_first", "joint"] = _factor(
-        "team_first",
-        "",
-        "team_first: teams are formed, then formed teams are paired. joint: both teams of a match"
-        " are chosen at once from the whole pool.",
-    )
+    matching: Matching = _factor("team_first", "", meanings(OF_RATINGS))
     team_rule: Literal["range", "newcomer"] = _factor(
         "range",
         "",
@@ -348,7 +349,7 @@ class ValorantFactors(Factors):
             players = self.rate_multiplier * _arrivals_before(self.horizon, self.poisson_rate)
         outside = _outside(self.mean_matrix, self.cov_matrix, self.elo_max or math.inf)
         few = players <= BRIEF and 1.0 - sum(outside) >= BRIEF_ACCEPTANCE
-        return few and self.matching == "team_first"
+        return few and QUEUES[self.matching].brief
 
     def remarks(self) -> Iterator[tuple[str, str]]:
         """Yield (factor, warning) for settings that are valid but probably not meant."""
@@ -361,7 +362,7 @@ class ValorantFactors(Factors):
             )
         elif self.wait_thresh > LONG_WAIT:
             yield "wait_thresh", long_wait(self.wait_thresh)
-        for text in slow_joint_search(self.matching, self.team_diff, self.team_slack):
+        for text in slow_search(self.matching, self.team_diff, self.team_slack):
             yield "team_diff", text
 
 

@@ -16,7 +16,9 @@ from valmatch.compilation import announce_compilation
 from valmatch.csv_dialect import joined_names
 from valmatch.errors import InputError, option
 from valmatch.fields import Factors
-from valmatch.matching import joint, team_first
+from valmatch.matching.queue import kernel_of, new_counts, run
+from valmatch.matching.queue_statistics import clear
+from valmatch.matching.registry import QUEUES, queue_rule
 from valmatch.matching.rules import Rules, prioritized, ticks_per_hour
 from valmatch.model import (
     NO_FILES,
@@ -41,7 +43,7 @@ from valmatch.models.valorant.arrivals import (
 )
 from valmatch.models.valorant.bands import empty_bands
 from valmatch.models.valorant.controls import PlayerSums
-from valmatch.models.valorant.days import Days, joint_days, new_days, team_first_days
+from valmatch.models.valorant.days import Days, make_days, new_days
 from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.models.valorant.measures import Matches, further_responses, measure
 from valmatch.models.valorant.quantile_function import QuantileArrivals
@@ -148,10 +150,8 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
 
     def __init__(self, factors: ValorantFactors, files: Mapping[str, Path] = NO_FILES) -> None:
         arrivals = files.get("arrivals")
-        matcher: tuple[Any, Any] = (team_first, team_first_days)
-        if factors.matching == "joint":
-            matcher = (joint, joint_days)
-        self._matcher, self._make_days = matcher
+        self._rule = queue_rule(factors.matching)
+        self._run, self._make_days = kernel_of(run, self._rule), kernel_of(make_days, self._rule)
         self._factors = factors
         if factors.measure:
             self.responses = Responses(*RESPONSES, *self.further(factors))
@@ -200,12 +200,14 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             factors.team_rule == "newcomer",
             ticks_per_hour(horizon, factors.team_num),
         )
-        if factors.matching == "joint":
-            self.warnings += tuple(_remarks_on_splits(self._rules, players))
-        self._lobby = self._matcher.new_lobby(64, factors.team_num)
+        if QUEUES[factors.matching].exponential:
+            splits = self._rule.expected_splits(self._rules)
+            self.warnings += tuple(_remarks_on_splits(factors, splits, players))
+        self._queue = self._rule.new(64, self._rules)
         # Room for six deviations above the mean; what is never touched takes no memory.
-        self._waits = np.empty(int(players + 6.0 * players**0.5) + 16)
+        waits = np.empty(int(players + 6.0 * players**0.5) + 16)
         self._no_log = np.empty((0, 3 + 2 * factors.team_num))
+        self._counts = new_counts(waits, self._no_log)
         self._check: Callable[[], None] = lambda: None
 
     @classmethod
@@ -309,7 +311,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
     def _run_days(self, streams: Streams, law: Law, replications: Ints, seen: Floats) -> Floats:
         """Return the responses of days up to the first one that does not fit.
 
-        A day does not fit if its players are unusually many, or if the lobby is to grow.
+        A day does not fit if its players are unusually many, or if the queue is to grow.
         """
         announce_compilation(self._make_days)
         days, out = self._days, RESPONSES.record(replications.size)
@@ -320,7 +322,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             streams.words(0, VECTORS),
             law,
             self._rules,
-            self._lobby,
+            self._queue,
             days,
             standard,
             seen,
@@ -360,7 +362,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         team_num = self._rules.team_num
         log = np.empty((players.times.size // (2 * team_num), 3 + 2 * team_num))
         count = self._match([players], log)
-        log = log[: self._lobby.state["matches"][0]]
+        log = log[: self._counts.statistics["matches"][0]]
         responses: Values = self._responses(count)
         if self._factors.measure:
             values = RESPONSES.row(responses).tolist()
@@ -381,8 +383,10 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
 
     def _match(self, chunks: Iterable[ArrivingPlayers], log: Floats) -> int:
         """Let the players arrive; return their number."""
-        announce_compilation(self._matcher.run)
-        self._matcher.reset(self._lobby)
+        announce_compilation(self._run)
+        self._rule.reset(self._queue)
+        clear(self._counts.statistics)
+        self._counts = self._counts._replace(log=log)
         if self._open_ended:
             chunks = list(chunks)
             self._end_day(float(chunks[-1].times[-1]))
@@ -392,7 +396,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         while True:
             following = next(ahead, None)
             self._check()
-            count += self._feed(chunk, count, following is None, log)
+            count += self._feed(chunk, count, following is None)
             if following is None:
                 return count
             chunk = following
@@ -402,33 +406,34 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         ticks = ticks_per_hour(horizon, self._rules.team_num)
         self._rules = self._rules._replace(horizon=horizon, ticks_per_hour=ticks)
 
-    def _feed(self, chunk: ArrivingPlayers, first: int, last: bool, log: Floats) -> int:
+    def _feed(self, chunk: ArrivingPlayers, first: int, last: bool) -> int:
         """Hand arrivals to the kernel, making room whenever it asks for it."""
-        run, rules, taken = self._matcher.run, self._rules, 0
+        rules, taken = self._rules, 0
         times, ratings = chunk.times, chunk.ratings
         while True:
-            lobby, waits = self._lobby, self._waits
-            taken += run(
-                times[taken:], ratings[taken:], first + taken, last, rules, lobby, waits, log
+            queue, counts = self._queue, self._counts
+            taken += self._run(
+                times[taken:], ratings[taken:], first + taken, last, rules, queue, counts
             )
             halting.check()
             if taken == times.size:
                 return taken
-            state = lobby.state[0]
-            if state["matched"] + state["waiting"] >= waits.size:
-                self._waits = np.empty(2 * waits.size)
-                self._waits[: waits.size] = waits
+            waits = counts.waits
+            if counts.statistics["matched"][0] + queue.state["waiting"][0] >= waits.size:
+                more = np.empty(2 * waits.size)
+                more[: waits.size] = waits
+                self._counts = counts._replace(waits=more)
             else:
-                self._lobby = self._matcher.grown(lobby, rules.team_num)
+                self._queue = self._rule.grown(queue, rules)
 
     def _responses(self, players: int) -> NDArray[np.void]:
-        """Return the responses of the replication that the lobby holds."""
-        state, out = self._lobby.state, RESPONSES.record()
-        waits = self._waits[: state["matched"][0]]
+        """Return the responses of the replication that has been counted."""
+        statistics, out = self._counts.statistics, RESPONSES.record()
+        waits = self._counts.waits[: statistics["matched"][0]]
         # In place, because a copy of the waits of millions of players would show; sorted, because
         # numpy's vectorised sort is faster than its selection of six order statistics.
         waits.sort()
-        summarize(state, waits, players, self._rules.horizon, out)
+        summarize(statistics, waits, players, self._rules.horizon, out)
         return out
 
     def _players_table(self, players: ArrivingPlayers, names: NDArray[Any], log: Floats) -> Table:
@@ -439,7 +444,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             for k, player in enumerate(row[3:].astype(int).tolist()):
                 team[player] = row[1 + k // team_num]
                 match[player], left[player] = number, row[0]
-        for order, members in self._matcher.waiting_teams(self._lobby):
+        for order, members in self._rule.waiting_teams(self._queue):
             for player in members:
                 team[player] = order
         vectors = players.vectors.T if players.vectors.size else np.full((3, n), np.nan)
@@ -514,26 +519,26 @@ def _process(factors: ValorantFactors) -> ArrivalProcess:
 
 
 SPLITS_A_SECOND = 3e6
-"""That joint matching tries, about."""
+"""That an exponential search tries, about."""
 
 LONG = 60.0
 """Seconds of a replication from which on its length is remarked upon."""
 
 
-def _remarks_on_splits(rules: Rules, players: float) -> Iterator[str]:
+def _remarks_on_splits(factors: ValorantFactors, splits: float, players: float) -> Iterator[str]:
     """Yield what is to be said where a replication spends its time on splits into teams.
 
     At worst every split of the players chosen at a review is tried.
     """
-    splits = joint.expected_splits(rules)
     seconds = players * splits / SPLITS_A_SECOND
     if seconds > LONG:
         sooner = "a smaller team_num or matching=team_first" + (
-            "" if rules.balanced else ", or a larger team_diff,"
+            "" if factors.tie_break == "balanced" else ", or a larger team_diff,"
         )
         yield (
-            f"joint matching may try {splits:.0e} splits of {2 * rules.team_num} players into teams"
-            f" at a review, up to {seconds / 3600.0:,.1f} hours a replication: {sooner} takes less"
+            f"{factors.matching} matching may try {splits:.0e} splits of {2 * factors.team_num}"
+            f" players into teams at a review, up to {seconds / 3600.0:,.1f} hours a replication:"
+            f" {sooner} takes less"
         )
 
 

@@ -7,30 +7,28 @@ from numpy.typing import NDArray
 
 from valmatch.compilation import at, inlined
 
-__all__ = ["APPOINTMENT", "NONE", "cancel", "make", "new_book"]
-
 Records = NDArray[np.void]
 Ints = NDArray[np.int64]
 
-APPOINTMENT = np.dtype([("time", "f8"), ("player", "i8")])
+EVENT = np.dtype([("time", "f8"), ("player", "i8")])
 NONE = -1
 
 
-def new_book(players: int) -> tuple[Records, Ints]:
+def new_heap(players: int) -> tuple[Records, Ints]:
     """Return an empty heap for `players`, and where in it each of them is: nowhere."""
-    return np.zeros(players, APPOINTMENT), np.full(players, NONE, np.int64)
+    return np.zeros(players, EVENT), np.full(players, NONE, np.int64)
 
 
 @inlined
-def make(time: float, player: int, size: int, heap: Records, places: Ints) -> int:
-    """Note the time of a player who has no appointment; return the size of the heap."""
-    _settle(time, player, size, heap, places)
+def schedule(time: float, player: int, size: int, heap: Records, places: Ints) -> int:
+    """Enter the event of a player who has none; return the size of the heap."""
+    _rise(time, player, size, heap, places)
     return size + 1
 
 
 @inlined
 def cancel(player: int, size: int, heap: Records, places: Ints) -> int:
-    """Strike the appointment of a player out; return the size of the heap."""
+    """Take the event of a player out; return the size of the heap."""
     place = places[at(player)]
     places[at(player)] = NONE
     size -= 1
@@ -38,20 +36,20 @@ def cancel(player: int, size: int, heap: Records, places: Ints) -> int:
         last = heap[at(size)]
         time, other = last["time"], last["player"]
         place = _sink(time, other, place, size, heap, places)
-        _settle(time, other, place, heap, places)
+        _rise(time, other, place, heap, places)
     return size
 
 
 @inlined
 def _before(time: float, player: int, other: int, heap: Records) -> bool:
-    """Return whether an appointment is earlier than that at the place `other`."""
-    one = heap[at(other)]
-    return time < one["time"] or (time == one["time"] and player < one["player"])
+    """Return whether an event is earlier than that at the place `other`."""
+    event = heap[at(other)]
+    return time < event["time"] or (time == event["time"] and player < event["player"])
 
 
 @inlined
-def _settle(time: float, player: int, place: int, heap: Records, places: Ints) -> None:
-    """Put an appointment at a place, or as far up from it as it is early."""
+def _rise(time: float, player: int, place: int, heap: Records, places: Ints) -> None:
+    """Put an event at a place, or as far up from it as it is early."""
     while place > 0:
         parent = (place - 1) // 2
         if not _before(time, player, parent, heap):

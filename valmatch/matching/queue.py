@@ -1,0 +1,306 @@
+"""What a rule of the queue is, and the loop of arrivals that all rules share.
+
+A rule is a module of this folder that has what `QueueRule` lists, and an entry in
+`valmatch.matching.registry`. Why a module: compiled code reads a function of a module like one of
+its own, so that nothing but its name is needed to call it, and to write it into its caller.
+
+A *driver* is a function that lets players come and go, and matches be looked for, whatever the
+rule: it calls the functions of `RULE`. `kernel_of` compiles it for a rule. `run` is the driver of
+players who arrive once; the ladder, where they come back, has its own.
+
+What joins is called a player. A rule in which parties wait together takes the number of a ticket
+for it, whose players it finds in its state; what it lines up are players.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from types import FunctionType, ModuleType
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.compilation import at, inlined, unallocating, variant
+from valmatch.matching.queue_statistics import (
+    STATISTICS,
+    add_match,
+    add_player,
+    add_unmatched,
+)
+from valmatch.matching.rules import Rules, is_prioritized
+
+__all__ = [
+    "DISSOLVED",
+    "LINEUP",
+    "NOBODY",
+    "RULE",
+    "Counts",
+    "QueueRule",
+    "driver",
+    "kernel_of",
+    "new_counts",
+    "no_waiting_teams",
+    "parameters_of",
+    "run",
+    "with_people",
+]
+
+Floats = NDArray[np.float64]
+Records = NDArray[np.void]
+Words = NDArray[np.uint64]
+
+F = TypeVar("F", bound=Callable[..., object])
+Queue = TypeVar("Queue", bound=tuple[Any, ...])
+
+NOBODY = -1
+"""Stands for a newcomer at the review of a moment of the rule's own."""
+DISSOLVED = -2
+"""Stands for a newcomer at the review after a team has lost a player."""
+
+LINEUP = np.dtype([("player", "i8"), ("team", "i8"), ("arrival", "f8"), ("rating", "f8")])
+"""A player of a match: who, the number of the team, since when, and the rating that the rule saw.
+
+Teams are numbered in order of formation, those that are formed with their match 2m and 2m + 1.
+"""
+
+
+class QueueRule(Protocol):
+    """A rule of the queue: a module with a class and these functions.
+
+    The first four functions are plain Python, `reset` of which kernels can call too
+    (`valmatch.compilation.shared`). The others are parts of kernels (`inlined` or `expanded`).
+    Times are in hours and never decrease.
+
+    Attributes
+    ----------
+    Parameters : type
+        A named tuple: the rule's numbers as kernels read them, usually
+        `valmatch.matching.rules.Rules`.
+    """
+
+    Parameters: Any
+
+    def new(self, capacity: int, rules: Any) -> Any:  # noqa: ANN401
+        """Return an empty queue with room for `capacity` players: a named tuple of arrays.
+
+        `state`, (1,), is a record with the number of players that are `waiting`, and with whatever
+        the rule has to remember. The fields `people` and `place`, if a rule that looks at more
+        than ratings has them, are set by `with_people`.
+        """
+
+    def grown(self, queue: Any, rules: Any) -> Any:  # noqa: ANN401
+        """Return a copy of a queue with twice the room."""
+
+    def waiting_teams(self, queue: Any) -> list[tuple[int, list[int]]]:  # noqa: ANN401
+        """Return number and players of the teams that are formed and wait for another."""
+
+    def reset(self, queue: Any) -> None:  # noqa: ANN401
+        """Empty the queue for the next replication."""
+
+    def has_room(self, rules: Any, queue: Any) -> bool:  # noqa: ANN401
+        """Return whether another player can join; else the queue has to be `grown`."""
+
+    def next_review(self, rules: Any, queue: Any) -> float:  # noqa: ANN401
+        """Return the next moment of the rule's own at which it is to look, infinity for none.
+
+        A tick, or when somebody's wait changes what is allowed; before the horizon.
+        """
+
+    def join(self, now: float, rating: float, player: int, rules: Any, queue: Any) -> int:  # noqa: ANN401
+        """Let a player wait; return what `review` knows the newcomer by, a number >= 0."""
+
+    def leave(self, arrival: float, player: int, rules: Any, queue: Any) -> bool:  # noqa: ANN401
+        """Let a player who waits since `arrival` give up; return whether a review is due by it."""
+
+    def review(self, now: float, newcomer: int, rules: Any, queue: Any) -> int:  # noqa: ANN401
+        """Look for matches, take their players out of the queue; return the number of matches.
+
+        `newcomer` is what `join` returned, if somebody has just joined; `NOBODY` at the moment
+        that `next_review` named; `DISSOLVED` after somebody left.
+        """
+
+    def line_up(self, match: int, rules: Any, queue: Any, lineup: Records) -> None:  # noqa: ANN401
+        """Give the players of a match of the last review, records of `LINEUP`, side A first."""
+
+    def still_waiting(self, rules: Any, queue: Any, arrivals: Floats) -> None:  # noqa: ANN401
+        """Give the arrivals of all who wait, in order."""
+
+
+RULE = cast(QueueRule, None)
+"""In a driver: the rule. It is put in place when the driver is compiled, see `kernel_of`."""
+
+_DECORATORS: dict[Callable[..., object], Callable[..., Any]] = {}
+
+
+def driver(decorator: Callable[..., Any]) -> Callable[[F], F]:
+    """Mark a function as a driver, a kernel of each rule by this decorator of kernels.
+
+    Besides parts of kernels it may call another driver, and then calls that of the same rule. The
+    parts that it calls may not use `RULE`.
+    """
+
+    def mark(function: F) -> F:
+        _DECORATORS[function] = decorator
+        return function
+
+    return mark
+
+
+@cache
+def kernel_of(function: F, rule: ModuleType) -> F:
+    """Return the kernel of a driver for a rule.
+
+    It is a copy of the function with the rule in its globals. A closure would do as well, but is
+    compiled in every process: the cache of kernels knows no closure again.
+    """
+    known = {
+        key: kernel_of(value, rule)
+        for key, value in function.__globals__.items()
+        if isinstance(value, FunctionType) and value in _DECORATORS and value is not function
+    }
+    copy = variant(function, rule.__name__.rpartition(".")[2], RULE=rule, **known)
+    return cast(F, _DECORATORS[function](copy))
+
+
+def parameters_of(rule: QueueRule, options: dict[str, Any]) -> Any:  # noqa: ANN401
+    """Return the parameters of a rule: what it reads of the options of a model."""
+    return rule.Parameters(**{name: options[name] for name in rule.Parameters._fields})
+
+
+def with_people(queue: Queue, people: Records, place: Words) -> Queue:
+    """Let a rule see more of the players than ratings, if its queue has fields for it.
+
+    Parameters
+    ----------
+    queue : NamedTuple of arrays
+        The queue.
+    people : (n,) records
+        What is known of each player.
+    place : (3,) ndarray of uint64
+        Where the addressed random numbers of the replication lie.
+    """
+    fields: Any = queue
+    known = {"people": people, "place": place}
+    return cast(Queue, fields._replace(**{k: known[k] for k in known if k in fields._fields}))
+
+
+def no_waiting_teams(queue: object) -> list[tuple[int, list[int]]]:
+    """Return the teams that wait for another, where teams are made in pairs: none."""
+    return []
+
+
+class Counts(NamedTuple):
+    """What is counted while players arrive, wait and are matched.
+
+    Attributes
+    ----------
+    statistics : (1,) record of `STATISTICS`
+        Sums.
+    lineup : (2 team_num,) records of `LINEUP`
+        The players of the match that is counted.
+    waits : ndarray of float64
+        Minutes of each matched player in order of matching; room for whoever waits.
+    log : (matches, 3 + 2 team_num) ndarray of float64
+        As many matches as there is room for: hour, numbers of both teams, players of both.
+    """
+
+    statistics: Records
+    lineup: Records
+    waits: Floats
+    log: Floats
+
+
+def new_counts(waits: Floats, log: Floats) -> Counts:
+    """Return counts of nothing, with this memory of waits and matches."""
+    return Counts(np.zeros(1, STATISTICS), np.zeros(log.shape[1] - 3, LINEUP), waits, log)
+
+
+@driver(unallocating)
+def run(
+    times: Floats,
+    ratings: Floats,
+    first: int,
+    last: bool,
+    rules: Rules,
+    queue: Any,  # noqa: ANN401
+    counts: Counts,
+) -> int:
+    """Let players arrive, with a review at each arrival, until done or out of room.
+
+    A review of the rule's own that coincides with an arrival comes first, without the newcomer.
+
+    Parameters
+    ----------
+    times, ratings : numpy.ndarray
+        (n,): arrivals in hours, ratings in Elo points, in order of arrival.
+    first : int
+        Index of the first of these players.
+    last : bool
+        Whether these are the last: hold all reviews up to the horizon, count who is left.
+    rules : Rules
+        The rule's numbers.
+    queue : NamedTuple of arrays
+        Who waits, in and out.
+    counts : Counts
+        In and out.
+
+    Returns
+    -------
+    int
+        Players taken; fewer than n where the queue or the waits have no room for the next one.
+    """
+    statistics = counts.statistics[0]
+    taken = 0
+    while True:
+        due = RULE.next_review(rules, queue)
+        if taken < times.size and times[at(taken)] < due:
+            full = statistics["matched"] + queue.state[0]["waiting"] >= counts.waits.size
+            if full or not RULE.has_room(rules, queue):
+                return taken
+            now = times[at(taken)]
+            newcomer = RULE.join(now, ratings[at(taken)], first + taken, rules, queue)
+            taken += 1
+        elif due < np.inf and (taken < times.size or last):
+            now, newcomer = due, NOBODY
+        else:
+            break
+        matches = RULE.review(now, newcomer, rules, queue)
+        for match in range(matches):
+            RULE.line_up(match, rules, queue, counts.lineup)
+            _count_match(now, rules, counts)
+    if last:
+        arrivals = counts.waits[statistics["matched"] :]
+        RULE.still_waiting(rules, queue, arrivals)
+        for k in range(queue.state[0]["waiting"]):
+            wait = rules.horizon - arrivals[at(k)]
+            prioritized = is_prioritized(arrivals[at(k)], rules.horizon, rules)
+            add_unmatched(wait, prioritized, statistics)
+    return taken
+
+
+@inlined
+def _count_match(now: float, rules: Rules, counts: Counts) -> None:
+    """Count the match that is lined up, and log it where there is room."""
+    statistics, team_num = counts.statistics[0], rules.team_num
+    number = statistics["matches"]
+    logged = number < counts.log.shape[0]
+    if logged:
+        counts.log[at(number), 0] = now
+    gap, spread = 0.0, 0.0
+    for side in range(2):
+        total, least, most = 0.0, np.inf, -np.inf
+        for k in range(side * team_num, (side + 1) * team_num):
+            player = counts.lineup[at(k)]
+            rating, arrival = player["rating"], player["arrival"]
+            total += rating
+            least, most = min(least, rating), max(most, rating)
+            prioritized = is_prioritized(arrival, now, rules)
+            add_player(now - arrival, prioritized, statistics, counts.waits)
+            if logged:
+                counts.log[at(number), at(1 + side)] = player["team"]
+                counts.log[at(number), at(3 + k)] = player["player"]
+        gap = total / team_num - gap
+        spread += most - least
+    add_match(abs(gap), spread, statistics)

@@ -1,0 +1,92 @@
+"""The rules of the queue by name: what they are, what they read, where their code is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+
+RANGES = ("player_diff", "team_diff", "player_slack", "team_slack", "slack_scope")
+"""Options of the rules that keep the ratings of teams and of matches in ranges."""
+
+
+@dataclass(frozen=True)
+class QueueEntry:
+    """What is known of a rule of the queue without importing its code.
+
+    Its code is the module of its name in this folder, see `valmatch.matching.queue.QueueRule`.
+
+    Attributes
+    ----------
+    meaning : str
+        How it makes matches, in one sentence.
+    options : tuple of str
+        The options of a model that change what it does, besides `team_num`.
+    largest_team : int or None
+        Most players on a team; None for any number.
+    exponential : bool
+        Whether the time of a review is exponential in the size of a team, at worst; the module then
+        has `expected_splits`.
+    brief : bool
+        Whether plain Python is quick enough for a day with few players.
+    beliefs : bool
+        Whether it needs to know what is believed of players, besides their ratings.
+    """
+
+    meaning: str
+    options: tuple[str, ...] = ()
+    largest_team: int | None = None
+    exponential: bool = False
+    brief: bool = False
+    beliefs: bool = False
+
+
+QUEUES = {
+    "team_first": QueueEntry(
+        "teams are formed, then formed teams are paired",
+        (*RANGES, "wait_thresh", "review", "team_rule"),
+        brief=True,
+    ),
+    "joint": QueueEntry(
+        "both teams of a match are chosen at once from all who wait",
+        (*RANGES, "wait_thresh", "review", "tie_break"),
+        largest_team=16,
+        exponential=True,
+    ),
+    "pairs": QueueEntry(
+        "one against one, chosen for everybody at once at every tick",
+        (
+            "tick_seconds",
+            "tolerance",
+            "widening",
+            "widening_age",
+            "band",
+            "policy",
+            "gamma",
+            "kappa",
+            "urgency",
+            "reserve",
+        ),
+        largest_team=1,
+        beliefs=True,
+    ),
+}
+"""All rules of the queue."""
+
+OF_RATINGS = tuple(name for name, entry in QUEUES.items() if not entry.beliefs)
+"""The rules that see nothing but ratings."""
+
+
+def meanings(names: tuple[str, ...]) -> str:
+    """Return what some rules do, for the description of a factor."""
+    return " ".join(f"{name}: {QUEUES[name].meaning}." for name in names)
+
+
+def readers(option: str) -> tuple[str, ...]:
+    """Return the rules that an option has an effect on."""
+    return tuple(name for name, entry in QUEUES.items() if option in entry.options)
+
+
+def queue_rule(name: str) -> ModuleType:
+    """Import and return the code of a rule."""
+    return import_module(f"{__package__}.{name}")
