@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import inlined, njit, variant
+from valmatch.compilation import inlined
 from valmatch.errors import InputError
 from valmatch.game_logs import openskill_models
 from valmatch.game_logs.scores import new_tally, note_game, note_pair
+from valmatch.ratings.dispatch import kernel_of
 from valmatch.ratings.games import (
     Assessment,
     Games,
@@ -22,7 +22,7 @@ from valmatch.ratings.games import (
     open_game,
     unassessed,
 )
-from valmatch.ratings.system import Chances, System, Verbs
+from valmatch.ratings.system import NO_VERBS, Chances, System
 
 Floats = NDArray[np.float64]
 
@@ -86,7 +86,7 @@ def play(
     InputError
         If a game cannot be rated.
     """
-    kernel = _kernel(system.verbs, system.deviation if system.conservative else -1)
+    kernel = kernel_of(_play_games, system.verbs, system.deviation if system.conservative else -1)
     numbers = np.asarray(system.numbers(values), np.float64)
     crowds = np.flatnonzero(np.diff(games.game_starts) > 2) if system.crowd_model else ()
     done = 0
@@ -137,7 +137,7 @@ def after_burn_in(games: Games, players: Players, burn_in: int, lo: int, hi: int
     return 2
 
 
-strengths, chances, update = Verbs(*3 * [lambda *_: None])
+strengths, chances, update = NO_VERBS
 deviation = -1
 """What stands for the functions of a system, and for the column of the deviation by which it ranks
 players (-1 for none), in `_play_games`."""
@@ -186,14 +186,6 @@ def _play_games(
             played.after[row] = _shown(games.players[row], players, deviation)
             players.games[games.players[row]] += 1
     return end
-
-
-@cache
-def _kernel(verbs: Verbs, deviation: int) -> Callable[..., int]:
-    """Return the compiled loop of a system."""
-    places = (f"{verb.__module__.split('.')[-1]}{verb.__name__}" for verb in verbs)
-    parts: dict[str, Any] = {**verbs._asdict(), "deviation": deviation}
-    return njit(variant(_play_games, "_".join(places), **parts))
 
 
 @inlined

@@ -53,6 +53,14 @@ def chances(lead: float, nu: float) -> tuple[float, float]:
         ln(p / q), the strength being p.
     nu
         Weight of draws, >= 0; with 0 it is the logistic rule, and the draw NaN.
+
+    Examples
+    --------
+    A side of twice the strength, where three games in ten between equals are drawn:
+
+    >>> expected, drawn = chances(math.log(2.0), weight_of_draws(0.3))
+    >>> round(expected, 4), round(drawn, 4)
+    (0.6187, 0.2878)
     """
     odds = math.exp(-abs(lead))  # of the weaker side; never overflows
     drawn = nu * math.sqrt(odds)

@@ -1,14 +1,34 @@
-"""One compiled function for the systems of a list, by the place of a system there."""
+"""Kernels that work with any rating system: one for each, or one for all of a list."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
-from valmatch.compilation import expanded
+from valmatch.compilation import expanded, njit, variant
 from valmatch.ratings.system import System, Verbs
 
 Verb = Callable[..., Any]
+
+
+@cache
+def kernel_of(function: Verb, verbs: Verbs, deviation: int = -1) -> Verb:
+    """Return the compiled function of a system, made of one that is the same for all.
+
+    Parameters
+    ----------
+    function : callable
+        A plain function that calls ``strengths``, ``chances`` and ``update`` of its module, and may
+        look at its ``deviation``.
+    verbs : Verbs
+        What these names stand for.
+    deviation : int
+        What that name stands for.
+    """
+    places = (f"{verb.__module__.split('.')[-1]}{verb.__name__}" for verb in verbs)
+    parts: dict[str, Any] = {**verbs._asdict(), "deviation": deviation}
+    return njit(variant(function, "_".join(places), **parts))
 
 
 def verbs_by_number(systems: Sequence[System]) -> Verbs:

@@ -79,7 +79,7 @@ def change(score: float, expected: float, opponents: int, k: float) -> float:
     Examples
     --------
     >>> round(change(1.0, expected_score(1700.0, 1500.0, 400.0), 1, 32.0), 4)
-    7.6883
+    7.6881
     """
     return k * (score - expected) / opponents
 

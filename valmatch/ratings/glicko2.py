@@ -189,6 +189,18 @@ def updated(
     -------
     tuple of float
         (mu' - mu, phi', sigma').
+
+    Examples
+    --------
+    The example of the source: a player of 1500 and 200 meets three opponents.
+
+    >>> information = surprise = 0.0
+    >>> for rating, deviation, score in ((1400, 30, 1.0), (1550, 100, 0.0), (1700, 300, 0.0)):
+    ...     more = result((1500 - rating) / SCALE, deviation / SCALE, score)
+    ...     information, surprise = information + more[0], surprise + more[1]
+    >>> gain, phi, volatility = updated(200 / SCALE, 0.06, information, surprise, 0.5)
+    >>> round(1500 + gain * SCALE, 1), round(phi * SCALE, 2), round(volatility, 4)
+    (1464.1, 151.52, 0.06)
     """
     sigma = new_volatility(phi, volatility, information, surprise, tau)
     variance = phi * phi + sigma * sigma

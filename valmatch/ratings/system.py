@@ -56,6 +56,10 @@ class Verbs(NamedTuple):
     update: Callable[..., Any]
 
 
+NO_VERBS = Verbs(*3 * [lambda *_: None])
+"""What stands for them in a kernel that is made for each system."""
+
+
 @dataclass(frozen=True)
 class Factor:
     """The factor of the model `ladder` for a parameter.

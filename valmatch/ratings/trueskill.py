@@ -123,6 +123,11 @@ def win_probability(
         Divide by c^2, as the paper prints, instead of c.
     draw_margin
         A game is won by a larger lead of the performance only.
+
+    Examples
+    --------
+    >>> round(win_probability(29.2, 7.19**2, 20.8, 7.19**2, (25.0 / 6.0) ** 2), 4)
+    0.7626
     """
     total = variance_i + variance_j + 2.0 * noise_variance
     return normal_cdf(standardised(mean_i - mean_j - draw_margin, total, as_printed))
@@ -155,6 +160,14 @@ def update(
     -------
     tuple of float
         (mean_winner, variance_winner, mean_loser, variance_loser) after the game.
+
+    Examples
+    --------
+    One newcomer beats another, on the usual scale:
+
+    >>> sigma, beta = 25.0 / 3.0, 25.0 / 6.0
+    >>> [round(x, 3) for x in update(25.0, sigma**2, 25.0, sigma**2, beta**2)]
+    [29.205, 51.761, 20.795, 51.761]
     """
     total = variance_winner + variance_loser + 2.0 * noise_variance
     x = standardised(mean_winner - mean_loser - draw_margin, total, as_printed)

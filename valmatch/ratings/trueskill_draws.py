@@ -69,6 +69,11 @@ def update_drawn(
     -------
     tuple of float
         (mean_i, variance_i, mean_j, variance_j) after the game.
+
+    Examples
+    --------
+    >>> [round(x, 3) for x in update_drawn(29.0, 50.0, 21.0, 50.0, 17.0, 0.74)]
+    [26.019, 31.369, 23.981, 31.369]
     """
     total = variance_i + variance_j + 2.0 * noise_variance
     c = math.sqrt(total)

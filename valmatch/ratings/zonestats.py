@@ -57,6 +57,11 @@ def predicted_outcome(rating: float, opponents_rating: float, t: float) -> float
         Ratings before the game.
     t
         Spread T, > 0: at a lead of T points a player wins e times as often as he loses.
+
+    Examples
+    --------
+    >>> round(predicted_outcome(620.0, 500.0, 120.0), 4)
+    0.7311
     """
     lead = (rating - opponents_rating) / t
     odds = math.exp(-abs(lead))  # of the weaker player; never overflows

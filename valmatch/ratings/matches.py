@@ -1,0 +1,229 @@
+"""One match in plain numbers: what any rating system expects of it, and what it makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from valmatch.ratings.dispatch import kernel_of
+from valmatch.ratings.games import (
+    Assessment,
+    Games,
+    Players,
+    add_scores,
+    one_game,
+    open_game,
+    unassessed,
+)
+from valmatch.ratings.registry import system_named
+from valmatch.ratings.system import NO_VERBS, System
+
+Floats = NDArray[np.float64]
+Sides = Sequence[Sequence[int]]
+"""The players of each side, by their rows in the state."""
+
+HOUR = 60.0
+
+
+class Circumstances(NamedTuple):
+    """What else counts of a match, with some systems.
+
+    Attributes
+    ----------
+    games : array_like of int or None
+        Games of each player before this one; None for none, of players whose state is that of
+        newcomers or who shall count as such.
+    time : float
+        When it is, in the unit of the parameter `period` of glicko2.
+    home : int
+        The side that plays at home; -1 for none.
+    minutes : float
+        How long it takes, for zonestats.
+    """
+
+    games: ArrayLike | None = None
+    time: float = 0.0
+    home: int = -1
+    minutes: float = 20.0
+
+
+ORDINARY = Circumstances()
+"""On neutral ground, between players of whom only the state counts."""
+
+
+def newcomers(system: str, n: int, parameters: Mapping[str, float] = {}) -> Floats:
+    """Return the state of players without a game.
+
+    Parameters
+    ----------
+    system : str
+        One of `valmatch.ratings.NAMES`.
+    n : int
+        How many players.
+    parameters : mapping
+        Parameters that are not as published.
+
+    Returns
+    -------
+    (n, columns) ndarray of float64
+        The first column is the rating, or the mean of the belief about it.
+
+    Examples
+    --------
+    >>> newcomers("trueskill", 2).round(3)
+    array([[25.   ,  8.333],
+           [25.   ,  8.333]])
+    """
+    found = system_named(system)
+    return np.tile(np.array(found.newcomer(_values(found, parameters)), np.float64), (n, 1))
+
+
+def expected_scores(
+    system: str,
+    state: ArrayLike,
+    sides: Sides,
+    parameters: Mapping[str, float] = {},
+    circumstances: Circumstances = ORDINARY,
+) -> Floats:
+    """Return the expected score of each side against each other one.
+
+    Parameters
+    ----------
+    system : str
+        One of `valmatch.ratings.NAMES`.
+    state : (n, columns) array_like
+        What is known of the players, see `newcomers`.
+    sides : sequence of sequences of int
+        The players of each side, by their rows in `state`.
+    parameters : mapping
+        Parameters that are not as published.
+    circumstances : Circumstances
+        What else counts.
+
+    Returns
+    -------
+    (sides, sides) ndarray of float64
+        A draw is half a win. NaN on the diagonal.
+
+    Examples
+    --------
+    Two against two by Elo, by their mean ratings:
+
+    >>> state = [[1500.0], [1700.0], [1600.0], [1300.0]]
+    >>> expected_scores("elo", state, [[0, 1], [2, 3]]).round(3)
+    array([[  nan, 0.703],
+           [0.297,   nan]])
+    """
+    return _played(system, state, sides, [0.0] * len(sides), parameters, circumstances)[0]
+
+
+def update_ratings(
+    system: str,
+    state: ArrayLike,
+    sides: Sides,
+    scores: Sequence[float],
+    parameters: Mapping[str, float] = {},
+    circumstances: Circumstances = ORDINARY,
+) -> Floats:
+    """Return what is known of the players after a match.
+
+    Parameters
+    ----------
+    system, state, sides, parameters, circumstances
+        As `expected_scores` takes them.
+    scores : sequence of float
+        Of each side: the greatest wins, equal ones draw; every player has the side's.
+
+    Returns
+    -------
+    (n, columns) ndarray of float64
+
+    Raises
+    ------
+    OverflowError
+        If the players are too far apart for finite numbers.
+
+    Examples
+    --------
+    A free for all of three newcomers by the Plackett-Luce model of openskill:
+
+    >>> state = newcomers("openskill", 3)
+    >>> update_ratings("openskill", state, [[0], [1], [2]], [30, 20, 10]).round(3)
+    array([[27.869,  8.205],
+           [25.717,  8.058],
+           [21.414,  8.058]])
+
+    A win of 1400 against 1600 by Glicko-2, then one that surprises less:
+
+    >>> state = newcomers("glicko2", 2, {"deviation": 200.0})
+    >>> state[:, 0] = 1400.0, 1600.0
+    >>> state = update_ratings("glicko2", state, [[0], [1]], [1, 0])
+    >>> state[:, :2].round(1)
+    array([[1519. ,  183.7],
+           [1481. ,  183.7]])
+    >>> update_ratings("glicko2", state, [[0], [1]], [1, 0])[:, :2].round(1)
+    array([[1582.1,  167.4],
+           [1417.9,  167.4]])
+    """
+    return _played(system, state, sides, scores, parameters, circumstances, rate=True)[1]
+
+
+def _values(system: System, parameters: Mapping[str, float]) -> dict[str, float]:
+    """Return the values of all parameters of a system."""
+    known = {parameter.name: parameter.published for parameter in system.parameters}
+    if unknown := parameters.keys() - known.keys():
+        raise ValueError(f"{system.name} has no parameter {min(unknown)} (it has {list(known)})")
+    return {**known, **parameters}
+
+
+def _played(
+    name: str,
+    state: ArrayLike,
+    sides: Sides,
+    scores: Sequence[float],
+    parameters: Mapping[str, float],
+    circumstances: Circumstances,
+    rate: bool = False,
+) -> tuple[Floats, Floats]:
+    """Return the expected scores of a match and what is known of the players after it."""
+    system = system_named(name)
+    known = np.array(state, np.float64)
+    rows = [row for side in sides for row in side]
+    if len(set(rows)) < len(rows) or not all(sides) or len(sides) != len(scores):
+        raise ValueError(f"sides {sides!r}, scores {scores!r}: of each side its players and score")
+    if len(sides) < 2 or (system.crowd_model and len(sides) > 2):
+        raise ValueError(f"{name} takes no match of {len(sides)} sides")
+    match = one_game(np.array([len(side) for side in sides]))
+    match.players[:] = rows
+    match.times[:], match.homes[:] = circumstances.time, circumstances.home
+    match.minutes[:], match.points[:] = circumstances.minutes, scores
+    match.rates[:] = HOUR * match.points[match.sides] / match.minutes
+    before = 0 if circumstances.games is None else circumstances.games
+    counts = np.broadcast_to(np.asarray(before, np.int64), len(known)).copy()
+    numbers = np.asarray(system.numbers(_values(system, parameters)), np.float64)
+    expected = np.full((len(sides), len(sides)), np.nan)
+    kernel = kernel_of(_assess, system.verbs)
+    if not kernel(match, Players(known, counts), numbers, rate, unassessed(match), expected):
+        raise OverflowError(f"{name}: the players are too far apart for finite numbers")
+    return expected, known
+
+
+strengths, chances, update = NO_VERBS
+"""What stands for the functions of a system in `_assess`."""
+
+
+def _assess(
+    match: Games, players: Players, numbers: Floats, rate: bool, found: Assessment, expected: Floats
+) -> bool:
+    """Predict a match, and rate it if wanted; return whether that can be done."""
+    strengths(0, match, players, numbers, found)
+    open_game(0, match, found)
+    for a in range(len(match.points)):
+        for b in range(a + 1, len(match.points)):
+            expected[a, b], _ = chances(a, b, match, numbers, found)
+            expected[b, a] = 1.0 - expected[a, b]
+            add_scores(a, b, expected[a, b], match, found)
+    return update(0, match, players, numbers, found) if rate else True
