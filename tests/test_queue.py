@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,8 @@ import valmatch
 from tests.days import random_rules
 from valmatch.kernel_cache import files_of
 from valmatch.matching import joint, queue, team_first
-from valmatch.matching.queue import QueueRule, kernel_of, new_counts, parameters_of
+from valmatch.matching.queue import QueueRule, kernel_of, parameters_of
+from valmatch.matching.queue_statistics import new_counts
 from valmatch.matching.registry import OF_RATINGS, QUEUES, meanings, queue_rule, readers
 from valmatch.models.ladder.factors import Rule
 from valmatch.models.valorant.factors import ValorantFactors
@@ -22,7 +24,7 @@ from valmatch.models.valorant.factors import ValorantFactors
 VERBS = [name for name in vars(QueueRule) if not name.startswith("_")]
 
 
-def parameters(function: object) -> list[str]:
+def parameters(function: Callable[..., object]) -> list[str]:
     """Return the parameters of a function, compiled or not."""
     return list(inspect.signature(getattr(function, "py_func", function)).parameters)
 

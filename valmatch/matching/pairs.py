@@ -15,23 +15,9 @@ from numpy.typing import NDArray
 from valmatch.compilation import at, expanded, shared, unallocating
 from valmatch.draws.addressed import uniform_at
 from valmatch.matching.band import ALONE, MOST, match_band
-from valmatch.matching.queue import LINEUP, no_waiting_teams
+from valmatch.matching.queue import no_waiting_teams
+from valmatch.matching.queue_statistics import LINEUP
 from valmatch.policies import pair_weights
-
-__all__ = [
-    "Parameters",
-    "grown",
-    "has_room",
-    "join",
-    "leave",
-    "line_up",
-    "new",
-    "next_review",
-    "reset",
-    "review",
-    "still_waiting",
-    "waiting_teams",
-]
 
 Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float64]

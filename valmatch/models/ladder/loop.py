@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from valmatch.compilation import at, expanded, unallocating
 from valmatch.draws.addressed import exponential_at, uniform_at
-from valmatch.matching.queue import DISSOLVED, LINEUP, NOBODY, RULE, driver
+from valmatch.matching.queue import DISSOLVED, NOBODY, RULE, driver
+from valmatch.matching.queue_statistics import LINEUP
 from valmatch.models.ladder.beliefs import Game, Rater, new_game, predict, rate
 from valmatch.models.ladder.event_heap import EVENT, cancel, new_heap, schedule
 from valmatch.models.ladder.profile import moment_of, profile_time
