@@ -10,7 +10,8 @@ from tests.days import random_day, random_rules
 from tests.interpreted import interpreted
 from tests.oracles.joint import Pool
 from valmatch.matching import joint, queue
-from valmatch.matching.queue import kernel_of, new_counts
+from valmatch.matching.queue import kernel_of
+from valmatch.matching.queue_statistics import new_counts
 from valmatch.matching.rules import Rules
 
 SIDES = 2

@@ -10,7 +10,8 @@ import pytest
 
 from tests.oracles.joint import Team, best_match
 from valmatch.matching import joint_search, joint_tables, joint_windows, joint_work
-from valmatch.matching.joint_search import Work, find_match, new_work
+from valmatch.matching.joint_search import find_match
+from valmatch.matching.joint_work import Work, new_work
 from valmatch.matching.rules import Rules
 
 Match = tuple[Team, Team] | None

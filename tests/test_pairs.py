@@ -28,7 +28,8 @@ from tests.test_ladder import equals_the_plain_ladder
 from valmatch.matching import pairs
 from valmatch.matching.band import ALONE, MOST, match_band
 from valmatch.matching.pairs import Parameters, QueueState
-from valmatch.matching.queue import LINEUP, with_people
+from valmatch.matching.queue import with_people
+from valmatch.matching.queue_statistics import LINEUP
 from valmatch.policies import lookahead as opponent
 from valmatch.policies.myopic import nearness, pair_draw_chance, pair_oracle
 from valmatch.policies.pair_lookahead import (

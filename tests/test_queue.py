@@ -15,7 +15,8 @@ import valmatch
 from tests.days import random_rules
 from valmatch.kernel_cache import files_of
 from valmatch.matching import joint, queue, team_first
-from valmatch.matching.queue import QueueRule, kernel_of, new_counts, parameters_of
+from valmatch.matching.queue import QueueRule, kernel_of, parameters_of
+from valmatch.matching.queue_statistics import new_counts
 from valmatch.matching.registry import OF_RATINGS, QUEUES, meanings, queue_rule, readers
 from valmatch.models.ladder.factors import Rule
 from valmatch.models.valorant.factors import ValorantFactors

@@ -12,8 +12,8 @@ from tests.days import HORIZON, random_day, random_rules
 from tests.interpreted import interpreted
 from tests.oracles.team_first import Day, Windows
 from valmatch.matching import queue, team_first
-from valmatch.matching.queue import kernel_of, new_counts
-from valmatch.matching.queue_statistics import STATISTICS
+from valmatch.matching.queue import kernel_of
+from valmatch.matching.queue_statistics import STATISTICS, new_counts
 from valmatch.matching.rules import Rules
 
 run = kernel_of(queue.run, team_first)

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from valmatch.compilation import at, unallocating
 
-__all__ = ["ALONE", "MOST", "match_band"]
-
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 

@@ -9,25 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.compilation import at, expanded, shared
-from valmatch.matching.joint_search import Work, find_match, new_work
-from valmatch.matching.queue import LINEUP, NOBODY, no_waiting_teams
+from valmatch.matching.joint_search import find_match
+from valmatch.matching.joint_work import Work, new_work
+from valmatch.matching.queue import NOBODY, no_waiting_teams
+from valmatch.matching.queue_statistics import LINEUP
 from valmatch.matching.rules import Rules, is_prioritized, tick_of
-
-__all__ = [
-    "Parameters",
-    "expected_splits",
-    "grown",
-    "has_room",
-    "join",
-    "leave",
-    "line_up",
-    "new",
-    "next_review",
-    "reset",
-    "review",
-    "still_waiting",
-    "waiting_teams",
-]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

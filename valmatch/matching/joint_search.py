@@ -25,10 +25,8 @@ from valmatch.matching.joint_windows import (
     split_greedily,
     worth_a_look,
 )
-from valmatch.matching.joint_work import BEST_A, BEST_B, NEVER, Work, new_work
+from valmatch.matching.joint_work import BEST_A, BEST_B, NEVER, Work
 from valmatch.matching.rules import Rules
-
-__all__ = ["Work", "find_match", "new_work"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -15,25 +15,11 @@ from numpy.typing import NDArray
 
 from valmatch.compilation import at, expanded, shared, unallocating
 from valmatch.matching.band import ALONE, MOST, match_band
-from valmatch.matching.queue import LINEUP, no_waiting_teams
+from valmatch.matching.queue import no_waiting_teams
+from valmatch.matching.queue_statistics import LINEUP
 from valmatch.policies.pair_lookahead import narrowest_first
 from valmatch.policies.registry import PAIR, Weigh, functions
 from valmatch.policies.waiting import WAITING, Ticket, Waiting
-
-__all__ = [
-    "Parameters",
-    "grown",
-    "has_room",
-    "join",
-    "leave",
-    "line_up",
-    "new",
-    "next_review",
-    "reset",
-    "review",
-    "still_waiting",
-    "waiting_teams",
-]
 
 Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float64]

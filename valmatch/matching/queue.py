@@ -17,35 +17,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from types import FunctionType, ModuleType
-from typing import Any, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import at, inlined, unallocating, variant
-from valmatch.matching.queue_statistics import (
-    STATISTICS,
-    add_match,
-    add_player,
-    add_unmatched,
-)
-from valmatch.matching.rules import Rules, is_prioritized
-
-__all__ = [
-    "DISSOLVED",
-    "LINEUP",
-    "NOBODY",
-    "RULE",
-    "Counts",
-    "QueueRule",
-    "driver",
-    "kernel_of",
-    "new_counts",
-    "no_waiting_teams",
-    "parameters_of",
-    "run",
-    "with_people",
-]
+from valmatch.compilation import at, unallocating, variant
+from valmatch.matching.queue_statistics import Counts, count_match, count_unmatched
+from valmatch.matching.rules import Rules
 
 Floats = NDArray[np.float64]
 Records = NDArray[np.void]
@@ -58,12 +37,6 @@ NOBODY = -1
 """Stands for a newcomer at the review of a moment of the rule's own."""
 DISSOLVED = -2
 """Stands for a newcomer at the review after a team has lost a player."""
-
-LINEUP = np.dtype([("player", "i8"), ("team", "i8"), ("arrival", "f8"), ("rating", "f8")])
-"""A player of a match: who, the number of the team, since when, and the rating that the rule saw.
-
-Teams are numbered in order of formation, those that are formed with their match 2m and 2m + 1.
-"""
 
 
 class QueueRule(Protocol):
@@ -191,32 +164,6 @@ def no_waiting_teams(queue: object) -> list[tuple[int, list[int]]]:
     return []
 
 
-class Counts(NamedTuple):
-    """What is counted while players arrive, wait and are matched.
-
-    Attributes
-    ----------
-    statistics : (1,) record of `STATISTICS`
-        Sums.
-    lineup : (2 team_num,) records of `LINEUP`
-        The players of the match that is counted.
-    waits : ndarray of float64
-        Minutes of each matched player in order of matching; room for whoever waits.
-    log : (matches, 3 + 2 team_num) ndarray of float64
-        As many matches as there is room for: hour, numbers of both teams, players of both.
-    """
-
-    statistics: Records
-    lineup: Records
-    waits: Floats
-    log: Floats
-
-
-def new_counts(waits: Floats, log: Floats) -> Counts:
-    """Return counts of nothing, with this memory of waits and matches."""
-    return Counts(np.zeros(1, STATISTICS), np.zeros(log.shape[1] - 3, LINEUP), waits, log)
-
-
 @driver(unallocating)
 def run(
     times: Floats,
@@ -269,38 +216,9 @@ def run(
         matches = RULE.review(now, newcomer, rules, queue)
         for match in range(matches):
             RULE.line_up(match, rules, queue, counts.lineup)
-            _count_match(now, rules, counts)
+            count_match(now, rules, counts)
     if last:
         arrivals = counts.waits[statistics["matched"] :]
         RULE.still_waiting(rules, queue, arrivals)
-        for k in range(queue.state[0]["waiting"]):
-            wait = rules.horizon - arrivals[at(k)]
-            prioritized = is_prioritized(arrivals[at(k)], rules.horizon, rules)
-            add_unmatched(wait, prioritized, statistics)
+        count_unmatched(queue.state[0]["waiting"], arrivals, rules, statistics)
     return taken
-
-
-@inlined
-def _count_match(now: float, rules: Rules, counts: Counts) -> None:
-    """Count the match that is lined up, and log it where there is room."""
-    statistics, team_num = counts.statistics[0], rules.team_num
-    number = statistics["matches"]
-    logged = number < counts.log.shape[0]
-    if logged:
-        counts.log[at(number), 0] = now
-    gap, spread = 0.0, 0.0
-    for side in range(2):
-        total, least, most = 0.0, np.inf, -np.inf
-        for k in range(side * team_num, (side + 1) * team_num):
-            player = counts.lineup[at(k)]
-            rating, arrival = player["rating"], player["arrival"]
-            total += rating
-            least, most = min(least, rating), max(most, rating)
-            prioritized = is_prioritized(arrival, now, rules)
-            add_player(now - arrival, prioritized, statistics, counts.waits)
-            if logged:
-                counts.log[at(number), at(1 + side)] = player["team"]
-                counts.log[at(number), at(3 + k)] = player["player"]
-        gap = total / team_num - gap
-        spread += most - least
-    add_match(abs(gap), spread, statistics)

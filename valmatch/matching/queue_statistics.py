@@ -1,18 +1,25 @@
-"""The sums that are kept of a queue while it runs, whatever its rule."""
+"""What is counted of a queue while it runs, whatever its rule."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.compilation import at, inlined, shared
+from valmatch.matching.rules import Rules, is_prioritized
 
 Floats = NDArray[np.float64]
 Records = NDArray[np.void]
 Struct = Any
 """One row of a structured array; the kernels see it as a C struct."""
+
+LINEUP = np.dtype([("player", "i8"), ("team", "i8"), ("arrival", "f8"), ("rating", "f8")])
+"""A player of a match: who, the number of the team, since when, and the rating that the rule saw.
+
+Teams are numbered in order of formation, those that are formed with their match 2m and 2m + 1.
+"""
 
 STATISTICS = np.dtype(
     [
@@ -29,6 +36,32 @@ STATISTICS = np.dtype(
 )
 
 
+class Counts(NamedTuple):
+    """What is counted while players arrive, wait and are matched.
+
+    Attributes
+    ----------
+    statistics : (1,) record of `STATISTICS`
+        Sums.
+    lineup : (2 team_num,) records of `LINEUP`
+        The players of the match that is counted.
+    waits : ndarray of float64
+        Minutes of each matched player in order of matching; room for whoever waits.
+    log : (matches, 3 + 2 team_num) ndarray of float64
+        As many matches as there is room for: hour, numbers of both teams, players of both.
+    """
+
+    statistics: Records
+    lineup: Records
+    waits: Floats
+    log: Floats
+
+
+def new_counts(waits: Floats, log: Floats) -> Counts:
+    """Return counts of nothing, with this memory of waits and matches."""
+    return Counts(np.zeros(1, STATISTICS), np.zeros(log.shape[1] - 3, LINEUP), waits, log)
+
+
 @shared
 def clear(statistics: Records) -> None:
     """Set all sums to 0 for the next replication."""
@@ -36,27 +69,52 @@ def clear(statistics: Records) -> None:
 
 
 @inlined
-def add_match(team_diff: float, player_diff: float, statistics: Struct) -> None:
-    """Count a match: difference of its team means; sum of its teams' rating ranges."""
-    statistics["matches"] += 1
-    statistics["team_diff"] += team_diff
-    statistics["player_diff"] += player_diff
+def count_match(now: float, rules: Rules, counts: Counts) -> None:
+    """Count the match that is lined up, and log it where there is room."""
+    statistics, team_num = counts.statistics[0], rules.team_num
+    # In variables, because memory that is written for each player would show.
+    matched, prioritized = statistics["matched"], statistics["prioritized"]
+    wait, longest_wait = statistics["wait"], statistics["longest_wait"]
+    gap, spread = 0.0, 0.0
+    for side in range(2):
+        total, least, most = 0.0, np.inf, -np.inf
+        for k in range(side * team_num, (side + 1) * team_num):
+            player = counts.lineup[at(k)]
+            rating, arrival = player["rating"], player["arrival"]
+            total += rating
+            least, most = min(least, rating), max(most, rating)
+            minutes = 60.0 * (now - arrival)
+            counts.waits[at(matched)] = minutes
+            matched += 1
+            prioritized += int(is_prioritized(arrival, now, rules))
+            wait += minutes
+            longest_wait = max(longest_wait, minutes)
+        gap = total / team_num - gap
+        spread += most - least
+    statistics["matched"], statistics["prioritized"] = matched, prioritized
+    statistics["wait"], statistics["longest_wait"] = wait, longest_wait
+    statistics["team_diff"] += abs(gap)
+    statistics["player_diff"] += spread
+    number = statistics["matches"]
+    statistics["matches"] = number + 1
+    if number < counts.log.shape[0]:
+        _log_match(now, number, team_num, counts)
 
 
 @inlined
-def add_player(wait: float, prioritized: bool, statistics: Struct, waits: Floats) -> None:
-    """Count a matched player who waited `wait` hours; `waits` keeps the minutes of each."""
-    minutes = 60.0 * wait
-    waits[at(statistics["matched"])] = minutes
-    statistics["matched"] += 1
-    statistics["prioritized"] += int(prioritized)
-    statistics["wait"] += minutes
-    statistics["longest_wait"] = max(statistics["longest_wait"], minutes)
+def _log_match(now: float, number: int, team_num: int, counts: Counts) -> None:
+    """Log the match that is lined up."""
+    row = counts.log[at(number)]
+    row[0] = now
+    for k in range(2 * team_num):
+        player = counts.lineup[at(k)]
+        row[at(1 + k // team_num)], row[at(3 + k)] = player["team"], player["player"]
 
 
 @inlined
-def add_unmatched(wait: float, prioritized: bool, statistics: Struct) -> None:
-    """Count a player who had waited `wait` hours when the day ended."""
-    statistics["unmatched"] += 1
-    statistics["prioritized"] += int(prioritized)
-    statistics["unmatched_wait"] += 60.0 * wait
+def count_unmatched(count: int, arrivals: Floats, rules: Rules, statistics: Struct) -> None:
+    """Count the players who are still waiting at the horizon."""
+    statistics["unmatched"] += count
+    for k in range(count):
+        statistics["prioritized"] += int(is_prioritized(arrivals[at(k)], rules.horizon, rules))
+        statistics["unmatched_wait"] += 60.0 * (rules.horizon - arrivals[at(k)])

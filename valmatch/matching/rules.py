@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 from valmatch.compilation import inlined
 
-__all__ = ["Rules", "is_prioritized", "prioritized", "tick_of", "ticks_per_hour"]
-
 
 class Rules(NamedTuple):
     """One set of matchmaking rules.

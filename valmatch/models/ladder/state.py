@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.matching.queue import LINEUP
+from valmatch.matching.queue_statistics import LINEUP
 from valmatch.models.ladder.event_heap import EVENT, new_heap
 from valmatch.models.ladder.rating import Rater, new_match
 from valmatch.ratings.games import Assessment, Games, Players, unassessed

@@ -14,14 +14,12 @@ from numpy.typing import NDArray
 
 from valmatch.compilation import njit
 from valmatch.draws.philox import Words, rewind
-from valmatch.matching.queue import LINEUP, RULE, Counts, driver, run
-from valmatch.matching.queue_statistics import STATISTICS, clear
+from valmatch.matching.queue import RULE, driver, run
+from valmatch.matching.queue_statistics import LINEUP, STATISTICS, Counts, clear
 from valmatch.matching.rules import Rules
 from valmatch.models.valorant.arrivals import Law, draw_players
 from valmatch.models.valorant.controls import add_players
 from valmatch.models.valorant.summary import fill_sums
-
-__all__ = ["Days", "make_days", "new_days"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -16,8 +16,8 @@ from valmatch.compilation import announce_compilation
 from valmatch.csv_dialect import joined_names
 from valmatch.errors import InputError, option
 from valmatch.fields import Factors
-from valmatch.matching.queue import kernel_of, new_counts, run
-from valmatch.matching.queue_statistics import clear
+from valmatch.matching.queue import kernel_of, run
+from valmatch.matching.queue_statistics import clear, new_counts
 from valmatch.matching.registry import QUEUES, queue_rule
 from valmatch.matching.rules import Rules, prioritized, ticks_per_hour
 from valmatch.model import (
