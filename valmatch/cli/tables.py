@@ -298,7 +298,8 @@ def show_variants(found: ComparedVariants, chosen: Collection[str] = ()) -> None
     table = _table(*names, "unit")
     for cells in zip(*columns, [one.unit for one in shown], strict=True):
         _row(table, *cells)
-    said = f"; ±: {found.intervals}" if found.intervals else ""
+    intervals = found.intervals_of(chosen)
+    said = f"; ±: {intervals}" if intervals else ""
     header = f"seed {found.base.seed}, {found.n:,} common replications{said}"
     _print(textwrap.fill(header, WIDTH), table, repeated=1)
     _show_no_interval(found.no_interval_of(chosen))

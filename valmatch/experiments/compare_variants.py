@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
+
+import numpy as np
 
 from valmatch.config import arguments
 from valmatch.config.arguments import PathLike
@@ -28,10 +30,9 @@ from valmatch.experiments.side_runs import (
 )
 from valmatch.model import Response
 from valmatch.printable import printable
-from valmatch.statistics.no_interval import reason_of_each, why_no_interval
-from valmatch.statistics.pairs import PairedDifference, paired
+from valmatch.statistics.no_interval import listed, reason_of_each, why_no_interval
+from valmatch.statistics.pairs import PairedDifference, differing, paired
 from valmatch.statistics.sampling import (
-    ENOUGH,
     INDEPENDENT,
     Sampling,
     Widened,
@@ -52,6 +53,13 @@ BASE, *NAMES = list(ascii_lowercase)
 """What the systems are called, and the folders of their runs."""
 
 MOST_VARIANTS = len(NAMES)
+
+ENOUGH = 20
+"""Replications that differ in another way than mostly, from which on intervals can be trusted.
+
+Where they are fewer, joint 95% intervals may hold 10 to 90 % of the time; the others miss the truth
+about as seldom as they say, those of long waits included: `tests/verification/test_variants.py`.
+"""
 
 
 @dataclass(frozen=True)
@@ -95,6 +103,9 @@ class ComparedVariants(Result):
         Number of replications that all have.
     confidence : float
         Probability with which all intervals of a response hold together.
+    differing : mapping of str to int
+        By response, in how many replications that variant differs from the base in another way than
+        mostly for which they are the fewest.
     """
 
     base: Replications
@@ -102,6 +113,7 @@ class ComparedVariants(Result):
     n: int
     confidence: float
     folder: Path | None = None
+    differing: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def level(self) -> float:
@@ -109,14 +121,27 @@ class ComparedVariants(Result):
         return _level(self.confidence, len(self.variants))
 
     @property
+    def rare(self) -> dict[str, int]:
+        """The responses by which some variant differs too rarely for its interval to be trusted."""
+        independent = self.base.sampling == INDEPENDENT
+        return {name: n for name, n in self.differing.items() if independent and n < ENOUGH}
+
+    @property
     def intervals(self) -> str:
         """What the intervals say; "" where there are none."""
+        return self.intervals_of()
+
+    def intervals_of(self, chosen: Collection[str] = ()) -> str:
+        """Return what the intervals say, of the chosen responses if any are."""
         found = (one.difference for v in self.variants for one in v.comparisons.values())
         if all(one.ci_low is None for one in found):
             return ""
-        few = ""
-        if self.n < ENOUGH and self.base.sampling == INDEPENDENT:
-            few = f"; those of counts of rare events from about {ENOUGH} replications on"
+        rare, few = [name for name in self.rare if not chosen or name in chosen], ""
+        if rare:
+            few = (
+                f"; those of {listed(rare)} may not: a variant differs in fewer than"
+                f" {ENOUGH} replications"
+            )
         return (
             f"the {len(self.variants)} intervals of a response hold together at"
             f" {self.confidence:.4g} (Bonferroni, each at {self.level:.4g}){few}"
@@ -177,6 +202,7 @@ class ComparedVariants(Result):
                 "over": "the variants, response by response",
                 "intervals": len(self.variants),
                 "confidence_each": self.level,
+                "differ_in_few": self.rare,
             },
             "variants": {
                 one.name: {
@@ -350,10 +376,12 @@ def compare_variant_runs(
     level = _level(confidence, len(variants))
     limits = {one.name: one.limits for one in base.responses}
     compared = []
+    fewest = np.min([differing(first, values) for values in others], axis=0)
     for name, run, values in zip(NAMES, variants, others, strict=False):
         samplings = _widened(base.sampling), _widened(run.sampling)
         found = paired(first, values, level, samplings, shared)
         rows = zip(names, found, strict=True)
         by_name = {name: one.within(limits[name]) for name, one in rows}
         compared.append(Variant(name, run, changed(base.config, run.config), by_name))
-    return ComparedVariants(base, compared, len(shared), confidence)
+    rare = dict(zip(names, fewest.tolist(), strict=True))
+    return ComparedVariants(base, compared, len(shared), confidence, differing=rare)
