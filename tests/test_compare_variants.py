@@ -74,11 +74,30 @@ def test_intervals_of_skewed_counts_hold_together() -> None:
     assert held[Widened()] >= 0.94 * rounds
 
 
-def test_few_replications_are_said_to_be_few() -> None:
+def test_responses_by_which_variants_rarely_differ_are_named() -> None:
+    """Of 60 days, 15 or so have another number of matches under the variants."""
     variants = [library.load("valorant", {"team_diff": one}) for one in (150, 300)]
-    few, enough = (library.compare("valorant", variants, n).intervals for n in (39, 40))
-    assert "those of counts of rare events from about 40 replications on" in few
-    assert "rare events" not in enough
+    found = library.compare("valorant", variants, 60)
+    base = found.base["n_matches"]
+    fewest = min(
+        60 - np.unique(one.run["n_matches"] - base, return_counts=True)[1].max()
+        for one in found.variants
+    )
+    assert 0 < fewest < 20
+    assert found.rare["n_matches"] == fewest
+    assert found.rare["n_players"] == 0
+    assert "avg_team_diff" not in found.rare
+    few = "may not: a variant differs in fewer than 20 replications"
+    assert few in found.intervals
+    assert found.intervals_of(["n_matches"]).endswith(f"those of n_matches {few}")
+    assert "may not" not in found.intervals_of(["avg_team_diff"])
+    assert found.summary()["simultaneous"]["differ_in_few"] == found.rare
+
+
+def test_on_fewer_replications_all_responses_are_named() -> None:
+    variants = [library.load("valorant", {"team_diff": one}) for one in (150, 300)]
+    found = library.compare("valorant", variants, 19)
+    assert set(found.rare) == {one.name for one in found.responses}
 
 
 def test_the_file_has_a_row_for_each_variant_and_response(tmp_path: Path) -> None:

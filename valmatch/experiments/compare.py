@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any, Unpack
+
+import numpy as np
 
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
@@ -26,10 +28,9 @@ from valmatch.experiments.side_runs import (
 )
 from valmatch.model import Response
 from valmatch.printable import printable
-from valmatch.statistics.no_interval import reason_of_each, why_no_interval
-from valmatch.statistics.pairs import PairedDifference, paired
+from valmatch.statistics.no_interval import listed, reason_of_each, why_no_interval
+from valmatch.statistics.pairs import PairedDifference, differing, paired
 from valmatch.statistics.sampling import (
-    ENOUGH,
     INDEPENDENT,
     Sampling,
     Widened,
@@ -42,6 +43,13 @@ BASE, *NAMES = list(ascii_lowercase)
 """What the systems are called, and the folders of their runs."""
 
 MOST_VARIANTS = len(NAMES)
+
+ENOUGH = 20
+"""Replications that differ in another way than mostly, from which on intervals can be trusted.
+
+Where they are fewer, joint 95% intervals may hold 10 to 90 % of the time; the others miss the truth
+about as seldom as they say, those of long waits included: `tests/verification/test_variants.py`.
+"""
 
 
 @dataclass(frozen=True)
@@ -85,6 +93,9 @@ class Comparison(Result):
         Number of replications that all have.
     confidence : float
         Probability with which all intervals of a response hold together.
+    differing : mapping of str to int
+        By response, in how many replications that variant differs from the base in another way than
+        mostly for which they are the fewest.
     """
 
     base: Replications
@@ -92,6 +103,7 @@ class Comparison(Result):
     n: int
     confidence: float
     folder: Path | None = None
+    differing: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_pair(self) -> bool:
@@ -119,16 +131,29 @@ class Comparison(Result):
         return _level(self.confidence, len(self.variants))
 
     @property
+    def rare(self) -> dict[str, int]:
+        """The responses by which some variant differs too rarely for its interval to be trusted."""
+        independent = self.base.sampling == INDEPENDENT
+        return {name: n for name, n in self.differing.items() if independent and n < ENOUGH}
+
+    @property
     def intervals(self) -> str:
         """What the intervals of several variants say; "" where there are none."""
+        return self.intervals_of()
+
+    def intervals_of(self, chosen: Collection[str] = ()) -> str:
+        """Return what the intervals say, of the chosen responses if any are."""
         differences = [
             pair.difference for variant in self.variants for pair in variant.comparisons.values()
         ]
         if self.is_pair or all(difference.ci_low is None for difference in differences):
             return ""
-        few = ""
-        if self.n < ENOUGH and self.base.sampling == INDEPENDENT:
-            few = f"; those of counts of rare events from about {ENOUGH} replications on"
+        rare, few = [name for name in self.rare if not chosen or name in chosen], ""
+        if rare:
+            few = (
+                f"; those of {listed(rare)} may not: a variant differs in fewer than"
+                f" {ENOUGH} replications"
+            )
         return (
             f"the {len(self.variants)} intervals of a response hold together at"
             f" {self.confidence:.4g} (Bonferroni, each at {self.level:.4g}){few}"
@@ -210,6 +235,7 @@ class Comparison(Result):
                 "over": "the variants, response by response",
                 "intervals": len(self.variants),
                 "confidence_each": self.level,
+                "differ_in_few": self.rare,
             },
             "variants": {
                 variant.name: {
@@ -385,6 +411,7 @@ def compare_runs(
     names, shared, (first, *rest) = common_values([base, *others])
     level = _level(confidence, len(others))
     limits = {response.name: response.limits for response in base.responses}
+    fewest = np.min([differing(first, values) for values in rest], axis=0)
     variants = []
     for letter, run, values in zip(NAMES, others, rest, strict=False):
         samplings = base.sampling, run.sampling
@@ -393,7 +420,8 @@ def compare_runs(
         found = zip(names, paired(first, values, level, samplings, shared), strict=True)
         comparisons = {name: pair.within(limits[name]) for name, pair in found}
         variants.append(Variant(letter, run, changed(base.config, run.config), comparisons))
-    return Comparison(base, variants, len(shared), confidence)
+    rare = dict(zip(names, fewest.tolist(), strict=True))
+    return Comparison(base, variants, len(shared), confidence, differing=rare)
 
 
 def _widened(sampling: Sampling) -> Sampling:

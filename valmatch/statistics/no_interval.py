@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from valmatch.statistics.control_variates import Adjusted
 from valmatch.statistics.estimates import Estimate
 
-__all__ = ["reason_of_each", "why_no_interval", "why_not_adjusted"]
+__all__ = ["listed", "reason_of_each", "why_no_interval", "why_not_adjusted"]
 
 NAMED = 4
 """Responses of one kind that are named."""
@@ -76,7 +76,10 @@ def _said(kinds: Mapping[str, str]) -> str:
     together: dict[str, list[str]] = {}
     for name, kind in kinds.items():
         together.setdefault(kind, []).append(name)
-    return "; ".join(f"{_listed(names)} {kind}" for kind, names in together.items())
+    return "; ".join(
+        f"{listed(names)} {'is' if len(names) == 1 else 'are'} {kind}"
+        for kind, names in together.items()
+    )
 
 
 def _kind(one: Estimate) -> str:
@@ -86,7 +89,7 @@ def _kind(one: Estimate) -> str:
     return f"defined in {'one replication' if one.n == 1 else 'too few replications'} only"
 
 
-def _listed(names: Sequence[str]) -> str:
-    """Return the first of some names in one phrase with a verb."""
+def listed(names: Sequence[str]) -> str:
+    """Return the first of some names, and how many more there are."""
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-    return f"{', '.join(names[:NAMED])}{more} {'is' if len(names) == 1 else 'are'}"
+    return f"{', '.join(names[:NAMED])}{more}"

@@ -63,6 +63,21 @@ class PairedDifference:
         }
 
 
+def differing(values_a: Floats, values_b: Floats) -> list[int]:
+    """Return in how many replications each response differs in another way than mostly.
+
+    Parameters
+    ----------
+    values_a, values_b : (n, r) ndarray of float64
+        As of `paired`.
+    """
+    found = []
+    for column in (values_b - values_a).T:
+        counts = np.unique(column[~np.isnan(column)], return_counts=True)[1]
+        found.append(int(counts.sum() - counts.max(initial=0)))
+    return found
+
+
 def paired(
     values_a: Floats,
     values_b: Floats,

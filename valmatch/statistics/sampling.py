@@ -14,7 +14,6 @@ from valmatch.statistics.estimates import Estimate, estimate, t_quantile
 from valmatch.statistics.moving_blocks import widening
 
 __all__ = [
-    "ENOUGH",
     "INDEPENDENT",
     "OneHistory",
     "Resampled",
@@ -169,9 +168,9 @@ class Widened(Sampling):
     """Replications are independent samples, and intervals are wider where values are skewed.
 
     Intervals of several variants that hold together are of high levels, where the skewness of
-    counts and of long waits is felt most: see `widening`. Of responses that differ in few
-    replications they hold from about `ENOUGH` replications on; a sample without any of these
-    tells nothing of their number.
+    counts and of long waits is felt most: see `widening`. Where systems differ in few replications
+    alone, nothing in a sample tells how many these are and how large the rarest: see
+    `valmatch.statistics.pairs.differing`.
     """
 
     def estimate(
@@ -184,9 +183,6 @@ class Widened(Sampling):
         half = found.half_width * widening(values, confidence, found.n)
         return replace(found, ci_low=found.mean - half, ci_high=found.mean + half)
 
-
-ENOUGH = 40
-"""Replications from which on intervals of counts of rare events hold as often as they say."""
 
 INDEPENDENT = Sampling()
 

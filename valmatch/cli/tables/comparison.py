@@ -39,7 +39,8 @@ def show_comparison(found: Comparison, chosen: Collection[str] = ()) -> None:
     for response, *cells in zip(rows, *(cells for _, cells in columns), strict=True):
         if response in shown:
             add_row(table, response.name, *cells, response.unit)
-    said = f"; ±: {found.intervals}" if found.intervals else ""
+    intervals = found.intervals_of(chosen)
+    said = f"; ±: {intervals}" if intervals else ""
     header = f"seed {found.base.seed}, {found.n:,} common replications{said}"
     print_table(textwrap.fill(header, WIDTH), table, repeated=1)
     show_no_interval(found.no_interval_of(chosen))
