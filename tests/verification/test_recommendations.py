@@ -14,9 +14,10 @@ GAP = 0.02
 ROUNDING = 1.0 + 1e-9
 
 NOISY = 0.065
-"""The limit of the noisy one, which 2 % is out of reach of: its wait has a deviation of .7 and falls
-by 1 % of 3 for 1 % of cost. A test of 400 replications passes half of the time where a point is 2.1 %
-above the best, if the search before knew the bound exactly, and 600 tell no more of it than these."""
+"""The limit of the noisy one, for which 2 % is out of reach: its wait has a deviation of .7 and
+falls by .03 for 1 % of cost. A test of 400 replications passes half of the time where a point is
+2.1 % above the best, if the search knew the bound exactly; its 600 tell no more of it than these.
+"""
 
 
 @pytest.mark.parametrize("title", RULES)
