@@ -18,9 +18,10 @@ from valmatch.optimization.frontier import common_replications
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.run import STAGE, RunSpec, Settings, run_solver
 from valmatch.optimization.selection import RESERVE, Certificate, Evaluate
-from valmatch.optimization.sequential_tests import FIRST, SURER, TESTS, certify_in_turn
+from valmatch.optimization.sequential_tests import FIRST, SURER, TESTS, Rival, certify_in_turn
 from valmatch.optimization.solvers.placement import Level, Placed, Placement, Wanted
 from valmatch.optimization.solvers.registry import make
+from valmatch.optimization.solvers.search import PointEstimates
 from valmatch.simulator import build
 
 Floats = NDArray[np.float64]
@@ -140,6 +141,24 @@ def test_the_second_point_that_fails_ends_the_tests() -> None:
     fresh, starts = days(np.random.default_rng(1), lambda x: -3.0 if x < 0.2 else 3.0)
     found = certify_in_turn(placing(0.1, 0.3, 0.1)[0], fresh, BUDGET, ALPHA)
     assert (found.feasible, found.unit[0], starts) == (True, 0.1, [0, 60])
+
+
+@pytest.mark.parametrize(("promised", "last"), [(-20.0, 0.9), (20.0, 0.5)])
+def test_a_rival_takes_the_place_of_a_point_that_promises_less(
+    promised: float, last: float
+) -> None:
+    place, _ = placing(0.1, 0.3, 0.9)
+    fresh, starts = days(np.random.default_rng(2), lambda x: -3.0)
+    small = np.full((1, 2), 0.01)
+    units, means = np.array([[0.5]]), np.array([[-10.0, -3.0]])
+    known = PointEstimates(units, np.full(1, 60), means, small, small[0], np.full(1, True))
+
+    def promising(wanted: Wanted) -> Placed:
+        return place(wanted)._replace(objective=promised)
+
+    found = certify_in_turn(promising, fresh, BUDGET, ALPHA, [Rival(units[0], known, 60)])
+    assert (found.feasible, found.unit[0]) == (True, last)
+    assert starts[:3] == [0, 60, 150]
 
 
 def test_where_no_point_is_likely_to_pass_one_gets_all_replications() -> None:

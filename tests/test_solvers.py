@@ -15,15 +15,18 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
+from tests.known_rules import RULES, registered
 from tests.oracles.noisy_problems import PROBLEMS, Case, Laboratory, search
 from valmatch.config.loading import load
 from valmatch.errors import InputError
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.solvers.bayes import smooth
+from valmatch.optimization.run import RunSpec, Settings, run_solver
+from valmatch.optimization.solvers.bayes import Surrogate, smooth
 from valmatch.optimization.solvers.gaussian_process import Total, fit, log_density, posterior
 from valmatch.optimization.solvers.gaussian_process import inverted as inverse_of
 from valmatch.optimization.solvers.inversion import EvaluateRequest, inverted
+from valmatch.optimization.solvers.placement import Wanted
 from valmatch.optimization.solvers.registry import SOLVERS, make, search_budget
 from valmatch.optimization.solvers.search import (
     NEEDED,
@@ -341,20 +344,53 @@ def test_an_excluded_point_is_undefined_whether_it_was_seen_or_not() -> None:
     assert_array_equal(estimates.counts, [4, 4, 4])
 
 
-def test_an_undefined_point_is_one_unit_worse_than_the_worst() -> None:
-    means = np.array([[7.0, -2.0], [8.0, 1.0], [0.0, 0.0]])
-    # The largest terms are those of different points: together they are worse than any point.
-    parts = np.array([[6.0, 1.0], [1.0, 7.0], [0.0, 0.0]])
-    defined = np.array([True, True, False])
+def test_values_are_in_units_of_what_varies() -> None:
+    means = np.array([[7.0, -2.0], [8.0, 1.0]])
+    parts = np.array([[6.0, 1.0], [1.0, 7.0]])
     shape = means.shape
     known = PointEstimates(
-        np.eye(3, 2), np.full(3, 4), means, np.ones(shape), np.ones(shape[1]), defined
+        np.eye(2), np.full(2, 4), means, np.ones(shape), np.ones(shape[1]), np.full(2, True)
     )
     values, scale = smooth(known, parts)
-    assert_allclose(values[:, :2].sum(axis=1) * scale[0], [7.0, 8.0, 8.0 + scale[0]])
-    assert_allclose(np.sinh(values[:, 2]) * scale[1], [-2.0, 1.0, 1.0 + scale[1]])
+    assert_allclose(scale, [0.5, 1.5])
+    assert_allclose(values[:, :2].sum(axis=1) * scale[0], [7.0, 8.0])
+    assert_allclose(np.sinh(values[:, 2]) * scale[1], [-2.0, 1.0])
     plain, _ = smooth(known, parts[:, :0])
-    assert_allclose(plain[:, 0] * scale[0], [7.0, 8.0, 8.0 + scale[0]])
+    assert_allclose(plain[:, 0] * scale[0], [7.0, 8.0])
+
+
+def test_undefined_points_say_nothing_of_outcomes_but_where_they_are_defined() -> None:
+    problem = PROBLEMS["one variable"].problem
+    rng = np.random.default_rng(3)
+    task = SearchTask(problem, 400, rng, problem.start, Archive(problem, TEST))
+    for x in np.linspace(0.0, 1.0, 11):
+        outcomes = np.column_stack([np.full(4, 5.0 - x), np.full(4, -1.0)])
+        task.archive.record(np.array([x]), outcomes if x < 0.75 else np.full((4, 2), np.nan))
+    model = Surrogate(task)
+    model.learn()
+    mean, deviation = model.predict(np.array([[0.05], [0.65], [0.85]]))
+    assert (mean[2] < 0.0).tolist() == [True, True, False]
+    assert_allclose(mean[0] * model.scale[0], [4.95, 4.35, 4.15], atol=0.02)
+    assert (deviation > 0.0).all()
+    # The best point is the last one where outcomes are defined, and none is placed beyond.
+    assert 0.65 < model.best(0.0)[0] < 0.79
+    placed = model.placed(Wanted(20, 1.6, 1.0))
+    assert 0.4 < placed.unit[0] < 0.75
+    assert placed.excess.shape == placed.doubt.shape == (1,)
+    assert placed.holds
+
+
+@pytest.mark.parametrize("title", ["monotone", "six"])
+def test_a_search_that_is_settled_leaves_its_budget_to_certification(title: str) -> None:
+    with registered():
+        config = RULES[title].config(title)
+        problem = problem_of(config, build(config))
+        run = run_solver(config, problem, RunSpec("auto", 0), Settings(1000, 5, 0.05))
+    searched = run.evaluations[-1].spent
+    assert (searched < 400) == (title == "monotone")
+    assert searched <= search_budget(1000)
+    assert run.spent > 950
+    assert run.certificate.feasible is True
 
 
 def test_parts_of_evaluated_points_add_up_to_their_objectives() -> None:

@@ -35,7 +35,7 @@ from valmatch.statistics.estimates import Estimate, estimate, t_quantile
 
 __all__ = ["LIKELY", "Rival", "certify_in_turn", "is_better"]
 
-TESTS = (0.2, 2.0), (0.3, 1.3), (0.5, 1.0)
+TESTS = (0.2, 2.0), (0.3, 1.3), (0.5, 0.6)
 """The tests: shares of the replications, and how sure their points are to pass."""
 
 FIRST = 0.8
@@ -217,9 +217,9 @@ def certify_in_turn(
         error = tests.alpha - tests.kept
         if plan and (rivals or not tests.passed):
             error = FIRST * alpha
-        if not plan and _rival_of(tests, rivals, n, error, CLEARLY):
-            break
         placed = placement(tests.wanted(n, sure, error))
+        if not plan and _rival_of(tests, rivals, n, error, placed):
+            break
         if not placed.holds and tests.start == 0:
             # Hardly any point passes: the most likely one gets all that there is.
             n, error, plan = min(MOST[1], budget), alpha, []
@@ -249,13 +249,25 @@ def is_better(change: Estimate, beyond: bool = True) -> bool:
 
 
 def _rival_of(
-    tests: _Tests, rivals: Sequence[Rival], n: int, alpha: float, doubts: float = 0.0
+    tests: _Tests, rivals: Sequence[Rival], n: int, alpha: float, placed: Placed | None = None
 ) -> Rival | None:
-    """Return the best rival of the last point that passed, by so many doubts; of none any is."""
+    """Return the best rival of the last point that passed, or any if none did.
+
+    Where a point is placed that would be tested in its stead, it must be clearly better than the
+    last one, and better than what is placed unless the config gives it.
+    """
     if not tests.passed:
-        return None if doubts else _best(rivals, n // 2, alpha)
+        return None if placed else _best(rivals, n // 2, alpha)
     last = tests.passed[-1][1]
-    return _best(rivals, n // 2, alpha, lambda one: one.beats(last, doubts))
+    if placed is None:
+        return _best(rivals, n // 2, alpha, lambda one: one.beats(last))
+    expected = placed.objective
+    return _best(
+        rivals,
+        n // 2,
+        alpha,
+        lambda one: one.beats(last, CLEARLY) and (one.given or one.objective < expected),
+    )
 
 
 def _best(

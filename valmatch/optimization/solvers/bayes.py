@@ -40,6 +40,17 @@ LEVEL = 0.1
 SHARPER = 8
 # Doubts by which the constraints hold at the points of the final phase.
 MARGIN = 0.4
+# A search is settled where an improvement is expected of less than this share of what the room for
+# a test costs, and the processes know the best point to this share of the error that all points
+# have in common; it ends after so many looks in a row that find it settled. Then the final phase
+# gets this share of the budget, half of it for its first point, and certification gets the rest.
+LITTLE = 0.1
+PRECISE = 0.05
+CALM = 2
+SETTLED = 0.3
+# Room for a test on the scale of -1 where outcomes are defined and 1 where they are not, in place
+# of a standard error: with more replications, more points turn out to be undefined.
+EDGE = 0.24
 # Candidates per choice: half over the whole cube, half around this many of the best points.
 CANDIDATES = 400
 CENTRES = 5
@@ -63,58 +74,92 @@ def bayes(task: SearchTask) -> Steps:
     yield from first_looks(task, n)
     model = Surrogate(task)
     task.placement = model.placed
+    yield from _improve(task, model, n)
+    left = task.left
+    further = max(SHARPER * n, round(LEVEL * task.budget))
+    if model.calm >= CALM:
+        left = min(left, round(SETTLED * task.budget))
+        further = left // 2
+    end = task.spent + left
+    while task.spent < end:
+        unit = model.best(MARGIN)
+        known = len(task.archive.outcomes(unit))
+        yield Request(unit, known + min(further, end - task.spent))
+        further = SHARPER * n
+
+
+def _improve(task: SearchTask, model: Surrogate, n: int) -> Steps:
+    """Look where improvement is expected, until the search is settled or its last stage over."""
     for share, longer in STAGES:
         while task.spent + longer * n <= share * task.budget:
             unit = model.improving()
+            if model.calm >= CALM:
+                return
             if unit is None:
                 break
             yield Request(unit, longer * n)
-    further = max(SHARPER * n, round(LEVEL * task.budget))
-    while task.left > 0:
-        unit = model.best(MARGIN)
-        known = len(task.archive.outcomes(unit))
-        yield Request(unit, known + min(further, task.left))
-        further = SHARPER * n
 
 
 class Surrogate:
     """What the evaluated points say of all others.
 
     Objective and excesses are in units of their spread; excesses are compressed far from 0.
+
+    Attributes
+    ----------
+    calm : int
+        How many choices in a row have found the search settled.
     """
 
     def __init__(self, task: SearchTask) -> None:
         self._task = task
         self._theta: list[Floats] = []
         self._fitted = 0
+        self.calm = 0
 
     def learn(self) -> None:
-        """Condition the processes on all that is known."""
+        """Condition the processes on all that is known.
+
+        Those of outcomes learn from the points where these are defined, if there are any. Where
+        some are not, a further process says where outcomes are defined, like a constraint: -1 at
+        points where they are and 1 at the others.
+        """
         known, parts = self.points()
-        values, scale = smooth(known, parts)
+        places = np.flatnonzero(known.defined if known.defined.any() else known.counts > 0)
+        values, scale = smooth(known.take(places.tolist()), parts[places])
         noise = known.counts.min() / known.counts
-        if len(noise) >= GROWTH * self._fitted:
+        data = [(known.units[places], y, noise[places]) for y in values.T]
+        if not known.defined.all():
+            # A day that shows a point to be undefined settles it; days that do not leave doubt.
+            doubt = np.where(known.defined, noise, noise.min())
+            data.append((known.units, np.where(known.defined, -1.0, 1.0), doubt))
+            scale = np.append(scale, 1.0)
+        if len(noise) >= GROWTH * self._fitted or len(data) != len(self._theta):
             steps = STEPS if self._fitted else FIRST_STEPS
             first = np.append(np.full(self._task.dimensions, FIRST_THETA[0]), FIRST_THETA[1])
-            self._theta = [
-                fit(known.units, y, noise, theta, steps)
-                for y, theta in zip(values.T, self._theta or [first] * len(values.T), strict=True)
-            ]
+            before = self._theta[: len(data)]
+            before += [first] * (len(data) - len(before))
+            self._theta = [fit(*one, theta, steps) for one, theta in zip(data, before, strict=True)]
             self._fitted = len(noise)
-        processes = [
-            posterior(known.units, y, noise, theta)
-            for y, theta in zip(values.T, self._theta, strict=True)
-        ]
-        self._each = processes
-        many = len(processes) - len(self._task.problem.constraints)
-        self._processes: list[Total | Posterior] = [Total(processes[:many]), *processes[many:]]
+        self._each = [posterior(*one, theta) for one, theta in zip(data, self._theta, strict=True)]
+        many = len(self._each) - (len(scale) - 1)
+        self._processes: list[Total | Posterior] = [Total(self._each[:many]), *self._each[many:]]
         # All points met the same replications: what they share shows in none of them.
-        self.doubt = known.doubts[known.defined].min(axis=0, initial=np.inf) / scale
-        self.doubt[np.isinf(self.doubt)] = 0.0
-        self.test = known.test / scale
+        unknown = np.zeros(len(scale) - known.means.shape[1])
+        shared = known.doubts[known.defined].min(axis=0, initial=np.inf)
+        self.doubt = np.append(np.where(np.isinf(shared), 0.0, shared), unknown) / scale
+        self.test = np.append(known.test, unknown + EDGE) / scale
         self.known, self.scale = known, scale
-        self.at_known = np.array([process.fitted for process in self._processes])
-        self.order = _ranking(self.at_known)
+        self.at_known = self._at_known()
+        self.order = np.array(
+            sorted(_ranking(self.at_known).tolist(), key=lambda k: not known.defined[k]), np.intp
+        )
+
+    def _at_known(self) -> Floats:
+        """Return (1 + constraints, points): the means of the processes at the known points."""
+        if self.known.defined.all():
+            return np.array([process.fitted for process in self._processes])
+        return self.predict(self.known.units)[0]
 
     def points(self) -> tuple[PointEstimates, Floats]:
         """Return what to learn from: the evaluated points, with the parts of the objective."""
@@ -127,7 +172,7 @@ class Surrogate:
             math.exp(theta[-1]) * one.variance
             for theta, one in zip(self._theta, self._each, strict=True)
         ]
-        parts = len(variances) - len(self._task.problem.constraints)
+        parts = len(variances) - (len(self.scale) - 1)
         return np.sqrt([sum(variances[:parts]), *variances[parts:]])
 
     def predict(self, units: Floats) -> tuple[Floats, Floats]:
@@ -164,9 +209,31 @@ class Surrogate:
         if feasible.any():
             best = self.at_known[0, feasible].min()
             score += log_improvement((best - mean[0]) / deviation[0]) + np.log(deviation[0])
+            settled = self._settled(mean, deviation, math.exp(score.max()), best)
+            self.calm = self.calm + 1 if settled else 0
         ordered = candidates[np.argsort(-score)]
         archive = self._task.archive
         return next((unit for unit in ordered if len(archive.outcomes(unit)) == 0), None)
+
+    def _settled(self, mean: Floats, deviation: Floats, expected: float, best: float) -> bool:
+        """Return whether more points would gain less than a surer test of those that are known.
+
+        Parameters
+        ----------
+        mean, deviation : (1 + constraints, points) ndarray of float64
+            What is known of candidates.
+        expected, best : float
+            Expected feasible improvement at most; the best objective that is known.
+        """
+        chosen = _ranking(self._with_room(mean, deviation, MARGIN))[0]
+        precise = (deviation[1:, chosen] <= PRECISE * self.doubt[1:]).all()
+        return bool(precise) and expected <= LITTLE * (mean[0, chosen] - best)
+
+    def _with_room(self, mean: Floats, deviation: Floats, margin: float) -> Floats:
+        """Return mean outcomes, the excesses with room for doubts and for a test."""
+        spare = margin * np.hypot(deviation[1:], self.doubt[1:, None])
+        excess = mean[1:] + spare + NEEDED * self.test[1:, None]
+        return np.vstack([mean[:1], excess])
 
     def best(self, margin: float) -> Floats:
         """Return the point of the best mean outcomes, by `margin` doubts on the constraints."""
@@ -174,9 +241,7 @@ class Surrogate:
         known = self.known.units[self.order[: 2 * CENTRES]]
         candidates = np.vstack([self.candidates(), known])
         mean, deviation = self.predict(candidates)
-        mean[1:] += margin * np.hypot(deviation[1:], self.doubt[1:, None])
-        mean[1:] += NEEDED * self.test[1:, None]
-        chosen: Floats = candidates[_ranking(mean)[0]]
+        chosen: Floats = candidates[_ranking(self._with_room(mean, deviation, margin))[0]]
         return chosen
 
     def placed(self, wanted: Wanted) -> Placed:
@@ -190,12 +255,19 @@ class Surrogate:
         scale = self.scale[1:, None]
         excess, doubt = np.sinh(mean[1:]) * scale, np.cosh(mean[1:]) * deviation[1:] * scale
         level = wanted.level or self._level()
+        many = len(level.shift)
+        shift, shared = np.zeros((2, len(scale), 1))
+        shift[:many, 0], shared[:many, 0] = level.shift, level.doubt
         error = (self.test[1:, None] * scale) * math.sqrt(self._task.archive.test / wanted.n)
-        spare = wanted.sure * np.sqrt(doubt**2 + level.doubt[:, None] ** 2 + error**2)
-        bounds = excess + level.shift[:, None] + spare + wanted.quantile * error
+        error[many:] = EDGE
+        spare = wanted.sure * np.sqrt(doubt**2 + shared**2 + error**2)
+        bounds = excess + shift + spare + wanted.quantile * error
         best = _ranking(np.vstack([mean[:1], bounds / scale]))[0]
         holds = bool((bounds[:, best] <= 0.0).all())
-        return Placed(candidates[best], excess[:, best], doubt[:, best], level, holds)
+        expected = excess[:many, best], doubt[:many, best]
+        return Placed(
+            candidates[best], *expected, level, holds, float(mean[0, best] * self.scale[0])
+        )
 
     def _level(self) -> Level:
         """Return what the replications of the search leave open of the excesses of all points."""
@@ -212,24 +284,17 @@ def smooth(known: PointEstimates, parts: Floats) -> tuple[Floats, Floats]:
     """Return values that Gaussian processes can follow, with the units of means.
 
     Values are the parts of the objective, or the whole one, in its unit, then the excesses in
-    theirs. Undefined points are one unit worse than the worst. Large excesses are compressed, since
-    a process that follows them is blind near the bound.
+    theirs. Large excesses are compressed, since a process that follows them is blind near the
+    bound. Where nothing is defined, all values are 1.
     """
     parts = parts if parts.shape[1] > 1 else known.means[:, :1]
-    values = np.hstack([parts, known.means[:, 1:]])
-    defined, many = known.defined, parts.shape[1]
-    if not defined.any():
+    values, many = np.hstack([parts, known.means[:, 1:]]), parts.shape[1]
+    if not known.defined.any():
         return np.ones_like(values), np.ones(known.means.shape[1])
-    scale = spread(known.means[defined])
-    middle = np.median(np.abs(values[defined, many:]), axis=0)
+    scale = spread(known.means)
+    middle = np.median(np.abs(values[:, many:]), axis=0)
     scale[1:] = np.where(middle > 0.0, middle, scale[1:])
-    units = np.append(np.full(many, scale[0]), scale[1:])
-    worse = np.append(np.full(many, scale[0] / many), scale[1:])
-    # The largest parts of several points together would be worse than any point.
-    rows = values[defined]
-    largest = rows[rows[:, :many].sum(axis=1).argmax(), :many]
-    values[~defined] = np.append(largest, rows[:, many:].max(axis=0)) + worse
-    values /= units
+    values /= np.append(np.full(many, scale[0]), scale[1:])
     values[:, many:] = np.arcsinh(values[:, many:])
     return values, scale
 

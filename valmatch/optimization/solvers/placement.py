@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
@@ -52,6 +53,8 @@ class Placed(NamedTuple):
         What was known of the excesses of all points.
     holds : bool
         Whether it is as likely to pass as was wanted; if not, no point is known that is.
+    objective : float
+        Its expected objective; -inf where nothing is said of it.
     """
 
     unit: Floats
@@ -59,6 +62,7 @@ class Placed(NamedTuple):
     doubt: Floats
     level: Level
     holds: bool
+    objective: float = -math.inf
 
 
 Placement: TypeAlias = Callable[[Wanted], Placed]
