@@ -8,22 +8,32 @@ from importlib import import_module
 
 import pytest
 
-from valmatch import ratings
+from valmatch import policies, ratings
 
 MODULES = [
-    ratings.__name__,
-    *(f"{ratings.__name__}.{found.name}" for found in pkgutil.iter_modules(ratings.__path__)),
+    name
+    for package in (policies, ratings)
+    for name in (
+        package.__name__,
+        *(f"{package.__name__}.{found.name}" for found in pkgutil.iter_modules(package.__path__)),
+    )
 ]
 
 WITH_EXAMPLES = {
     "davidson",
     "elo",
     "glicko2",
+    "lookahead",
+    "lookahead_search",
     "matches",
+    "myopic",
+    "pair_lookahead",
+    "policies",
     "ratings",
     "trueskill",
     "trueskill_draws",
     "trueskill_teams",
+    "upper_confidence",
     "zonestats",
 }
 
@@ -33,3 +43,9 @@ def test_examples_are_true(name: str) -> None:
     found = doctest.testmod(import_module(name))
     assert found.failed == 0
     assert found.attempted > 0 or name.split(".")[-1] not in WITH_EXAMPLES
+
+
+@pytest.mark.parametrize("package", [policies, ratings], ids=lambda package: package.__name__)
+def test_every_public_name_is_there(package: object) -> None:
+    for name in package.__all__:  # type: ignore[attr-defined]
+        assert getattr(package, name) is not None

@@ -20,36 +20,6 @@ The formulas of each, with their sources, are modules of this folder: `elo`, `da
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from valmatch.lazy_exports import attach
 
-if TYPE_CHECKING:
-    from valmatch.ratings.matches import (
-        Circumstances,
-        expected_scores,
-        newcomers,
-        update_ratings,
-    )
-    from valmatch.ratings.registry import NAMES, system_named
-
-_HOMES = {
-    "registry": ("NAMES", "system_named"),
-    "matches": ("Circumstances", "expected_scores", "newcomers", "update_ratings"),
-}
-
-__all__ = [
-    "NAMES",
-    "Circumstances",
-    "expected_scores",
-    "newcomers",
-    "system_named",
-    "update_ratings",
-]
-
-
-def __getattr__(name: str) -> Any:  # noqa: ANN401
-    """Import what is asked for: kernels take long to import."""
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(f"{__name__}.{home}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = attach(__name__, __file__)
