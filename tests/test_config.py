@@ -369,8 +369,8 @@ c.yaml:5:26: factors.poisson_rate.2: 1e400 is not finite (allowed: a number >= 0
 c.yaml:5:33: factors.poisson_rate.3: true is a boolean (allowed: a number >= 0)
 c.yaml:6:13: factors.team_num: 5.5 is not a whole number (allowed: an integer from 1 to 1000, in \
 players)
-c.yaml:7:13: factors.matching: 'jont' is not allowed (allowed: team_first or joint; did you mean \
-joint?)
+c.yaml:7:13: factors.matching: 'jont' is not allowed (allowed: team_first or joint or fifo; did \
+you mean joint?)
 c.yaml:8:11: factors.review: 3 is not allowed (allowed: arrivals or continuous)
 c.yaml:9:16: factors.cov_matrix.0: a list of 2 is too short (allowed: a list of 3 numbers)
 c.yaml:9:24: factors.cov_matrix.1: 3 is not allowed (allowed: a list of 3 numbers)
@@ -998,7 +998,7 @@ def test_template_is_a_config_of_the_defaults() -> None:
     for fact in (
         "Allowed: a number >= 0. Unit: hours. Default: 0.2.",
         "Allowed: an integer from 1 to 1000. Unit: players. Default: 5.",
-        "Allowed: team_first or joint. Default: team_first.",
+        "Allowed: team_first or joint or fifo. Default: team_first.",
         "Allowed: a number from 1e-09 to 0.999999999 or null.",
     ):
         assert fact in joined

@@ -122,7 +122,7 @@ def test_pairs_are_one_against_one() -> None:
     assert ladder("rule.matching=team_first").rule.team_num == 5
     assert refused("rule.matching=pairs", "rule.team_num=5") == (
         "--set rule.team_num=5: factors.rule.team_num: 5 players on a team, but pairs matches one"
-        " against one (allowed with pairs: 1; team_first and joint match teams)"
+        " against one (allowed with pairs: 1; team_first, joint and fifo match teams)"
     )
 
 

@@ -111,7 +111,7 @@ def test_wait_without_skill_rules_is_that_of_theory(team_num: int, matching: str
     assert abs(one.mean - theory) <= 4 * one.std_error
 
 
-@pytest.mark.parametrize("matching", ["team_first", "joint"])
+@pytest.mark.parametrize("matching", ["team_first", "joint", "fifo"])
 @pytest.mark.parametrize("review", ["arrivals", "continuous"])
 def test_responses_are_what_the_tables_say(matching: str, review: str) -> None:
     config = load("valorant", [f"matching={matching}", f"review={review}", "horizon=12.5"])

@@ -24,7 +24,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from tests.oracles import joint, pairs, team_first
+from tests.oracles import fifo, joint, pairs, team_first
 from tests.oracles.ladder_world import (
     BREAK,
     CHURN,
@@ -231,6 +231,15 @@ class Joint:
         return [found] if found else []
 
 
+class Fifo:
+    def __init__(self, line: fifo.Line) -> None:
+        self.line = line
+        self.join, self.leave = line.join, line.leave
+
+    def review(self, now: float, changed: Sequence[int]) -> list[Sides]:
+        return list(self.line.review())
+
+
 class Pairs:
     def __init__(self, ladder: Ladder, brute: bool) -> None:
         self.ladder, self.brute = ladder, brute
@@ -326,6 +335,8 @@ class Ladder:
         rule = self.factors["rule"]
         if rule["matching"] == "joint":
             return Joint(joint.Pool(rules_of(self.factors)))
+        if rule["matching"] == "fifo":
+            return Fifo(fifo.Line(rule["team_num"]))
         if rule["matching"] == "pairs":
             return Pairs(self, brute)
         lobby = team_first.Lobby if brute else team_first.Windows

@@ -70,6 +70,7 @@ QUEUES = {
         largest_team=1,
         beliefs=True,
     ),
+    "fifo": QueueEntry("whoever waits longest plays, whatever the ratings", brief=True),
 }
 """All rules of the queue."""
 

@@ -20,7 +20,8 @@ def check_teams(matching: str, team_num: int, team_rule: str) -> None:
     """Raise unless teams of this size and rule can be matched so."""
     largest = QUEUES[matching].largest_team
     if largest == 1 and team_num > 1:
-        others = " and ".join(name for name, entry in QUEUES.items() if entry.largest_team != 1)
+        *more, last = (name for name, entry in QUEUES.items() if entry.largest_team != 1)
+        others = f"{', '.join(more)} and {last}"
         raise refuse(
             f"{team_num} players on a team, but {matching} matches one against one (allowed with"
             f" {matching}: 1; {others} match teams)",

@@ -1,0 +1,93 @@
+"""A line of players in order of arrival: all of a queue but how it makes matches.
+
+A rule that needs nothing else takes these functions for its own (`valmatch.matching.queue`), and
+adds `review` and `line_up`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.compilation import at, inlined, shared
+from valmatch.matching.queue_statistics import LINEUP
+from valmatch.matching.rules import Rules
+
+Floats = NDArray[np.float64]
+Records = NDArray[np.void]
+
+STATE = np.dtype([("waiting", "i8"), ("formed", "i8")])
+"""Players who wait; teams formed so far."""
+
+
+class QueueState(NamedTuple):
+    """The players who wait, in order of arrival.
+
+    Attributes
+    ----------
+    state : (1,) record of `STATE`
+    players : (capacity,) records of `LINEUP`
+        The first `waiting` of them wait.
+    """
+
+    state: Records
+    players: Records
+
+
+def new(capacity: int, rules: Rules) -> QueueState:
+    """Return an empty line with room for `capacity` players."""
+    return QueueState(np.zeros(1, STATE), np.zeros(capacity, LINEUP))
+
+
+def grown(queue: QueueState, rules: Rules) -> QueueState:
+    """Return a copy of a line with twice the room."""
+    return QueueState(queue.state.copy(), np.append(queue.players, np.zeros_like(queue.players)))
+
+
+@shared
+def reset(queue: QueueState) -> None:
+    """Let nobody wait."""
+    queue.state.view(np.uint8)[:] = 0
+
+
+@inlined
+def has_room(rules: Rules, queue: QueueState) -> bool:
+    """Return whether another player can join; see `grown`."""
+    return bool(queue.state[0]["waiting"] < queue.players.size)
+
+
+@inlined
+def no_review(rules: Rules, queue: QueueState) -> float:
+    """Return that there is no review but by those who join."""
+    return np.inf
+
+
+@inlined
+def join(now: float, rating: float, player: int, rules: Rules, queue: QueueState) -> int:
+    """Let a newcomer wait as the last one; return the place."""
+    place = queue.state[0]["waiting"]
+    last = queue.players[at(place)]
+    last["player"], last["arrival"], last["rating"] = player, now, rating
+    queue.state[0]["waiting"] = place + 1
+    return int(place)
+
+
+@inlined
+def leave(arrival: float, player: int, rules: Rules, queue: QueueState) -> bool:
+    """Let a player leave, after whom the others move up; no review is due by it."""
+    place = 0
+    while queue.players[at(place)]["player"] != player:
+        place += 1
+    queue.state[0]["waiting"] -= 1
+    for k in range(place, queue.state[0]["waiting"]):
+        queue.players[at(k)] = queue.players[at(k + 1)]
+    return False
+
+
+@inlined
+def still_waiting(rules: Rules, queue: QueueState, arrivals: Floats) -> None:
+    """Give the arrivals of all who wait, in order."""
+    for k in range(queue.state[0]["waiting"]):
+        arrivals[at(k)] = queue.players[at(k)]["arrival"]
