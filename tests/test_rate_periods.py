@@ -15,7 +15,7 @@ from tests.command import valmatch
 from tests.game_logs import LONG, random_rows, write
 from valmatch.errors import InputError
 from valmatch.game_logs.csv_text import time_text, times
-from valmatch.game_logs.earlier import Earlier
+from valmatch.game_logs.previous_ratings import PreviousRatings
 from valmatch.game_logs.rating import rate_games
 from valmatch.game_logs.reading.moments import moment
 
@@ -275,11 +275,11 @@ def test_counts_of_earlier_ratings_are_checked(
     column: str, cell: str, allowed: str, tmp_path: Path
 ) -> None:
     path = write(tmp_path / "log.csv", random_rows(9))
-    earlier = tmp_path / "earlier.csv"
-    earlier.write_text(f"player,rating,{column}\na,5,{cell}\n")
+    previous = tmp_path / "earlier.csv"
+    previous.write_text(f"player,rating,{column}\na,5,{cell}\n")
     with pytest.raises(InputError) as error:
-        rate_games(path, "elo", ratings=earlier)
-    assert str(error.value) == f"{earlier}:2: {column}: {cell!r} (allowed: {allowed})"
+        rate_games(path, "elo", ratings=previous)
+    assert str(error.value) == f"{previous}:2: {column}: {cell!r} (allowed: {allowed})"
 
 
 def test_times_are_written_as_they_are_read() -> None:
@@ -301,5 +301,5 @@ def test_times_are_written_as_they_are_read() -> None:
 
 def test_folder_or_file_are_the_same(tmp_path: Path) -> None:
     rate_games(write(tmp_path / "a.csv", random_rows(1)), "elo", out=tmp_path / "a")
-    folder, file = Earlier(tmp_path / "a"), Earlier(tmp_path / "a" / "ratings.csv")
+    folder, file = PreviousRatings(tmp_path / "a"), PreviousRatings(tmp_path / "a" / "ratings.csv")
     assert (folder.path, folder.rated, folder.system) == (file.path, file.rated, "elo")

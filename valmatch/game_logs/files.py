@@ -64,7 +64,7 @@ CORRECTED = ("games_sha256", "ratings_sha256", "given")
 def claim(
     out: Path,
     log: GameLog,
-    earlier: Path | None,
+    previous: Path | None,
     rated: Sequence[RatedFile],
     identity: Mapping[str, object],
     redo: bool = False,
@@ -77,8 +77,8 @@ def claim(
         The folder.
     log : GameLog
         The games.
-    earlier : Path or None
-        The earlier ratings.
+    previous : Path or None
+        The previous ratings.
     rated : sequence of RatedFile
         The logs that those were made from.
     identity : mapping
@@ -92,15 +92,15 @@ def claim(
         If the folder cannot be used, or holds another rating, or would lose what is read.
     """
     digest = log.sha256()
-    files = {"games_sha256": digest, "ratings_sha256": sha256(earlier) if earlier else None}
+    files = {"games_sha256": digest, "ratings_sha256": sha256(previous) if previous else None}
     logs = [*rated, RatedFile(sha256=digest, bytes=log.size)]
     whole = {**identity, **files}
     facts: dict[str, object] = {"source": log.name, "rated": [one.model_dump() for one in logs]}
-    read = [log.path, earlier, earlier.parent / MANIFEST if earlier else None]
+    read = [log.path, previous, previous.parent / MANIFEST if previous else None]
     held = _made_in(out)
     may_differ = () if held is None else CORRECTED
     if held and all(held.get(key) == whole[key] for key in whole if key not in may_differ):
-        _check_changes(out, log, earlier, held, files, redo)
+        _check_changes(out, log, previous, held, files, redo)
     if redo:
         facts |= {key: whole.pop(key) for key in may_differ}
     paths = [path for path in read if path]
@@ -110,7 +110,7 @@ def claim(
 def _check_changes(
     out: Path,
     log: GameLog,
-    earlier: Path | None,
+    previous: Path | None,
     held: _Made,
     files: Mapping[str, str | None],
     redo: bool,
@@ -122,9 +122,9 @@ def _check_changes(
             f"{option('out')} {out}: holds the results of another run, the rating of"
             f" {held.source} (this run rates {log.name}); choose another folder"
         )
-    if redo or not changed or (held.ratings_sha256 is None) != (earlier is None):
+    if redo or not changed or (held.ratings_sha256 is None) != (previous is None):
         return
-    what = log.name if "games_sha256" in changed else earlier
+    what = log.name if "games_sha256" in changed else previous
     raise InputError(
         f"{what}: has changed since {out} was made ({option('redo=True')} rates it again, or choose"
         " another folder)"

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from valmatch.compilation import njit
 from valmatch.ratings.games import Games
 
-__all__ = ["joined", "part", "pieces", "reordered", "until_stopped"]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 

@@ -17,11 +17,11 @@ from valmatch.csv_dialect import separator_called
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals
 from valmatch.game_logs.csv_text import time_text
-from valmatch.game_logs.earlier import KINDS, Earlier
 from valmatch.game_logs.files import SUMMARY
 from valmatch.game_logs.fixtures import Fixture, parse_pairs, read_fixtures
 from valmatch.game_logs.forecast import Forecast, forecast
 from valmatch.game_logs.parameters import values_of
+from valmatch.game_logs.previous_ratings import KINDS, PreviousRatings
 from valmatch.game_logs.remarks import nobody_at_home
 from valmatch.game_logs.roster import LAST_GAME, Known
 from valmatch.printable import shown
@@ -167,27 +167,27 @@ def predict_games(
     RunError
         If the results cannot be written.
     """
-    earlier = Earlier(arguments.path("ratings", ratings))
-    chosen = _system(earlier, system)
-    values = values_of(chosen, parameters, earlier.parameters)
+    previous = PreviousRatings(arguments.path("ratings", ratings))
+    chosen = _system(previous, system)
+    values = values_of(chosen, parameters, previous.parameters)
     texts = arguments.names("pair", pair)
     path = None if fixtures is None else arguments.path("fixtures", fixtures)
     if path is None and not texts:
         raise InputError(f"{option('fixtures')} or {option('pair')}: says which games to predict")
-    known = earlier.players(chosen)
-    if earlier.manifest is None:
-        warn(earlier.remark(chosen, parameters))
+    known = previous.players(chosen)
+    if previous.manifest is None:
+        warn(previous.remark(chosen, parameters))
     names = [one.player for one in known]
     between = separator_called(separator)
     games = read_fixtures(path, columns, names, between) if path else []
     games += parse_pairs(texts, names)
-    _check(games, chosen, earlier, known)
+    _check(games, chosen, previous, known)
     at_home, neutral = any(one.at_home for one in games), any(one.neutral for one in games)
     if remark := nobody_at_home(values, at_home, neutral):
         warn(remark)
     claimed: AbstractContextManager[RunFolder | None] = nullcontext()
     if out is not None:
-        claimed = _claim(arguments.path("out", out), earlier, path, values, chosen, games)
+        claimed = _claim(arguments.path("out", out), previous, path, values, chosen, games)
     with claimed as folder:
         result = PredictedGames(
             chosen.name,
@@ -206,15 +206,15 @@ def predict_games(
     return result
 
 
-def _system(earlier: Earlier, name: str | None) -> System:
+def _system(previous: PreviousRatings, name: str | None) -> System:
     """Return the system that made the ratings."""
-    chosen = system_named(name or earlier.made_by())
-    earlier.check(chosen)
+    chosen = system_named(name or previous.made_by())
+    previous.check(chosen)
     return chosen
 
 
 def _check(
-    games: Sequence[Fixture], system: System, earlier: Earlier, known: Sequence[Known]
+    games: Sequence[Fixture], system: System, previous: PreviousRatings, known: Sequence[Known]
 ) -> None:
     """Check that games can be predicted."""
     rated = {one.dated for one in known if not math.isnan(one.last)}
@@ -231,14 +231,14 @@ def _check(
                 )
         if not math.isnan(one.time) and rated - {one.dated}:
             raise InputError(
-                f"{one.where}: time: {KINDS[one.dated]}, where {LAST_GAME} of {earlier.path} holds"
+                f"{one.where}: time: {KINDS[one.dated]}, where {LAST_GAME} of {previous.path} holds"
                 f" {KINDS[not one.dated]} (allowed: the same in both)"
             )
 
 
 def _claim(
     out: Path,
-    earlier: Earlier,
+    previous: PreviousRatings,
     fixtures: Path | None,
     values: Mapping[str, float],
     system: System,
@@ -249,9 +249,9 @@ def _claim(
     identity = {
         "system": system.name,
         "given": dict(values),
-        "ratings_sha256": sha256(earlier.path),
+        "ratings_sha256": sha256(previous.path),
         "fixtures_sha256": hashlib.sha256(text.encode()).hexdigest(),
     }
     facts = {"source": str(fixtures or "")}
-    read = [path for path in (earlier.path, earlier.manifest, fixtures) if path]
+    read = [path for path in (previous.path, previous.manifest, fixtures) if path]
     return RunFolder(out, "predict", None, identity, facts=facts, read=read)

@@ -17,10 +17,10 @@ from valmatch.game_logs.baselines import COIN, RECORD, FormerPredictions
 from valmatch.game_logs.blocks import blocks_of
 from valmatch.game_logs.compared import ComparedSystems, compared
 from valmatch.game_logs.comparison import tallies
-from valmatch.game_logs.earlier import RatingManifest
 from valmatch.game_logs.files import HISTORY
 from valmatch.game_logs.games import reordered
 from valmatch.game_logs.names import Names
+from valmatch.game_logs.previous_ratings import RatingManifest
 from valmatch.game_logs.reading.history import History, read_history
 from valmatch.ratings.games import Games
 from valmatch.storage.manifest import Manifest, read_manifest

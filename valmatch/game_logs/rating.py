@@ -15,7 +15,6 @@ from valmatch.config.arguments import PathLike
 from valmatch.csv_dialect import separator_called
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals, stop_on_signal
-from valmatch.game_logs.earlier import Earlier
 from valmatch.game_logs.files import (
     HISTORY,
     PAIRS,
@@ -31,6 +30,7 @@ from valmatch.game_logs.games import joined, pieces, until_stopped
 from valmatch.game_logs.history import HistoryWriter
 from valmatch.game_logs.pairs import PairsWriter
 from valmatch.game_logs.parameters import check_tuned, values_of
+from valmatch.game_logs.previous_ratings import PreviousRatings
 from valmatch.game_logs.ranks import Ranks
 from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog, most_left_out
@@ -227,14 +227,14 @@ def rate_games(
     RunError
         If the results cannot be written.
     """
-    earlier = None if ratings is None else Earlier(arguments.path("ratings", ratings))
-    cap = cap or (earlier.cap if earlier else None) or MOST_DISTANT
-    chosen = _system(system or (earlier.made_by() if earlier else DEFAULT), cap, pairs)
-    if earlier:
-        earlier.check(chosen)
+    previous = None if ratings is None else PreviousRatings(arguments.path("ratings", ratings))
+    cap = cap or (previous.cap if previous else None) or MOST_DISTANT
+    chosen = _system(system or (previous.made_by() if previous else DEFAULT), cap, pairs)
+    if previous:
+        previous.check(chosen)
     if pairs and out is None:
         raise InputError(f"{option('pairs=True')}: needs {option('out')}, the folder for {PAIRS}")
-    given = values_of(chosen, parameters, earlier.parameters if earlier else {})
+    given = values_of(chosen, parameters, previous.parameters if previous else {})
     tune = arguments.names("tune", tune)
     check_tuned(chosen, tune)
     arguments.level("train", train)
@@ -243,8 +243,8 @@ def rate_games(
     path = arguments.path("games", games)
     most_bad = most_left_out(skip_bad_games, max_bad_rows)
     check_redo(redo, out)
-    known = earlier.players(chosen) if earlier else []
-    if earlier and (remark := earlier.remark(chosen, parameters)):
+    known = previous.players(chosen) if previous else []
+    if previous and (remark := previous.remark(chosen, parameters)):
         warn(remark)
     announce_compilation(find_cells)
     with ExitStack() as stack:
@@ -269,17 +269,17 @@ def rate_games(
                 "pairs": pairs or None,
                 "skip_bad_games": most_bad is not None,
             }
-            read, rated = (earlier.path, earlier.rated) if earlier else (None, [])
+            read, rated = (previous.path, previous.rated) if previous else (None, [])
             home = arguments.path("out", out)
             before = ratings_in(home) if redo else None
             folder = stack.enter_context(claim(home, log, read, rated, identity, redo))
-        if earlier and not again:
-            earlier.refuse_rated(log)
+        if previous and not again:
+            previous.refuse_rated(log)
         stop = stack.enter_context(stop_on_signal())
         values, tuning = given, None
         parts: Iterable[Games] = until_stopped(log.games(progress), stop)
-        if earlier:
-            parts = _later(parts, earlier, log, known, again)
+        if previous:
+            parts = _later(parts, previous, log, known, again)
         everything = _together(parts) if tune else None
         if everything:
             tuning = fit(chosen, tune, values, everything, log.players, known, train, stop)
@@ -374,13 +374,17 @@ def _play(
 
 
 def _later(
-    parts: Iterable[Games], earlier: Earlier, log: GameLog, known: Sequence[Known], again: bool
+    parts: Iterable[Games],
+    previous: PreviousRatings,
+    log: GameLog,
+    known: Sequence[Known],
+    again: bool,
 ) -> Iterator[Games]:
-    """Pass parts on, if the first game comes after those rated before; see `Earlier`."""
+    """Pass parts on, if the first game comes after those rated before; see `PreviousRatings`."""
     checked = False
     for some in parts:
         if some.n_games and not checked:
-            earlier.refuse_times(log, known, float(some.times[0]), again)
+            previous.refuse_times(log, known, float(some.times[0]), again)
             checked = True
         yield some
 

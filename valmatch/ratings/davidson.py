@@ -14,8 +14,6 @@ import math
 
 from valmatch.compilation import inlined
 
-__all__ = ["chances", "share_of_slope", "weight_of_draws"]
-
 
 def weight_of_draws(draw_probability: float) -> float:
     """Return the nu by which so many games between equals are drawn.

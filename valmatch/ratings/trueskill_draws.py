@@ -12,8 +12,6 @@ import math
 from valmatch.compilation import njit
 from valmatch.ratings.trueskill import hazard_excess, normal_cdf, normal_density
 
-__all__ = ["draw_probability", "update_drawn", "v_and_w_draw"]
-
 # Below this half-width the moments come from their expansion around its midpoint, because the
 # differences of the closed form cancel.
 _NARROW = 1e-4

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-__all__ = ["EVERY_PLAYER", "MOST_DISTANT", "Cap"]
-
 Cap = Literal["most_distant", "every_player"]
 """Readings of the cap: by whom is most distant from 0 (equation 5), or within everybody's limit."""
 

@@ -1,4 +1,4 @@
-"""Earlier ratings to go on from: their players, and how they came to be."""
+"""Previous ratings to go on from: their players, and how they came to be."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ from valmatch.game_logs.roster import COUNTS, LAST_GAME, Known
 from valmatch.ratings.system import Column, System
 from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
 
-__all__ = ["KINDS", "Earlier"]
-
 _COUNTS = tuple(Column(name, 0.0, 1e15) for name in ("games", *COUNTS))
 
 KINDS = {True: "dates", False: "numbers"}
@@ -38,7 +36,7 @@ class RatingManifest(Manifest):
     rated: list[RatedFile] = Field(default_factory=list)
 
 
-class Earlier:
+class PreviousRatings:
     """A ``ratings.csv``; its ranks do not count, nor do ratings that follow from the state.
 
     Parameters
