@@ -19,4 +19,3 @@ from valmatch.policies.upper_confidence import pair_upper_confidence as pair_upp
 from valmatch.policies.upper_confidence import upper_confidence_plain as upper_confidence_plain
 
 __all__: list[str]
-__path__: list[str]

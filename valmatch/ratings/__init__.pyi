@@ -6,4 +6,3 @@ from valmatch.ratings.registry import NAMES as NAMES
 from valmatch.ratings.registry import system_named as system_named
 
 __all__: list[str]
-__path__: list[str]
