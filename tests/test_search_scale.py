@@ -112,7 +112,7 @@ def test_low_optima_are_found_without_a_scale(solver: str) -> None:
     """On a linear scale `auto` ends 100 % above the least here, and the others farther."""
     found = {"none": [], "linear": []}  # type: dict[str, list[float]]
     for scale, gaps in found.items():
-        for seed in range(1, 6):
+        for seed in (1, 2, 3):
             config = posed("low")
             if scale == "linear":
                 for one in config["optimize"]["variables"].values():
@@ -122,7 +122,10 @@ def test_low_optima_are_found_without_a_scale(solver: str) -> None:
             gaps.append(gap(config, list(verdict.point.values())))
     share = 0.8 if solver == "random" else 0.6  # which has few draws for six variables
     assert np.median(found["none"]) < share * np.median(found["linear"])
-    assert solver != "auto" or np.median(found["none"]) < 0.3
+    if solver == "auto":  # of three runs the middle one is decided by a single run
+        more = [valmatch.optimize(posed("low"), solver, 400, seed).verdict for seed in (4, 5)]
+        gaps = [gap(posed("low"), list(one.point.values())) for one in more if one]
+        assert np.median([*found["none"], *gaps]) < 0.3
 
 
 def written(folder: Path, name: str, **scale: float) -> Path:
