@@ -290,3 +290,43 @@ def test_kernels_in_plain_python_warn_of_nothing(command: str) -> None:
     )
     assert "Warning" not in done.stderr
     assert "avg_wait_time" in done.stdout
+
+
+def test_a_variant_of_a_kernel_has_a_folder_of_its_own(package: Path) -> None:
+    """It is that of the file of the kernel and of the files of the functions that it calls."""
+
+    def start_variant(name: str) -> Path:
+        kernel_cache._contents.cache_clear()
+        parts = (package / f"ratings/{name}.py",)
+        source = package / "policies/nearest.py"
+        return Path(cache_folder.__wrapped__(package, source, "", name, parts))
+
+    elo, glicko2 = (leave(start_variant(name)) for name in ("elo", "glicko2"))
+    plain = leave(start(package, name="policies/nearest.py"))
+    assert len({elo, glicko2, plain}) == 3
+    change(package, "ratings/scale.py")  # which elo imports
+    leave(elo)
+    assert start_variant("glicko2") == glicko2
+    assert start_variant("elo") != elo
+    assert not elo.exists()  # the former state of this variant alone
+    assert glicko2.exists()
+    assert plain.exists()
+
+
+def called() -> int:
+    """Stand for nothing in particular."""
+    return 1
+
+
+def calls() -> int:
+    return called()
+
+
+def test_names_of_a_variant_stand_for_other_things() -> None:
+    other = compilation.variant(calls, "of_two", called=lambda: 2)
+    assert (calls(), other()) == (1, 2)
+    assert other.__qualname__ == "calls_of_two"
+    kernel = compilation.unallocating(
+        compilation.variant(calls, "kernel", called=numba.njit(called))
+    )
+    assert kernel() == 1

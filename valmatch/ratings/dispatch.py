@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from valmatch.compilation import expanded, njit, variant
+from valmatch.compilation import expanded, unallocating, variant
 from valmatch.ratings.system import System, Verbs
 
 Verb = Callable[..., Any]
@@ -28,7 +28,8 @@ def kernel_of(function: Verb, verbs: Verbs, deviation: int = -1) -> Verb:
     """
     places = (f"{verb.__module__.split('.')[-1]}{verb.__name__}" for verb in verbs)
     parts: dict[str, Any] = {**verbs._asdict(), "deviation": deviation}
-    return njit(variant(function, "_".join(places), **parts))
+    name = "_".join((*places, str(deviation + 1)))
+    return unallocating(variant(function, name, **parts))
 
 
 def verbs_by_number(systems: Sequence[System]) -> Verbs:
