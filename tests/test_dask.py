@@ -214,6 +214,7 @@ def test_work_that_ends_every_worker_is_given_up(
     monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "0")
 
     def take_all_memory(chunk: range) -> tuple[range, float]:
+        time.sleep(1.0)  # a keeper gives up what ends before it is quite there
         os.kill(os.getpid(), signal.SIGKILL)
         return chunk, 0.0
 
