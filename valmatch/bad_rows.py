@@ -1,4 +1,4 @@
-"""Rows of a log that cannot be used, and games: refused, or left out and told of."""
+"""Bad rows of a log, or bad games: refused, or left out and counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Worker processes of this machine: how they start, how they end, and what is said of it."""
+"""Worker processes of this machine: their start, their end, the messages of a loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a run works and whom it tells: options and listeners that all public functions share."""
+"""Options and listeners of a run, which all public functions share."""
 
 from __future__ import annotations
 

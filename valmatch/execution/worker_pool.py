@@ -1,4 +1,4 @@
-"""What is known of those who work, wherever they are."""
+"""A pool of workers, wherever they are: its executor and its size."""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from valmatch.game_logs.csv_text import lines, numerals, small_numerals, times
 from valmatch.game_logs.names import Texts
-from valmatch.game_logs.playing import Played
 from valmatch.game_logs.ranks import Ranks
 from valmatch.game_logs.reading.log import GameLog
+from valmatch.game_logs.scores import Played
 from valmatch.ratings.games import Games
 
 __all__ = ["HistoryWriter", "titles"]

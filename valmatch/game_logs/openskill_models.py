@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from valmatch.errors import InputError
-from valmatch.game_logs.scores import note_game, note_pair
+from valmatch.game_logs.scores import Played, note_game, note_pair
 from valmatch.ratings.games import Games, Players, add_scores, open_game
 from valmatch.ratings.system import System
-
-if TYPE_CHECKING:
-    from valmatch.game_logs.playing import Played
 
 
 def play(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,47 +11,12 @@ from numpy.typing import NDArray
 from valmatch.compilation import inlined
 from valmatch.errors import InputError
 from valmatch.game_logs import openskill_models
-from valmatch.game_logs.scores import new_tally, note_game, note_pair
+from valmatch.game_logs.scores import Played, new_tally, note_game, note_pair, unplayed
 from valmatch.ratings.dispatch import kernel_of
-from valmatch.ratings.games import (
-    Assessment,
-    Games,
-    Players,
-    add_scores,
-    open_game,
-    unassessed,
-)
+from valmatch.ratings.games import Games, Players, add_scores, open_game
 from valmatch.ratings.system import NO_VERBS, Chances, System
 
 Floats = NDArray[np.float64]
-
-
-class Played(NamedTuple):
-    """What came of some games, filled as they are played.
-
-    Attributes
-    ----------
-    tally : numpy.ndarray
-        (2, columns) sums over predictions, see `valmatch.game_logs.scores`.
-    losses : numpy.ndarray
-        (games,) log loss of each game.
-    before, after : numpy.ndarray
-        (rows,) rating of each player before and after the game.
-    found : Assessment
-        What the system worked out.
-    """
-
-    tally: Floats
-    losses: Floats
-    before: Floats
-    after: Floats
-    found: Assessment
-
-
-def unplayed(games: Games, tally: Floats) -> Played:
-    """Return the arrays for what will come of some games."""
-    rows = len(games.players)
-    return Played(tally, np.empty(games.n_games), np.empty(rows), np.empty(rows), unassessed(games))
 
 
 def play(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.compilation import inlined, njit
-from valmatch.game_logs.playing import Played
+from valmatch.game_logs.scores import Played
 from valmatch.ratings.games import Games
 
 __all__ = ["Ranks"]

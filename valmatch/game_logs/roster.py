@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from valmatch.compilation import njit
 from valmatch.game_logs.csv_text import numerals, time_text, words
 from valmatch.game_logs.names import Names, Texts
-from valmatch.game_logs.playing import Played, play, unplayed
-from valmatch.game_logs.scores import new_tally
+from valmatch.game_logs.playing import play
+from valmatch.game_logs.scores import Played, new_tally, unplayed
 from valmatch.ratings.games import Games, Players
 from valmatch.ratings.system import System
 

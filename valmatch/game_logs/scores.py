@@ -1,17 +1,16 @@
-"""How well games were predicted: accuracy, log loss, Brier score, calibration."""
+"""Scores of predicted games: accuracy, log loss, Brier score, calibration."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.compilation import inlined
-
-__all__ = ["TALLIES", "CalibrationBin", "Scores", "new_tally", "note_game", "note_pair", "scores"]
+from valmatch.ratings.games import Assessment, Games, unassessed
 
 Floats = NDArray[np.float64]
 
@@ -197,3 +196,31 @@ def scores(row: Floats) -> Scores:
         calibration=tuple(bins),
         three_way_log_loss=sums[THREE_WAY_LOSS] / three_way if three_way else None,
     )
+
+
+class Played(NamedTuple):
+    """What came of some games, filled as they are played.
+
+    Attributes
+    ----------
+    tally : numpy.ndarray
+        (2, columns) sums over predictions, see `new_tally`.
+    losses : numpy.ndarray
+        (games,) log loss of each game.
+    before, after : numpy.ndarray
+        (rows,) rating of each player before and after the game.
+    found : Assessment
+        What the system worked out.
+    """
+
+    tally: Floats
+    losses: Floats
+    before: Floats
+    after: Floats
+    found: Assessment
+
+
+def unplayed(games: Games, tally: Floats) -> Played:
+    """Return the arrays for what will come of some games."""
+    rows = len(games.players)
+    return Played(tally, np.empty(games.n_games), np.empty(rows), np.empty(rows), unassessed(games))

@@ -1,4 +1,4 @@
-"""What a rule of the queue is, and the loop of arrivals that all rules share.
+"""Protocol of the rules of the queue, and the loop of arrivals that all rules share.
 
 A rule is a module of this folder that has what `QueueRule` lists, and an entry in
 `valmatch.matching.registry`. Why a module: compiled code reads a function of a module like one of

@@ -1,4 +1,4 @@
-"""What is counted of a queue while it runs, whatever its rule."""
+"""Statistics of a queue, counted while it runs, whatever its rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is evaluated where evaluations are exact, as on one log, and the best point of it."""
+"""Exact evaluations, as on one log, and the best point among them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rating system is: its declaration, and its three compiled functions for one game.
+"""Protocol of the rating systems: a declaration and three compiled functions for one game.
 
 A system is a file of this folder with an instance of `System`, and a line in `registry`. `rate`,
 `predict` and the model `ladder` all work by these functions alone (`Verbs`), each of which is for

@@ -1,4 +1,4 @@
-"""Why means have no interval, or are not adjusted by control variates."""
+"""Reasons for means without an interval, or without control variates."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the commands print on the terminal, a module for each kind of result."""
+"""Tables on the terminal, a module for each kind of result."""

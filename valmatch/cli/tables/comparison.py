@@ -1,4 +1,4 @@
-"""What `compare` prints of systems under common random numbers."""
+"""Table of `compare`: systems under common random numbers."""
 
 from __future__ import annotations
 

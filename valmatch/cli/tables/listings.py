@@ -1,4 +1,4 @@
-"""What `responses`, `solvers` and `problems` list."""
+"""Lists of `responses`, `solvers` and `problems`."""
 
 from __future__ import annotations
 

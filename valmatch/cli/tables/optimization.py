@@ -1,4 +1,4 @@
-"""What `optimize` prints: studies, comparisons of solvers, Pareto fronts, sweeps."""
+"""Tables of `optimize`: studies, comparisons of solvers, Pareto fronts, sweeps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `rate` and `predict` print: scores of predictions, players, games to come."""
+"""Tables of `rate` and `predict`: scores of predictions, players, games to come."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `simulate`, `replicate` and `combine` print: responses, means, points of a design."""
+"""Tables of `simulate`, `replicate`, `combine`: responses, means, points of a design."""
 
 from __future__ import annotations
 
