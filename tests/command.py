@@ -10,8 +10,6 @@ from unittest import mock
 
 from valmatch.cli import main
 
-__all__ = ["Outcome", "valmatch"]
-
 
 @dataclass(frozen=True)
 class Outcome:

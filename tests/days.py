@@ -6,8 +6,6 @@ import numpy as np
 
 from valmatch.matching.rules import Rules, ticks_per_hour
 
-__all__ = ["HORIZON", "random_day", "random_rules"]
-
 HORIZON = 4.0
 
 

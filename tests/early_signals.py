@@ -18,8 +18,6 @@ from tests.game_logs import random_rows, write
 from tests.machine import slowness, times
 from tests.signals import SECONDS, living, wait_for_first_line
 
-__all__ = ["COMMANDS", "commands", "ended_badly", "moments"]
-
 COMMANDS: Mapping[str, Sequence[str]] = {
     "version": ("--version",),
     "help": ("--help",),

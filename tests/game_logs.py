@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["LONG", "RESULTS", "random_rows", "write"]
-
 LONG = "game,player,team,score,minutes"
 RESULTS = "winner,loser"
 Rows = list[list[str]]

@@ -6,8 +6,6 @@ import os
 import subprocess
 import sys
 
-__all__ = ["interpreted"]
-
 
 def interpreted(module: str, function: str, *arguments: object) -> str:
     """Return the repr of a call made in a process where numba compiles nothing."""

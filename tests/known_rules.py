@@ -10,7 +10,6 @@ from typing import Any, Literal
 from unittest import mock
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from valmatch import (
@@ -25,13 +24,11 @@ from valmatch import (
     Streams,
     Table,
 )
+from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.config.loading import load
 from valmatch.models.registry import OWN
 
-__all__ = ["RULES", "Rule", "registered"]
-
-Floats = NDArray[np.float64]
 Truth = Callable[[Floats], tuple[float, float]]
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.config.loading import load
 from valmatch.model import Record
 from valmatch.models.ladder.measures import accuracy, standing
@@ -19,28 +20,6 @@ from valmatch.models.valorant.model import ValorantModel
 from valmatch.simulator import build
 from valmatch.streams import Streams
 
-__all__ = [
-    "ELO_SPREAD",
-    "Matched",
-    "agrees",
-    "agrees_with_theory",
-    "calibration_after_rounds",
-    "elo_identity",
-    "error_after_rounds",
-    "error_of",
-    "impatient_queue",
-    "ladder",
-    "matched_by_rating",
-    "of_poisson_players",
-    "played",
-    "queue_and_abandoned",
-    "same_matches",
-    "stationary_error",
-    "tables_of",
-    "waits_without_a_rule",
-]
-
-Floats = NDArray[np.float64]
 Changes = Mapping[str, Any]
 Columns = dict[str, NDArray[Any]]
 

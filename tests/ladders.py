@@ -11,17 +11,6 @@ from tests.oracles.addressed import Addressed
 from tests.oracles.ladder import Factors, factors_with
 from tests.oracles.ladder_world import World, draw_world
 
-__all__ = [
-    "NO_FILES",
-    "POLICIES",
-    "RandomFiles",
-    "random_factors",
-    "random_files",
-    "random_pairs",
-    "random_world",
-    "with_files",
-]
-
 POLICIES = (
     "nearest",
     "draw_chance",

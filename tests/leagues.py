@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.game_logs.baselines import COIN
 from valmatch.game_logs.blocks import blocks_of, difference
 from valmatch.game_logs.comparison import tallies
@@ -16,9 +16,6 @@ from valmatch.ratings.games import Games
 from valmatch.ratings.registry import system_named
 from valmatch.ratings.system import System
 
-__all__ = ["League", "covered"]
-
-Floats = NDArray[np.float64]
 Contestant = tuple[System, dict[str, float]]
 
 

@@ -17,8 +17,6 @@ from valmatch.models.valorant.queue_log import read_queue_log
 from valmatch.simulator import build, record, run
 from valmatch.statistics.estimates import estimate
 
-__all__ = ["coverage", "fit_errors"]
-
 PROFILE = [6.0, 3.0, 2.0, 2.0, 3.0, 6.0, 10.0, 14.0, 16.0, 16.0, 16.0, 16.0] * 2
 
 SKEWED = [(float(ndtr(z)), 1000.0 + 250.0 * math.exp(0.6 * z)) for z in np.linspace(-2, 2, 9)]

@@ -7,8 +7,6 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Times", "slowness", "times"]
-
 LOOP = 0.1
 """Seconds that the loop takes on an idle core, at the most."""
 

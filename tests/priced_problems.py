@@ -8,16 +8,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.optimization.prices import Price, prices
 from valmatch.optimization.problem import Constraint
 from valmatch.optimization.run import Evaluation
 from valmatch.statistics.sampling import INDEPENDENT
 
-__all__ = ["PROBLEMS", "SIDE", "Problem", "Told", "outcomes_of", "searched", "told"]
-
-Floats = NDArray[np.float64]
 Truth = Callable[[Floats], list[float]]
 
 SIDE = 10.0

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["COLUMNS", "DIRTY", "write_log"]
-
 COLUMNS = "arrival_hours=joined_at,rating=mmr,player=account"
 
 DIRTY = {

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from valmatch import (
@@ -25,10 +24,7 @@ from valmatch import (
     Whole,
     refuse,
 )
-
-__all__ = ["ENTRY", "ShotFactors", "Shots"]
-
-Floats = NDArray[np.float64]
+from valmatch.arrays import Floats
 
 METRES: Any = {"unit": "m"}
 

@@ -23,17 +23,6 @@ from tests.command import valmatch
 from tests.game_logs import random_rows, write
 from tests.machine import slowness, times
 
-__all__ = [
-    "COMMANDS",
-    "SIGNALS",
-    "Interruption",
-    "broken_promises",
-    "interruption",
-    "living",
-    "undisturbed",
-    "wait_for_first_line",
-]
-
 SECONDS = 2.0
 """Time within which a command has ended after a signal.
 

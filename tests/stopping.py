@@ -7,14 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.statistics.estimates import estimate
 from valmatch.statistics.precision import LEAST, Target, looks
 
-__all__ = ["DATA", "Source", "Tally", "tally"]
-
-Floats = NDArray[np.float64]
 Draw = Callable[[int], Floats]
 """Returns so many further values."""
 

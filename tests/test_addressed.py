@@ -7,17 +7,15 @@ import math
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy import stats
 
 from tests.interpreted import interpreted
 from tests.oracles.addressed import Addressed, philox
+from valmatch.arrays import Floats, Words
 from valmatch.compilation import njit
 from valmatch.draws.addressed import ADDRESSED, exponential_at, fill_uniforms, uniform_at
-from valmatch.draws.philox import Words, block_of
+from valmatch.draws.philox import block_of
 from valmatch.streams import Streams
-
-Floats = NDArray[np.float64]
 
 LARGEST = 2**64 - 1
 

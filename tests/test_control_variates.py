@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from tests.interpreted import interpreted
+from valmatch.arrays import Floats
 from valmatch.config.loading import load
 from valmatch.model import Model
 from valmatch.models.registry import MODELS
@@ -23,8 +23,6 @@ from valmatch.simulator import build, run
 from valmatch.statistics.control_variates import Adjusted, adjust, regress
 from valmatch.statistics.estimates import estimate, t_quantile
 from valmatch.streams import Streams
-
-Floats = NDArray[np.float64]
 
 COVARIANCE = [[40000.0, 28.0, 950.0], [28.0, 0.04, 0.8], [950.0, 0.8, 100.0]]
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from tests.interpreted import interpreted
+from valmatch.arrays import Floats, Words
 from valmatch.compilation import njit
-from valmatch.draws.philox import BLOCK, END, POSITION, Words, rewind
+from valmatch.draws.philox import BLOCK, END, POSITION, rewind
 from valmatch.draws.poisson import fill_poisson
 from valmatch.draws.uniform import fill_uniform
 from valmatch.draws.ziggurat import fill_exponential, fill_normal
@@ -34,7 +34,6 @@ from valmatch.draws.ziggurat_tables import (
 )
 from valmatch.streams import Streams
 
-Floats = NDArray[np.float64]
 Fill = Callable[[Words, Floats], None]
 
 FILLS: dict[str, Fill] = {

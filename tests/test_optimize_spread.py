@@ -17,7 +17,8 @@ import pytest
 from tests.command import valmatch
 from valmatch import InputError, load, optimize
 from valmatch.execution.executors import open_pool
-from valmatch.execution.interruption import Stop, Stopped
+from valmatch.execution.interruption import Stop
+from valmatch.halting import Stopped
 from valmatch.optimization import crew, solver_comparison
 from valmatch.optimization.combine import combine_optimizations
 from valmatch.optimization.crew import Crew

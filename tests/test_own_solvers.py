@@ -12,15 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import valmatch
 from tests.command import valmatch as command
 from valmatch import InputError, Problem
+from valmatch.arrays import Floats
 from valmatch.optimization.solvers import registry
 from valmatch.optimization.solvers.registry import SOLVERS, listed
-
-Floats = NDArray[np.float64]
 
 PAGE = Path(__file__).parent.parent / "CONTRIBUTING.md"
 

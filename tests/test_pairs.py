@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy import integrate, stats
 
 from tests.interpreted import interpreted
@@ -25,6 +24,7 @@ from tests.oracles.pairs import (
     tick_pairs,
 )
 from tests.test_ladder import equals_the_plain_ladder
+from valmatch.arrays import Floats, Ints
 from valmatch.matching import pairs
 from valmatch.matching.band import ALONE, MOST, match_band
 from valmatch.matching.pairs import Parameters, QueueState
@@ -44,8 +44,6 @@ from valmatch.policies.upper_confidence import pair_upper_confidence
 from valmatch.ratings.trueskill import update, win_probability
 from valmatch.streams import Streams
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Weights = Mapping[tuple[int, int], int]
 
 NOBODY = -1

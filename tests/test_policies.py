@@ -13,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.oracles import knowledge_gradient as oracle_kg
+from valmatch.arrays import Floats
 from valmatch.models.opponent.sample_path import (
     BELIEFS,
     MEASURES,
@@ -54,16 +55,15 @@ from valmatch.ratings.trueskill_draws import update_drawn
 VECTORS = json.loads((Path(__file__).parent / "fixtures" / "opponent_vectors.json").read_text())
 FORMS = ("corrected", "as_printed")
 NOISE = 2.5
-FloatArray = NDArray[np.float64]
 
 
-def paper_prior(seed: int, n_players: int = 50) -> tuple[FloatArray, FloatArray]:
+def paper_prior(seed: int, n_players: int = 50) -> tuple[Floats, Floats]:
     """Means and variances drawn as in section 4 of the paper."""
     rng = np.random.default_rng(seed)
     return rng.normal(0, 2, n_players), rng.uniform(2, 3, n_players)
 
 
-def ranked(means: FloatArray, rank: int) -> int:
+def ranked(means: Floats, rank: int) -> int:
     """Index of the player of this rank by prior mean, 1 the highest."""
     return int(np.argsort(-means)[rank - 1])
 
@@ -71,16 +71,16 @@ def ranked(means: FloatArray, rank: int) -> int:
 def play(
     policy: str,
     player: int,
-    means: FloatArray,
-    variances: FloatArray,
-    truths: FloatArray,
-    noise: FloatArray,
+    means: Floats,
+    variances: Floats,
+    truths: Floats,
+    noise: Floats,
     as_printed: bool = False,
     gamma: float = 0.99,
     kernel: Callable[..., None] = play_path,
     margin: float = 0.0,
     kappa: float = 0.75,
-) -> tuple[NDArray[np.int64], FloatArray, FloatArray]:
+) -> tuple[NDArray[np.int64], Floats, Floats]:
     """Opponents, beliefs and measures of one sample path."""
     n_games, n_players = len(noise), len(means)
     opponents = np.empty(n_games, dtype=np.int64)
@@ -94,7 +94,7 @@ def play(
     return opponents, beliefs, measures
 
 
-def wild_states(n: int, seed: int) -> list[tuple[FloatArray, FloatArray, int, float, float]]:
+def wild_states(n: int, seed: int) -> list[tuple[Floats, Floats, int, float, float]]:
     """States over many scales, with ties: means, variances, player, noise, multiplier."""
     rng = np.random.default_rng(seed)
     states = []
@@ -293,9 +293,9 @@ def test_random_opponent_divides_the_unit_interval_evenly() -> None:
 def decide(
     policy: str,
     player: int,
-    means: FloatArray,
-    variances: FloatArray,
-    truths: FloatArray,
+    means: Floats,
+    variances: Floats,
+    truths: Floats,
     printed: bool,
     games_left: int,
     margin: float = 0.0,

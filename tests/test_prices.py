@@ -7,15 +7,13 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from tests.priced_problems import PROBLEMS, SIDE, outcomes_of, searched, told
+from valmatch.arrays import Floats
 from valmatch.optimization.prices import Price, prices, quotients
 from valmatch.optimization.problem import Constraint
 from valmatch.optimization.run import Evaluation
 from valmatch.statistics.sampling import INDEPENDENT, OneHistory
-
-Floats = NDArray[np.float64]
 
 
 def priced(

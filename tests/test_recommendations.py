@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from tests.known_rules import RULES, registered
+from valmatch.arrays import Floats
 from valmatch.cli.tables.optimization import show_front, show_study
 from valmatch.config.loading import load
 from valmatch.optimization.certification import Bench, certify_run
@@ -27,8 +27,6 @@ from valmatch.optimization.selection import Evaluate
 from valmatch.optimization.solvers.placement import Level, Placed, Placement, Wanted
 from valmatch.optimization.solvers.search import PointEstimates, Request
 from valmatch.simulator import build
-
-Floats = NDArray[np.float64]
 
 ALPHA = 0.1
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.optimization.controls import without_controls
 from valmatch.optimization.selection import (
     RESERVE,
@@ -21,7 +21,6 @@ from valmatch.optimization.selection import (
 from valmatch.optimization.solvers.search import PointEstimates
 from valmatch.statistics.estimates import t_quantile
 
-Floats = NDArray[np.float64]
 ALPHA = 0.1
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy import stats
 
 from tests.oracles.noisy_problems import PROBLEMS, Laboratory, search
+from valmatch.arrays import Floats
 from valmatch.config.loading import load
 from valmatch.optimization.controls import Controls, without_controls
 from valmatch.optimization.evaluation import Evaluator
@@ -23,8 +23,6 @@ from valmatch.optimization.solvers.placement import Level, Placed, Placement, Wa
 from valmatch.optimization.solvers.registry import make
 from valmatch.optimization.solvers.search import PointEstimates
 from valmatch.simulator import build
-
-Floats = NDArray[np.float64]
 
 ALPHA = 0.1
 BUDGET = 300

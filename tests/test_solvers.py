@@ -13,10 +13,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from numpy.typing import NDArray
 
 from tests.known_rules import RULES, registered
 from tests.oracles.noisy_problems import PROBLEMS, Case, Laboratory, search
+from valmatch.arrays import Floats
 from valmatch.config.loading import load
 from valmatch.errors import InputError
 from valmatch.optimization.evaluation import Evaluator
@@ -40,8 +40,6 @@ from valmatch.optimization.solvers.search import (
 )
 from valmatch.simulator import build
 from valmatch.statistics.control_variates import regress
-
-Floats = NDArray[np.float64]
 
 BUDGET = 400
 TEST = 60

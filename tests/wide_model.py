@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from valmatch import (
@@ -23,10 +22,7 @@ from valmatch import (
     Streams,
     Table,
 )
-
-__all__ = ["ENTRY", "PROBLEMS", "Wide", "WideFactors", "gap", "posed"]
-
-Floats = NDArray[np.float64]
+from valmatch.arrays import Floats
 
 COUPLED = 0.5
 """How much of the loss is due to two neighbours that are off together."""

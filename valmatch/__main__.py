@@ -11,8 +11,6 @@ TYPE_CHECKING = False  # importing typing takes longer than what a signal should
 if TYPE_CHECKING:
     from types import FrameType
 
-__all__ = ["main"]
-
 INTERRUPTED = 130
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)

@@ -7,8 +7,6 @@ from collections.abc import Callable
 
 from valmatch.errors import InputError, option
 
-__all__ = ["MOST", "BadRows", "RowError"]
-
 MOST = 0.05
 """The share of all rows that may be left out, unless it is said otherwise."""
 

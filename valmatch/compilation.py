@@ -20,18 +20,6 @@ from valmatch.address_space import check_address_space
 from valmatch.interpretation import interpreted
 from valmatch.printable import one_line
 
-__all__ = [
-    "announce_compilation",
-    "at",
-    "expanded",
-    "inlined",
-    "njit",
-    "replaced",
-    "shared",
-    "unallocating",
-    "variant",
-]
-
 F = TypeVar("F", bound=Callable[..., object])
 
 at: Any = int if interpreted() else np.uint64

@@ -10,8 +10,6 @@ from collections.abc import Iterator, Sequence
 from valmatch.config import arguments
 from valmatch.errors import InputError, option
 
-__all__ = ["SEPARATORS", "joined_names", "parse_columns", "separator_called", "split_names"]
-
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
 """What may stand between cells, by name."""
 

@@ -6,8 +6,6 @@ import json
 import re
 from pathlib import Path
 
-__all__ = ["MARKED_NAMES", "are_marked", "mark", "unmark"]
-
 MARKED_NAMES = "marked_names"
 """What a manifest calls the files of its folder in which names are marked."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["SECONDS", "in_unit"]
-
 SECONDS = {"seconds": 1.0, "minutes": 60.0, "hours": 3600.0, "days": 86400.0}
 """The units that a duration can be wanted in."""
 

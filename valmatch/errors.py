@@ -7,17 +7,6 @@ from contextlib import contextmanager
 
 from valmatch.printable import one_line
 
-__all__ = [
-    "MOST",
-    "InputError",
-    "RunError",
-    "WorkersLostError",
-    "call_options",
-    "in_lines",
-    "option",
-    "options_called",
-]
-
 
 class _PlainError(Exception):
     """An error whose message is lines, whatever the names and values in them hold.

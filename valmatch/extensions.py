@@ -9,8 +9,6 @@ from typing import Any, Generic, TypeVar
 
 from valmatch.errors import InputError
 
-__all__ = ["Extended"]
-
 T = TypeVar("T")
 
 

@@ -19,22 +19,6 @@ from pydantic_core import PydanticCustomError
 
 from valmatch.durations import in_unit
 
-__all__ = [
-    "Factors",
-    "Flag",
-    "Fraction",
-    "NonNegative",
-    "Number",
-    "Positive",
-    "Real",
-    "Section",
-    "Whole",
-    "allowed",
-    "plain_number",
-    "refuse",
-    "schema_at",
-]
-
 Path = Sequence[str | int]
 
 

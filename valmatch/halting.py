@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Stopped", "check", "halt", "resume", "watched"]
-
 _halted = False
 
 _searches: WeakValueDictionary[int, Any] = WeakValueDictionary()

@@ -13,33 +13,12 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from valmatch.arrays import Floats
 from valmatch.errors import RunError
 from valmatch.fields import Factors
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.statistics.sampling import INDEPENDENT, Sampling
 from valmatch.streams import Streams
-
-__all__ = [
-    "ANY",
-    "NOT_NEGATIVE",
-    "NO_FILES",
-    "SHARE",
-    "Axes",
-    "Batch",
-    "Inputs",
-    "Model",
-    "Outcome",
-    "Part",
-    "Record",
-    "Response",
-    "Responses",
-    "Table",
-    "Values",
-    "Window",
-    "row_of",
-]
-
-Floats = NDArray[np.float64]
 
 Inputs = TypeVar("Inputs")
 """The random inputs of a replication, of whatever type a model likes."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-__all__ = ["moment_of"]
-
 
 def moment_of(text: str) -> datetime | None:
     """Return the moment that a text is by ISO 8601, or the day by PGN; None if it is none."""

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
 
-__all__ = ["by_last_part", "correction", "hint", "nearest"]
-
 ALIKE = 0.6  # ratio of difflib from which names are taken for each other
 MUCH_ALIKE = 0.75  # and from which no other name is thought of
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["VALUE", "one_line", "printable", "shortened", "shown"]
-
 LINE = 500
 """Most characters of a line of a message."""
 

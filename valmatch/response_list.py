@@ -13,8 +13,6 @@ from valmatch.nearest import hint
 from valmatch.printable import shown
 from valmatch.simulator import build
 
-__all__ = ["Listed", "groups_of", "list_responses"]
-
 
 class Listed(NamedTuple):
     """A response, and the group of the factor `measure` that asks for it; "" for no need to."""

@@ -35,8 +35,6 @@ from valmatch.printable import shown
 from valmatch.simulator import build
 from valmatch.streams import Streams
 
-__all__ = ["problem", "replication_index", "within"]
-
 Vector = tuple[float, ...]
 
 ROUNDING = 1e-9

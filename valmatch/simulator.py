@@ -10,19 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.errors import RunError
 from valmatch.fields import Factors
 from valmatch.model import Batch, Inputs, Model, Responses, Table, row_of
 from valmatch.models.registry import load_model
 from valmatch.streams import Streams
-
-__all__ = ["Recorded", "build", "record", "releases_gil", "run"]
-
-Floats = NDArray[np.float64]
 
 
 class Recorded(NamedTuple):

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from valmatch.arrays import Words
 from valmatch.draws.addressed import ADDRESSED
-from valmatch.draws.philox import Words, new_stream, rewind
-
-__all__ = ["Streams"]
+from valmatch.draws.philox import new_stream, rewind
 
 
 class Streams:

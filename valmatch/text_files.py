@@ -14,8 +14,6 @@ from valmatch.config.input_files import regular, too_large
 from valmatch.csv_dialect import SEPARATORS
 from valmatch.errors import InputError
 
-__all__ = ["MAX_UNPACKED", "as_text", "open_text", "other_separator"]
-
 MAX_UNPACKED = 1 << 32
 """Bytes of what a gzip file holds: a small one may hold any number of them."""
 

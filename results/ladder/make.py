@@ -19,16 +19,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from valmatch import Replications, load, replicate, simulate
+from valmatch.arrays import Floats
 from valmatch.storage.output import write_csv
 
 HERE = Path(__file__).parent
 SEED, CONFIDENCE, WORKERS = 1, 0.95, 2
 
-Floats = NDArray[np.float64]
 Row = dict[str, Any]
 
 KNOWN = "rating.system=known"

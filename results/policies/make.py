@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from valmatch.arrays import Floats
 from valmatch.config.loading import load
 from valmatch.simulator import build, run
 from valmatch.storage.output import write_csv
@@ -53,7 +53,6 @@ SEEDS, PATHS = tuple(range(1, 13)), 500
 MARGIN, DRAW_PATHS = 0.5, 1000
 CONFIDENCE = 0.95
 
-Floats = NDArray[np.float64]
 Row = dict[str, Any]
 
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
 from valmatch import load
+from valmatch.arrays import Floats
 from valmatch.model import Outcome, Response, Responses
 from valmatch.models.ladder.model import LadderModel, Run, Start
 from valmatch.models.ladder.state import NEW, Log, new_log
@@ -33,7 +34,6 @@ SEED, TUNING_SEED, WORKERS = 1, 2, 2
 N, TUNING_N = 200, 50
 CONFIDENCE = 0.95
 
-Floats = NDArray[np.float64]
 Row = dict[str, Any]
 
 ROUND = 1.0 / 1440.0

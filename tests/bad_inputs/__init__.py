@@ -18,8 +18,6 @@ from tests.bad_inputs.folders import (
 from tests.bad_inputs.logs import log_case, ratings_case, trace_case
 from tests.bad_inputs.options import option_case
 
-__all__ = ["KINDS", "case"]
-
 KINDS: Mapping[str, Callable[[int, Random, Path], Case]] = {
     "configs": config_case,
     "options": option_case,

@@ -9,8 +9,6 @@ import numba  # noqa: F401 - where it is imported, `simulate` leaves the kernels
 from tests.command import valmatch
 from tests.game_logs import random_rows, write
 
-__all__ = ["CURVES", "LOG", "RESULTS_LOG", "RUNS", "TRACE", "make_bases"]
-
 CURVES = ("kg-fig1-top", *(f"--set={one}" for one in ("n_opponents=4", "n_games=20", "rank=1")))
 """A small config of the model with curves."""
 

@@ -9,8 +9,6 @@ from enum import Enum
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-__all__ = ["FAULTY", "Case", "Content", "Odd", "lay_out"]
-
 FAULTY = "faulty"
 """Start of the name of what is bad, which messages must show."""
 

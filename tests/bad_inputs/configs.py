@@ -15,8 +15,6 @@ from tests.bad_inputs.case import FAULTY, Case, Content, Odd
 from tests.bad_inputs.damage import ESCAPES, HUGE, LONG, broken_file, items_of
 from valmatch.config.loading import shipped_configs
 
-__all__ = ["config_case"]
-
 FILE = f"{FAULTY}.yaml"
 
 OPTIMIZING = ("optimize", FILE, "--budget", "100")

@@ -7,17 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from random import Random
 from typing import Any, NamedTuple
 
-__all__ = [
-    "ESCAPES",
-    "HUGE",
-    "LONG",
-    "NO_NUMBERS",
-    "Damage",
-    "broken_file",
-    "changed_json",
-    "items_of",
-]
-
 HUGE = "9" * 5000
 """More digits than Python reads as an integer."""
 

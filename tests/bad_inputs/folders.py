@@ -17,8 +17,6 @@ from tests.bad_inputs.case import FAULTY, Case, Content, Odd
 from tests.bad_inputs.damage import Damage, broken_file, changed_json
 from tests.bad_inputs.tables import NUMBER, damaged_table
 
-__all__ = ["curves_case", "journal_case", "manifest_case", "results_case", "rows_case"]
-
 MANIFEST = "manifest.json"
 
 IDENTITY = ("command", "config_id", "seed", "design_id", "problem_id")

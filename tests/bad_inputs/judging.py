@@ -20,8 +20,6 @@ from typing import NamedTuple
 from tests.bad_inputs.case import Case, lay_out
 from tests.command import valmatch
 
-__all__ = ["broken_promises"]
-
 SECONDS = 10
 """Time of a processor that a command with bad input may take."""
 

@@ -10,8 +10,6 @@ from tests.bad_inputs.case import FAULTY, Case, Content, Odd
 from tests.bad_inputs.damage import HUGE, Damage
 from tests.bad_inputs.tables import NUMBER, damaged_table
 
-__all__ = ["log_case", "ratings_case", "trace_case"]
-
 FILE = f"{FAULTY}.csv"
 
 SYSTEMS = ("zonestats", "elo", "trueskill", "glicko2")

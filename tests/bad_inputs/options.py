@@ -10,8 +10,6 @@ from tests.bad_inputs.bases import LOG
 from tests.bad_inputs.case import FAULTY, Case, Content, Odd
 from tests.bad_inputs.damage import ESCAPES, HUGE, LONG
 
-__all__ = ["option_case"]
-
 Words = tuple[str, ...]
 
 REPLICATE: Words = ("replicate", "valorant", "-n", "2")

@@ -7,8 +7,6 @@ from random import Random
 
 from tests.bad_inputs.damage import HUGE, LONG, NO_NUMBERS, Damage, broken_file
 
-__all__ = ["NUMBER", "damaged_table"]
-
 NUMBER = (*NO_NUMBERS, "word", '"1', "1\n2")
 """What is no finite number."""
 

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from valmatch.compilation import unallocating
 
-__all__ = ["calibration_seconds"]
-
 STEPS = 1_000_000
 TABLE = np.random.default_rng(1).random(4096)
 

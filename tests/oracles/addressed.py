@@ -8,8 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-__all__ = ["Addressed", "philox"]
-
 WORD = 2**64
 MULTIPLIERS = 0xD2E7470EE14C6C93, 0xCA5A826395121157
 KEY_STEPS = 0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B

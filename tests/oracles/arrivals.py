@@ -18,8 +18,6 @@ from valmatch.models.valorant.arrivals import (
 )
 from valmatch.streams import Streams
 
-__all__ = ["drawn_by_numpy"]
-
 
 def drawn_by_numpy(
     process: ArrivalProcess, streams: Streams, replication: int, size: int = CHUNK

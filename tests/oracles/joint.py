@@ -9,8 +9,6 @@ from itertools import combinations
 
 from valmatch.matching.rules import Rules, prioritized, tick_of
 
-__all__ = ["Pool", "admissible_matches", "best_match"]
-
 Team = tuple[int, ...]
 
 

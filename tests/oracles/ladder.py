@@ -48,8 +48,6 @@ from valmatch.matching.rules import Rules, ticks_per_hour
 from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.ratings.trueskill import normal_cdf
 
-__all__ = ["DEFAULTS", "PAIRS", "Ladder", "Match", "Player", "Ticket", "factors_with", "play"]
-
 Factors = Mapping[str, Any]
 Belief = tuple[float, float]
 Sides = tuple[tuple[int, ...], tuple[int, ...]]

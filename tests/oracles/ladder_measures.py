@@ -22,8 +22,6 @@ from scipy.stats import rankdata
 
 from tests.oracles.ladder import Ladder, Match, Standing
 
-__all__ = ["career_curves", "days", "responses"]
-
 Responses = dict[str, float | None]
 
 NEW = 10

@@ -49,8 +49,6 @@ from scipy.special import gammaincinv, ndtri
 
 from tests.oracles.addressed import Addressed
 
-__all__ = ["Profile", "World", "draw_world"]
-
 (
     SKILL,
     ACTIVITY,

@@ -6,14 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.optimization.problem import Constraint, Problem, Term, Variable
 from valmatch.optimization.solvers.search import Request, Solver
-
-__all__ = ["PROBLEMS", "Case", "Laboratory", "search"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

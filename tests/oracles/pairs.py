@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 from valmatch.ratings.trueskill import update, v_and_w, win_probability
 
-__all__ = ["Context", "Waiting", "band_matching", "best_matching", "policy_weight", "tick_pairs"]
-
 Pair = tuple[int, int]
 Weights = Mapping[Pair, int]
 Matching = list[Pair]

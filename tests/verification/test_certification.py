@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from tests.oracles.noisy_problems import PROBLEMS, Case
+from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.config.loading import load
 from valmatch.optimization.certification import FINALISTS
@@ -25,8 +25,6 @@ from valmatch.optimization.solvers.registry import make
 from valmatch.optimization.solvers.search import Archive, PointEstimates
 from valmatch.simulator import build
 from valmatch.simulator import run as simulate
-
-Floats = NDArray[np.float64]
 
 ALPHA = 0.05
 RUNS = 1_000

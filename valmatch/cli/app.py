@@ -27,8 +27,6 @@ from valmatch.cli.solvers import solvers
 from valmatch.cli.streams import open_streams
 from valmatch.errors import InputError, RunError, options_called
 
-__all__ = ["app", "main"]
-
 
 class _Command(TyperCommand):
     """A command whose usage names its arguments as its help does."""

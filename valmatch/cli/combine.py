@@ -15,8 +15,6 @@ from valmatch.cli.replicate import each, show_run
 from valmatch.errors import InputError
 from valmatch.printable import shortened
 
-__all__ = ["combine"]
-
 
 def combine(
     out: Annotated[

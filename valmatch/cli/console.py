@@ -18,21 +18,6 @@ if TYPE_CHECKING:
     from valmatch.config.config import Config
     from valmatch.fields import Section
 
-__all__ = [
-    "detail",
-    "info",
-    "load_config",
-    "name_of",
-    "progress",
-    "reset",
-    "say",
-    "set_quiet",
-    "set_verbose",
-    "show",
-    "title_of",
-    "warn",
-]
-
 QUIET, NORMAL, VERBOSE = -1, 0, 1
 
 _level = NORMAL

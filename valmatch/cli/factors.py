@@ -9,8 +9,6 @@ import typer
 
 from valmatch.cli.parameters import complete_model
 
-__all__ = ["factors"]
-
 
 def factors(
     model: Annotated[

@@ -20,8 +20,6 @@ from valmatch.cli.log_options import (
 )
 from valmatch.cli.parameters import Overrides, path
 
-__all__ = ["fit"]
-
 
 def fit(
     log: Annotated[

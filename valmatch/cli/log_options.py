@@ -11,8 +11,6 @@ from valmatch.config.numerals import real_number
 from valmatch.csv_dialect import SEPARATORS, parse_columns, separator_called
 from valmatch.printable import shown
 
-__all__ = ["Columns", "LogSeparator", "MaxBadRows", "SkipBadRows", "SortRows", "log_levels"]
-
 Columns = Annotated[
     str,
     typer.Option(

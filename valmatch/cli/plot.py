@@ -12,8 +12,6 @@ from valmatch.cli.parameters import path
 from valmatch.cli.response_options import names_of
 from valmatch.printable import printable
 
-__all__ = ["plot"]
-
 
 def plot(
     folder: Annotated[

@@ -22,8 +22,6 @@ from valmatch.cli.parameters import (
 )
 from valmatch.ratings.registry import NAMES
 
-__all__ = ["predict"]
-
 
 def predict(
     ratings: Annotated[

@@ -5,8 +5,6 @@ from __future__ import annotations
 from valmatch.cli.console import show
 from valmatch.cli.parameters import Json
 
-__all__ = ["problems"]
-
 
 def problems(json: Json = False) -> None:
     """List the shipped problems of `optimize`, a test bed, with the best known of each.

@@ -17,8 +17,6 @@ from rich.progress import (
 )
 from rich.text import Text
 
-__all__ = ["COLUMNS", "Bar", "progress_bar"]
-
 
 class _Rate(ProgressColumn):
     """Replications per second."""

@@ -27,8 +27,6 @@ from valmatch.cli.parameters import (
 from valmatch.errors import InputError, option
 from valmatch.ratings.registry import DEFAULT, NAMES
 
-__all__ = ["rate"]
-
 
 def rate(
     games: Annotated[

@@ -8,8 +8,6 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Chosen", "measure_levels", "names_of"]
-
 Chosen = Annotated[
     str,
     typer.Option(

@@ -9,8 +9,6 @@ import typer
 from valmatch.cli.console import show
 from valmatch.cli.parameters import Json, Overrides, complete_model
 
-__all__ = ["responses"]
-
 
 def responses(
     model: Annotated[

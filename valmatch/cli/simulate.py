@@ -32,8 +32,6 @@ from valmatch.cli.parameters import (
 from valmatch.cli.response_options import Chosen, measure_levels, names_of
 from valmatch.interpretation import interpret
 
-__all__ = ["simulate"]
-
 
 def simulate(
     config: ConfigArgument,

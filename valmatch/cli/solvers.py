@@ -5,8 +5,6 @@ from __future__ import annotations
 from valmatch.cli.console import show
 from valmatch.cli.parameters import Json
 
-__all__ = ["solvers"]
-
 
 def solvers(json: Json = False) -> None:
     """List the solvers of `optimize`, those of installed packages too, with what they need."""

@@ -13,8 +13,6 @@ from valmatch.errors import RunError
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-__all__ = ["open_streams"]
-
 
 def open_streams() -> None:
     """Let standard output and standard error do what commands expect of them.

@@ -14,8 +14,6 @@ from valmatch.errors import InputError, option
 from valmatch.nearest import correction
 from valmatch.printable import shown
 
-__all__ = ["PathLike", "level", "names", "one_of", "path", "seconds", "share", "whole"]
-
 PathLike: TypeAlias = "str | os.PathLike[str]"
 """What a path may be given as."""
 

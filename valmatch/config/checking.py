@@ -33,9 +33,6 @@ from valmatch.models.registry import MODELS, OWN, ModelEntry, unknown_model
 from valmatch.nearest import by_last_part, correction, hint, nearest
 from valmatch.printable import shortened, shown
 
-__all__ = ["TOP_LEVEL", "checked", "reason"]
-
-
 TOP_LEVEL = ("model", "factors", *SECTIONS)
 
 S = TypeVar("S", bound=Section)

@@ -10,8 +10,6 @@ from valmatch.config.sections import DesignOptions, OptimizeOptions, ReplicateOp
 from valmatch.fields import Factors
 from valmatch.printable import shortened
 
-__all__ = ["Config", "InputFile"]
-
 
 @dataclass(frozen=True)
 class InputFile:

@@ -7,8 +7,6 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["document"]
-
 WIDTH = 80
 
 

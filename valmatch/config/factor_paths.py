@@ -10,8 +10,6 @@ from pydantic.fields import FieldInfo
 from valmatch.config.numerals import whole_number
 from valmatch.fields import Section
 
-__all__ = ["factor_at", "factor_names", "flat", "parts", "replaced", "section_depth", "section_of"]
-
 
 def section_of(field: FieldInfo | None) -> type[Section] | None:
     """Return the class of a section, None for a factor."""

@@ -18,17 +18,6 @@ from valmatch.errors import InputError
 from valmatch.fields import Section
 from valmatch.models.registry import MODELS, origin
 
-__all__ = [
-    "changed_factors",
-    "changed_since",
-    "changes",
-    "config_id",
-    "identity",
-    "problem_id",
-    "resolved",
-    "restore",
-]
-
 
 def resolved(config: Config) -> dict[str, Any]:
     """Return everything that determines a run but the seed, as plain JSON-able values.

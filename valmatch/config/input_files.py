@@ -9,8 +9,6 @@ import os
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["MAX_DOCUMENT", "MAX_FILE", "read_document", "regular", "sha256", "too_large", "up_to"]
-
 MAX_DOCUMENT = 1 << 20
 """Bytes of a config."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from typing import NamedTuple
 
-__all__ = ["LARGEST", "LEVEL", "RANGES", "Range"]
-
 
 class Range(NamedTuple):
     """The whole numbers that an argument takes.

@@ -21,9 +21,6 @@ from valmatch.config.yaml_document import parse, place, show
 from valmatch.errors import InputError
 from valmatch.nearest import nearest
 
-__all__ = ["ConfigLike", "load", "shipped_configs"]
-
-
 ConfigLike: TypeAlias = "str | Path | Mapping[str, Any] | Config"
 """What `load` takes."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import re
 
-__all__ = ["DIGITS", "real_number", "whole_number"]
-
 DIGITS = 1000
 """Most characters of a number; Python itself refuses some thousand."""
 

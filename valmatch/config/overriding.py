@@ -18,8 +18,6 @@ from valmatch.errors import InputError, option
 from valmatch.models.registry import MODELS, ModelEntry
 from valmatch.printable import printable, shortened
 
-__all__ = ["overridden"]
-
 SHOWN = 80
 """Characters of an override in messages."""
 

@@ -6,8 +6,6 @@ from yaml import Node
 
 from valmatch.config.yaml_document import find, to_value
 
-__all__ = ["BOUNDS", "problem_names"]
-
 BOUNDS = ("at_most", "at_least")
 
 

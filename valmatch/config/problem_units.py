@@ -11,8 +11,6 @@ from valmatch.durations import in_unit
 from valmatch.fields import Factors, schema_at
 from valmatch.models.registry import MODELS, load_model
 
-__all__ = ["ProblemUnits"]
-
 BY_FACTOR = {("optimize", "variables"), ("design", "ranges")}
 """Sections and their mappings by factor; all numbers in these are in its unit."""
 

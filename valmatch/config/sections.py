@@ -9,8 +9,6 @@ from pydantic import ConfigDict, Field, Strict, model_validator
 from valmatch.config.limits import LARGEST, LEVEL, RANGES
 from valmatch.fields import Flag, NonNegative, Number, Real, Section, Whole, refuse
 
-__all__ = ["SECTIONS", "DesignOptions", "OptimizeOptions", "ReplicateOptions"]
-
 
 def _within(argument: str) -> Any:  # noqa: ANN401 - as pydantic has it
     """Return the range of an argument of the public functions."""

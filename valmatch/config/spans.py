@@ -7,8 +7,6 @@ from decimal import Decimal
 from valmatch.config.limits import LARGEST
 from valmatch.config.numerals import real_number
 
-__all__ = ["MOST", "span"]
-
 MOST = 10_000
 """Most values of a span."""
 

@@ -11,8 +11,6 @@ from valmatch.errors import InputError
 from valmatch.fields import Section, allowed, plain_number, schema_at
 from valmatch.models.registry import MODELS, unknown_model
 
-__all__ = ["template"]
-
 WIDTH = 80
 
 NAME = "NAME"

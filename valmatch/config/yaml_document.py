@@ -12,20 +12,6 @@ from valmatch.config.numerals import DIGITS, whole_number
 from valmatch.errors import InputError, in_lines
 from valmatch.printable import shortened, shown
 
-__all__ = [
-    "MAX_DEPTH",
-    "Override",
-    "assign",
-    "find",
-    "from_override",
-    "kind",
-    "parse",
-    "place",
-    "show",
-    "to_value",
-    "written_key",
-]
-
 Path = Sequence[str | int]
 
 

@@ -16,10 +16,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.arrays import Words
 from valmatch.compilation import inlined, unallocating
-from valmatch.draws.philox import Words, block_of
-
-__all__ = ["ADDRESSED", "exponential_at", "fill_uniforms", "uniform_at"]
+from valmatch.draws.philox import block_of
 
 ADDRESSED = 2**63
 """Added to the number of a source, for the third word of its counters."""

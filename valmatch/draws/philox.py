@@ -11,23 +11,10 @@ Source: Salmon, Moraes, Dror and Shaw (2011), "Parallel random numbers: as easy 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Words
 from valmatch.compilation import inlined, njit, shared
 from valmatch.draws.product import product
-
-__all__ = [
-    "END",
-    "POSITION",
-    "Words",
-    "block_of",
-    "new_stream",
-    "next_word",
-    "refill",
-    "rewind",
-]
-
-Words = NDArray[np.uint64]
 
 ROUNDS = 10
 MULTIPLIERS = np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157)

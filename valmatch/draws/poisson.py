@@ -11,11 +11,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.arrays import Words
 from valmatch.compilation import unallocating
-from valmatch.draws.philox import Words
 from valmatch.draws.uniform import next_uniform
-
-__all__ = ["fill_poisson"]
 
 
 @unallocating

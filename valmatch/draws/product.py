@@ -9,8 +9,6 @@ import numpy as np
 
 from valmatch.compilation import replaced
 
-__all__ = ["product"]
-
 
 def _compiled(a: Any, b: Any) -> Any:  # noqa: ANN401
     """Return what is compiled for a product."""

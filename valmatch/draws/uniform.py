@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.arrays import Words
 from valmatch.compilation import inlined, unallocating
-from valmatch.draws.philox import END, POSITION, Words, next_word, refill
-
-__all__ = ["fill_uniform", "next_uniform"]
+from valmatch.draws.philox import END, POSITION, next_word, refill
 
 DROPPED = np.uint64(11)
 """Bits of a word that a double has no room for."""

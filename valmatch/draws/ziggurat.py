@@ -13,10 +13,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Words
 from valmatch.compilation import inlined, njit, unallocating
-from valmatch.draws.philox import END, POSITION, Words, next_word, refill
+from valmatch.draws.philox import END, POSITION, next_word, refill
 from valmatch.draws.uniform import next_uniform
 from valmatch.draws.ziggurat_tables import (
     EXPONENTIAL_DENSITY,
@@ -29,10 +29,6 @@ from valmatch.draws.ziggurat_tables import (
     NORMAL_INSIDE,
     NORMAL_SCALE,
 )
-
-__all__ = ["fill_exponential", "fill_normal"]
-
-Floats = NDArray[np.float64]
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
 

@@ -16,22 +16,8 @@ random variables"; Doornik (2005), "An improved ziggurat method to generate norm
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = [
-    "EXPONENTIAL_DENSITY",
-    "EXPONENTIAL_END",
-    "EXPONENTIAL_INSIDE",
-    "EXPONENTIAL_SCALE",
-    "NORMAL_DENSITY",
-    "NORMAL_END",
-    "NORMAL_END_INVERSE",
-    "NORMAL_INSIDE",
-    "NORMAL_SCALE",
-]
-
-Floats = NDArray[np.float64]
-Words = NDArray[np.uint64]
+from valmatch.arrays import Floats, Words
 
 NORMAL_END = 3.6541528853610087963519472518
 NORMAL_END_INVERSE = 0.27366123732975827203338247596

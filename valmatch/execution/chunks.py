@@ -14,13 +14,12 @@ from typing import Generic, TypeVar
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.errors import InputError, RunError, WorkersLostError
-from valmatch.execution.interruption import Stop, Stopped
+from valmatch.execution.interruption import Stop
 from valmatch.execution.processes import died
 from valmatch.execution.worker_pool import WorkerPool
+from valmatch.halting import Stopped
 from valmatch.model import Batch, Model
 from valmatch.simulator import build, run
-
-__all__ = ["RETRIES", "TARGET", "Chunks", "lost", "replicating", "result_of"]
 
 TARGET = 0.2
 """Seconds of work in a chunk: long against the cost of sending it, short against patience."""

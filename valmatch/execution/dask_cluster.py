@@ -13,8 +13,6 @@ from valmatch.execution.dask_scheduler import Workers, connection
 from valmatch.execution.processes import process_pool
 from valmatch.execution.worker_pool import WorkerPool
 
-__all__ = ["dask_pool"]
-
 dask: Any = import_module("dask")
 distributed: Any = import_module("distributed")
 

@@ -16,8 +16,6 @@ from typing import Any
 from valmatch.errors import InputError, WorkersLostError, option
 from valmatch.execution.interruption import stop_on_signal
 
-__all__ = ["Workers", "connection"]
-
 distributed: Any = import_module("distributed")
 
 ADDRESS = re.compile(r"(?:(?:tcp|tls)://)?(?:[\w.-]{1,253}|\[[\w:.%]{1,60}\]):(\d{1,5})")

@@ -16,8 +16,6 @@ from valmatch.execution.interruption import begin, leave_signals
 from valmatch.execution.processes import check_workers, process_pool
 from valmatch.execution.worker_pool import WorkerPool
 
-__all__ = ["EXECUTORS", "LOCAL", "open_pool"]
-
 LOCAL, PROCESSES, DASK = EXECUTORS = "local", "processes", "dask"
 
 

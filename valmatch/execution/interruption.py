@@ -14,18 +14,6 @@ from types import FrameType
 from valmatch import halting
 from valmatch.halting import Stopped
 
-__all__ = [
-    "SIGNALS",
-    "Stop",
-    "Stopped",
-    "begin",
-    "begun",
-    "held_signals",
-    "is_fragile",
-    "leave_signals",
-    "stop_on_signal",
-]
-
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 HELD = (*SIGNALS, *([signal.SIGALRM] if hasattr(signal, "SIGALRM") else []))

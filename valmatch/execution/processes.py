@@ -27,8 +27,6 @@ from valmatch.errors import InputError, RunError, WorkersLostError, option
 from valmatch.execution.interruption import SIGNALS, held_signals, leave_signals, stop_on_signal
 from valmatch.models.registry import OWN
 
-__all__ = ["check_workers", "died", "process_pool"]
-
 UNGUARDED = 86
 """Exit code of a worker process whose script asks for workers while it is imported."""
 

@@ -10,8 +10,6 @@ from valmatch.config.numerals import whole_number
 from valmatch.errors import InputError, option
 from valmatch.printable import shortened
 
-__all__ = ["WHOLE", "Shard", "array_of", "in_job_array", "parse_shard", "shard_of_job"]
-
 ARRAY = "SLURM_ARRAY_TASK_"
 
 

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from typing import NamedTuple
 
-__all__ = ["WorkerPool"]
-
 
 class WorkerPool(NamedTuple):
     """An executor with what is known of its workers.

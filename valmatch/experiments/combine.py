@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from valmatch.config.config import Config
 from valmatch.config.identity import changed_factors, changes, config_id
@@ -32,20 +31,6 @@ from valmatch.storage.row_file import RowFormat
 from valmatch.storage.run_folder import RunFolder
 from valmatch.storage.store import CONTROLS, ROWS, control_format, row_format
 
-__all__ = [
-    "SHARD",
-    "Combination",
-    "combine",
-    "config_of",
-    "files_of_runs",
-    "gather",
-    "read_manifests",
-    "read_replications",
-    "refuse_other_run",
-    "with_whole",
-]
-
-Floats = NDArray[np.float64]
 Warn = Callable[[str], None]
 Rows = Mapping[int, tuple[str, list[float]]]
 

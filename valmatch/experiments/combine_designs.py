@@ -16,8 +16,6 @@ from valmatch.experiments.run_manifests import DesignManifest
 from valmatch.experiments.sweep import POINTS, DesignReplications, claim, write_experiment
 from valmatch.storage.manifest import MANIFEST, command_of, read_manifest
 
-__all__ = ["CombinedDesign", "combine_designs"]
-
 
 @dataclass(frozen=True)
 class CombinedDesign:

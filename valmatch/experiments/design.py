@@ -19,8 +19,6 @@ from valmatch.fields import schema_at
 from valmatch.models.registry import MODELS
 from valmatch.printable import shortened, shown
 
-__all__ = ["Design", "design_of", "parse_levels"]
-
 DEFAULT_SEED = 1
 
 

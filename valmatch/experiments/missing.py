@@ -6,8 +6,6 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-__all__ = ["Missing"]
-
 
 class Missing(Sequence[int]):
     """Replications that should be there and are not, in order; counted without being listed.

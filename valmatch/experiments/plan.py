@@ -11,8 +11,6 @@ from valmatch.errors import InputError, option
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.statistics.precision import looks
 
-__all__ = ["DEFAULT_N", "DEFAULT_SEED", "MAX_REPS", "Plan", "default_n"]
-
 DEFAULT_N = 1000
 
 DEFAULT_SEED = 1

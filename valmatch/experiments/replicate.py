@@ -8,9 +8,6 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Unpack
 
-import numpy as np
-from numpy.typing import NDArray
-
 from valmatch.config.config import Config
 from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError, option
@@ -30,8 +27,6 @@ from valmatch.storage.curve_file import write_curves
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.run_folder import RunFolder
 from valmatch.storage.store import Store
-
-Floats = NDArray[np.float64]
 
 
 def replicate(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.execution.shards import WHOLE, Shard
@@ -29,10 +30,6 @@ from valmatch.statistics.windows import (
     window_means,
 )
 from valmatch.storage.results import Result
-
-__all__ = ["STATISTICS", "Replications"]
-
-Floats = NDArray[np.float64]
 
 STATISTICS = ("n", "undefined", "mean", "std", "std_error", "ci_low", "ci_high", "confidence")
 """What tables hold of an estimate."""

@@ -17,8 +17,6 @@ from valmatch.execution.shards import parse_shard
 from valmatch.fields import refuse
 from valmatch.storage.manifest import MANIFEST, ConfigFacts, Count, Facts, Id, Level, Manifest, Seed
 
-__all__ = ["DesignManifest", "OptimizeManifest", "ReplicateManifest", "SimulationManifest"]
-
 
 def _shard(text: str) -> str:
     try:

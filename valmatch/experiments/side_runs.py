@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.config.identity import changes, config_id, resolved
 from valmatch.errors import InputError
@@ -21,8 +21,6 @@ from valmatch.experiments.replications import Replications
 from valmatch.model import Response
 from valmatch.simulator import build
 from valmatch.storage.run_folder import RunFolder, files_of
-
-Floats = NDArray[np.float64]
 
 Change = tuple[str, object, object]
 """What differs: its name, its value in one config, its value in the other."""

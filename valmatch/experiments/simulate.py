@@ -16,15 +16,14 @@ from valmatch.config.arguments import PathLike
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.config.loading import ConfigLike, load
-from valmatch.execution.interruption import Stopped, stop_on_signal
+from valmatch.execution.interruption import stop_on_signal
+from valmatch.halting import Stopped
 from valmatch.model import Inputs, Model, Response, Table
 from valmatch.nearest import hint
 from valmatch.simulator import Recorded, build, record
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
-
-__all__ = ["Simulation", "simulate"]
 
 
 @dataclass(frozen=True, repr=False)

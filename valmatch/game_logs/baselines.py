@@ -8,14 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
+from valmatch.arrays import Floats
 from valmatch.compilation import inlined
 from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.system import Column, System, Values, Verbs
-
-Floats = NDArray[np.float64]
 
 
 @inlined

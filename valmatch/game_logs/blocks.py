@@ -6,8 +6,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Ints
 from valmatch.game_logs.scores import (
     BRIER,
     CORRECT,
@@ -19,11 +19,6 @@ from valmatch.game_logs.scores import (
 )
 from valmatch.ratings.games import Games
 from valmatch.statistics.estimates import limits_of_difference, t_quantile
-
-__all__ = ["MEASURES", "OF_DRAWS", "Difference", "blocks_of", "difference"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 MEASURES = {
     "log_loss": (LOSS, GAMES),
@@ -117,7 +112,7 @@ def blocks_of(games: Games, dated: bool) -> list[tuple[int, int]]:
     return list(zip(starts, ends.tolist(), strict=True))
 
 
-def _about_equal(ends: Integers, n: int) -> Integers:
+def _about_equal(ends: Ints, n: int) -> Ints:
     """Return which of the ends that blocks of n games may have leave them about equally large."""
     wanted = n * np.arange(1, _MOST + 1) / _MOST
     return np.unique(ends[np.searchsorted(ends, wanted)])

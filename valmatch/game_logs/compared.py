@@ -8,18 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from valmatch.arrays import Floats
 from valmatch.game_logs.blocks import MEASURES, OF_DRAWS, Difference, difference
 from valmatch.game_logs.scores import TALLIES, Scores, scores
 from valmatch.game_logs.tuning import Tuning
 from valmatch.ratings.games import Games
 from valmatch.storage.results import Result
-
-__all__ = ["ComparedSystems", "compared"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)

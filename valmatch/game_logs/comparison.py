@@ -8,8 +8,8 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.compilation import announce_compilation
 from valmatch.config import arguments
 from valmatch.config.arguments import PathLike
@@ -40,10 +40,6 @@ from valmatch.ratings.games import Games
 from valmatch.ratings.registry import system_named
 from valmatch.ratings.system import System
 from valmatch.storage.output import to_json, write_atomically, write_csv
-
-__all__ = ["COMPARISON", "compare_systems", "tallies"]
-
-Floats = NDArray[np.float64]
 
 COMPARISON = "comparison.csv"
 

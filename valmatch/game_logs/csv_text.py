@@ -6,27 +6,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic_core import to_json
 
+from valmatch.arrays import Bytes, Floats, Ints
 from valmatch.compilation import inlined, njit
 from valmatch.csv_names import mark, unmark
 from valmatch.game_logs.names import Texts
-
-__all__ = [
-    "lines",
-    "marked",
-    "numerals",
-    "small_numerals",
-    "time_text",
-    "times",
-    "unmark_cells",
-    "words",
-]
-
-Bytes = NDArray[np.uint8]
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _NEWLINE, _RETURN, _QUOTE, _COMMA, _SPACE, _MINUS, _COLON, _ZERO = b'\n\r", -:0'
 
@@ -49,13 +34,13 @@ def words(texts: Sequence[str]) -> Texts:
     return Texts(np.frombuffer(bytearray().join(pieces), np.uint8), starts, ends)
 
 
-def small_numerals(values: Integers) -> Texts:
+def small_numerals(values: Ints) -> Texts:
     """Return whole numbers from 0 on, at least one, as `numerals`; sooner where all are small."""
     most = int(values.max())
     return numerals(np.arange(most + 1)).at(values) if most < len(values) else numerals(values)
 
 
-def numerals(values: Integers | Floats) -> Texts:
+def numerals(values: Ints | Floats) -> Texts:
     """Return numbers, at least one, as a column; each as `repr` writes it."""
     # The serializer of pydantic writes a float twelve times as fast as repr: the same digits,
     # but other exponents, which only numbers of unusual size have.
@@ -102,7 +87,7 @@ def times(values: Floats, dated: bool) -> Texts:
 
 
 @njit
-def _put_moments(seconds: Integers, text: Bytes) -> None:
+def _put_moments(seconds: Ints, text: Bytes) -> None:
     """Put moments into a text, each as ``2024-02-16 17:00:00``."""
     for k in range(len(seconds)):
         at = _MOMENT * k
@@ -148,14 +133,14 @@ def marked(column: Texts) -> Texts:
     return Texts(np.concatenate([buffer, np.frombuffer(more, np.uint8)]), starts, ends)
 
 
-def unmark_cells(buffer: Bytes, starts: Integers, ends: Integers) -> None:
+def unmark_cells(buffer: Bytes, starts: Ints, ends: Ints) -> None:
     """Move the starts of cells behind the marks of names."""
     for k in _beginning_with(Texts(buffer, starts, ends), b"'").tolist():
         cell = buffer[starts[k] : ends[k]].tobytes().decode(errors="replace")
         starts[k] += unmark(cell) != cell
 
 
-def _beginning_with(column: Texts, some: bytes) -> Integers:
+def _beginning_with(column: Texts, some: bytes) -> Ints:
     """Return which cells begin with one of some bytes."""
     cells = np.flatnonzero(column.starts < column.ends)
     return cells[np.isin(column.buffer[column.starts[cells]], np.frombuffer(some, np.uint8))]
@@ -190,7 +175,7 @@ def lines(columns: Sequence[Texts], raw: bool = True) -> str:
 
 
 @njit
-def _measure_quotes(buffer: Bytes, starts: Integers, ends: Integers, more: Integers) -> None:
+def _measure_quotes(buffer: Bytes, starts: Ints, ends: Ints, more: Ints) -> None:
     """Work out by how much quotes make each cell longer."""
     for row in range(len(starts)):
         special, quotes = False, 0
@@ -204,11 +189,11 @@ def _measure_quotes(buffer: Bytes, starts: Integers, ends: Integers, more: Integ
 @njit
 def _put(
     text: Bytes,
-    places: Integers,
+    places: Ints,
     buffer: Bytes,
-    starts: Integers,
-    ends: Integers,
-    more: Integers,
+    starts: Ints,
+    ends: Ints,
+    more: Ints,
     mark: int,
 ) -> None:
     """Put the cells of a column, and a mark behind each, into the text; move on the places.

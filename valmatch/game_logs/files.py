@@ -15,19 +15,6 @@ from valmatch.storage.manifest import MANIFEST, Count, Facts, Manifest, read_man
 from valmatch.storage.output import write_atomically
 from valmatch.storage.run_folder import RunFolder
 
-__all__ = [
-    "HISTORY",
-    "PAIRS",
-    "RATINGS",
-    "SUMMARY",
-    "RatedFile",
-    "check_redo",
-    "claim",
-    "outdated",
-    "ratings_in",
-    "write_ratings",
-]
-
 RATINGS, HISTORY, PAIRS, SUMMARY = "ratings.csv", "history.csv", "pairs.csv", "summary.json"
 
 

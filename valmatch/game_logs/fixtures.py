@@ -23,8 +23,6 @@ from valmatch.game_logs.reading.moments import moment
 from valmatch.printable import shown
 from valmatch.text_files import open_text
 
-__all__ = ["Fixture", "parse_pairs", "read_fixtures"]
-
 _LONG = Format(LONG.name, ("game", "player"), ("team", "time"))
 _SIDES = (("home", "away"), ("player_a", "player_b"), ("winner", "loser"), ("side_1", "side_2"))
 

@@ -7,18 +7,13 @@ from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.game_logs.fixtures import Fixture
 from valmatch.game_logs.playing import predict
 from valmatch.game_logs.roster import Known
 from valmatch.ratings.games import Games, Players
 from valmatch.ratings.system import Chances, System
-
-__all__ = ["Forecast", "forecast"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _AT_ONCE = 1 << 16  # rows that are held
 _LEAST = 1e-300  # of a probability by which others are divided

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Ints
 from valmatch.compilation import njit
 from valmatch.ratings.games import Games
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _PIECE = 1 << 14  # games
 
@@ -77,12 +74,12 @@ def joined(parts: Sequence[Games]) -> Games:
     )
 
 
-def _joined_starts(parts: Sequence[Integers]) -> Integers:
+def _joined_starts(parts: Sequence[Ints]) -> Ints:
     lengths = np.concatenate([np.diff(starts) for starts in parts])
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
-def reordered(games: Games, order: Integers) -> Games:
+def reordered(games: Games, order: Ints) -> Games:
     """Return the games in another order."""
     sides, game_starts = _gathered(games.game_starts, order)
     rows, side_starts = _gathered(games.side_starts, sides)
@@ -101,7 +98,7 @@ def reordered(games: Games, order: Integers) -> Games:
 
 
 @njit
-def _gathered(starts: Integers, order: Integers) -> tuple[Integers, Integers]:
+def _gathered(starts: Ints, order: Ints) -> tuple[Ints, Ints]:
     """Return the members of the groups in `order`, with the starts of the groups among them."""
     new_starts = np.zeros(len(order) + 1, np.int64)
     for k in range(len(order)):

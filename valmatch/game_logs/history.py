@@ -5,19 +5,14 @@ from __future__ import annotations
 from typing import TextIO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Ints
 from valmatch.game_logs.csv_text import lines, numerals, small_numerals, times
 from valmatch.game_logs.names import Texts
 from valmatch.game_logs.ranks import Ranks
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.scores import Played
 from valmatch.ratings.games import Games
-
-__all__ = ["HistoryWriter", "titles"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 TIME = "time"
 COLUMNS = ("game", "player", "side", "expected", "score", "rating_before", "rating_after")
@@ -91,7 +86,7 @@ def titles(log: GameLog, games: Games) -> Texts:
     return names.cells(games.names) if names else numerals(games.names + 1)
 
 
-def _scores(scored: Floats, opponents: Integers) -> Texts:
+def _scores(scored: Floats, opponents: Ints) -> Texts:
     """Return the mean scores of sides; of games of two sides there are three."""
     if (opponents == 1).all():
         return numerals(np.array([0.0, 0.5, 1.0])).at((2.0 * scored).astype(np.int64))

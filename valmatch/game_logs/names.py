@@ -8,12 +8,9 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.arrays import Bytes, Ints
 from valmatch.compilation import inlined, njit
 
-__all__ = ["Names", "Texts", "same_bytes"]
-
-Bytes = NDArray[np.uint8]
-Integers = NDArray[np.int64]
 S = TypeVar("S", bound=np.generic)
 
 
@@ -29,10 +26,10 @@ class Texts(NamedTuple):
     """
 
     buffer: Bytes
-    starts: Integers
-    ends: Integers
+    starts: Ints
+    ends: Ints
 
-    def at(self, places: Integers) -> Texts:
+    def at(self, places: Ints) -> Texts:
         """Return the pieces at some places."""
         return self._replace(starts=self.starts[places], ends=self.ends[places])
 
@@ -47,9 +44,7 @@ class Names:
         self._hashes = np.empty(1 << 8, np.uint32)
         self._table = np.zeros(1 << 9, np.int32)  # open addressing; number + 1, or 0
 
-    def numbers(
-        self, buffer: Bytes, starts: Integers, ends: Integers
-    ) -> tuple[Integers, NDArray[np.bool_]]:
+    def numbers(self, buffer: Bytes, starts: Ints, ends: Ints) -> tuple[Ints, NDArray[np.bool_]]:
         """Return the numbers of the names in cells of a buffer.
 
         Parameters
@@ -97,7 +92,7 @@ class Names:
         ends = [end - ends[0] for end in ends]
         return [text[ends[k - low] : ends[k - low + 1]].decode() for k in numbers]
 
-    def cells(self, numbers: Integers) -> Texts:
+    def cells(self, numbers: Ints) -> Texts:
         """Return names by their numbers, without copying them."""
         return Texts(self._text, self._ends[numbers], self._ends[numbers + 1])
 
@@ -145,14 +140,14 @@ def _hash(buffer: Bytes, start: int, end: int) -> np.int64:
 @njit
 def _number(
     buffer: Bytes,
-    starts: Integers,
-    ends: Integers,
+    starts: Ints,
+    ends: Ints,
     text: Bytes,
-    text_ends: Integers,
+    text_ends: Ints,
     hashes: NDArray[np.uint32],
     table: NDArray[np.int32],
     count: int,
-    result: Integers,
+    result: Ints,
     fresh: NDArray[np.bool_],
 ) -> int:
     """Fill `result` and `fresh`, add what is new to the table; return the new count."""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import TextIO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Ints
 from valmatch.compilation import njit
 from valmatch.game_logs.csv_text import lines, numerals
 from valmatch.game_logs.history import titles
@@ -15,11 +15,6 @@ from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.scores import Played
 from valmatch.ratings.games import Games
 from valmatch.ratings.zonestats import pairwise_result, predicted_outcome, time_scaled
-
-__all__ = ["PairsWriter"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 COLUMNS = ("game", "player", "opponent", "expected", "score", "minutes", "points")
 
@@ -101,12 +96,12 @@ class PairsWriter:
 def _contests(
     games: Games,
     ratings: Floats,
-    ends: Integers,
+    ends: Ints,
     first: int,
     t: float,
     game_mult: float,
     max_game_length: float,
-    rows: Integers,
+    rows: Ints,
     numbers: Floats,
 ) -> int:
     """Work out the contests of some rows with the later rows of their games; return how many.

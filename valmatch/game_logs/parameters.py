@@ -9,8 +9,6 @@ from valmatch.errors import InputError, option
 from valmatch.nearest import hint
 from valmatch.ratings.system import System
 
-__all__ = ["check_tuned", "parse_parameters", "values_of"]
-
 
 def parse_parameters(texts: Sequence[str]) -> dict[str, float]:
     """Return the values that texts such as ``GAME_MULT=0.5`` give to parameters.

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.compilation import inlined
 from valmatch.errors import InputError
 from valmatch.game_logs import openskill_models
@@ -15,8 +15,6 @@ from valmatch.game_logs.scores import Played, new_tally, note_game, note_pair, u
 from valmatch.ratings.dispatch import kernel_of
 from valmatch.ratings.games import Games, Players, add_scores, open_game
 from valmatch.ratings.system import NO_VERBS, Chances, System
-
-Floats = NDArray[np.float64]
 
 
 def play(

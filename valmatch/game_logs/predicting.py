@@ -31,8 +31,6 @@ from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 
-__all__ = ["PREDICTIONS", "PredictedGames", "predict_games"]
-
 PREDICTIONS = "predictions.csv"
 
 MOST_SIDES = 500

@@ -5,16 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Ints
 from valmatch.compilation import inlined, njit
 from valmatch.game_logs.scores import Played
 from valmatch.ratings.games import Games
-
-__all__ = ["Ranks"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 class Ranks:
@@ -29,7 +24,7 @@ class Ranks:
     def __init__(self, ratings: Floats) -> None:
         self._ratings = ratings
 
-    def after(self, games: Games, played: Played) -> Integers:
+    def after(self, games: Games, played: Played) -> Ints:
         """Return the rank of each row's player after its game, (rows,), for the next games.
 
         Ranks among those before the first of the games, counted once, are corrected by what has
@@ -52,12 +47,12 @@ class Ranks:
 
 @njit
 def _correct(
-    players: Integers,
-    ends: Integers,
+    players: Ints,
+    ends: Ints,
     ratings: Floats,
-    order: Integers,
+    order: Ints,
     marks: Floats,
-    ranks: Integers,
+    ranks: Ints,
 ) -> None:
     """Add to each rank how many more players than at the start are above it after the game.
 
@@ -115,7 +110,7 @@ def _below(marks: Floats, rating: float) -> int:
 
 
 @inlined
-def _add(counts: Integers, place: int, change: int) -> None:
+def _add(counts: Ints, place: int, change: int) -> None:
     """Change the count of a place in a Fenwick tree."""
     at = place + 1
     while at < len(counts):
@@ -124,7 +119,7 @@ def _add(counts: Integers, place: int, change: int) -> None:
 
 
 @inlined
-def _upto(counts: Integers, place: int) -> int:
+def _upto(counts: Ints, place: int) -> int:
     """Return the sum of the counts of the places 0..place."""
     at, total = place + 1, 0
     while at > 0:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Ints
 from valmatch.config import arguments
 from valmatch.config.arguments import PathLike
 from valmatch.errors import InputError
@@ -24,12 +24,6 @@ from valmatch.game_logs.previous_ratings import RatingManifest
 from valmatch.game_logs.reading.history import History, read_history
 from valmatch.ratings.games import Games
 from valmatch.storage.manifest import Manifest, read_manifest
-
-__all__ = ["compare_ratings", "is_rating"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-
 
 MOST_OF = 0.8
 """Share of the games without a name of their own that make two logs the same one."""
@@ -134,13 +128,13 @@ def _in_common(one: _Rating, other: _Rating) -> tuple[Games, Floats, Floats]:
     return numbered, one.history.expected[mine], other.history.expected[its]
 
 
-def _common(mine: Integers, its: Integers) -> tuple[Integers, Integers]:
+def _common(mine: Ints, its: Ints) -> tuple[Ints, Ints]:
     """Return the places of the numbers that two arrays have in common."""
     _, here, there = np.intersect1d(mine, its, return_indices=True)
     return here, there
 
 
-def _same(games: Games, mine: Integers, others: Games, its: Integers) -> bool:
+def _same(games: Games, mine: Ints, others: Games, its: Ints) -> bool:
     """Return whether some games are the same as some others."""
     here, there = reordered(games, mine), reordered(others, its)
     return all(
@@ -150,8 +144,8 @@ def _same(games: Games, mine: Integers, others: Games, its: Integers) -> bool:
 
 
 def _unchanged(
-    where: str, one: _Rating, other: _Rating, mine: Integers, its: Integers
-) -> tuple[Integers, Integers]:
+    where: str, one: _Rating, other: _Rating, mine: Ints, its: Ints
+) -> tuple[Ints, Ints]:
     """Return the places of the games that are the same in a log before and after a correction.
 
     They have the same players and results, and either the same name (of which the places are
@@ -195,7 +189,7 @@ def _contents(history: History) -> list[tuple[object, ...]]:
 
 def _numbered(
     here: Sequence[tuple[object, ...]], there: Sequence[tuple[object, ...]]
-) -> tuple[Integers, Integers]:
+) -> tuple[Ints, Ints]:
     """Return a number for each content, the same for the same, the k-th time that it is there."""
     numbers: dict[tuple[object, int], int] = {}
     found = []

@@ -56,8 +56,6 @@ from valmatch.storage.output import to_json, write_atomically
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 
-__all__ = ["BURN_IN", "RatedLog", "rate_games"]
-
 BURN_IN = 10
 
 

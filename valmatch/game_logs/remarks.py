@@ -6,24 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.errors import option
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.scores import Scores
 from valmatch.ratings.games import Games
 from valmatch.ratings.system import System
-
-__all__ = [
-    "few_periods",
-    "games_left_out",
-    "nobody_at_home",
-    "periods_begun",
-    "uneven_games",
-    "worse_than_a_coin",
-]
-
-Floats = NDArray[np.float64]
 
 COIN = math.log(2.0)
 """The log loss of who always expects half a win."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Ints
 from valmatch.compilation import njit
 from valmatch.game_logs.csv_text import numerals, time_text, words
 from valmatch.game_logs.names import Names, Texts
@@ -17,11 +17,6 @@ from valmatch.game_logs.playing import play
 from valmatch.game_logs.scores import Played, new_tally, unplayed
 from valmatch.ratings.games import Games, Players
 from valmatch.ratings.system import System
-
-__all__ = ["COUNTS", "LAST_GAME", "Known", "Ranking", "Roster"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 COUNTS = ("wins", "losses", "draws")
 """Columns of how many games a player's side won, was not among the best of, or shared the first
@@ -223,7 +218,7 @@ class Roster:
 
 
 @njit
-def _count(games: Games, timed: bool, counts: Integers, last: Floats) -> None:
+def _count(games: Games, timed: bool, counts: Ints, last: Floats) -> None:
     """Note how games ended for their players, and when they were."""
     for game in range(len(games.names)):
         first, end = games.game_starts[game], games.game_starts[game + 1]

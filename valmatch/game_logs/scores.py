@@ -7,12 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.compilation import inlined
 from valmatch.ratings.games import Assessment, Games, unassessed
-
-Floats = NDArray[np.float64]
 
 # Columns of a tally, one row of which adds up all games, the other those after the burn-in.
 (

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.errors import InputError, option
 from valmatch.game_logs.blocks import Difference, blocks_of, difference
 from valmatch.game_logs.games import part
@@ -19,14 +19,11 @@ from valmatch.game_logs.scores import Scores, scores
 from valmatch.ratings.games import Games
 from valmatch.ratings.system import System
 
-__all__ = ["Trial", "Tuning", "games_to_fit", "tune"]
-
 HOME, DRAWS = "home_advantage", "draw_probability"
 """Parameters of which not every log tells something, or which say how likely three results are."""
 
 THREE = "three_way_log_loss"
 
-Floats = NDArray[np.float64]
 
 _RANGE = 1024.0  # factor up and down within which a parameter is searched
 _STEPS = 21  # of the coarse search over this range

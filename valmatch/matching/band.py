@@ -7,13 +7,8 @@ small however many places there are.
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from valmatch.arrays import Bytes, Ints
 from valmatch.compilation import at, unallocating
-
-Ints = NDArray[np.int64]
-Bytes = NDArray[np.uint8]
 
 ALONE = -1
 """What stands for the partner of whoever is left."""

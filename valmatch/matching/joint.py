@@ -6,18 +6,14 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Ints, Records
 from valmatch.compilation import at, expanded, shared
 from valmatch.matching.joint_search import find_match
 from valmatch.matching.joint_work import Work, new_work
 from valmatch.matching.queue import NOBODY, no_waiting_teams
 from valmatch.matching.queue_statistics import LINEUP
 from valmatch.matching.rules import Rules, is_prioritized, tick_of
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Records = NDArray[np.void]
 
 Parameters = Rules
 

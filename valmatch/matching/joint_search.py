@@ -12,8 +12,8 @@ the position in the pool, because the oldest players are the prioritized ones.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Ints
 from valmatch.compilation import unallocating
 from valmatch.matching.joint_tables import search, tabulate
 from valmatch.matching.joint_windows import (
@@ -27,9 +27,6 @@ from valmatch.matching.joint_windows import (
 )
 from valmatch.matching.joint_work import BEST_A, BEST_B, NEVER, Work
 from valmatch.matching.rules import Rules
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @unallocating

@@ -23,8 +23,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Ints, Records
 from valmatch.compilation import inlined, unallocating
 from valmatch.matching.joint_work import (
     BEST_B,
@@ -41,9 +41,6 @@ from valmatch.matching.joint_work import (
 )
 from valmatch.matching.rules import Rules
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Records = NDArray[np.void]
 Struct = Any
 """One row of a structured array; the kernels see it as a C struct."""
 

@@ -20,8 +20,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Ints, Records
 from valmatch.compilation import inlined, unallocating
 from valmatch.matching.joint_work import (
     NEVER,
@@ -35,9 +35,6 @@ from valmatch.matching.joint_work import (
 )
 from valmatch.matching.rules import Rules
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Records = NDArray[np.void]
 Struct = Any
 """One row of a structured array; the kernels see it as a C struct."""
 

@@ -11,15 +11,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Ints, Records
 from valmatch.compilation import inlined
 from valmatch.halting import watched
 from valmatch.matching.rules import Rules
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Records = NDArray[np.void]
 Struct = Any
 """One row of a structured array; the kernels see it as a C struct."""
 

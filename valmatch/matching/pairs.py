@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Bytes, Floats, Ints, Records, Words
 from valmatch.compilation import at, expanded, shared, unallocating
 from valmatch.matching.band import ALONE, MOST, match_band
 from valmatch.matching.queue import no_waiting_teams
@@ -21,11 +21,6 @@ from valmatch.policies.pair_lookahead import narrowest_first
 from valmatch.policies.registry import PAIR, Weigh, functions
 from valmatch.policies.waiting import WAITING, Ticket, Waiting
 
-Bytes = NDArray[np.uint8]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Records = NDArray[np.void]
-Words = NDArray[np.uint64]
 Struct = Any
 """One row of a structured array; the kernels see it as a C struct."""
 

@@ -20,15 +20,11 @@ from types import FunctionType, ModuleType
 from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Records, Words
 from valmatch.compilation import at, unallocating, variant
 from valmatch.matching.queue_statistics import Counts, count_match, count_unmatched
 from valmatch.matching.rules import Rules
-
-Floats = NDArray[np.float64]
-Records = NDArray[np.void]
-Words = NDArray[np.uint64]
 
 F = TypeVar("F", bound=Callable[..., object])
 Queue = TypeVar("Queue", bound=tuple[Any, ...])

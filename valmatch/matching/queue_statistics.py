@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Records
 from valmatch.compilation import at, inlined, shared
 from valmatch.matching.rules import Rules, is_prioritized
 
-Floats = NDArray[np.float64]
-Records = NDArray[np.void]
 Struct = Any
 """One row of a structured array; the kernels see it as a C struct."""
 

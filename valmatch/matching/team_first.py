@@ -23,8 +23,8 @@ continuous reviews and with ten times the players::
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Records
 from valmatch.compilation import at, inlined
 from valmatch.matching.queue import DISSOLVED, NOBODY
 from valmatch.matching.rules import Rules, is_prioritized, tick_of
@@ -60,9 +60,6 @@ __all__ = [
     "still_waiting",
     "waiting_teams",
 ]
-
-Floats = NDArray[np.float64]
-Records = NDArray[np.void]
 
 Parameters = Rules
 

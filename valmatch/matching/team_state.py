@@ -18,15 +18,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Ints, Records
 from valmatch.compilation import at, inlined, shared
 from valmatch.matching.queue import NOBODY
 from valmatch.matching.rules import Rules
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Records = NDArray[np.void]
 
 IN_POOL, GONE = -1, -2
 """What stands for the team of players who have none, and of players who have left."""

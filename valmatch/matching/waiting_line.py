@@ -9,14 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Records
 from valmatch.compilation import at, inlined, shared
 from valmatch.matching.queue_statistics import LINEUP
 from valmatch.matching.rules import Rules
-
-Floats = NDArray[np.float64]
-Records = NDArray[np.void]
 
 STATE = np.dtype([("waiting", "i8"), ("formed", "i8")])
 """Players who wait; teams formed so far."""

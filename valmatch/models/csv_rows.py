@@ -19,8 +19,6 @@ from valmatch.errors import InputError
 from valmatch.printable import shown
 from valmatch.text_files import open_text, other_separator
 
-__all__ = ["WIDTH", "Row", "read_rows"]
-
 WIDTH = "number of cells"
 """What is wrong with a row that has too many cells or too few."""
 

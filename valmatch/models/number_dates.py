@@ -5,14 +5,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.models.csv_rows import Row
 from valmatch.printable import shown
-
-__all__ = ["check_digits", "check_serial_days"]
-
-Floats = NDArray[np.float64]
 
 DIGITS = {8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 """Date-times that are written as one number, by its digits."""

@@ -18,8 +18,6 @@ from valmatch.nearest import correction
 if TYPE_CHECKING:
     from valmatch.model import Model
 
-__all__ = ["GROUP", "MODELS", "OWN", "ModelEntry", "load_model", "origin", "unknown_model"]
-
 
 @dataclass(frozen=True)
 class ModelEntry:

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from valmatch.fields import plain_number, refuse
 from valmatch.matching.registry import QUEUES, readers
 
-__all__ = ["LONG_WAIT", "check_teams", "long_wait", "slow_search"]
-
 LONG_WAIT = 2.0
 """Hours of waiting above which a threshold was probably meant in minutes."""
 

@@ -22,8 +22,6 @@ from valmatch.optimization.problem import TODAY, Problem
 from valmatch.optimization.run import Settings, SolverRun
 from valmatch.storage.output import write_csv
 
-__all__ = ["AGAINST_START", "AGAINST_TODAY", "Afterwards", "afterwards"]
-
 AGAINST_START, AGAINST_TODAY = "start_and_recommended.csv", "today_and_recommended.csv"
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.model import ANY, Model, Response, row_of
 from valmatch.optimization.problem import START, TODAY, Problem, Term
@@ -18,17 +18,6 @@ from valmatch.simulator import build
 from valmatch.statistics.no_interval import why_no_interval
 from valmatch.statistics.pairs import PairedDifference, paired
 from valmatch.streams import Streams
-
-__all__ = [
-    "AFTERWARDS",
-    "AgainstStart",
-    "against_start",
-    "limits_of_objective",
-    "replications_afterwards",
-    "unit_of_objective",
-]
-
-Floats = NDArray[np.float64]
 
 AFTERWARDS = 3 * STAGE
 """Index of the first replication made when a study is over, used by no search and no test."""

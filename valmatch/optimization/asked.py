@@ -18,8 +18,6 @@ from valmatch.optimization.run import RunSpec, Settings
 from valmatch.optimization.solvers.own import SolverFactory
 from valmatch.storage.run_folder import RunFolder
 
-__all__ = ["Asked", "Kept"]
-
 
 @dataclass(frozen=True)
 class Asked:

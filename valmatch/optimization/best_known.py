@@ -16,8 +16,6 @@ from valmatch.config.loading import load, shipped_configs
 from valmatch.config.sections import ConstraintOptions
 from valmatch.statistics.estimates import t_quantile
 
-__all__ = ["BestKnown", "best_known", "listed", "shipped_problems", "table_file"]
-
 TABLE = "best-known.csv"
 
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.optimization.controls import Controls
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.selection import (
@@ -33,10 +33,6 @@ from valmatch.optimization.sequential_tests import LIKELY, Rival, certify_in_tur
 from valmatch.optimization.solvers.placement import Level, Placed
 from valmatch.optimization.solvers.search import PointEstimates, Solver
 from valmatch.statistics.estimates import Estimate, estimate
-
-__all__ = ["FINALISTS", "Bench", "certify_run"]
-
-Floats = NDArray[np.float64]
 
 FINALISTS = 4
 

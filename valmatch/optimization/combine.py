@@ -47,8 +47,6 @@ from valmatch.storage.manifest import MANIFEST
 from valmatch.storage.output import cell
 from valmatch.storage.ownership import refuse_to_replace
 
-__all__ = ["CombinedOptimization", "combine_optimizations"]
-
 Warn = Callable[[str], None]
 Rows = dict[Address, Row]
 

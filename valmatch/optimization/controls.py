@@ -6,13 +6,9 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.statistics.control_variates import Regression, regress
-
-__all__ = ["Controls", "regression", "without_controls"]
-
-Floats = NDArray[np.float64]
 
 Controls: TypeAlias = Callable[[int], tuple[Floats, Floats]]
 """n -> (n, controls) control variates of the first n replications, with their expectations."""

@@ -7,19 +7,14 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 
-import numpy as np
-from numpy.typing import NDArray
-
+from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.execution.chunks import TARGET, Chunks
-from valmatch.execution.interruption import Stop, Stopped
+from valmatch.execution.interruption import Stop
 from valmatch.execution.worker_pool import WorkerPool
+from valmatch.halting import Stopped
 from valmatch.optimization.problem_of_config import with_factors
 from valmatch.simulator import build, run
-
-__all__ = ["Crew"]
-
-Floats = NDArray[np.float64]
 
 WORTH = 0.05
 """Seconds of work in an evaluation from which on it is shared: long against handing it out."""

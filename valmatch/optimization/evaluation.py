@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.model import Model, row_of
 from valmatch.optimization.crew import Crew
@@ -15,10 +15,6 @@ from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import with_factors
 from valmatch.simulator import build
 from valmatch.streams import Streams
-
-__all__ = ["BudgetSpent", "Evaluator", "Journal"]
-
-Floats = NDArray[np.float64]
 
 Journal = MutableMapping[tuple[float, ...], tuple[float, ...]]
 """(values of the variables, index of the replication) -> the responses that the problem names."""

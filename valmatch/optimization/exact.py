@@ -6,15 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.selection import Certificate
 from valmatch.optimization.solvers.search import PointEstimates
-
-__all__ = ["Evaluated"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -44,16 +44,6 @@ from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
 
-__all__ = [
-    "AskedFrontier",
-    "Frontier",
-    "Sweep",
-    "common_replications",
-    "conclude_frontier",
-    "parse_sweep",
-    "trace_frontier",
-]
-
 
 @dataclass(frozen=True)
 class Sweep:

@@ -15,17 +15,6 @@ from valmatch.storage.line_file import numbers, read_lines
 from valmatch.storage.output import cell, write_bytes
 from valmatch.storage.run_folder import RunFolder
 
-__all__ = [
-    "JOURNAL",
-    "JUDGED",
-    "Address",
-    "FileJournal",
-    "Row",
-    "open_journal",
-    "open_judged",
-    "read_journal",
-]
-
 Address = tuple[float, ...]
 Row = tuple[float, ...]
 

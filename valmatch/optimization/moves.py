@@ -14,13 +14,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.optimization.run import Evaluation
 
-__all__ = ["PILOT", "Near", "find_move", "near"]
-
-Floats = NDArray[np.float64]
 Evaluate = Callable[[Floats, int], Floats]
 
 NEAR = 4

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["hypervolume", "nondominated"]
-
-Floats = NDArray[np.float64]
+from valmatch.arrays import Floats
 
 
 def nondominated(values: Floats) -> NDArray[np.bool_]:

@@ -16,9 +16,10 @@ from valmatch.config.config import Config
 from valmatch.config.identity import config_id, problem_id
 from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError, option
-from valmatch.execution.interruption import Stop, Stopped, stop_on_signal
+from valmatch.execution.interruption import Stop, stop_on_signal
 from valmatch.execution.run_options import Listeners, RunOptions, ShardKeywords, split
 from valmatch.execution.shards import WHOLE, Shard
+from valmatch.halting import Stopped
 from valmatch.model import Model
 from valmatch.optimization.afterwards import AGAINST_START, AGAINST_TODAY, Afterwards, afterwards
 from valmatch.optimization.asked import Asked, Kept

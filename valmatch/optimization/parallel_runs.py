@@ -12,15 +12,14 @@ from valmatch.config.config import Config
 from valmatch.errors import WorkersLostError
 from valmatch.execution.chunks import RETRIES, lost, result_of
 from valmatch.execution.executors import PROCESSES, open_pool
-from valmatch.execution.interruption import Stop, Stopped
+from valmatch.execution.interruption import Stop
 from valmatch.execution.run_options import Listeners, RunOptions
 from valmatch.execution.worker_pool import WorkerPool
+from valmatch.halting import Stopped
 from valmatch.optimization.crew import Crew
 from valmatch.optimization.evaluation import Journal
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.run import RUN, RunSpec, Settings, SolverRun, run_solver
-
-__all__ = ["Job", "Workers", "hire", "run_all"]
 
 POLL_SECONDS = 0.2
 """Seconds between two looks at whether to stop while waiting for a run."""

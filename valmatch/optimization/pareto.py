@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.config import arguments
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id, problem_id
 from valmatch.config.loading import ConfigLike, load
 from valmatch.config.sections import TermOptions
 from valmatch.errors import InputError, option
-from valmatch.execution.interruption import Stopped, stop_on_signal
+from valmatch.execution.interruption import stop_on_signal
 from valmatch.execution.run_options import Listeners, RunKeywords, RunOptions, split
+from valmatch.halting import Stopped
 from valmatch.model import ANY, Model, Response
 from valmatch.nearest import hint
 from valmatch.optimization.against_start import limits_of_objective
@@ -43,8 +44,6 @@ from valmatch.statistics.sampling import INDEPENDENT, Resampled
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.streams import Streams
-
-Floats = NDArray[np.float64]
 
 TESTED = 20, (3, 24)
 """Fresh replications of a point, about; fewest and most points that are tested."""

@@ -24,8 +24,8 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.fields import plain_number
 from valmatch.optimization.moves import PILOT, find_move, near
 from valmatch.optimization.problem import Constraint
@@ -33,9 +33,6 @@ from valmatch.optimization.run import Evaluation
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.sampling import Sampling
 
-__all__ = ["Price", "prices", "quotients"]
-
-Floats = NDArray[np.float64]
 Evaluate = Callable[[Floats, int], Floats]
 
 MOST_ALIKE = 25.0

@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["START", "TODAY", "Constraint", "Problem", "Term", "Variable"]
+from valmatch.arrays import Floats
 
 START, TODAY = "start", "today's rule"
 """The points that a config gives, by their names."""
 
-Floats = NDArray[np.float64]
 
 EDGE = 1e-3
 """As near to the edge of the unit cube, the value of a variable is at its bound."""

@@ -25,8 +25,6 @@ from valmatch.nearest import by_last_part, hint
 from valmatch.optimization.problem import Constraint, Problem, Term, Variable
 from valmatch.printable import shown
 
-__all__ = ["found_ends", "found_scales", "problem_of", "with_factors"]
-
 ORDERS = 100.0
 """A range is searched linearly where its largest value is at most this many times its least."""
 

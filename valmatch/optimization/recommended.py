@@ -13,8 +13,6 @@ from valmatch.config.factor_paths import parts, replaced
 from valmatch.config.identity import config_id, identity
 from valmatch.storage.output import write_atomically
 
-__all__ = ["RECOMMENDED", "write_recommended"]
-
 RECOMMENDED = "recommended.yaml"
 
 

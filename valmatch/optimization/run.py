@@ -6,9 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-import numpy as np
-from numpy.typing import NDArray
-
+from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.optimization.certification import Bench, certify_run
 from valmatch.optimization.controls import Controls
@@ -20,18 +18,6 @@ from valmatch.optimization.selection import Certificate, Evaluate, replications_
 from valmatch.optimization.solvers.own import SolverFactory
 from valmatch.optimization.solvers.registry import make, search_budget
 from valmatch.streams import Streams
-
-__all__ = [
-    "RUN",
-    "Evaluation",
-    "RunSpec",
-    "Settings",
-    "SolverRun",
-    "failures",
-    "run_solver",
-]
-
-Floats = NDArray[np.float64]
 
 SOLVER_SOURCE = 1_000_000
 """Source of a solver's own random numbers, beyond those of any model."""

@@ -24,23 +24,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.optimization.controls import Controls, regression, without_controls
 from valmatch.optimization.solvers.search import PointEstimates
 from valmatch.statistics.estimates import Estimate, t_quantile
 
-__all__ = [
-    "Certificate",
-    "Evaluate",
-    "FeasibilityTest",
-    "Sample",
-    "certify",
-    "chance_by_search",
-    "replications_of_test",
-]
-
-Floats = NDArray[np.float64]
 Evaluate = Callable[[Floats, int], Floats]
 """(point of the unit cube, n) -> (n, 1 + constraints) outcomes of its first n replications."""
 

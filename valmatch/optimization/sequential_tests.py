@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.optimization.controls import Controls
 from valmatch.optimization.selection import (
     MOST,
@@ -32,8 +32,6 @@ from valmatch.optimization.selection import (
 from valmatch.optimization.solvers.placement import Level, Placed, Placement, Wanted
 from valmatch.optimization.solvers.search import PointEstimates
 from valmatch.statistics.estimates import Estimate, estimate, t_quantile
-
-__all__ = ["LIKELY", "Rival", "certify_in_turn", "is_better"]
 
 TESTS = (0.2, 2.0), (0.3, 1.3), (0.5, 0.6)
 """The tests: shares of the replications, and how sure their points are to pass."""
@@ -56,7 +54,6 @@ TRUSTED = 0.5
 LIKELY = 0.05
 """The same of a point that the config gives."""
 
-Floats = NDArray[np.float64]
 Fresh = Callable[[int], tuple[Evaluate, Controls]]
 """Index of the first replication of a test -> evaluations on those from there on, with controls."""
 

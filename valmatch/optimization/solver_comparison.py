@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.optimization.best_known import best_known
 from valmatch.optimization.crew import Crew
@@ -17,17 +17,6 @@ from valmatch.optimization.problem import Problem
 from valmatch.optimization.run import Settings, SolverRun
 from valmatch.optimization.selection import replications_of_test
 from valmatch.optimization.solvers.registry import search_budget
-
-__all__ = [
-    "BEST_KNOWN",
-    "POST_FIRST",
-    "SolverComparison",
-    "bootstrapped",
-    "compare",
-    "post_replications",
-]
-
-Floats = NDArray[np.float64]
 
 POST = 500, 20_000
 """Fewest and most fresh replications by which a point is judged."""

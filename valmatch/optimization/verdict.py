@@ -18,8 +18,6 @@ from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.no_interval import why_no_interval
 from valmatch.statistics.sampling import INDEPENDENT, OneHistory, Resampled
 
-__all__ = ["Verdict", "at_bound", "best_run", "verdict"]
-
 ELSEWHERE = "which resamples of the log show (--set log.resample=block)"
 
 

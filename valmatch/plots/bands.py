@@ -13,8 +13,6 @@ from valmatch.plots.samples import Sample, arms_of, fact_of, read_samples
 from valmatch.plots.source import RunFiles
 from valmatch.plots.style import GOOD, GREY, head, panels
 
-__all__ = ["draw"]
-
 
 def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw the means of bands in ``replications.csv``, a panel for each measure of several bands.

@@ -6,11 +6,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["Lattice", "bin_edges", "lattice_of", "lattice_of_shares"]
-
-Floats = NDArray[np.float64]
+from valmatch.arrays import Floats
 
 MOST_BINS = 40
 

@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["CalibrationPoint", "bins_of"]
-
 Z = 1.96
 
 

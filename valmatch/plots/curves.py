@@ -10,15 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.errors import InputError
 from valmatch.plots.labels import label
 from valmatch.plots.source import RunFiles
 from valmatch.plots.style import COLOURS, LINES, dots, head, note, panels
 from valmatch.statistics.estimates import t_quantile
-
-__all__ = ["Curve", "draw", "read_curves"]
-
-Floats = NDArray[np.float64]
 
 
 class Curve(NamedTuple):

@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Ints
 from valmatch.errors import InputError
 from valmatch.plots.labels import entitle, label, legend_below
 from valmatch.plots.source import FileTable, RunFiles, damaged
@@ -26,11 +26,6 @@ from valmatch.plots.style import (
     new_figure,
     panels,
 )
-
-__all__ = ["Factor", "Means", "draw"]
-
-Floats = NDArray[np.float64]
-Chosen = NDArray[np.int64]
 
 ESTIMATE = ("n", "undefined", "mean", "ci_low", "ci_high")
 MOST_LINES = 8
@@ -77,7 +72,7 @@ class Means(NamedTuple):
     ----------
     factors : sequence of Factor
         Those that vary.
-    rows : dict of str to Chosen
+    rows : dict of str to Ints
         Rows of each response.
     n, undefined : numpy.ndarray
         Replications in which the response is defined, and in which it is not.
@@ -86,7 +81,7 @@ class Means(NamedTuple):
     """
 
     factors: Sequence[Factor]
-    rows: dict[str, Chosen]
+    rows: dict[str, Ints]
     n: Floats
     undefined: Floats
     mean: Floats
@@ -192,7 +187,7 @@ def _colour_bar(figure: Figure, grid: Sequence[Axes], run: RunFiles, factor: Fac
     _name_ticks(bar.ax, factor)
 
 
-def _lines(axes: Axes, means: Means, rows: Chosen) -> None:
+def _lines(axes: Axes, means: Means, rows: Ints) -> None:
     """Draw a line with intervals, or one for each value of the second factor."""
     if len(means.factors) == 1:
         _means(axes, means.factors[0], means, rows, color=GOOD)
@@ -204,7 +199,7 @@ def _lines(axes: Axes, means: Means, rows: Chosen) -> None:
         _means(axes, first, means, own, label=second.shown(level), **look)
 
 
-def _means(axes: Axes, factor: Factor, means: Means, rows: Chosen, **look: Any) -> None:  # noqa: ANN401
+def _means(axes: Axes, factor: Factor, means: Means, rows: Ints, **look: Any) -> None:  # noqa: ANN401
     """Draw means with intervals in the order of a factor."""
     own = rows[np.argsort(factor.values[rows], kind="stable")]
     mean = means.mean[own]
@@ -221,7 +216,7 @@ def _means(axes: Axes, factor: Factor, means: Means, rows: Chosen, **look: Any) 
     )
 
 
-def _dots(axes: Axes, first: Factor, second: Factor, means: Means, rows: Chosen) -> None:
+def _dots(axes: Axes, first: Factor, second: Factor, means: Means, rows: Ints) -> None:
     """Draw means coloured by the second factor."""
     axes.scatter(
         first.values[rows],
@@ -279,7 +274,7 @@ def _small_multiples(run: RunFiles, means: Means) -> Figure:
     return figure
 
 
-def _multiples(line: Sequence[Axes], means: Means, rows: Chosen) -> None:
+def _multiples(line: Sequence[Axes], means: Means, rows: Ints) -> None:
     """Draw a response at each value of the last factor, on one scale."""
     third = means.factors[-1]
     for axes, level in zip(line, third.levels.tolist(), strict=True):
@@ -309,7 +304,7 @@ def _every_factor(run: RunFiles, means: Means) -> Figure:
     return figure
 
 
-def _undefined(axes: Axes, means: Means, rows: Chosen) -> None:
+def _undefined(axes: Axes, means: Means, rows: Ints) -> None:
     """Say in how many replications a response is undefined."""
     undefined = int(np.nansum(means.undefined[rows]))
     if undefined:

@@ -23,8 +23,6 @@ from valmatch.storage.results import Result
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["plot", "plot_files"]
-
 DRAWERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("simulate", "valorant"): ("simulate_valorant",),
     ("simulate", "opponent"): ("simulate_opponent",),

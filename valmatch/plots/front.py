@@ -12,8 +12,6 @@ from valmatch.plots.optimized import on_what
 from valmatch.plots.source import Mean, RunFiles, damaged
 from valmatch.plots.style import BAD, GOOD, head, panels
 
-__all__ = ["draw", "read_front"]
-
 
 def draw(run: RunFiles) -> Figure:
     """Draw the points of a front with their intervals, a panel for each two objectives.

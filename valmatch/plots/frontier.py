@@ -16,8 +16,6 @@ from valmatch.plots.source import Mean, RunFiles, damaged
 from valmatch.plots.style import BAD, GOOD, GREY, MOST_VECTOR_MARKS, head, panels
 from valmatch.plots.units import labelled
 
-__all__ = ["draw", "read_frontier"]
-
 MARKS = {"true": ("o", GOOD, GOOD), "undecided": ("s", GREY, "white"), "false": ("X", BAD, BAD)}
 NAMES = {"true": "certified", "undecided": "undecided", "false": "not feasible"}
 ON_A_LOG = {**NAMES, "true": "feasible on this log"}

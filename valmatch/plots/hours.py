@@ -13,8 +13,6 @@ from valmatch.plots.samples import Sample, arms_of, fact_of, read_samples
 from valmatch.plots.source import RunFiles
 from valmatch.plots.style import BAD, FAINT, GOOD, head, panels
 
-__all__ = ["draw"]
-
 DAY = 24
 
 MIDDLE = (10.0, 90.0)

@@ -13,8 +13,6 @@ from matplotlib.gridspec import SubplotSpec
 from valmatch.plots.style import wrapped
 from valmatch.printable import shortened
 
-__all__ = ["entitle", "few_ticks", "in_first_column", "label", "legend_above", "legend_below"]
-
 HEAD = 0.5
 """Inches of a figure that its title takes."""
 

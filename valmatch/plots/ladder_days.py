@@ -10,8 +10,6 @@ from valmatch.plots.ladder_time import label_below, read_time, shade
 from valmatch.plots.source import RunFiles
 from valmatch.plots.style import GOOD, GREY, MOST_VECTOR_MARKS, head, note, panels
 
-__all__ = ["draw"]
-
 OVER_THE_DAY = ("win_gap", "avg_wait_time")
 AT_ITS_END = ("rating_error", "scale_stretch")
 

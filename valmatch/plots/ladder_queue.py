@@ -8,17 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.plots.labels import label
 from valmatch.plots.ladder_time import label_below, read_time, shade
 from valmatch.plots.source import RunFiles
 from valmatch.plots.style import FAINT, GOOD, counted, head, note, panels
 from valmatch.plots.waiting import fill_steps, waiting_between
-
-__all__ = ["Day", "draw", "read_day"]
-
-Floats = NDArray[np.float64]
 
 
 class Day(NamedTuple):

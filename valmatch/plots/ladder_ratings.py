@@ -7,16 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.plots.labels import label, legend_above
 from valmatch.plots.ladder_time import read_time
 from valmatch.plots.source import RunFiles, damaged
 from valmatch.plots.style import BAD, GOOD, dots, head, note, panels
-
-__all__ = ["Differences", "Standing", "draw", "read_differences", "read_standing"]
-
-Floats = NDArray[np.float64]
 
 MOST_DOTS = 500
 """Matches beyond which their density is drawn instead."""

@@ -13,8 +13,6 @@ from valmatch.plots.labels import legend_below
 from valmatch.plots.source import RunFiles, damaged
 from valmatch.storage.manifest import MANIFEST
 
-__all__ = ["Time", "label_below", "read_time", "shade"]
-
 
 class Time(NamedTuple):
     """The length of a run and of its warm-up, in days."""

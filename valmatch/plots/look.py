@@ -12,8 +12,6 @@ from valmatch.config.numerals import real_number
 from valmatch.errors import InputError, option
 from valmatch.printable import printable, shown
 
-__all__ = ["AS_USUAL", "FORMATS", "Look", "Size", "look", "look_of", "looking", "sized"]
-
 FORMATS = ("png", "svg", "pdf")
 
 USUAL = FORMATS[:2]

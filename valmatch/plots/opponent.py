@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.errors import InputError
 from valmatch.plots.curves import Curve, read_curves
 from valmatch.plots.labels import legend_below
@@ -19,10 +19,6 @@ from valmatch.plots.source import RunFiles, damaged
 from valmatch.plots.style import head, new_figure
 from valmatch.policies.registry import OPPONENT, POLICIES
 from valmatch.storage.manifest import MANIFEST
-
-__all__ = ["STYLES", "draw", "draw_all", "moving_average"]
-
-Floats = NDArray[np.float64]
 
 
 class Panel(NamedTuple):

@@ -10,8 +10,6 @@ from valmatch.plots.opponent import draw_all
 from valmatch.plots.source import RunFiles, read_run_files
 from valmatch.storage.manifest import MANIFEST, read_manifest
 
-__all__ = ["draw"]
-
 MOST = 6
 """Columns that a figure has room for; a larger design is drawn by its responses alone."""
 

@@ -9,8 +9,6 @@ from valmatch.plots import front, frontier, search, slices, solvability, solvers
 from valmatch.plots.optimized import final_point
 from valmatch.plots.source import RunFiles
 
-__all__ = ["draw"]
-
 
 def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw what ``optimize`` wrote: of a sweep, of several objectives, of several runs, or of one.

@@ -11,24 +11,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.plots.source import FileTable, Mean, RunFiles, damaged
 from valmatch.plots.style import BAD, FAINT, dots
 from valmatch.plots.units import labelled
 
-__all__ = [
-    "ANSWERS",
-    "Bound",
-    "Candidates",
-    "FinalPoint",
-    "draw_points",
-    "final_point",
-    "objective_label",
-    "on_what",
-    "read_candidates",
-    "verdict",
-]
-
-Floats = NDArray[np.float64]
 Point = tuple[float, ...]
 
 ANSWERS = {"true": "feasible", "false": "infeasible", "undecided": "undecided"}

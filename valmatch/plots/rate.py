@@ -10,8 +10,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.config.numerals import real_number
 from valmatch.errors import InputError, option
 from valmatch.game_logs.reading.moments import moment
@@ -31,10 +31,6 @@ from valmatch.plots.style import (
     note,
     thinned,
 )
-
-__all__ = ["draw", "read_history"]
-
-Floats = NDArray[np.float64]
 
 SHOWN = 5
 MOST_STEPS = 1500

@@ -12,8 +12,6 @@ from valmatch.plots.calibration import CalibrationPoint, bins_of
 from valmatch.plots.source import RunFiles, damaged
 from valmatch.plots.style import COLOURS, GREY, LINES, counted, head, new_figure, note
 
-__all__ = ["draw"]
-
 MARKERS = "osD^vPX"
 APART = 0.004
 """By how much expected score the points of systems are drawn apart."""

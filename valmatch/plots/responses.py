@@ -25,8 +25,6 @@ from valmatch.plots.style import (
 )
 from valmatch.plots.units import labelled
 
-__all__ = ["draw"]
-
 MOST_STEPS = 250
 
 

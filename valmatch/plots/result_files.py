@@ -18,8 +18,6 @@ from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.store import ROWS
 
-__all__ = ["write_result_files"]
-
 
 def write_result_files(result: Result, folder: Path) -> None:
     """Write what the figures of a result are drawn from.

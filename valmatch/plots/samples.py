@@ -8,18 +8,14 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.errors import InputError
 from valmatch.model import Response
 from valmatch.plots.bins import Lattice, lattice_of_shares
 from valmatch.plots.source import FileTable, Mean, RunFiles, damaged
 from valmatch.plots.style import plus_minus
 from valmatch.statistics.estimates import Estimate, estimate
-
-__all__ = ["Sample", "arms_of", "fact_of", "read_samples", "told_of"]
-
-Floats = NDArray[np.float64]
 
 SUMMARY = "summary.json"
 

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.optimization.run import RUN, STAGE
 from valmatch.plots.labels import label, legend_below
 from valmatch.plots.optimized import (
@@ -22,10 +23,6 @@ from valmatch.plots.optimized import (
 )
 from valmatch.plots.source import Mean, RunFiles
 from valmatch.plots.style import BAD, head, panels, spread_out
-
-__all__ = ["SearchHistory", "draw", "read_search"]
-
-Floats = NDArray[np.float64]
 
 
 class SearchHistory(NamedTuple):

@@ -9,15 +9,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.errors import InputError
 from valmatch.plots.labels import legend_below
 from valmatch.plots.opponent import BAND, STYLES, moving_average
 from valmatch.plots.source import RunFiles, damaged
 from valmatch.plots.style import GOOD, GREY, dots, head, panels
 
-__all__ = ["draw"]
-
-Floats = NDArray[np.float64]
 Games = Mapping[str, Floats]
 
 COLUMNS = ("mean", "variance", "skill_difference", "squared_error", "win")

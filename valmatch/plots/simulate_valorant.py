@@ -9,16 +9,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.plots.labels import label, legend_above
 from valmatch.plots.source import RunFiles
 from valmatch.plots.style import BAD, FAINT, GOOD, GREY, counted, dots, head, new_figure, note
 from valmatch.plots.waiting import Steps, fill_steps, waiting_between
-
-__all__ = ["Day", "draw", "read_day", "rolling", "waiting"]
-
-Floats = NDArray[np.float64]
 
 WINDOWS_PER_DAY = 24
 GROUPS = 10

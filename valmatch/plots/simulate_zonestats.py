@@ -7,17 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Ints
 from valmatch.errors import InputError
 from valmatch.plots.labels import label, legend_above
 from valmatch.plots.source import RunFiles, damaged
 from valmatch.plots.style import COLOURS, GOOD, GREY, dots, head, panels, thinned
-
-__all__ = ["RatingPaths", "draw", "errors", "read_history"]
-
-Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 SHOWN = 5
 LOOKS = 200
@@ -38,8 +33,8 @@ class RatingPaths(NamedTuple):
 
     skill: Floats
     rating: Floats
-    game: Whole
-    player: Whole
+    game: Ints
+    player: Ints
     after: Floats
 
 

@@ -16,8 +16,6 @@ from valmatch.plots.optimized import (
 from valmatch.plots.source import RunFiles
 from valmatch.plots.style import head, new_figure, spread_out
 
-__all__ = ["draw"]
-
 LEAST_WIDTH = 6.0
 """Inches that the words above the panels need."""
 

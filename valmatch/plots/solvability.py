@@ -17,16 +17,12 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.optimization.solver_comparison import BEST_KNOWN, bootstrapped
 from valmatch.plots.labels import label
 from valmatch.plots.source import RunFiles, damaged
 from valmatch.plots.style import COLOURS, LINES, head, panels
-
-__all__ = ["ALPHAS", "draw", "read_progress_curves"]
-
-Floats = NDArray[np.float64]
 
 ALPHAS = (0.01, 0.05, 0.10)
 """Shares of the initial gap at which a run counts as solved."""

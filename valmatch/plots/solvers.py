@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.errors import InputError
 from valmatch.optimization.solver_comparison import BEST_KNOWN, bootstrapped
 from valmatch.plots.labels import label
@@ -18,10 +18,6 @@ from valmatch.plots.optimized import final_point, objective_label
 from valmatch.plots.source import RunFiles, damaged
 from valmatch.plots.style import COLOURS, GREY, LINES, head, new_figure
 from valmatch.plots.units import labelled
-
-__all__ = ["Measure", "draw", "read_progress"]
-
-Floats = NDArray[np.float64]
 
 SHARES = {
     "called_feasible": "called feasible",

@@ -14,8 +14,8 @@ from sys import intern
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.config.input_files import regular
 from valmatch.csv_names import are_marked, unmark
 from valmatch.errors import InputError, option
@@ -25,10 +25,6 @@ from valmatch.printable import printable, shortened, shown
 from valmatch.storage.json_file import read_json
 from valmatch.storage.line_file import FAR
 from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
-
-__all__ = ["FileTable", "Mean", "RunFiles", "damaged", "read_run_files"]
-
-Floats = NDArray[np.float64]
 
 
 class Mean(NamedTuple):

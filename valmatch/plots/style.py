@@ -20,34 +20,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.errors import InputError
 from valmatch.plots.look import AS_USUAL, USUAL, Look, look, looking, sized
 from valmatch.storage.output import write_bytes
-
-__all__ = [
-    "BAD",
-    "COLOURS",
-    "FAINT",
-    "GOOD",
-    "GREY",
-    "LINES",
-    "MOST_VECTOR_MARKS",
-    "counted",
-    "dots",
-    "head",
-    "new_figure",
-    "note",
-    "panels",
-    "plus_minus",
-    "refuse_to_replace",
-    "save",
-    "spread_out",
-    "style_context",
-    "thinned",
-    "wrapped",
-]
-
-Floats = NDArray[np.float64]
 
 # Colours of Okabe and Ito, which all kinds of colour vision tell apart; no yellow on white.
 GOOD, BAD, GREY, FAINT = "#0072B2", "#D55E00", "0.45", "#56B4E9"

@@ -14,8 +14,6 @@ from valmatch.fields import schema_at
 from valmatch.model import Response
 from valmatch.models.registry import MODELS, load_model
 
-__all__ = ["Units", "labelled"]
-
 
 def labelled(name: str, unit: str) -> str:
     """Return the label of an axis."""

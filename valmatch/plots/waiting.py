@@ -6,11 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
-__all__ = ["MOST_STEPS", "Steps", "fill_steps", "waiting_between"]
-
-Floats = NDArray[np.float64]
+from valmatch.arrays import Floats
 
 MOST_STEPS = 3000
 """Changes that are drawn one by one; more are drawn at this many times."""

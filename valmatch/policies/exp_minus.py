@@ -6,8 +6,6 @@ from typing import Final
 
 from valmatch.compilation import unallocating
 
-__all__ = ["ERROR", "exp_minus"]
-
 ERROR: Final = 1.5e-10
 """Bound on the absolute error of `exp_minus`."""
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["FloatArray", "Knowledge", "Workspace", "workspace"]
-
-FloatArray: TypeAlias = NDArray[np.float64]
+from valmatch.arrays import Floats
 
 
 class Workspace(NamedTuple):
@@ -31,20 +28,20 @@ class Workspace(NamedTuple):
         Ceilings of the quality while looking ahead; in the end sqrt(2 pi) times the score.
     """
 
-    inverse: FloatArray
-    quality: FloatArray
-    p_win: FloatArray
-    p_draw: FloatArray
-    mean_win: FloatArray
-    variance_win: FloatArray
-    best_win: FloatArray
-    mean_loss: FloatArray
-    variance_loss: FloatArray
-    best_loss: FloatArray
-    mean_draw: FloatArray
-    variance_draw: FloatArray
-    best_draw: FloatArray
-    scores: FloatArray
+    inverse: Floats
+    quality: Floats
+    p_win: Floats
+    p_draw: Floats
+    mean_win: Floats
+    variance_win: Floats
+    best_win: Floats
+    mean_loss: Floats
+    variance_loss: Floats
+    best_loss: Floats
+    mean_draw: Floats
+    variance_draw: Floats
+    best_draw: Floats
+    scores: Floats
 
 
 def workspace(n_players: int) -> Workspace:
@@ -81,9 +78,9 @@ class Knowledge(NamedTuple):
 
     player: int
     n_games: int
-    means: FloatArray
-    variances: FloatArray
-    truths: FloatArray
+    means: Floats
+    variances: Floats
+    truths: Floats
     noise_variance: float
     gamma: float
     as_printed: bool

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from valmatch.compilation import unallocating
 
-__all__ = ["largest", "place_of_largest"]
-
 
 @unallocating
 def largest(values: NDArray[np.float64]) -> float:

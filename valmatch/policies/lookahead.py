@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 
+from valmatch.arrays import Floats
 from valmatch.compilation import unallocating
-from valmatch.policies.knowledge import FloatArray
 from valmatch.ratings.trueskill import draw_quality, update, win_probability
 from valmatch.ratings.trueskill_draws import draw_probability, update_drawn
 
@@ -21,8 +21,8 @@ def best_quality(
     mean_j: float,
     variance_j: float,
     j: int,
-    means: FloatArray,
-    variances: FloatArray,
+    means: Floats,
+    variances: Floats,
     player: int,
     noise_variance: float,
 ) -> float:
@@ -38,8 +38,8 @@ def best_quality(
 @unallocating
 def expected_best_quality(
     j: int,
-    means: FloatArray,
-    variances: FloatArray,
+    means: Floats,
+    variances: Floats,
     player: int,
     noise_variance: float,
     as_printed: bool = False,
@@ -101,8 +101,8 @@ def expected_best_quality(
 @unallocating
 def score(
     j: int,
-    means: FloatArray,
-    variances: FloatArray,
+    means: Floats,
+    variances: Floats,
     player: int,
     noise_variance: float,
     multiplier: float,
@@ -119,8 +119,8 @@ def score(
 
 @unallocating
 def best_opponent_plain(
-    means: FloatArray,
-    variances: FloatArray,
+    means: Floats,
+    variances: Floats,
     player: int,
     noise_variance: float,
     multiplier: float,

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 
+from valmatch.arrays import Floats
 from valmatch.compilation import expanded, unallocating
 from valmatch.policies.exp_minus import exp_minus
-from valmatch.policies.knowledge import FloatArray, Knowledge, Workspace, workspace
+from valmatch.policies.knowledge import Knowledge, Workspace, workspace
 from valmatch.policies.largest import largest, place_of_largest
 from valmatch.policies.lookahead import score
 from valmatch.ratings.trueskill import INV_SQRT_2PI, update, win_probability
@@ -23,9 +24,7 @@ _ERROR = 1e-8
 
 
 @unallocating
-def error_bound(
-    variances: FloatArray, player: int, noise_variance: float, as_printed: bool
-) -> float:
+def error_bound(variances: Floats, player: int, noise_variance: float, as_printed: bool) -> float:
     """Bound the error of sqrt(2 pi) times an approximate quality, now or after one game.
 
     The largest quality is 1 / sqrt(2 sigma_eps^2). Beliefs wider than the noise magnify an error,
@@ -70,8 +69,8 @@ def _outcomes(
     mean_0: float,
     variance_0: float,
     noise: float,
-    means: FloatArray,
-    variances: FloatArray,
+    means: Floats,
+    variances: Floats,
     as_printed: bool,
     work: Workspace,
 ) -> None:
@@ -125,8 +124,8 @@ def _outcomes_with_draws(
     variance_0: float,
     noise: float,
     draw_margin: float,
-    means: FloatArray,
-    variances: FloatArray,
+    means: Floats,
+    variances: Floats,
     work: Workspace,
 ) -> None:
     """Fill in the three outcomes of a game against every player, but for the qualities exactly.
@@ -155,7 +154,7 @@ def _outcomes_with_draws(
 
 
 @unallocating
-def _two_best(quality: FloatArray) -> tuple[int, int]:
+def _two_best(quality: Floats) -> tuple[int, int]:
     """Return the indices of the largest and the second largest entry."""
     first, second = 0, 1
     if quality[1] > quality[0]:
@@ -174,10 +173,10 @@ def _ceilings(
     low: float,
     high: float,
     growth: float,
-    means: FloatArray,
-    inverse: FloatArray,
-    quality: FloatArray,
-    ceiling: FloatArray,
+    means: Floats,
+    inverse: Floats,
+    quality: Floats,
+    ceiling: Floats,
 ) -> None:
     """Bound every player's quality over all beliefs about player 0 with a mean in [low, high].
 
@@ -195,7 +194,7 @@ def _ceilings(
 
 @unallocating
 def _raise_to_rival(
-    mean_k: float, wide: float, mean_0: FloatArray, variance_0: FloatArray, best: FloatArray
+    mean_k: float, wide: float, mean_0: Floats, variance_0: Floats, best: Floats
 ) -> None:
     """Raise the best quality after each player's game to that of the rival N(mean_k, wide)."""
     for j in range(best.size):
@@ -211,11 +210,11 @@ def _look_ahead(
     second: int,
     noise: float,
     slack: float,
-    means: FloatArray,
-    variances: FloatArray,
-    mean_0: FloatArray,
-    variance_0: FloatArray,
-    best: FloatArray,
+    means: Floats,
+    variances: Floats,
+    mean_0: Floats,
+    variance_0: Floats,
+    best: Floats,
     work: Workspace,
 ) -> None:
     """Raise `best`, the own quality after one outcome of each game, to the best of all opponents.
@@ -248,11 +247,11 @@ def _look_ahead(
 @unallocating
 def _combine(
     multiplier: float,
-    quality: FloatArray,
-    p_win: FloatArray,
-    best_win: FloatArray,
-    best_loss: FloatArray,
-    scores: FloatArray,
+    quality: Floats,
+    p_win: Floats,
+    best_win: Floats,
+    best_loss: Floats,
+    scores: Floats,
 ) -> None:
     """Fill `scores` with q_0j + multiplier F_j."""
     for j in range(scores.size):
@@ -275,14 +274,14 @@ def _combine_with_draws(multiplier: float, work: Workspace) -> None:
 @unallocating
 def _largest_plain(
     least: float,
-    means: FloatArray,
-    variances: FloatArray,
+    means: Floats,
+    variances: Floats,
     player: int,
     noise_variance: float,
     multiplier: float,
     as_printed: bool,
     draw_margin: float,
-    scores: FloatArray,
+    scores: Floats,
 ) -> int:
     """Return the player of largest plain score of those with `scores` of at least `least`."""
     chosen = -1
@@ -308,8 +307,8 @@ def _look_ahead_from_all(
     slack: float,
     noise: float,
     draw_margin: float,
-    means: FloatArray,
-    variances: FloatArray,
+    means: Floats,
+    variances: Floats,
     work: Workspace,
 ) -> None:
     """Raise the own qualities after each outcome to those of the best opponents."""
@@ -360,8 +359,8 @@ def _look_ahead_from_all(
 
 @unallocating
 def best_opponent(
-    means: FloatArray,
-    variances: FloatArray,
+    means: Floats,
+    variances: Floats,
     player: int,
     noise_variance: float,
     multiplier: float,
@@ -432,8 +431,8 @@ def best_opponent(
 
 
 def knowledge_gradient(
-    means: FloatArray,
-    variances: FloatArray,
+    means: Floats,
+    variances: Floats,
     player: int,
     noise_variance: float,
     gamma: float = 0.99,
@@ -477,8 +476,8 @@ def knowledge_gradient(
 
 
 def knowledge_gradient_finite(
-    means: FloatArray,
-    variances: FloatArray,
+    means: Floats,
+    variances: Floats,
     player: int,
     noise_variance: float,
     games_left: int,

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Ints
 from valmatch.compilation import at, expanded, inlined, unallocating
 from valmatch.policies.myopic import pair_draw_chance
 from valmatch.policies.waiting import Ticket, Waiting
@@ -20,9 +20,6 @@ from valmatch.ratings.trueskill import (
     update,
     win_probability,
 )
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 NOBODY = -1
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import math
 
+from valmatch.arrays import Floats
 from valmatch.compilation import expanded, unallocating
 from valmatch.policies.exp_minus import ERROR, exp_minus
-from valmatch.policies.knowledge import FloatArray, Knowledge
+from valmatch.policies.knowledge import Knowledge
 from valmatch.policies.largest import largest
 from valmatch.policies.myopic import pair_draw_chance
 from valmatch.policies.waiting import Ticket, Waiting
-
-__all__ = ["quality_bound", "upper_confidence", "upper_confidence_plain"]
 
 _INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 _HALF_INV_SQRT_PI = 0.5 / math.sqrt(math.pi)
@@ -53,8 +52,8 @@ def quality_bound(lead: float, uncertain: float, width: float, kappa: float) -> 
 
 @unallocating
 def upper_confidence_plain(
-    means: FloatArray,
-    variances: FloatArray,
+    means: Floats,
+    variances: Floats,
     player: int,
     noise_variance: float,
     kappa: float,
@@ -109,9 +108,9 @@ def _approximate(
     own: float,
     width: float,
     kappa: float,
-    means: FloatArray,
-    variances: FloatArray,
-    scores: FloatArray,
+    means: Floats,
+    variances: Floats,
+    scores: Floats,
 ) -> None:
     """Fill `scores` with approximate bounds, in a loop that vectorises."""
     scale = _INV_SQRT_2PI * _HALF_INV_SQRT_PI / math.sqrt(width)
@@ -127,13 +126,13 @@ def _approximate(
 
 @unallocating
 def upper_confidence(
-    means: FloatArray,
-    variances: FloatArray,
+    means: Floats,
+    variances: Floats,
     player: int,
     noise_variance: float,
     kappa: float,
     both: bool,
-    scores: FloatArray,
+    scores: Floats,
 ) -> int:
     """Return the opponent of largest bound, ties to the lowest index.
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Words = NDArray[np.uint64]
+from valmatch.arrays import Floats, Ints, Words
 
 WAITING = np.dtype(
     [

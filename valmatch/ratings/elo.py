@@ -10,8 +10,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.compilation import inlined
 from valmatch.ratings import davidson
 from valmatch.ratings.games import Assessment, Games, Players
@@ -28,8 +28,6 @@ from valmatch.ratings.system import (
     mean_strengths,
 )
 from valmatch.ratings.zonestats import predicted_outcome
-
-Floats = NDArray[np.float64]
 
 K = 32.0
 SCALE = 400.0

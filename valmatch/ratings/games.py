@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Ints
 from valmatch.compilation import inlined
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 class Games(NamedTuple):
@@ -43,14 +40,14 @@ class Games(NamedTuple):
         (rows,): minutes in the game.
     """
 
-    names: Integers
+    names: Ints
     times: Floats
-    homes: Integers
-    game_starts: Integers
-    side_starts: Integers
+    homes: Ints
+    game_starts: Ints
+    side_starts: Ints
     points: Floats
-    players: Integers
-    sides: Integers
+    players: Ints
+    sides: Ints
     rates: Floats
     minutes: Floats
 
@@ -72,7 +69,7 @@ class Players(NamedTuple):
     """
 
     state: Floats
-    games: Integers
+    games: Ints
 
 
 class Assessment(NamedTuple):
@@ -127,7 +124,7 @@ def unassessed(games: Games) -> Assessment:
     )
 
 
-def one_game(sizes: Integers) -> Games:
+def one_game(sizes: Ints) -> Games:
     """Return a game of so many players a side, numbered side by side; nobody has scored yet."""
     n = int(sizes.sum())
     return Games(

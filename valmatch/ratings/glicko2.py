@@ -17,8 +17,8 @@ import sys
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.compilation import inlined, njit
 from valmatch.ratings.games import Assessment, Games, Players, score_of
 from valmatch.ratings.system import (
@@ -32,8 +32,6 @@ from valmatch.ratings.system import (
     Verbs,
     Z,
 )
-
-Floats = NDArray[np.float64]
 
 SCALE = 173.7178
 INITIAL_RATING = 1500.0

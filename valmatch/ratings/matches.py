@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from valmatch.arrays import Floats
 from valmatch.ratings.dispatch import kernel_of
 from valmatch.ratings.games import (
     Assessment,
@@ -21,7 +22,6 @@ from valmatch.ratings.games import (
 from valmatch.ratings.registry import system_named
 from valmatch.ratings.system import NO_VERBS, System
 
-Floats = NDArray[np.float64]
 Sides = Sequence[Sequence[int]]
 """The players of each side, by their rows in the state."""
 

@@ -12,14 +12,12 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.compilation import inlined
 from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.system import Chances, SkillSystem, Values, Verbs, Z
 from valmatch.ratings.trueskill import normal_cdf
-
-Floats = NDArray[np.float64]
 
 KAPPA = 0.0001
 """The least share of a variance that a game leaves."""

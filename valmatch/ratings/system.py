@@ -28,13 +28,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.compilation import inlined
 from valmatch.ratings.davidson import chances as davidson_chances
 from valmatch.ratings.games import Assessment, Games, Players
 
-Floats = NDArray[np.float64]
 Values = Mapping[str, float]
 Range = tuple[float, float]
 

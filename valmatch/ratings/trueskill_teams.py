@@ -11,15 +11,13 @@ from collections.abc import Sequence
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.compilation import inlined, njit
 from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.system import SKILL, Chances, Parameter, SkillSystem, Values, Verbs, Z
 from valmatch.ratings.trueskill import normal_cdf, v_and_w
 from valmatch.ratings.trueskill_draws import v_and_w_draw
-
-Floats = NDArray[np.float64]
 
 
 def margin_quantile(draw_probability: float) -> float:

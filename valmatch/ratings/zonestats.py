@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.compilation import inlined, unallocating
 from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.system import (
@@ -26,8 +27,6 @@ from valmatch.ratings.system import (
     mean_strengths,
 )
 from valmatch.ratings.zonestats_cap import EVERY_PLAYER, MOST_DISTANT
-
-Floats = NDArray[np.float64]
 
 T = 120.0
 GAME_MULT = 2.0

@@ -7,13 +7,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.statistics.estimates import t_quantile
-
-__all__ = ["Adjusted", "Regression", "adjust", "regress"]
-
-Floats = NDArray[np.float64]
 
 ROUNDING = 1e-12
 """What varies by less than this share of its size does not vary."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CurveSums"]
-
-Floats = NDArray[np.float64]
+from valmatch.arrays import Floats
 
 
 class CurveSums:

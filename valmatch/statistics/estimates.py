@@ -6,11 +6,8 @@ import math
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["Estimate", "estimate", "limits_of_difference", "t_quantile"]
-
-Floats = NDArray[np.float64]
+from valmatch.arrays import Floats
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["block_days", "overlapping_degrees", "widening"]
-
-Floats = NDArray[np.float64]
+from valmatch.arrays import Floats
 
 SHORT = 8
 """Days below which a log is resampled day by day: fewer blocks say too little of a spread."""

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from valmatch.statistics.control_variates import Adjusted
 from valmatch.statistics.estimates import Estimate
 
-__all__ = ["listed", "reason_of_each", "why_no_interval", "why_not_adjusted"]
-
 NAMED = 4
 """Responses of one kind that are named."""
 

@@ -8,14 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.statistics.estimates import Estimate, limits_of_difference
 from valmatch.statistics.sampling import INDEPENDENT, OneHistory, Sampling
-
-__all__ = ["PairedDifference", "paired"]
-
-Floats = NDArray[np.float64]
 
 ROUNDING = 1e-9
 """A difference that varies by less than this share of what it is taken of is constant."""

@@ -8,16 +8,12 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.config.numerals import real_number
 from valmatch.errors import InputError, option
 from valmatch.nearest import hint
 from valmatch.statistics.estimates import estimate, t_quantile
-
-__all__ = ["LEAST", "Precision", "Target", "looks", "parse_target"]
-
-Floats = NDArray[np.float64]
 
 LEAST = 100
 """Fewest defined values on which stopping is decided."""

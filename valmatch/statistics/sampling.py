@@ -8,21 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.statistics.estimates import Estimate, estimate, t_quantile
 from valmatch.statistics.moving_blocks import widening
-
-__all__ = [
-    "INDEPENDENT",
-    "OneHistory",
-    "Resampled",
-    "Sampling",
-    "Widened",
-    "no_difference_interval",
-]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

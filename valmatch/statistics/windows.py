@@ -6,14 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from valmatch.arrays import Floats
 from valmatch.statistics.estimates import Estimate, estimate
-
-__all__ = ["PolicyDifference", "paired_means", "policy_differences", "window_means"]
-
-Floats = NDArray[np.float64]
 
 W = TypeVar("W", bound=tuple[str, str, str])
 

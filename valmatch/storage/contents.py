@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["CONTENTS", "Contents"]
-
 
 class Contents(NamedTuple):
     """What a command writes to its folder, besides its manifest.

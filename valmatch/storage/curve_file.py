@@ -20,8 +20,6 @@ from valmatch.model import Axes
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.storage.output import write_bytes, write_csv
 
-__all__ = ["CURVES", "read_sums", "stretches", "write_curves", "write_sums"]
-
 CURVES = "curves.csv"
 SUMS = "curves.npz"
 DEFINED = "defined"

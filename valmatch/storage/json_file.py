@@ -9,8 +9,6 @@ from typing import Any, NoReturn
 from valmatch.config.input_files import regular
 from valmatch.errors import InputError
 
-__all__ = ["read_json"]
-
 MAX_JSON = 1 << 26
 """Bytes of a file."""
 

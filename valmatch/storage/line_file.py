@@ -10,8 +10,6 @@ from pathlib import Path
 from valmatch.config.input_files import regular
 from valmatch.errors import InputError
 
-__all__ = ["FAR", "numbers", "read_lines"]
-
 FAR = 1e100
 """Beyond what any response, variable or control variate can be."""
 

@@ -15,19 +15,6 @@ from valmatch.fields import allowed, schema_at
 from valmatch.storage.contents import CONTENTS
 from valmatch.storage.json_file import read_json
 
-__all__ = [
-    "MANIFEST",
-    "ConfigFacts",
-    "Count",
-    "Facts",
-    "Id",
-    "Level",
-    "Manifest",
-    "Seed",
-    "command_of",
-    "read_manifest",
-]
-
 MANIFEST = "manifest.json"
 
 Id = Annotated[

@@ -23,19 +23,6 @@ from valmatch.execution.interruption import held_signals
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "PART",
-    "cell",
-    "csv_line",
-    "environment",
-    "is_linked",
-    "to_json",
-    "write_atomically",
-    "write_bytes",
-    "write_csv",
-]
-
-
 PART = ".part"
 """Ending of the name of a file that is being written."""
 

@@ -29,8 +29,6 @@ from pathlib import Path
 from valmatch.errors import InputError, option
 from valmatch.storage.output import PART
 
-__all__ = ["refuse_files_of_others", "refuse_lock_of_others", "refuse_to_replace", "remove_parts"]
-
 TEMPORARY = re.compile(rf"\.(.+)\.[a-z0-9_]{{8}}{re.escape(PART)}")
 """The name of a file that is being written, with the name that it is to have."""
 

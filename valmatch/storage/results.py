@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from valmatch.printable import printable, shortened
 
-__all__ = ["Result", "arrays", "text_table"]
-
 MOST_ROWS = 20
 """Rows that a result shows of itself."""
 

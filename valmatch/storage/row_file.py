@@ -12,16 +12,13 @@ from pathlib import Path
 from typing import TextIO
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic_core import to_json
 
+from valmatch.arrays import Floats
 from valmatch.errors import InputError, RunError
 from valmatch.storage.line_file import numbers, read_lines
 from valmatch.storage.output import cell, is_linked, write_bytes
 
-__all__ = ["RowFile", "RowFormat"]
-
-Floats = NDArray[np.float64]
 Warn = Callable[[str], None]
 
 KEYS = ("config_id", "seed", "replication")

@@ -30,8 +30,6 @@ from valmatch.storage.ownership import (
 if TYPE_CHECKING:
     from filelock import FileLock
 
-__all__ = ["RunFolder", "files_of"]
-
 LOCK = ".lock"
 """Locked, not just there, while a process writes: a kill releases it."""
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.model import Batch, Model
@@ -16,9 +16,6 @@ from valmatch.statistics.curve_sums import CurveSums
 from valmatch.storage.curve_file import read_sums, write_sums
 from valmatch.storage.row_file import RowFile, RowFormat
 
-__all__ = ["CONTROLS", "ROWS", "Store", "control_format", "row_format"]
-
-Floats = NDArray[np.float64]
 Warn = Callable[[str], None]
 
 ROWS = "replications.csv"

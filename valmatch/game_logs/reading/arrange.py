@@ -6,19 +6,12 @@ from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Bools, Bytes, Floats, Ints
 from valmatch.compilation import inlined, njit
 from valmatch.game_logs.names import same_bytes
 from valmatch.ratings.games import Games
 from valmatch.ratings.zonestats import score_per_hour
-
-__all__ = ["Arranged", "Entries", "Reason", "arrange", "starts_of_games"]
-
-Bytes = NDArray[np.uint8]
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Booleans = NDArray[np.bool_]
 
 
 class Reason(IntEnum):
@@ -69,20 +62,20 @@ class Entries(NamedTuple):
         (games,): whether the first entry of the game plays at home; else nobody does.
     """
 
-    game_rows: Integers
+    game_rows: Ints
     per_row: int
-    reasons: Integers
-    slots: Integers
-    name_starts: Integers
-    name_ends: Integers
-    team_starts: Integers
-    team_ends: Integers
+    reasons: Ints
+    slots: Ints
+    name_starts: Ints
+    name_ends: Ints
+    team_starts: Ints
+    team_ends: Ints
     teams: bool
-    players: Integers
+    players: Ints
     scores: Floats
     minutes: Floats
-    enabled: Booleans
-    home: Booleans
+    enabled: Bools
+    home: Bools
 
 
 class Arranged(NamedTuple):
@@ -101,14 +94,14 @@ class Arranged(NamedTuple):
     """
 
     games: Games
-    reasons: Integers
-    rows: Integers
-    slots: Integers
+    reasons: Ints
+    rows: Ints
+    slots: Ints
     unrated: int
 
 
 @njit
-def starts_of_games(buffer: Bytes, starts: Integers, ends: Integers) -> Integers:
+def starts_of_games(buffer: Bytes, starts: Ints, ends: Ints) -> Ints:
     """Return the first row of each run of equal names, and the number of rows at last."""
     rows = np.empty(len(starts) + 1, np.int64)
     n = 0
@@ -125,9 +118,9 @@ def starts_of_games(buffer: Bytes, starts: Integers, ends: Integers) -> Integers
 def arrange(
     buffer: Bytes,
     entries: Entries,
-    names: Integers,
+    names: Ints,
     times: Floats,
-    split: Booleans,
+    split: Bools,
     most_players: int,
 ) -> Arranged:
     """Check games and put their enabled players in order.
@@ -196,16 +189,16 @@ def arrange(
 def _arrange(
     buffer: Bytes,
     entries: Entries,
-    split: Booleans,
+    split: Bools,
     most_players: int,
-    faults: Integers,
-    taken: Integers,
-    homes: Integers,
-    game_starts: Integers,
-    side_starts: Integers,
+    faults: Ints,
+    taken: Ints,
+    homes: Ints,
+    game_starts: Ints,
+    side_starts: Ints,
     points: Floats,
-    players: Integers,
-    sides: Integers,
+    players: Ints,
+    sides: Ints,
     rates: Floats,
     minutes: Floats,
 ) -> tuple[int, int]:
@@ -257,7 +250,7 @@ def _arrange(
 
 
 @inlined
-def _row_fault(entries: Entries, game: int, faults: Integers) -> bool:
+def _row_fault(entries: Entries, game: int, faults: Ints) -> bool:
     """Note the first row of a game that is wrong by itself; return whether there is one."""
     for row in range(entries.game_rows[game], entries.game_rows[game + 1]):
         if entries.reasons[row]:
@@ -274,8 +267,8 @@ def _game_fault(
     game: int,
     lo: int,
     hi: int,
-    order: Integers,
-    faults: Integers,
+    order: Ints,
+    faults: Ints,
 ) -> bool:
     """Note a player who is there twice, or that there is one side only; return whether."""
     for k in range(1, hi - lo):
@@ -311,7 +304,7 @@ def _before(buffer: Bytes, entries: Entries, a: int, b: int) -> bool:
 
 
 @inlined
-def _sort_by_name(buffer: Bytes, entries: Entries, lo: int, hi: int, order: Integers) -> None:
+def _sort_by_name(buffer: Bytes, entries: Entries, lo: int, hi: int, order: Ints) -> None:
     """Put the entries lo..hi-1 into `order` by name."""
     for k in range(hi - lo):
         at = k
@@ -322,7 +315,7 @@ def _sort_by_name(buffer: Bytes, entries: Entries, lo: int, hi: int, order: Inte
 
 
 @inlined
-def _enabled(entries: Entries, size: int, order: Integers) -> int:
+def _enabled(entries: Entries, size: int, order: Ints) -> int:
     """Keep the enabled entries in `order`; return their number."""
     n = 0
     for k in range(size):
@@ -337,9 +330,9 @@ def _number_sides(
     buffer: Bytes,
     entries: Entries,
     size: int,
-    order: Integers,
-    side_of: Integers,
-    heads: Integers,
+    order: Ints,
+    side_of: Ints,
+    heads: Ints,
 ) -> int:
     """Fill `side_of` in the order of the sides' first entries; return how many there are."""
     count = 0
@@ -357,7 +350,7 @@ def _number_sides(
 
 
 @inlined
-def _sort_by_side(size: int, order: Integers, side_of: Integers) -> None:
+def _sort_by_side(size: int, order: Ints, side_of: Ints) -> None:
     """Bring the entries of a side together; within it they stay by name."""
     for k in range(1, size):
         entry, side, at = order[k], side_of[k], k

@@ -8,13 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.arrays import Bytes, Floats, Ints
 from valmatch.compilation import inlined, njit
-
-__all__ = ["Cells", "find_cells", "read_flags", "read_numbers", "read_results", "split"]
-
-Bytes = NDArray[np.uint8]
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _TAB, _NEWLINE, _RETURN, _SPACE, _QUOTE = b'\t\n\r "'
 _PLUS, _MINUS, _POINT, _ZERO, _NINE = b"+-.09"
@@ -45,14 +40,14 @@ class Cells(NamedTuple):
         Whether a quoted cell has no end though no more text comes.
     """
 
-    starts: Integers
-    ends: Integers
-    widths: Integers
-    rows: Integers
+    starts: Ints
+    ends: Ints
+    widths: Ints
+    rows: Ints
     open_quote: bool
 
 
-def split(buffer: Bytes, slots: Integers, final: bool, separator: str = ",") -> Cells:
+def split(buffer: Bytes, slots: Ints, final: bool, separator: str = ",") -> Cells:
     """Split CSV text into cells (RFC 4180; blanks around a cell do not count).
 
     Quoted cells are unescaped in place, wherefore `buffer` changes. Blank lines are left out.
@@ -87,13 +82,13 @@ def _is_blank(byte: int, separator: int) -> bool:
 @njit
 def find_cells(
     buffer: Bytes,
-    slots: Integers,
+    slots: Ints,
     final: bool,
     separator: int,
-    starts: Integers,
-    ends: Integers,
-    widths: Integers,
-    rows: Integers,
+    starts: Ints,
+    ends: Ints,
+    widths: Ints,
+    rows: Ints,
 ) -> tuple[int, bool]:
     """Fill the arrays of `Cells`; return the number of rows and `open_quote`."""
     n, at = 0, 0
@@ -169,7 +164,7 @@ def _unescape(buffer: Bytes, start: int) -> tuple[int, int]:
     return end, size + 1
 
 
-def read_numbers(buffer: Bytes, starts: Integers, ends: Integers) -> Floats:
+def read_numbers(buffer: Bytes, starts: Ints, ends: Ints) -> Floats:
     """Return the numbers in some cells, each as `float` reads it; NaN where there is none.
 
     Parameters
@@ -198,7 +193,7 @@ def _number(text: bytes) -> float:
 
 @njit
 def _read_numbers(
-    buffer: Bytes, starts: Integers, ends: Integers, values: Floats, sure: NDArray[np.bool_]
+    buffer: Bytes, starts: Ints, ends: Ints, values: Floats, sure: NDArray[np.bool_]
 ) -> None:
     """Read plain decimal numbers of so few digits that one exact operation gives the nearest float.
 
@@ -229,7 +224,7 @@ def _read_numbers(
         values[cell] = -value if negative else value
 
 
-def read_flags(buffer: Bytes, starts: Integers, ends: Integers) -> Integers:
+def read_flags(buffer: Bytes, starts: Ints, ends: Ints) -> Ints:
     """Return 1 for yes, true, y, t, 1 and 0 for no, false, n, f, 0 in any case; else -1."""
     flags = np.full(len(starts), -1, np.int64)
     for value, words in ((1, _YES), (0, _NO)):
@@ -238,9 +233,7 @@ def read_flags(buffer: Bytes, starts: Integers, ends: Integers) -> Integers:
     return flags
 
 
-def read_results(
-    buffer: Bytes, starts: Integers, ends: Integers, at_home: bool = False
-) -> Integers:
+def read_results(buffer: Bytes, starts: Ints, ends: Ints, at_home: bool = False) -> Ints:
     """Return 1 for 1-0, 0 for 0-1, 2 for 1/2-1/2 (also 0.5-0.5 or with the sign of a half); or -1.
 
     Parameters
@@ -259,9 +252,7 @@ def read_results(
 
 
 @njit
-def _mark(
-    buffer: Bytes, starts: Integers, ends: Integers, word: Bytes, value: int, flags: Integers
-) -> None:
+def _mark(buffer: Bytes, starts: Ints, ends: Ints, word: Bytes, value: int, flags: Ints) -> None:
     """Set the flags of the cells that hold a word of small letters, or that in capitals."""
     for cell in range(len(starts)):
         same = ends[cell] - starts[cell] == len(word)

@@ -10,13 +10,6 @@ from valmatch.nearest import hint, nearest
 from valmatch.printable import VALUE, shortened, shown
 from valmatch.text_files import other_separator
 
-__all__ = [
-    "FORMATS",
-    "Columns",
-    "Format",
-    "find_columns",
-]
-
 # A column that is so like an unknown one that a misspelling is the likely explanation.
 _ALIKE = 0.8
 

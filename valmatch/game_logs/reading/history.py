@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Bytes, Floats
 from valmatch.config.input_files import regular
 from valmatch.csv_names import are_marked
 from valmatch.errors import InputError
@@ -17,11 +17,6 @@ from valmatch.game_logs.names import Names
 from valmatch.game_logs.reading.cells import Cells, read_numbers, split
 from valmatch.game_logs.reading.moments import are_moments, read_moments
 from valmatch.ratings.games import Games
-
-__all__ = ["History", "read_history"]
-
-Bytes = NDArray[np.uint8]
-Floats = NDArray[np.float64]
 
 _NEEDED = ("game", "player", "side", "expected", "score")
 _TIME = "time"

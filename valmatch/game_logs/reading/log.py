@@ -15,6 +15,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.arrays import Bytes, Floats, Ints
 from valmatch.bad_rows import MOST, BadRows
 from valmatch.config import arguments
 from valmatch.csv_names import are_marked
@@ -37,12 +38,6 @@ from valmatch.game_logs.reading.rows import Rows
 from valmatch.ratings.games import Games
 from valmatch.ratings.system import FAR, MOST_PLAYERS
 from valmatch.text_files import as_text, open_text
-
-__all__ = ["BLOCK", "GameLog", "most_left_out"]
-
-Bytes = NDArray[np.uint8]
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 BLOCK = 1 << 20  # bytes read at a time
 _MOST_ERRORS = 10
@@ -87,7 +82,7 @@ class _Block(NamedTuple):
     line: int
     buffer: Bytes
     cells: Cells
-    game_rows: Integers
+    game_rows: Ints
 
 
 class GameLog:
@@ -350,7 +345,7 @@ class GameLog:
             if not more:
                 return
 
-    def _game_rows(self, buffer: Bytes, cells: Cells, final: bool) -> Integers:
+    def _game_rows(self, buffer: Bytes, cells: Cells, final: bool) -> Ints:
         """Return the first row of each whole game, and the end of the last at last."""
         if self.columns.format is not LONG:
             return np.arange(len(cells.widths) + 1)
@@ -365,7 +360,7 @@ class GameLog:
             at = self._place(text, line, error.start)
             raise InputError(f"{at}: is not UTF-8 (allowed: a CSV file in UTF-8)") from None
 
-    def _names(self, block: _Block) -> tuple[Integers, NDArray[np.bool_]]:
+    def _names(self, block: _Block) -> tuple[Ints, NDArray[np.bool_]]:
         """Return the number of each game's name, and whether the name is new."""
         first = block.game_rows[:-1]
         if self.game_names is None:
@@ -376,7 +371,7 @@ class GameLog:
         starts, ends = block.cells.starts[first, slot], block.cells.ends[first, slot]
         return self.game_names.numbers(block.buffer, starts, ends)
 
-    def _judge(self, block: _Block, names: Integers, arranged: Arranged) -> None:
+    def _judge(self, block: _Block, names: Ints, arranged: Arranged) -> None:
         """Count the games that cannot be used, or raise."""
         bad = np.flatnonzero(arranged.reasons).tolist()
         if self._skip:
@@ -388,9 +383,7 @@ class GameLog:
         lines[-1] += f"; {option('skip_bad_games=True')} leaves bad games out"
         raise InputError(*lines)
 
-    def _count(
-        self, block: _Block, names: Integers, arranged: Arranged, bad: Sequence[int]
-    ) -> None:
+    def _count(self, block: _Block, names: Ints, arranged: Arranged, bad: Sequence[int]) -> None:
         """Count the games left out, one in pieces once."""
         for game in bad:
             name = int(names[game])

@@ -6,17 +6,11 @@ import math
 from datetime import UTC
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Bytes, Floats, Ints
 from valmatch.compilation import inlined, njit
 from valmatch.game_logs.reading.cells import read_numbers
 from valmatch.moments import moment_of
-
-__all__ = ["are_moments", "moment", "read_moments"]
-
-Bytes = NDArray[np.uint8]
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _SPACE, _MINUS, _COLON, _T, _Z, _ZERO, _NINE = b" -:TZ09"
 
@@ -24,7 +18,7 @@ _UNSURE = -(2**62)  # no time in seconds
 _DAYS = np.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])  # of each month
 
 
-def are_moments(buffer: Bytes, starts: Integers, ends: Integers) -> bool | None:
+def are_moments(buffer: Bytes, starts: Ints, ends: Ints) -> bool | None:
     """Return whether times are moments, not numbers, by the first cell that holds either.
 
     Parameters are those of `read_moments`. None if no cell does.
@@ -38,7 +32,7 @@ def are_moments(buffer: Bytes, starts: Integers, ends: Integers) -> bool | None:
     return None
 
 
-def read_moments(buffer: Bytes, starts: Integers, ends: Integers) -> Floats:
+def read_moments(buffer: Bytes, starts: Ints, ends: Ints) -> Floats:
     """Return the seconds since 1970 of ISO 8601 moments, UTC where no zone is given; or NaN.
 
     Parameters
@@ -69,7 +63,7 @@ def moment(text: str) -> float:
 
 
 @njit
-def _read_plain(buffer: Bytes, starts: Integers, ends: Integers, seconds: Integers) -> None:
+def _read_plain(buffer: Bytes, starts: Ints, ends: Ints, seconds: Ints) -> None:
     """Read ``YYYY-MM-DD``, ``YYYY-MM-DD HH:MM`` and ``YYYY-MM-DD HH:MM:SS``, also with T and Z.
 
     All other cells are left to Python, as `_UNSURE`.

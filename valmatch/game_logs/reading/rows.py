@@ -7,18 +7,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.arrays import Bools, Bytes, Floats, Ints
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.reading.arrange import Entries, Reason
 from valmatch.game_logs.reading.cells import Cells, read_flags, read_numbers, read_results
 from valmatch.game_logs.reading.moments import read_moments
 from valmatch.ratings.system import FAR
-
-__all__ = ["DEFAULT_MINUTES", "Rows"]
-
-Bytes = NDArray[np.uint8]
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Booleans = NDArray[np.bool_]
 
 DEFAULT_MINUTES = 20.0  # in a game whose minutes are unknown
 
@@ -54,7 +48,7 @@ class Rows:
             if meaning != "team":
                 self._note(cells.starts[:, slot] == cells.ends[:, slot], Reason.MISSING, slot)
 
-    def long(self, game_rows: Integers, players: Names) -> Entries:
+    def long(self, game_rows: Ints, players: Names) -> Entries:
         """Return the entries of rows in long format."""
         score = self._scores("score")
         minutes = self._minutes()
@@ -65,17 +59,17 @@ class Rows:
         team = "team" if "team" in self._slot else "player"
         return self._entries(game_rows, players, ["player"], [team], score, minutes, enabled)
 
-    def results(self, game_rows: Integers, players: Names) -> Entries:
+    def results(self, game_rows: Ints, players: Names) -> Entries:
         """Return the entries of rows in results format, the winner's and the loser's by turns."""
         drawn = self._drawn()
         return self._pairs(game_rows, players, ["winner", "loser"], ~drawn, np.zeros_like(drawn))
 
-    def scores(self, game_rows: Integers, players: Names) -> Entries:
+    def scores(self, game_rows: Ints, players: Names) -> Entries:
         """Return the entries of rows with the scores of home and away, by turns."""
         lead = self._scores("home_score") - self._scores("away_score")
         return self._pairs(game_rows, players, ["home", "away"], lead > 0.0, lead < 0.0)
 
-    def outcomes(self, game_rows: Integers, players: Names) -> Entries:
+    def outcomes(self, game_rows: Ints, players: Names) -> Entries:
         """Return the entries of rows with two players and the result, by turns."""
         slot = self._slot["result"]
         starts, ends = self._cells.starts[:, slot], self._cells.ends[:, slot]
@@ -86,11 +80,11 @@ class Rows:
 
     def _pairs(
         self,
-        game_rows: Integers,
+        game_rows: Ints,
         players: Names,
         sides: Sequence[str],
-        first_won: Booleans,
-        second_won: Booleans,
+        first_won: Bools,
+        second_won: Bools,
     ) -> Entries:
         """Return the entries of rows with two players each; the winner has the score 1."""
         scores = np.column_stack([first_won, second_won]).ravel().astype(np.float64)
@@ -117,13 +111,13 @@ class Rows:
 
     def _entries(
         self,
-        game_rows: Integers,
+        game_rows: Ints,
         players: Names,
         people: Sequence[str],
         teams: Sequence[str],
         scores: Floats,
         minutes: Floats,
-        enabled: Integers,
+        enabled: Ints,
     ) -> Entries:
         name_starts, name_ends = self._limits(people)
         team_starts, team_ends = self._limits(teams)
@@ -144,14 +138,14 @@ class Rows:
             self._at_home(len(game_rows) - 1),
         )
 
-    def _at_home(self, games: int) -> Booleans:
+    def _at_home(self, games: int) -> Bools:
         """Return whether the first entry of each game plays at home; in long format nobody does."""
         if "home" not in self._slot:
             return np.zeros(games, np.bool_)
-        neutral: Booleans = self._flags("neutral", default=0) == 1
+        neutral: Bools = self._flags("neutral", default=0) == 1
         return ~neutral
 
-    def _limits(self, columns: Sequence[str]) -> tuple[Integers, Integers]:
+    def _limits(self, columns: Sequence[str]) -> tuple[Ints, Ints]:
         """Return the limits of the cells of some columns, row by row."""
         slots = [self._slot[column] for column in columns]
         return self._cells.starts[:, slots].ravel(), self._cells.ends[:, slots].ravel()
@@ -176,7 +170,7 @@ class Rows:
         self._note(minutes <= 0.0, Reason.MINUTES, self._slot["minutes"])
         return minutes
 
-    def _flags(self, column: str, default: int) -> Integers:
+    def _flags(self, column: str, default: int) -> Ints:
         slot = self._slot.get(column)
         if slot is None:
             return np.full(len(self.reasons), default)

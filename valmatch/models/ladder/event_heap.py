@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Ints, Records
 from valmatch.compilation import at, inlined
-
-Records = NDArray[np.void]
-Ints = NDArray[np.int64]
 
 EVENT = np.dtype([("time", "f8"), ("player", "i8")])
 NONE = -1

@@ -12,8 +12,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.compilation import at, expanded, unallocating
 from valmatch.draws.addressed import exponential_at, uniform_at
 from valmatch.matching.queue import DISSOLVED, NOBODY, RULE, driver
@@ -36,11 +36,6 @@ from valmatch.models.ladder.state import (
 )
 from valmatch.ratings.trueskill import normal_cdf
 from valmatch.ratings.zonestats import predicted_outcome
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Records = NDArray[np.void]
-Words = NDArray[np.uint64]
 
 DONE, NO_ROOM_IN_QUEUE, NO_ROOM_FOR_WAITS = range(3)
 """Why `advance` returns."""

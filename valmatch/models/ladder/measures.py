@@ -9,12 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from valmatch.arrays import Floats
 from valmatch.model import NOT_NEGATIVE, SHARE, Response, Responses
 from valmatch.models.ladder.state import LEFT
-
-__all__ = ["RESPONSES", "Standing", "accuracy", "responses", "standing"]
-
-Floats = NDArray[np.float64]
 
 RESPONSES = Responses(
     Response(

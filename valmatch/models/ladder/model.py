@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch import halting
+from valmatch.arrays import Floats, Records
 from valmatch.compilation import announce_compilation
 from valmatch.matching.queue import kernel_of, parameters_of, with_people
 from valmatch.matching.registry import queue_rule
@@ -41,11 +42,6 @@ from valmatch.models.ladder.state import (
 from valmatch.models.ladder.stationarity import SCALE_MOVES, scale_moves
 from valmatch.policies import registry as policies
 from valmatch.streams import Streams
-
-__all__ = ["LadderModel", "Run", "Start"]
-
-Floats = NDArray[np.float64]
-Records = NDArray[np.void]
 
 MEASURES = ("win_gap", "wait", "error")
 SCALES = (1.0, 2.0**6, 2.0**10)

@@ -5,17 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaincinv, ndtri
 
+from valmatch.arrays import Floats, Words
 from valmatch.compilation import at, unallocating
 from valmatch.draws.addressed import exponential_at, fill_uniforms
 from valmatch.models.ladder.sources import ACTIVITY, JOINING, SKILL, SMURF
-
-__all__ = ["Population", "draw_population"]
-
-Floats = NDArray[np.float64]
-Words = NDArray[np.uint64]
 
 SAME = 1e-150
 """A coefficient of variation whose square may be no number: all activities are the same."""

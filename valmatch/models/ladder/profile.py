@@ -11,13 +11,9 @@ import math
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.compilation import at, inlined
-
-__all__ = ["moment_of", "profile_time", "shares_before"]
-
-Floats = NDArray[np.float64]
 
 HOURS = 24
 

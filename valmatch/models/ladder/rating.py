@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.compilation import unallocating
 from valmatch.ratings.dispatch import verbs_by_number
 from valmatch.ratings.games import (
@@ -20,8 +20,6 @@ from valmatch.ratings.games import (
 from valmatch.ratings.registry import NAMES, all_systems
 from valmatch.ratings.system import System, Values
 from valmatch.ratings.zonestats import score_per_hour
-
-Floats = NDArray[np.float64]
 
 KNOWN = -1
 """The system that knows the skills, instead of the place of one in the registry."""

@@ -5,17 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Ints, Records, Words
 from valmatch.matching.queue_statistics import LINEUP
 from valmatch.models.ladder.event_heap import EVENT, new_heap
 from valmatch.models.ladder.rating import Rater, new_match
 from valmatch.ratings.games import Assessment, Games, Players, unassessed
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Records = NDArray[np.void]
-Words = NDArray[np.uint64]
 
 AWAY, QUEUED, PAUSING, PLAYING, LEFT = range(5)
 """What a player does; who has left is gone for good."""

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = ["SCALE_MOVES", "scale_moves"]
-
 MOST = 0.05
 """Change of the scale, as a share of it, up to which it counts as settled."""
 

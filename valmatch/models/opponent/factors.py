@@ -18,8 +18,6 @@ from valmatch.fields import Factors, Real, Whole, plain_number, refuse
 from valmatch.nearest import correction
 from valmatch.policies.registry import OPPONENT, meanings
 
-__all__ = ["OpponentFactors"]
-
 # The bounds lie far outside any use; within them no kernel overflows.
 Variance = Annotated[float, Field(ge=1e-9, le=1e9, allow_inf_nan=False), Strict()]
 Mean = Annotated[

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Ints
 from valmatch.compilation import announce_compilation, njit
 from valmatch.model import (
     ANY,
@@ -40,11 +41,6 @@ from valmatch.models.opponent.sample_path import (
 from valmatch.policies.knowledge import Knowledge, workspace
 from valmatch.ratings.trueskill import true_draw_probability
 from valmatch.streams import Streams
-
-__all__ = ["OpponentModel", "SamplePath", "window_edges"]
-
-Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 SKILLS, PERFORMANCES, CHOICES = 2, 3, 4
 """Sources of randomness after those of the prior."""
@@ -109,12 +105,12 @@ class Play(NamedTuple):
         (policies, len(MEASURES), N) float64.
     """
 
-    opponents: Whole
+    opponents: Ints
     beliefs: Floats
     measures: Floats
 
 
-def window_edges(n_games: int) -> Whole:
+def window_edges(n_games: int) -> Ints:
     """Return the games after which windows start and end, from 0 to `n_games`."""
     return np.array([0, *(edge for edge in WINDOWS if edge < n_games), n_games])
 
@@ -314,7 +310,7 @@ class OpponentModel(Model[SamplePath]):
 
 
 @njit
-def _summarize(measures: Floats, edges: Whole, quality: int, out: Floats) -> None:
+def _summarize(measures: Floats, edges: Ints, quality: int, out: Floats) -> None:
     """Write, policy by policy, the objective (7) and the mean of each measure over each window.
 
     Where each of them stands, `OpponentModel._place` knows.

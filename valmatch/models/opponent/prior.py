@@ -6,14 +6,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.models.opponent.factors import OpponentFactors
 from valmatch.streams import Streams
-
-__all__ = ["Prior", "draw_prior", "player_of_rank", "spread"]
-
-Floats = NDArray[np.float64]
 
 MEANS, VARIANCES = 0, 1
 """Sources of randomness; those of a sample path follow them."""

@@ -9,8 +9,9 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.compilation import expanded, unallocating
-from valmatch.policies.knowledge import FloatArray, Knowledge
+from valmatch.policies.knowledge import Knowledge
 from valmatch.policies.registry import OPPONENT, Choose, functions
 from valmatch.ratings.trueskill import (
     draw_quality,
@@ -19,8 +20,6 @@ from valmatch.ratings.trueskill import (
     update,
 )
 from valmatch.ratings.trueskill_draws import update_drawn
-
-__all__ = ["BELIEFS", "MEASURES", "PLACES", "Draws", "Start", "Trajectory", "play_path"]
 
 PLACES = {name: number for number, name in enumerate(OPPONENT)}
 """The number by which the kernel knows a policy."""
@@ -49,8 +48,8 @@ class Start(NamedTuple):
         (M + 1,) float64.
     """
 
-    means: FloatArray
-    variances: FloatArray
+    means: Floats
+    variances: Floats
 
 
 class Draws(NamedTuple):
@@ -64,8 +63,8 @@ class Draws(NamedTuple):
         (N,) draws in [0, 1), for the random policy.
     """
 
-    noise: FloatArray
-    uniforms: FloatArray
+    noise: Floats
+    uniforms: Floats
 
 
 class Trajectory(NamedTuple):
@@ -82,8 +81,8 @@ class Trajectory(NamedTuple):
     """
 
     opponents: NDArray[np.int64]
-    beliefs: FloatArray
-    measures: FloatArray
+    beliefs: Floats
+    measures: Floats
 
 
 PlayOne: TypeAlias = Callable[[Knowledge, Start, Draws, Trajectory], None]

@@ -7,28 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Words
 from valmatch.compilation import announce_compilation, njit, unallocating
-from valmatch.draws.philox import Words
 from valmatch.draws.poisson import fill_poisson
 from valmatch.draws.ziggurat import fill_exponential, fill_normal
 from valmatch.streams import Streams
-
-__all__ = [
-    "CHUNK",
-    "GAPS",
-    "VECTORS",
-    "ArrivalProcess",
-    "ArrivingPlayers",
-    "Law",
-    "arrival_times",
-    "cholesky_factor",
-    "draw_players",
-    "skill_vectors",
-]
-
-Floats = NDArray[np.float64]
 
 GAPS, VECTORS = 0, 1
 """Sources of randomness: unit-rate gaps between arrivals; skill vectors."""

@@ -7,14 +7,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Ints
 from valmatch.model import NOT_NEGATIVE, SHARE, Part, Response
-
-__all__ = ["band_names", "band_responses", "bands_of", "empty_bands", "measure_bands"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MEASURES = (
     Response("matched_fraction", "", "share of its players who were matched", limits=SHARE),

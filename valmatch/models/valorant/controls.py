@@ -9,14 +9,10 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.compilation import njit
 from valmatch.models.valorant.arrivals import ArrivalProcess, ArrivingPlayers
-
-__all__ = ["PlayerSums", "add_players", "rating_integrals"]
-
-Floats = NDArray[np.float64]
 
 NAMES = ("players", "arrival_hours", "rating", "rating_2", "rating_3", "rating_4")
 """The controls: players; arrival times in hours; powers 1 to 4 of standardised ratings; summed."""

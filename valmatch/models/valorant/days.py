@@ -10,20 +10,16 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Ints, Records, Words
 from valmatch.compilation import njit
-from valmatch.draws.philox import Words, rewind
+from valmatch.draws.philox import rewind
 from valmatch.matching.queue import RULE, driver, run
 from valmatch.matching.queue_statistics import LINEUP, STATISTICS, Counts, clear
 from valmatch.matching.rules import Rules
 from valmatch.models.valorant.arrivals import Law, draw_players
 from valmatch.models.valorant.controls import add_players
 from valmatch.models.valorant.summary import fill_sums
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Records = NDArray[np.void]
 
 DAYS = 64
 """Most days of a call: their waits stay in a near cache."""

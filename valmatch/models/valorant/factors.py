@@ -31,8 +31,6 @@ from valmatch.matching.registry import OF_RATINGS, QUEUES, meanings
 from valmatch.models.team_rules import LONG_WAIT, check_teams, long_wait, slow_search
 from valmatch.models.valorant.log_factors import LogFactors
 
-__all__ = ["NEWS", "ValorantFactors"]
-
 Triple = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
 Triples = Annotated[tuple[Triple, ...], Field(min_length=3, max_length=3)]
 

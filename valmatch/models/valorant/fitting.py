@@ -6,13 +6,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.models.valorant.arrivals import ArrivingPlayers
-
-__all__ = ["Fit", "fit_arrivals"]
-
-Floats = NDArray[np.float64]
 
 DAY = 24
 

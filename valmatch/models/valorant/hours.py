@@ -5,13 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.model import NOT_NEGATIVE, Part, Response
-
-__all__ = ["QUEUE", "hour_responses", "measure_hours"]
-
-Floats = NDArray[np.float64]
 
 DAY = 24
 

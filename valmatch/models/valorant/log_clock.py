@@ -8,18 +8,14 @@ from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.config.numerals import real_number
 from valmatch.errors import option
 from valmatch.models.csv_rows import Row
 from valmatch.models.number_dates import check_digits, check_serial_days
 from valmatch.moments import moment_of
 from valmatch.printable import shown
-
-__all__ = ["LogClock", "Time"]
-
-Floats = NDArray[np.float64]
 
 Time: TypeAlias = float | datetime
 """Hours, or a moment in UTC."""

@@ -12,8 +12,6 @@ from valmatch.fields import Factors, Flag, Real, Whole, refuse
 from valmatch.nearest import hint
 from valmatch.printable import shown
 
-__all__ = ["MEANINGS", "LogFactors"]
-
 MEANINGS = ("arrival_hours", "rating", "elo", "kd", "wr", "player")
 """What the columns of a queue log mean."""
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["LONGEST", "YEAR", "far_rows", "span_remarks"]
-
-Floats = NDArray[np.float64]
+from valmatch.arrays import Floats
 
 DAY, YEAR = 24.0, 24.0 * 365.25
 """Hours."""

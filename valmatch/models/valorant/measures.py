@@ -6,18 +6,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Ints
 from valmatch.model import NOT_NEGATIVE, SHARE, Response
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.bands import band_responses, measure_bands
 from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.models.valorant.hours import hour_responses, measure_hours
-
-__all__ = ["Matches", "further_responses", "measure"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 PERCENTILES = (50, 90, 95)
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch import halting
+from valmatch.arrays import Floats, Ints
 from valmatch.compilation import announce_compilation
 from valmatch.csv_dialect import joined_names
 from valmatch.errors import InputError, option
@@ -52,11 +53,6 @@ from valmatch.models.valorant.resampling import BlockResampling
 from valmatch.models.valorant.summary import fill_quantiles, summarize
 from valmatch.statistics.sampling import OneHistory
 from valmatch.streams import Streams
-
-__all__ = ["RESPONSES", "ValorantModel"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 RESPONSES = Responses(
     Response(

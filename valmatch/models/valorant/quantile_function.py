@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.models.valorant.arrivals import CHUNK, ArrivalProcess, ArrivingPlayers
 from valmatch.streams import Streams
-
-__all__ = ["QuantileArrivals", "QuantileFunction"]
-
-Floats = NDArray[np.float64]
 
 SHIFT = 64.0
 """Added to the normals while they are drawn as elo, which must not be negative."""

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.bad_rows import BadRows, RowError
 from valmatch.csv_dialect import SEPARATORS
 from valmatch.errors import InputError, option
@@ -23,10 +23,6 @@ from valmatch.models.valorant.log_span import LONGEST, far_rows, span_remarks
 from valmatch.nearest import hint
 from valmatch.printable import shown
 from valmatch.text_files import other_separator
-
-__all__ = ["QueueLog", "last_arrival", "read_queue_log"]
-
-Floats = NDArray[np.float64]
 
 VECTOR = ("elo", "kd", "wr")
 

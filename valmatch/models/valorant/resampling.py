@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Ints
 from valmatch.errors import InputError
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.log_span import LONGEST, YEAR
@@ -22,11 +22,6 @@ from valmatch.models.valorant.queue_log import QueueLog
 from valmatch.statistics.moving_blocks import block_days, overlapping_degrees
 from valmatch.statistics.sampling import Resampled
 from valmatch.streams import Streams
-
-__all__ = ["BLOCKS", "BlockResampling"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 BLOCKS = 2
 """Source of randomness: which blocks are drawn."""

@@ -5,15 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Ints, Records
 from valmatch.compilation import inlined, njit
 
-__all__ = ["fill_quantiles", "fill_sums", "summarize"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Records = NDArray[np.void]
 Struct = Any
 """One row of a structured array; the kernels see it as a C struct."""
 

@@ -9,8 +9,6 @@ from pydantic import AfterValidator, Field, Strict, model_validator
 from valmatch.fields import Factors, Whole, plain_number, refuse
 from valmatch.ratings.zonestats_cap import MOST_DISTANT, Cap
 
-__all__ = ["ZoneStatsFactors"]
-
 # The bounds lie far outside any use; within them no kernel overflows.
 Points = Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), Strict()]
 Rate = Annotated[float, Field(ge=1e-6, le=1e6, allow_inf_nan=False), Strict()]

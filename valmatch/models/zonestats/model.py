@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.compilation import announce_compilation
 from valmatch.model import (
     NO_FILES,
@@ -33,10 +33,6 @@ from valmatch.models.zonestats.population import (
 )
 from valmatch.ratings.zonestats_cap import EVERY_PLAYER
 from valmatch.streams import Streams
-
-__all__ = ["ZoneStatsModel", "rank_correlation"]
-
-Floats = NDArray[np.float64]
 
 SKILLS, PICKS, NOISE, JOINS, LEAVES, TIES = range(6)
 """Sources of randomness."""

@@ -6,24 +6,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats, Ints
 from valmatch.compilation import expanded, inlined, unallocating
 from valmatch.ratings.zonestats import adjust, score_per_hour
-
-__all__ = [
-    "LOG",
-    "ROUND",
-    "GameRules",
-    "RandomNumbers",
-    "Seats",
-    "new_seats",
-    "play",
-    "seat_players",
-]
-
-Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 ROUND = ("contests", "log_loss", "skill_log_loss", "hits", "rating_error")
 """Columns of a round: sums over its contests, then the rating error at its end."""
@@ -105,8 +91,8 @@ class Seats(NamedTuple):
     scores, rates, minutes : (m,) ndarray of float64
     """
 
-    order: Whole
-    teams: Whole
+    order: Ints
+    teams: Ints
     scores: Floats
     rates: Floats
     minutes: Floats
@@ -121,9 +107,9 @@ class Rated(NamedTuple):
     ratings, rates, minutes, offsets, adjustments : (n,) ndarray of float64
     """
 
-    seats: Whole
-    players: Whole
-    teams: Whole
+    seats: Ints
+    players: Ints
+    teams: Ints
     ratings: Floats
     rates: Floats
     minutes: Floats
@@ -166,7 +152,7 @@ def _minutes(rules: GameRules, join: float, leave: float) -> float:
 
 
 @unallocating
-def seat_players(picks: Floats, order: Whole) -> None:
+def seat_players(picks: Floats, order: Ints) -> None:
     """Put m players, every set and order equally likely, in front (Fisher and Yates).
 
     Parameters

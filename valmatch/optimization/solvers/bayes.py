@@ -12,20 +12,18 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.optimization.solvers.gaussian_process import Posterior, Total, fit, posterior
 from valmatch.optimization.solvers.penalty import first_looks
 from valmatch.optimization.solvers.placement import Level, Placed, Wanted
 from valmatch.optimization.solvers.search import (
     NEEDED,
-    Floats,
     PointEstimates,
     Request,
     SearchTask,
     Steps,
     spread,
 )
-
-__all__ = ["POINTS", "SHARPER", "SHORTER", "Surrogate", "bayes", "log_improvement", "smooth"]
 
 # Stages that look for improvement: up to which share of the budget, and with how many times the
 # replications of a first look. What is left sharpens the picture of the best points.

@@ -7,8 +7,6 @@ import numpy as np
 from valmatch.optimization.solvers.penalty import Scales, first_looks
 from valmatch.optimization.solvers.search import Request, SearchTask, Steps
 
-__all__ = ["cma_es"]
-
 STEP = 0.2
 
 

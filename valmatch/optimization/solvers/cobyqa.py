@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from valmatch.arrays import Floats
 from valmatch.optimization.solvers.penalty import Scales
 from valmatch.optimization.solvers.rounds import FINEST, rounds
-from valmatch.optimization.solvers.search import Floats, SearchTask, Steps
-
-__all__ = ["cobyqa"]
+from valmatch.optimization.solvers.search import SearchTask, Steps
 
 
 def cobyqa(task: SearchTask) -> Steps:

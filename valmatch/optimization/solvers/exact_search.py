@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from valmatch.arrays import Floats
 from valmatch.optimization.solvers.bayes import CENTRES, Surrogate, log_improvement
 from valmatch.optimization.solvers.penalty import latin_hypercube
-from valmatch.optimization.solvers.search import Floats, PointEstimates, Request, SearchTask, Steps
-
-__all__ = ["LENGTH", "Since", "exact_search"]
+from valmatch.optimization.solvers.search import PointEstimates, Request, SearchTask, Steps
 
 # Points of one search, for each variable; then the next one starts.
 LENGTH = 40

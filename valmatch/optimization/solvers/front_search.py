@@ -12,13 +12,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.optimization.nondominated import nondominated
 from valmatch.optimization.solvers.bayes import POINTS, SHARPER, SHORTER, Surrogate
 from valmatch.optimization.solvers.exact_search import LENGTH, Since
 from valmatch.optimization.solvers.penalty import first_looks
-from valmatch.optimization.solvers.search import Floats, Request, SearchTask, Steps
-
-__all__ = ["FrontSearch"]
+from valmatch.optimization.solvers.search import Request, SearchTask, Steps
 
 # Share of the budget that looks for improvement; the rest sharpens the picture of the front.
 EXPLORED = 0.6

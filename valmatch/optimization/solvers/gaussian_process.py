@@ -11,13 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from valmatch.arrays import Floats
 from valmatch.compilation import inlined, njit
-
-__all__ = ["Posterior", "Total", "fit", "posterior"]
-
-Floats = NDArray[np.float64]
 
 # Prior of the hyperparameters, all logarithms: length scales (of a cube with side 1), then the
 # ratio of noise to signal variance; each as mean and standard deviation, then the bounds.

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import TypeAlias
 
-from valmatch.optimization.solvers.search import Floats, Request, Steps
-
-__all__ = ["EvaluateRequest", "inverted"]
+from valmatch.arrays import Floats
+from valmatch.optimization.solvers.search import Request, Steps
 
 EvaluateRequest: TypeAlias = Callable[[Request], Floats]
 

@@ -6,11 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from valmatch.arrays import Floats
 from valmatch.optimization.solvers.penalty import Scales
 from valmatch.optimization.solvers.rounds import FINEST, rounds
-from valmatch.optimization.solvers.search import Floats, SearchTask, Steps
-
-__all__ = ["nelder_mead"]
+from valmatch.optimization.solvers.search import SearchTask, Steps
 
 
 def nelder_mead(task: SearchTask) -> Steps:

@@ -6,15 +6,12 @@ from collections.abc import Callable, Generator
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from valmatch.arrays import Floats
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.solvers.search import Request, SearchTask, Steps
 from valmatch.printable import one_line, shown
-
-__all__ = ["OwnSolver", "SolverFactory", "own_steps"]
-
-Floats = NDArray[np.float64]
 
 ROUNDING = 1e-9
 """By how much a coordinate may step over its bounds, as rounding makes some do."""

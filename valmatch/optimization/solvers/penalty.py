@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from valmatch.optimization.solvers.search import Archive, Floats, Request, SearchTask, Steps, spread
-
-__all__ = ["Scales", "first_looks", "latin_hypercube"]
+from valmatch.arrays import Floats
+from valmatch.optimization.solvers.search import Archive, Request, SearchTask, Steps, spread
 
 # A violation of one standard deviation of a constraint costs as much as this many of the objective.
 PENALTY = 3.0

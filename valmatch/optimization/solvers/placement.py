@@ -8,11 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["Level", "Placed", "Placement", "Wanted"]
-
-Floats = NDArray[np.float64]
+from valmatch.arrays import Floats
 
 
 class Wanted(NamedTuple):

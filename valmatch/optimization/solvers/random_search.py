@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from valmatch.optimization.solvers.search import Request, SearchTask, Steps
 
-__all__ = ["random_search"]
-
 
 def random_search(task: SearchTask) -> Steps:
     """Evaluate the start and today's rule, then random solutions.

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from valmatch.arrays import Floats
 from valmatch.errors import InputError, option
 from valmatch.extensions import Extended
 from valmatch.nearest import correction
@@ -18,7 +19,6 @@ from valmatch.optimization.problem import Problem
 from valmatch.optimization.solvers.own import SolverFactory, own_steps
 from valmatch.optimization.solvers.search import (
     Archive,
-    Floats,
     Parts,
     Search,
     SearchTask,
@@ -27,20 +27,6 @@ from valmatch.optimization.solvers.search import (
     whole,
 )
 from valmatch.printable import shown
-
-__all__ = [
-    "AUTO",
-    "CERTIFICATION_SHARE",
-    "GROUP",
-    "SOLVERS",
-    "SolverEntry",
-    "algorithm",
-    "check",
-    "labelled",
-    "listed",
-    "make",
-    "search_budget",
-]
 
 # Share of a whole budget that is kept for simulating the finalists on fresh replications.
 CERTIFICATION_SHARE = 0.4

@@ -7,11 +7,10 @@ from typing import TypeAlias
 
 import numpy as np
 
+from valmatch.arrays import Floats
 from valmatch.optimization.solvers.inversion import EvaluateRequest, inverted
 from valmatch.optimization.solvers.penalty import Scales, first_looks
-from valmatch.optimization.solvers.search import Floats, Request, SearchTask, Steps
-
-__all__ = ["Local", "rounds"]
+from valmatch.optimization.solvers.search import Request, SearchTask, Steps
 
 RADIUS = 0.2
 FINEST = 0.02

@@ -10,24 +10,10 @@ from typing import NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.arrays import Bools, Floats
 from valmatch.optimization.controls import Controls, regression, without_controls
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.solvers.placement import Placement
-
-__all__ = [
-    "Archive",
-    "Parts",
-    "PointEstimates",
-    "Request",
-    "Search",
-    "SearchTask",
-    "Solver",
-    "Steps",
-    "whole",
-]
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 # A search that asks for this many known results in a row has nothing left to learn.
 REPEATS = 1000

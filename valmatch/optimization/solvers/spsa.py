@@ -7,8 +7,6 @@ import numpy as np
 from valmatch.optimization.solvers.penalty import Scales, first_looks
 from valmatch.optimization.solvers.search import Request, SearchTask, Steps
 
-__all__ = ["spsa"]
-
 # Exponents of the gains and the share of the iterations that stabilises them: Spall (1998),
 # "Implementation of the simultaneous perturbation algorithm", section III.
 ALPHA = 0.602
