@@ -1,1 +1,18 @@
-"""Estimates from independent replications, pure functions over numbers and arrays."""
+"""Intervals for the means of replications as pure functions over arrays, without any config.
+
+>>> import numpy as np
+>>> from valmatch import statistics
+>>> found = statistics.estimate(np.array([1.0, 2.0, 4.0]), confidence=0.9)
+>>> round(found.mean, 3), round(found.half_width, 3)
+(2.333, 2.575)
+
+Paired differences under common random numbers (`paired`), means adjusted by controls (`adjust`),
+replicating until a mean is known well enough (`sequential_estimate`), and the blocks by which one
+log is resampled (`block_days`, `overlapping_degrees`, `widening`).
+"""
+
+from __future__ import annotations
+
+from valmatch.lazy_exports import attach
+
+__getattr__, __dir__ = attach(__name__, __file__)

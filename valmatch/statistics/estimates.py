@@ -110,6 +110,13 @@ def estimate(values: Floats, confidence: float = 0.95) -> Estimate:
         One value a replication; NaN where undefined.
     confidence : float
         Level of the interval, in (0, 1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = estimate(np.array([1.0, 2.0, 4.0, np.nan]))
+    >>> found.n, found.undefined, round(found.mean, 3), round(found.half_width, 3)
+    (3, 1, 2.333, 3.795)
     """
     defined = values[~np.isnan(values)]
     n, undefined = int(defined.size), int(values.size - defined.size)

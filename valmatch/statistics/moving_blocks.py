@@ -18,6 +18,11 @@ def block_days(days: float) -> int:
     The cube root of its length, the rate that is best for the variance of a mean (Künsch 1989,
     "The jackknife and the bootstrap for general stationary observations", section 3.3): longer
     blocks keep more of the dependence between days, shorter ones are more. One below `SHORT`.
+
+    Examples
+    --------
+    >>> [block_days(days) for days in (7, 21, 90, 365)]
+    [1, 3, 4, 7]
     """
     return 1 if days < SHORT else round(math.cbrt(days))
 
@@ -42,6 +47,11 @@ def overlapping_degrees(days: float, length: float) -> float:
     -------
     float
         One less than the blocks, as their mean is an estimate; at least 1.
+
+    Examples
+    --------
+    >>> overlapping_degrees(days=90, length=1), round(overlapping_degrees(days=90, length=4), 1)
+    (89.0, 31.7)
     """
     return max(1.0, days * 3.0 * length / (2.0 * length**2 + 1.0) - 1.0)
 

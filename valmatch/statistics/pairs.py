@@ -99,6 +99,14 @@ def paired(
     ------
     ValueError
         If the arrays differ in shape.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> common = np.random.default_rng(1).normal(size=(50, 1))
+    >>> [found] = paired(common, common + 0.1 + 0.01 * common**2)
+    >>> round(found.difference.mean, 2), found.variance_ratio > 1000.0
+    (0.11, True)
     """
     if values_a.shape != values_b.shape:
         raise ValueError(f"shapes {values_a.shape} and {values_b.shape} cannot be paired")

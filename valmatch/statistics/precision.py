@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from valmatch.arrays import Floats
 from valmatch.config.numerals import real_number
 from valmatch.errors import InputError, option
 from valmatch.nearest import hint
-from valmatch.statistics.estimates import estimate, t_quantile
+from valmatch.statistics.estimates import Estimate, estimate, t_quantile
 
 LEAST = 100
 """Fewest defined values on which stopping is decided."""
@@ -176,6 +177,53 @@ def looks(first: int, most: int) -> Iterator[int]:
         yield n
         n += -(-n // 5)
     yield most
+
+
+def sequential_estimate(
+    draw: Callable[[int, int], ArrayLike],
+    size: float,
+    *,
+    relative: bool = False,
+    confidence: float = 0.95,
+    first: int = LEAST,
+    most: int = 1_000_000,
+) -> tuple[Estimate, Precision]:
+    """Replicate until a mean is known to a wanted half-width, or there are enough replications.
+
+    Parameters
+    ----------
+    draw : callable
+        Given start and stop, returns the values of replications start..stop-1; NaN where
+        undefined.
+    size, relative
+        As for `Target`.
+    confidence : float
+        Level of the interval, in (0, 1).
+    first, most : int
+        Replications before the first look and at the last one, see `looks`.
+
+    Returns
+    -------
+    Estimate
+        Of all replications made.
+    Precision
+        Whether the half-width is reached, and if not, why.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> values = np.random.default_rng(1).exponential(5.0, 100_000)
+    >>> found, precision = sequential_estimate(lambda a, b: values[a:b], 0.05, relative=True)
+    >>> found.n, round(found.mean, 2), precision.reached
+    (1864, 5.01, True)
+    """
+    target = Target("mean", 0, size, relative)
+    values = np.empty(0)
+    for n in looks(first, most):
+        values = np.concatenate([values, np.asarray(draw(values.size, n), np.float64)])
+        if target.reached(values, confidence):
+            break
+    return estimate(values, confidence), target.assess(values, confidence)
 
 
 def parse_target(text: str, names: Sequence[str]) -> Target:
