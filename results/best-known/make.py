@@ -31,8 +31,10 @@ SMALLER = {
     "kg-tune": 100_000,
     "ladder-tune": 5_000,
     "zonestats-tune": 20_000,
-    "ladder-duos": 10_000,
+    "ladder-duos": 20_000,
     "ladder-pairs": 10_000,
+    "valorant-1-bounds": 60_000,
+    "valorant-1-hours": 60_000,
     "valorant-fours": 40_000,
     "valorant-log": 40_000,
 }
@@ -62,9 +64,14 @@ def solved(task: tuple[str, str, int, Path]) -> dict[str, Any]:
 
 
 def point_of(summary: dict[str, Any]) -> dict[str, Any]:
-    """Return the recommended point, or that of least violation; empty if nothing was defined."""
+    """Return the recommended point, or that of least violation.
+
+    Empty if nothing was defined, or anything undefined in a fresh replication of the point: a
+    solution has a value in every replication of its row.
+    """
     point: dict[str, Any] = summary["recommended"] or summary["least_violation"]
-    return point
+    means = [point["objective"], *point["constraints"].values()] if point else []
+    return {} if any(one["undefined"] for one in means) else point
 
 
 def rank(row: dict[str, str]) -> tuple[bool, float]:
