@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from valmatch.arrays import Floats
 from valmatch.config.loading import load
-from valmatch.model import Record
+from valmatch.draws.streams import Streams
+from valmatch.execution.simulator import build
 from valmatch.models.ladder.measures import accuracy, standing
 from valmatch.models.ladder.model import LadderModel, Start
 from valmatch.models.ladder.population import Population
 from valmatch.models.ladder.state import NO_SESSIONS, new_log, new_loop
+from valmatch.models.model import Record
 from valmatch.models.valorant.model import ValorantModel
-from valmatch.simulator import build
-from valmatch.streams import Streams
 
 Changes = Mapping[str, Any]
 Columns = dict[str, NDArray[Any]]

@@ -36,8 +36,8 @@ from valmatch.config.sections import (
 )
 from valmatch.config.template import template
 from valmatch.errors import InputError
-from valmatch.fields import Factors, Section
 from valmatch.game_logs.rating import rate_games
+from valmatch.inputs.fields import Factors, Section
 from valmatch.models.valorant.factors import NEWS, ValorantFactors
 
 pytestmark = pytest.mark.usefixtures("command_line_words")

@@ -22,8 +22,8 @@ from tests.oracles.simopt_chess_1 import (
     simopt_streams,
 )
 from valmatch.config.loading import load
-from valmatch.model import Model
-from valmatch.simulator import build, run
+from valmatch.execution.simulator import build, run
+from valmatch.models.model import Model
 from valmatch.storage.output import write_csv
 
 HERE = Path(__file__).parent

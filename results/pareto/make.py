@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from valmatch.config.loading import load
+from valmatch.execution.simulator import build
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.nondominated import hypervolume
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_comparison import POST_FIRST, bootstrapped
-from valmatch.simulator import build
 from valmatch.storage.output import write_csv
 
 HERE = Path(__file__).parent

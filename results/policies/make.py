@@ -25,7 +25,7 @@ from scipy.special import stdtrit
 
 from valmatch.arrays import Floats
 from valmatch.config.loading import load
-from valmatch.simulator import build, run
+from valmatch.execution.simulator import build, run
 from valmatch.storage.output import write_csv
 
 HERE = Path(__file__).parent

@@ -23,10 +23,10 @@ from scipy.special import ndtri, stdtr, stdtrit
 
 from valmatch import load
 from valmatch.arrays import Floats
-from valmatch.model import Outcome, Response, Responses
+from valmatch.execution.simulator import run
 from valmatch.models.ladder.model import LadderModel, Run, Start
 from valmatch.models.ladder.state import NEW, Log, new_log
-from valmatch.simulator import run
+from valmatch.models.model import Outcome, Response, Responses
 from valmatch.storage.output import write_csv
 
 HERE = Path(__file__).parent

@@ -15,8 +15,8 @@ from typing import get_args
 import numpy as np
 
 from valmatch.config.loading import load
+from valmatch.execution.simulator import build, record, run
 from valmatch.ratings.zonestats_cap import MOST_DISTANT, Cap
-from valmatch.simulator import build, record, run
 
 HERE = Path(__file__).parent
 REPLICATIONS = 200

@@ -40,7 +40,7 @@ from valmatch.cli.parameters import (
 )
 from valmatch.cli.response_options import Chosen, measure_levels, names_of
 from valmatch.errors import InputError
-from valmatch.printable import shortened
+from valmatch.text.terminal import shortened
 
 if TYPE_CHECKING:
     from valmatch.config.config import Config

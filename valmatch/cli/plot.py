@@ -10,7 +10,7 @@ import typer
 from valmatch.cli.console import info, warn
 from valmatch.cli.parameters import path
 from valmatch.cli.response_options import names_of
-from valmatch.printable import printable
+from valmatch.text.terminal import escaped
 
 
 def plot(
@@ -73,4 +73,4 @@ def plot(
         warn=warn,
     )
     for file in made:
-        print(printable(str(file)))
+        print(escaped(str(file)))

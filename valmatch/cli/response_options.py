@@ -31,7 +31,7 @@ def measure_levels(
         return list(levels)
     from valmatch.config.factor_paths import factor_at
     from valmatch.config.loading import load
-    from valmatch.response_list import groups_of
+    from valmatch.experiments.response_list import groups_of
 
     config = load(source, overrides, levels)
     groups = groups_of(names_of(chosen), config)

@@ -28,7 +28,7 @@ def responses(
     one of them.
     """
     from valmatch.cli.tables.listings import show_listed
-    from valmatch.response_list import list_responses
+    from valmatch.experiments.response_list import list_responses
 
     listed = list_responses(model, overrides)
     document = {

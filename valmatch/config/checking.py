@@ -13,7 +13,6 @@ from yaml import MappingNode, Node
 
 from valmatch.config.config import Config, InputFile
 from valmatch.config.factor_paths import factor_names, parts, section_depth
-from valmatch.config.input_files import sha256
 from valmatch.config.problem_names import problem_names
 from valmatch.config.problem_units import ProblemUnits
 from valmatch.config.sections import SECTIONS, DesignOptions, OptimizeOptions, ReplicateOptions
@@ -26,12 +25,13 @@ from valmatch.config.yaml_document import (
     to_value,
     written_key,
 )
-from valmatch.durations import SECONDS
 from valmatch.errors import MOST, InputError, in_lines
-from valmatch.fields import Factors, Section, allowed, schema_at
+from valmatch.inputs.fields import Factors, Section, allowed, schema_at
+from valmatch.inputs.files import sha256
 from valmatch.models.registry import MODELS, OWN, ModelEntry, unknown_model
-from valmatch.nearest import by_last_part, correction, hint, nearest
-from valmatch.printable import shortened, shown
+from valmatch.text.durations import SECONDS
+from valmatch.text.suggestions import by_last_part, closest_name, correction, hint
+from valmatch.text.terminal import shortened, shown
 
 TOP_LEVEL = ("model", "factors", *SECTIONS)
 
@@ -333,7 +333,7 @@ def _key_hint(key: str, names: Iterable[str], others: Mapping[str, str], section
     """Say which key is meant: one of `names` in `section`, or one of `others` elsewhere."""
     own = {name: f"{section}{name}" for name in names}
     places = {**others, **own}
-    near = nearest(key, places)
+    near = closest_name(key, places)
     return f"did you mean {places[near]}?" if near else hint(key, own, own)
 
 

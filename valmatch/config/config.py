@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from valmatch.config.sections import DesignOptions, OptimizeOptions, ReplicateOptions
-from valmatch.fields import Factors
-from valmatch.printable import shortened
+from valmatch.inputs.fields import Factors
+from valmatch.text.terminal import shortened
 
 
 @dataclass(frozen=True)

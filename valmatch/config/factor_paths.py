@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from valmatch.config.numerals import whole_number
-from valmatch.fields import Section
+from valmatch.inputs.fields import Section
+from valmatch.text.numerals import whole_number
 
 
 def section_of(field: FieldInfo | None) -> type[Section] | None:

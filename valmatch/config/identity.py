@@ -13,9 +13,9 @@ from pydantic import ValidationError
 
 from valmatch.config.config import Config, InputFile
 from valmatch.config.factor_paths import flat
-from valmatch.config.input_files import sha256
 from valmatch.errors import InputError
-from valmatch.fields import Section
+from valmatch.inputs.fields import Section
+from valmatch.inputs.files import sha256
 from valmatch.models.registry import MODELS, origin
 
 

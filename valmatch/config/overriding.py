@@ -10,13 +10,13 @@ from yaml import Node
 
 from valmatch.config.checking import FILES, TOP_LEVEL
 from valmatch.config.factor_paths import factor_at, section_depth
-from valmatch.config.numerals import whole_number
 from valmatch.config.problem_names import problem_names
 from valmatch.config.sections import RangeOptions, VariableOptions
 from valmatch.config.yaml_document import MAX_DEPTH, Override, assign, find, parse, to_value
 from valmatch.errors import InputError, option
 from valmatch.models.registry import MODELS, ModelEntry
-from valmatch.printable import printable, shortened
+from valmatch.text.numerals import whole_number
+from valmatch.text.terminal import escaped, shortened
 
 SHOWN = 80
 """Characters of an override in messages."""
@@ -66,7 +66,7 @@ def overridden(
 def _shown(override: str) -> str:
     """Return an override in one line of moderate length."""
     text = " ".join(override.split())
-    return printable(text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}...")
+    return escaped(text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}...")
 
 
 def _override(root: Node, override: str, name: Override) -> Node:

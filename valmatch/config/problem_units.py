@@ -7,9 +7,9 @@ from typing import Any
 
 from valmatch.config.factor_paths import parts
 from valmatch.config.problem_names import BOUNDS
-from valmatch.durations import in_unit
-from valmatch.fields import Factors, schema_at
+from valmatch.inputs.fields import Factors, schema_at
 from valmatch.models.registry import MODELS, load_model
+from valmatch.text.durations import in_unit
 
 BY_FACTOR = {("optimize", "variables"), ("design", "ranges")}
 """Sections and their mappings by factor; all numbers in these are in its unit."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from valmatch.config.limits import LARGEST
-from valmatch.config.numerals import real_number
+from valmatch.inputs.limits import LARGEST
+from valmatch.text.numerals import real_number
 
 MOST = 10_000
 """Most values of a span."""

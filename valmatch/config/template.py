@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from valmatch.config.factor_paths import factor_at, section_of
 from valmatch.config.sections import SECTIONS
 from valmatch.errors import InputError
-from valmatch.fields import Section, allowed, plain_number, schema_at
+from valmatch.inputs.fields import Section, allowed, plain_number, schema_at
 from valmatch.models.registry import MODELS, unknown_model
 
 WIDTH = 80

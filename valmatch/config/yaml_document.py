@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 import yaml
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
-from valmatch.config.numerals import DIGITS, whole_number
 from valmatch.errors import InputError, in_lines
-from valmatch.printable import shortened, shown
+from valmatch.text.numerals import DIGITS, whole_number
+from valmatch.text.terminal import shortened, shown
 
 Path = Sequence[str | int]
 

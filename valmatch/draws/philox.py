@@ -2,7 +2,7 @@
 
 A stream is one array of 64-bit words, which kernels take as one argument: the key, the place in the
 stream, and a store of words that were generated ahead. Blocks of four words have the counters
-(block, 0, source, replication + 1) with blocks numbered from 1, as `valmatch.streams.Streams`
+(block, 0, source, replication + 1) with blocks numbered from 1, as `valmatch.draws.streams.Streams`
 positions numpy's generators.
 
 Source: Salmon, Moraes, Dror and Shaw (2011), "Parallel random numbers: as easy as 1, 2, 3".
@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from valmatch.arrays import Words
-from valmatch.compilation import inlined, njit, shared
 from valmatch.draws.product import product
+from valmatch.kernels.compilation import inlined, njit, shared
 
 ROUNDS = 10
 MULTIPLIERS = np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157)

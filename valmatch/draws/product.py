@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from valmatch.compilation import replaced
+from valmatch.kernels.compilation import replaced
 
 
 def _compiled(a: Any, b: Any) -> Any:  # noqa: ANN401

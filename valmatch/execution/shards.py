@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from valmatch.config.limits import RANGES
-from valmatch.config.numerals import whole_number
 from valmatch.errors import InputError, option
-from valmatch.printable import shortened
+from valmatch.inputs.limits import RANGES
+from valmatch.text.numerals import whole_number
+from valmatch.text.terminal import shortened
 
 ARRAY = "SLURM_ARRAY_TASK_"
 

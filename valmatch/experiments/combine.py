@@ -15,13 +15,13 @@ from valmatch.config.config import Config
 from valmatch.config.identity import changed_factors, changes, config_id
 from valmatch.errors import InputError
 from valmatch.execution.shards import WHOLE, Shard, parse_shard
+from valmatch.execution.simulator import build, run
 from valmatch.experiments.missing import Missing
 from valmatch.experiments.plan import Plan
 from valmatch.experiments.replicate import claim, write_results
 from valmatch.experiments.replications import Replications
 from valmatch.experiments.run_manifests import ReplicateManifest, SimulationManifest
-from valmatch.model import Model
-from valmatch.simulator import build, run
+from valmatch.models.model import Model
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.storage.contents import CONTENTS
 from valmatch.storage.curve_file import read_sums, stretches, write_sums

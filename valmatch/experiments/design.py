@@ -11,13 +11,13 @@ from typing import Any
 
 from valmatch.config.config import Config
 from valmatch.config.factor_paths import parts
-from valmatch.config.limits import RANGES
 from valmatch.config.spans import span
 from valmatch.config.yaml_document import parse, to_value
 from valmatch.errors import InputError, option
-from valmatch.fields import schema_at
+from valmatch.inputs.fields import schema_at
+from valmatch.inputs.limits import RANGES
 from valmatch.models.registry import MODELS
-from valmatch.printable import shortened, shown
+from valmatch.text.terminal import shortened, shown
 
 DEFAULT_SEED = 1
 

@@ -15,18 +15,18 @@ from valmatch.execution.chunks import Chunks, replicating
 from valmatch.execution.interruption import Stop, stop_on_signal
 from valmatch.execution.run_options import Listeners, ReplicateKeywords, RunOptions, split
 from valmatch.execution.shards import WHOLE
+from valmatch.execution.simulator import build
 from valmatch.execution.worker_pool import WorkerPool
 from valmatch.experiments.plan import DEFAULT_SEED, MAX_REPS, Plan, default_n
 from valmatch.experiments.replications import Replications
-from valmatch.model import Batch, Response
-from valmatch.nearest import hint
-from valmatch.simulator import build
+from valmatch.models.model import Batch, Response
 from valmatch.statistics.precision import Precision, Target, parse_target
 from valmatch.statistics.sampling import OneHistory
 from valmatch.storage.curve_file import write_curves
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.run_folder import RunFolder
 from valmatch.storage.store import Store
+from valmatch.text.suggestions import hint
 
 
 def replicate(

@@ -15,8 +15,7 @@ from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.execution.shards import WHOLE, Shard
-from valmatch.model import Axes, Response, Window
-from valmatch.nearest import hint
+from valmatch.models.model import Axes, Response, Window
 from valmatch.statistics.control_variates import Adjusted, adjust
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.statistics.estimates import Estimate, limits_of_difference
@@ -30,6 +29,7 @@ from valmatch.statistics.windows import (
     window_means,
 )
 from valmatch.storage.results import Result
+from valmatch.text.suggestions import hint
 
 STATISTICS = ("n", "undefined", "mean", "std", "std_error", "ci_low", "ci_high", "confidence")
 """What tables hold of an estimate."""

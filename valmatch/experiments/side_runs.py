@@ -15,11 +15,11 @@ from valmatch.config.identity import changes, config_id, resolved
 from valmatch.errors import InputError
 from valmatch.execution.interruption import Stop, stop_on_signal
 from valmatch.execution.run_options import Listeners, RunOptions
+from valmatch.execution.simulator import build
 from valmatch.experiments.plan import Plan
 from valmatch.experiments.replicate import check_kept, claim, run_plan
 from valmatch.experiments.replications import Replications
-from valmatch.model import Response
-from valmatch.simulator import build
+from valmatch.models.model import Response
 from valmatch.storage.run_folder import RunFolder, files_of
 
 Change = tuple[str, object, object]

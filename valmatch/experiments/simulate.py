@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.config import arguments
-from valmatch.config.arguments import PathLike
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.config.loading import ConfigLike, load
 from valmatch.execution.interruption import stop_on_signal
-from valmatch.halting import Stopped
-from valmatch.model import Inputs, Model, Response, Table
-from valmatch.nearest import hint
-from valmatch.simulator import Recorded, build, record
+from valmatch.execution.simulator import Recorded, build, record
+from valmatch.inputs import arguments
+from valmatch.inputs.arguments import PathLike
+from valmatch.kernels.halting import Stopped
+from valmatch.models.model import Inputs, Model, Response, Table
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
+from valmatch.text.suggestions import hint
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,7 +110,7 @@ def simulate(
         ``manifest.json``.
     raw_names : bool
         Write names as they are; else those that a spreadsheet would take for formulas get an
-        apostrophe, see `valmatch.csv_names.mark`, which reading them takes off again.
+        apostrophe, see `valmatch.inputs.csv_names.mark`, which reading them takes off again.
     warn : callable
         Called with each remark on the input.
 

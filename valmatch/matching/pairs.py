@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from valmatch.arrays import Bytes, Floats, Ints, Records, Words
-from valmatch.compilation import at, expanded, shared, unallocating
+from valmatch.kernels.compilation import at, expanded, shared, unallocating
 from valmatch.matching.band import ALONE, MOST, match_band
 from valmatch.matching.queue import no_waiting_teams
 from valmatch.matching.queue_statistics import LINEUP

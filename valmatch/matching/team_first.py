@@ -25,7 +25,7 @@ from __future__ import annotations
 import numpy as np
 
 from valmatch.arrays import Floats, Records
-from valmatch.compilation import at, inlined
+from valmatch.kernels.compilation import at, inlined
 from valmatch.matching.queue import DISSOLVED, NOBODY
 from valmatch.matching.rules import Rules, is_prioritized, tick_of
 from valmatch.matching.team_search import best_pair, best_team, first_within, newcomers_team

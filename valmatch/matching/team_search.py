@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from valmatch.compilation import at, inlined
+from valmatch.kernels.compilation import at, inlined
 from valmatch.matching.queue import NOBODY
 from valmatch.matching.rules import Rules
 from valmatch.matching.team_state import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from valmatch.fields import plain_number, refuse
+from valmatch.inputs.fields import plain_number, refuse
 from valmatch.matching.registry import QUEUES, readers
 
 LONG_WAIT = 2.0

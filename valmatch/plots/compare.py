@@ -14,7 +14,7 @@ from valmatch.models.registry import MODELS, unknown_model
 from valmatch.plots.source import Mean, RunFiles, damaged
 from valmatch.plots.style import GOOD, GREY, head, panels, plus_minus, wrapped
 from valmatch.plots.units import Units
-from valmatch.printable import shortened
+from valmatch.text.terminal import shortened
 
 CHANGES = 3
 """Most differences between two configs that are named."""

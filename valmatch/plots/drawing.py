@@ -11,14 +11,14 @@ from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from valmatch.config import arguments
-from valmatch.config.arguments import PathLike
 from valmatch.errors import InputError, option
-from valmatch.nearest import hint
+from valmatch.inputs import arguments
+from valmatch.inputs.arguments import PathLike
 from valmatch.plots.look import AS_USUAL, Look, Size, look_of
 from valmatch.plots.source import RunFiles, read_run_files
 from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
 from valmatch.storage.results import Result
+from valmatch.text.suggestions import hint
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

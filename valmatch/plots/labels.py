@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.gridspec import SubplotSpec
 
 from valmatch.plots.style import wrapped
-from valmatch.printable import shortened
+from valmatch.text.terminal import shortened
 
 HEAD = 0.5
 """Inches of a figure that its title takes."""

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple
 
-from valmatch.config import arguments
-from valmatch.config.numerals import real_number
 from valmatch.errors import InputError, option
-from valmatch.printable import printable, shown
+from valmatch.inputs import arguments
+from valmatch.text.numerals import real_number
+from valmatch.text.terminal import escaped, shown
 
 FORMATS = ("png", "svg", "pdf")
 
@@ -79,7 +79,7 @@ def look_of(title: object = "", size: object = "", formats: Sequence[str] = USUA
         raise InputError(f"{option('title')}: {shown(title)} (allowed: a text)")
     for one in formats or ("",):
         arguments.one_of("formats", one, FORMATS)
-    text = printable(" ".join(title.split()))
+    text = escaped(" ".join(title.split()))
     return Look(text, _inches(size), tuple(dict.fromkeys(formats)))
 
 

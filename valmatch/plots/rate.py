@@ -12,10 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from valmatch.arrays import Floats
-from valmatch.config.numerals import real_number
 from valmatch.errors import InputError, option
 from valmatch.game_logs.reading.moments import moment
-from valmatch.nearest import correction
 from valmatch.plots import rating_systems
 from valmatch.plots.calibration import CalibrationPoint, bins_of
 from valmatch.plots.source import RunFiles, damaged
@@ -31,6 +29,8 @@ from valmatch.plots.style import (
     note,
     thinned,
 )
+from valmatch.text.numerals import real_number
+from valmatch.text.suggestions import correction
 
 SHOWN = 5
 MOST_STEPS = 1500

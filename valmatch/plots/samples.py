@@ -11,7 +11,7 @@ import numpy as np
 
 from valmatch.arrays import Floats
 from valmatch.errors import InputError
-from valmatch.model import Response
+from valmatch.models.model import Response
 from valmatch.plots.bins import Lattice, lattice_of_shares
 from valmatch.plots.source import FileTable, Mean, RunFiles, damaged
 from valmatch.plots.style import plus_minus

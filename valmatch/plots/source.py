@@ -16,15 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.config.input_files import regular
-from valmatch.csv_names import are_marked, unmark
 from valmatch.errors import InputError, option
-from valmatch.nearest import hint
+from valmatch.inputs.csv_names import are_marked, unmark
+from valmatch.inputs.files import regular
 from valmatch.plots.units import Units
-from valmatch.printable import printable, shortened, shown
 from valmatch.storage.json_file import read_json
 from valmatch.storage.line_file import FAR
 from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
+from valmatch.text.suggestions import hint
+from valmatch.text.terminal import escaped, shortened, shown
 
 
 class Mean(NamedTuple):
@@ -245,7 +245,7 @@ class RunFiles:
             with regular(path).open(encoding="utf-8", newline="") as file:
                 lines = (line for line in file if line.endswith(("\n", "\r")))
                 for row in csv.reader(lines, strict=True):
-                    yield row if all(map(str.isprintable, row)) else list(map(printable, row))
+                    yield row if all(map(str.isprintable, row)) else list(map(escaped, row))
         except OSError as error:
             raise self._unreadable(path, error) from None
         except (UnicodeDecodeError, csv.Error) as error:
@@ -273,10 +273,10 @@ class RunFiles:
 def _in_print(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
     """Return the content of a JSON file with all of its texts fit to be drawn."""
     if isinstance(value, dict):
-        return {printable(key): _in_print(inner) for key, inner in value.items()}
+        return {escaped(key): _in_print(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return [_in_print(inner) for inner in value]
-    return printable(value) if isinstance(value, str) else value
+    return escaped(value) if isinstance(value, str) else value
 
 
 @contextmanager

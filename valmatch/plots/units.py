@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from valmatch.config.factor_paths import parts
 from valmatch.errors import InputError
-from valmatch.fields import schema_at
-from valmatch.model import Response
+from valmatch.inputs.fields import schema_at
+from valmatch.models.model import Response
 from valmatch.models.registry import MODELS, load_model
 
 

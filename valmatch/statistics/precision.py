@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.config.numerals import real_number
 from valmatch.errors import InputError, option
-from valmatch.nearest import hint
 from valmatch.statistics.estimates import estimate, t_quantile
+from valmatch.text.numerals import real_number
+from valmatch.text.suggestions import hint
 
 LEAST = 100
 """Fewest defined values on which stopping is decided."""

@@ -16,9 +16,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
 
-from valmatch.csv_names import mark
 from valmatch.errors import RunError
 from valmatch.execution.interruption import held_signals
+from valmatch.inputs.csv_names import mark
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -129,7 +129,7 @@ def write_csv(
         Columns of floats that hold whole numbers.
     raw_names : bool
         Whether texts are written as they are; else those that begin like formulas are marked, see
-        `valmatch.csv_names.mark`.
+        `valmatch.inputs.csv_names.mark`.
     """
     lists = [_plain_list(values) for values in columns.values()]
     if not raw_names:

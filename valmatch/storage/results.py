@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.printable import printable, shortened
+from valmatch.text.terminal import escaped, shortened
 
 MOST_ROWS = 20
 """Rows that a result shows of itself."""
@@ -82,4 +82,4 @@ def text_table(columns: Mapping[str, Sequence[Any]], most: int = MOST_ROWS) -> s
 def _cell(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
-    return f"{value:.6g}" if isinstance(value, float) else shortened(printable(str(value)))
+    return f"{value:.6g}" if isinstance(value, float) else shortened(escaped(str(value)))

@@ -11,7 +11,7 @@ import numpy as np
 from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
-from valmatch.model import Batch, Model
+from valmatch.models.model import Batch, Model
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.storage.curve_file import read_sums, write_sums
 from valmatch.storage.row_file import RowFile, RowFormat

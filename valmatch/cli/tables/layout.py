@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from valmatch.printable import printable, shortened
 from valmatch.statistics.estimates import Estimate
+from valmatch.text.terminal import escaped, shortened
 
 WIDTH = 80
 """Columns that running text is wrapped at."""
@@ -64,7 +64,7 @@ def add_row(table: Table, *cells: str) -> None:
 
 def _cell(text: str) -> Text:
     """Return a cell; names are no markup, whatever they hold."""
-    return Text(shortened(printable(text), CELL))
+    return Text(shortened(escaped(text), CELL))
 
 
 def print_table(header: str, table: Table, repeated: int = 0) -> None:
@@ -157,4 +157,4 @@ def formatted(value: float | None, form: str) -> str:
 def show_no_interval(reason: str, what: str = "no interval") -> None:
     """Say why there are no intervals, where there are none."""
     if reason:
-        print(textwrap.fill(printable(f"{what}: {reason}"), WIDTH))
+        print(textwrap.fill(escaped(f"{what}: {reason}"), WIDTH))

@@ -17,7 +17,7 @@ from valmatch.cli.tables.layout import (
 )
 
 if TYPE_CHECKING:
-    from valmatch.response_list import Listed
+    from valmatch.experiments.response_list import Listed
 
 MEANING = 24
 """Characters of a line of what a response means, at least."""

@@ -17,7 +17,7 @@ from valmatch.cli.tables.layout import (
     show_no_interval,
 )
 from valmatch.optimization.problem import START, TODAY
-from valmatch.printable import printable
+from valmatch.text.terminal import escaped
 
 if TYPE_CHECKING:
     from valmatch.optimization.afterwards import Afterwards
@@ -50,7 +50,7 @@ def searched(found: Mapping[str, Any]) -> str:
     for scale in dict.fromkeys(scales.values()):
         names = ", ".join(name for name, one in scales.items() if one == scale)
         why = "no scale is given, and the range spans over two orders of magnitude"
-        said = f"search scale: {scale} for {printable(names)} ({why})"
+        said = f"search scale: {scale} for {escaped(names)} ({why})"
         lines += "\n" + textwrap.fill(said, WIDTH, subsequent_indent="  ")
     return lines
 
@@ -81,9 +81,9 @@ def show_study(header: str, study: Study) -> None:
     print_table("", table)
     show_no_interval(found.no_interval)
     print()
-    print(textwrap.fill(f"feasible: {ANSWERS[found.feasible]}; {printable(found.why)}", WIDTH))
+    print(textwrap.fill(f"feasible: {ANSWERS[found.feasible]}; {escaped(found.why)}", WIDTH))
     for remark in found.remarks():
-        print(textwrap.fill(printable(remark), WIDTH))
+        print(textwrap.fill(escaped(remark), WIDTH))
     if study.afterwards:
         print()
         _show_afterwards(study.afterwards)
@@ -103,7 +103,7 @@ def _show_afterwards(found: Afterwards) -> None:
         print()
     for price in found.prices:
         said = price.in_words(units.get(price.constraint.response, ""), units["objective"])
-        print(textwrap.fill(printable(said), WIDTH, subsequent_indent="  "))
+        print(textwrap.fill(escaped(said), WIDTH, subsequent_indent="  "))
 
 
 def _show_beside(beside: AgainstStart, spent: int = 0) -> None:
@@ -174,7 +174,7 @@ def show_front(header: str, front: Front) -> None:
     print_table(f"{header}\n{front.found}", table, repeated=2 * len(names))
     show_no_interval(front.no_interval)
     for remark in front.remarks():
-        print(textwrap.fill(printable(remark), WIDTH))
+        print(textwrap.fill(escaped(remark), WIDTH))
 
 
 def show_frontier(header: str, frontier: Frontier) -> None:
@@ -189,7 +189,7 @@ def show_frontier(header: str, frontier: Frontier) -> None:
     for value, found in frontier.verdicts:
         for remark in found.remarks():
             text = f"{frontier.sweep.name} {value:g}: {remark}"
-            print(textwrap.fill(printable(text), WIDTH))
+            print(textwrap.fill(escaped(text), WIDTH))
     if frontier.prices:
         level = frontier.prices[0][2].confidence
         table = new_table("from", "to", "objective per unit", f"± {level:.0%}", "n")

@@ -19,7 +19,7 @@ from valmatch.cli.tables.layout import (
     rounded,
     show_no_interval,
 )
-from valmatch.model import Response
+from valmatch.models.model import Response
 
 if TYPE_CHECKING:
     from valmatch.experiments.replications import Replications

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from valmatch.fields import Real
+from valmatch.inputs.fields import Real
 
 # The bounds lie far outside any use; within them no kernel overflows.
 Level = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False), *Real]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
-from valmatch.fields import Factors, NonNegative, Real, Whole, plain_number, refuse
+from valmatch.inputs.fields import Factors, NonNegative, Real, Whole, plain_number, refuse
 from valmatch.matching.registry import QUEUES, meanings, readers
 from valmatch.models.ladder.factor_fields import (
     Effect,

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from valmatch.arrays import Floats
 from valmatch.errors import InputError
-from valmatch.models.csv_rows import Row, read_rows
+from valmatch.inputs.csv_rows import Row, read_rows
 from valmatch.models.ladder.factors import MAX_PLAYERS, MAX_STARTS, LadderFactors
 from valmatch.models.ladder.state import NO_SESSIONS, Sessions
 from valmatch.models.number_dates import check_digits, check_serial_days
-from valmatch.printable import shown
+from valmatch.text.terminal import shown
 
 MAX_SKILL = 1e6
 """Points, as for the factors."""

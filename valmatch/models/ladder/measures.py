@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from valmatch.arrays import Floats
-from valmatch.model import NOT_NEGATIVE, SHARE, Response, Responses
 from valmatch.models.ladder.state import LEFT
+from valmatch.models.model import NOT_NEGATIVE, SHARE, Response, Responses
 
 RESPONSES = Responses(
     Response(

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch import halting
 from valmatch.arrays import Floats, Records
-from valmatch.compilation import announce_compilation
+from valmatch.draws.streams import Streams
+from valmatch.kernels import halting
+from valmatch.kernels.compilation import announce_compilation
 from valmatch.matching.queue import kernel_of, parameters_of, with_people
 from valmatch.matching.registry import queue_rule
 from valmatch.matching.rules import ticks_per_hour
-from valmatch.model import NO_FILES, Axes, Batch, Model, Outcome, Record, Table
 from valmatch.models.ladder import loop as kernel
 from valmatch.models.ladder.factors import LadderFactors
 from valmatch.models.ladder.files import newcomer_names, players_at_start, read_files, remarks
@@ -40,8 +40,8 @@ from valmatch.models.ladder.state import (
     new_loop,
 )
 from valmatch.models.ladder.stationarity import SCALE_MOVES, scale_moves
+from valmatch.models.model import NO_FILES, Axes, Batch, Model, Outcome, Record, Table
 from valmatch.policies import registry as policies
-from valmatch.streams import Streams
 
 MEASURES = ("win_gap", "wait", "error")
 SCALES = (1.0, 2.0**6, 2.0**10)

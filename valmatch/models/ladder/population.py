@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import gammaincinv, ndtri
 
 from valmatch.arrays import Floats, Words
-from valmatch.compilation import at, unallocating
 from valmatch.draws.addressed import exponential_at, fill_uniforms
+from valmatch.kernels.compilation import at, unallocating
 from valmatch.models.ladder.sources import ACTIVITY, JOINING, SKILL, SMURF
 
 SAME = 1e-150

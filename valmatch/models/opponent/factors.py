@@ -14,9 +14,9 @@ from pydantic import (
     field_validator,
 )
 
-from valmatch.fields import Factors, Real, Whole, plain_number, refuse
-from valmatch.nearest import correction
+from valmatch.inputs.fields import Factors, Real, Whole, plain_number, refuse
 from valmatch.policies.registry import OPPONENT, meanings
+from valmatch.text.suggestions import correction
 
 # The bounds lie far outside any use; within them no kernel overflows.
 Variance = Annotated[float, Field(ge=1e-9, le=1e9, allow_inf_nan=False), Strict()]

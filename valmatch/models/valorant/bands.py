@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from valmatch.arrays import Floats, Ints
-from valmatch.model import NOT_NEGATIVE, SHARE, Part, Response
+from valmatch.models.model import NOT_NEGATIVE, SHARE, Part, Response
 
 MEASURES = (
     Response("matched_fraction", "", "share of its players who were matched", limits=SHARE),

@@ -17,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from valmatch.fields import (
+from valmatch.inputs.fields import (
     Factors,
     NonNegative,
     Number,

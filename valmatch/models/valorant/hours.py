@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.model import NOT_NEGATIVE, Part, Response
+from valmatch.models.model import NOT_NEGATIVE, Part, Response
 
 DAY = 24
 

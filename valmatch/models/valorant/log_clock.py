@@ -10,12 +10,12 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.config.numerals import real_number
 from valmatch.errors import option
-from valmatch.models.csv_rows import Row
+from valmatch.inputs.csv_rows import Row
 from valmatch.models.number_dates import check_digits, check_serial_days
-from valmatch.moments import moment_of
-from valmatch.printable import shown
+from valmatch.text.datetimes import datetime_of
+from valmatch.text.numerals import real_number
+from valmatch.text.terminal import shown
 
 Time: TypeAlias = float | datetime
 """Hours, or a moment in UTC."""
@@ -78,7 +78,7 @@ class LogClock:
         """
         text = row.cells[column].strip()
         number = real_number(text)
-        moment = moment_of(text) if number is None else None
+        moment = datetime_of(text) if number is None else None
         if number is None and moment is None:
             what = shown(text) if text else "empty"
             raise row.wrong(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.arrays import Floats, Ints
-from valmatch.model import NOT_NEGATIVE, SHARE, Response
+from valmatch.models.model import NOT_NEGATIVE, SHARE, Response
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.bands import band_responses, measure_bands
 from valmatch.models.valorant.factors import ValorantFactors

@@ -11,17 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch import halting
 from valmatch.arrays import Floats, Ints
-from valmatch.compilation import announce_compilation
-from valmatch.csv_dialect import joined_names
+from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, option
-from valmatch.fields import Factors
+from valmatch.inputs.csv_columns import joined_names
+from valmatch.inputs.fields import Factors
+from valmatch.kernels import halting
+from valmatch.kernels.compilation import announce_compilation
 from valmatch.matching.queue import kernel_of, run
 from valmatch.matching.queue_statistics import clear, new_counts
 from valmatch.matching.registry import QUEUES, queue_rule
 from valmatch.matching.rules import Rules, prioritized, ticks_per_hour
-from valmatch.model import (
+from valmatch.models.model import (
     NO_FILES,
     NOT_NEGATIVE,
     SHARE,
@@ -52,7 +53,6 @@ from valmatch.models.valorant.queue_log import QueueLog, read_queue_log
 from valmatch.models.valorant.resampling import BlockResampling
 from valmatch.models.valorant.summary import fill_quantiles, summarize
 from valmatch.statistics.sampling import OneHistory
-from valmatch.streams import Streams
 
 RESPONSES = Responses(
     Response(

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from valmatch.arrays import Floats
+from valmatch.draws.streams import Streams
 from valmatch.models.valorant.arrivals import CHUNK, ArrivalProcess, ArrivingPlayers
-from valmatch.streams import Streams
 
 SHIFT = 64.0
 """Added to the normals while they are drawn as elo, which must not be negative."""

@@ -12,17 +12,17 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.bad_rows import BadRows, RowError
-from valmatch.csv_dialect import SEPARATORS
 from valmatch.errors import InputError, option
-from valmatch.models.csv_rows import Row, read_rows
+from valmatch.inputs.bad_rows import BadRows, RowError
+from valmatch.inputs.csv_columns import SEPARATORS
+from valmatch.inputs.csv_rows import Row, read_rows
+from valmatch.inputs.csv_text import other_separator
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.log_clock import LogClock, Time
 from valmatch.models.valorant.log_factors import LogFactors
 from valmatch.models.valorant.log_span import LONGEST, far_rows, span_remarks
-from valmatch.nearest import hint
-from valmatch.printable import shown
-from valmatch.text_files import other_separator
+from valmatch.text.suggestions import hint
+from valmatch.text.terminal import shown
 
 VECTOR = ("elo", "kd", "wr")
 

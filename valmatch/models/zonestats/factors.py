@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, Strict, model_validator
 
-from valmatch.fields import Factors, Whole, plain_number, refuse
+from valmatch.inputs.fields import Factors, Whole, plain_number, refuse
 from valmatch.ratings.zonestats_cap import MOST_DISTANT, Cap
 
 # The bounds lie far outside any use; within them no kernel overflows.

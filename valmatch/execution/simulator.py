@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from valmatch.arrays import Floats
 from valmatch.config.config import Config
+from valmatch.draws.streams import Streams
 from valmatch.errors import RunError
-from valmatch.fields import Factors
-from valmatch.model import Batch, Inputs, Model, Responses, Table, row_of
+from valmatch.inputs.fields import Factors
+from valmatch.models.model import Batch, Inputs, Model, Responses, Table, row_of
 from valmatch.models.registry import load_model
-from valmatch.streams import Streams
 
 
 class Recorded(NamedTuple):
@@ -58,7 +58,7 @@ def build(
     InputError
         If there is no such model, or if its files cannot be used.
     RunError
-        If the model is not what `valmatch.model.Model` says.
+        If the model is not what `valmatch.models.model.Model` says.
     """
     files = {name: file.path for name, file in config.files.items()}
     model = load_model(config.model)(factors or config.factors, files)

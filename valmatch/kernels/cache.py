@@ -2,7 +2,8 @@
 
 Numba's own cache looks at the file of a kernel alone, and would go on using a kernel when a kernel
 that it calls from another file has changed. Here the kernels of a file are kept in a folder named
-by the contents of all files of the package that the file imports, at any remove.
+by the contents of all files of the package that the file imports, at any remove. The data of a file
+``x.py`` is ``x.npy`` beside it, and counts as a part of it.
 
 Before numba looks into its cache, it imports and registers all that it can compile, for which it
 also imports scipy's linear algebra: that takes longer than the rest of a short command. A kernel of
@@ -31,7 +32,7 @@ IMPORT = re.compile(rb"^[ \t]*(?:from|import) valmatch\.?([\w.]*)(?: import (\([
 BY_NAME = re.compile(rb"\bimport_module\(")
 """A module that imports others by their names imports any of its folder."""
 
-DECORATORS = "compilation.py"
+DECORATORS = "kernels/compilation.py"
 """The file of the package that says how kernels are compiled; what it imports changes none."""
 
 REPLACED = ("refresh", "_guard_against_spurious_io_errors", "_load_overload")
@@ -97,8 +98,8 @@ def files_of(package: Path, source: Path) -> set[Path]:
 
 @cache
 def _contents(package: Path, path: Path) -> tuple[str, set[Path]]:
-    """Return a digest of a file and the files of the package that it imports."""
-    text = path.read_bytes()
+    """Return a digest of a file with its data, and the files of the package that it imports."""
+    text, data = path.read_bytes(), path.with_suffix(".npy")
     modules = _modules(package)
     imported: set[Path] = set()
     for module, names in IMPORT.findall(text):
@@ -106,7 +107,7 @@ def _contents(package: Path, path: Path) -> tuple[str, set[Path]]:
         imported |= {modules[name] for name in taken if name in modules}
     if BY_NAME.search(text):
         imported |= set(path.parent.glob("*.py"))
-    return _digest(text), imported
+    return _digest(text + (data.read_bytes() if data.exists() else b"")), imported
 
 
 @cache

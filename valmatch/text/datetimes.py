@@ -6,8 +6,8 @@ import re
 from datetime import datetime
 
 
-def moment_of(text: str) -> datetime | None:
-    """Return the moment that a text is by ISO 8601, or the day by PGN; None if it is none."""
+def datetime_of(text: str) -> datetime | None:
+    """Return the date-time of a text by ISO 8601, or a day of PGN; None if it is neither."""
     if re.fullmatch(r"\d{4}\.\d\d\.\d\d", text, re.ASCII):
         text = text.replace(".", "-")
     try:

@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from valmatch.durations import in_unit
+from valmatch.text.durations import in_unit
 
 Path = Sequence[str | int]
 
@@ -101,7 +101,7 @@ class Factors(Section):
     def brief(self) -> bool:
         """Return whether a replication surely takes less time than importing numba.
 
-        Then `simulate` runs its kernels in plain Python; see `valmatch.interpretation`.
+        Then `simulate` runs its kernels in plain Python; see `valmatch.kernels.plain_python`.
         """
         return False
 

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError, option
-from valmatch.model import Response
+from valmatch.execution.simulator import build
+from valmatch.models.model import Response
 from valmatch.models.registry import MODELS, load_model
-from valmatch.nearest import hint
-from valmatch.printable import shown
-from valmatch.simulator import build
+from valmatch.text.suggestions import hint
+from valmatch.text.terminal import shown
 
 
 class Listed(NamedTuple):

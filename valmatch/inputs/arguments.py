@@ -9,10 +9,10 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import TypeAlias
 
-from valmatch.config.limits import LEVEL, RANGES
 from valmatch.errors import InputError, option
-from valmatch.nearest import correction
-from valmatch.printable import shown
+from valmatch.inputs.limits import LEVEL, RANGES
+from valmatch.text.suggestions import correction
+from valmatch.text.terminal import shown
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 """What a path may be given as."""
@@ -22,7 +22,7 @@ MOST_NAME, MOST_PATH = 255, 4000
 
 
 def whole(argument: str, value: object) -> int:
-    """Return a whole number in the range of its argument; see `valmatch.config.limits`.
+    """Return a whole number in the range of its argument; see `valmatch.inputs.limits`.
 
     Raises
     ------

@@ -17,12 +17,12 @@ JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
 """Characters of such a category that names in many languages need."""
 
 
-def printable(text: str) -> str:
+def escaped(text: str) -> str:
     """Return a text with control characters escaped, also those that end a line."""
-    return text if text.isprintable() else "".join(map(_escaped, text))
+    return text if text.isprintable() else "".join(map(_escaped_character, text))
 
 
-def _escaped(character: str) -> str:
+def _escaped_character(character: str) -> str:
     if unicodedata.category(character) in HIDDEN and character not in JOINERS:
         return character.encode("unicode_escape").decode("ascii")
     return character
@@ -46,4 +46,4 @@ def shown(value: object) -> str:
 
 def one_line(text: str) -> str:
     """Return a text as a line of a message."""
-    return shortened(printable(text), LINE)
+    return shortened(escaped(text), LINE)

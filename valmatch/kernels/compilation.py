@@ -1,7 +1,7 @@
 """The numba decorators of the kernels: strict arithmetic, cached on disk, without the GIL.
 
 Numba is imported with the first kernel; not where kernels are left in plain Python, for which see
-`valmatch.interpretation`.
+`valmatch.kernels.plain_python`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from valmatch.address_space import check_address_space
-from valmatch.interpretation import interpreted
-from valmatch.printable import one_line
+from valmatch.kernels.address_space import check_address_space
+from valmatch.kernels.plain_python import interpreted
+from valmatch.text.terminal import one_line
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -147,7 +147,7 @@ def _compiled(function: F, **options: bool) -> F:
     """Apply numba's decorator, with a cache wherever there is a place for it."""
     if interpreted():
         return function
-    from valmatch.kernel_cache import cache_folder, cached
+    from valmatch.kernels.cache import cache_folder, cached
 
     numba = _numba()
     strict: dict[str, Any] = {**STRICT, **options}
@@ -155,7 +155,7 @@ def _compiled(function: F, **options: bool) -> F:
     source = Path(function.__code__.co_filename)
     try:
         folder = cache_folder(
-            Path(__file__).parent, source, given, *function.__dict__.get(VARIANT, ())
+            Path(__file__).parents[1], source, given, *function.__dict__.get(VARIANT, ())
         )
         numba.config.CACHE_DIR = folder
         return cast(F, cached(numba.njit(cache=True, **strict)(function)))

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from valmatch.arrays import Floats
+from valmatch.draws.streams import Streams
 from valmatch.errors import RunError
-from valmatch.fields import Factors
+from valmatch.inputs.fields import Factors
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.statistics.sampling import INDEPENDENT, Sampling
-from valmatch.streams import Streams
 
 Inputs = TypeVar("Inputs")
 """The random inputs of a replication, of whatever type a model likes."""
@@ -433,7 +433,7 @@ class Model(ABC, Generic[Inputs]):
         Returns
         -------
         Batch
-            As `valmatch.simulator.run` returns it: the same, however many are made at once.
+            As `execution.simulator.run` returns it: the same, however many are made at once.
 
         Raises
         ------

@@ -21,19 +21,19 @@ from simopt.base import (
     VariableType,
 )
 
-from valmatch import model as valmatch_model
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id, problem_id
 from valmatch.config.loading import ConfigLike, load
+from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, option
-from valmatch.model import row_of
-from valmatch.nearest import hint
+from valmatch.execution.simulator import build
+from valmatch.models import model as valmatch_model
+from valmatch.models.model import row_of
 from valmatch.optimization import problem as valmatch_problem
 from valmatch.optimization.optimize import DEFAULT_BUDGET
 from valmatch.optimization.problem_of_config import problem_of, with_factors
-from valmatch.printable import shown
-from valmatch.simulator import build
-from valmatch.streams import Streams
+from valmatch.text.suggestions import hint
+from valmatch.text.terminal import shown
 
 Vector = tuple[float, ...]
 

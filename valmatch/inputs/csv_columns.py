@@ -7,8 +7,8 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 
-from valmatch.config import arguments
 from valmatch.errors import InputError, option
+from valmatch.inputs import arguments
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
 """What may stand between cells, by name."""

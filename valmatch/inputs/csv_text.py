@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from valmatch.config.input_files import regular, too_large
-from valmatch.csv_dialect import SEPARATORS
 from valmatch.errors import InputError
+from valmatch.inputs.csv_columns import SEPARATORS
+from valmatch.inputs.files import regular, too_large
 
 MAX_UNPACKED = 1 << 32
 """Bytes of what a gzip file holds: a small one may hold any number of them."""

@@ -12,7 +12,7 @@ MUCH_ALIKE = 0.75  # and from which no other name is thought of
 PART = 3  # letters of a part by which a name is known
 
 
-def nearest(name: str, names: Iterable[str], least: float = ALIKE) -> str | None:
+def closest_name(name: str, names: Iterable[str], least: float = ALIKE) -> str | None:
     """Return the one of `names` that is most like `name`, whatever the case, - or _; or None.
 
     Parameters
@@ -39,10 +39,10 @@ def hint(name: str, names: Iterable[str], called: Mapping[str, str] = MappingPro
     """
     names = list(names)
     shown = [called.get(one, one) for one in names]
-    near = nearest(name, names, MUCH_ALIKE)
+    near = closest_name(name, names, MUCH_ALIKE)
     whole = [one for one in names if len(name) >= PART and _folded(name) in _folded(one)]
     if near or not whole:
-        near = near or nearest(name, names)
+        near = near or closest_name(name, names)
         if near is None:
             return f"allowed: {', '.join(shown) or 'none'}"
         return f"did you mean {called.get(near, near)}?"
@@ -52,7 +52,7 @@ def hint(name: str, names: Iterable[str], called: Mapping[str, str] = MappingPro
 
 def correction(name: str, names: Iterable[str]) -> str:
     """Return ``; did you mean ...?`` to go on with after what is allowed, or nothing."""
-    near = nearest(name, names)
+    near = closest_name(name, names)
     return f"; did you mean {near}?" if near else ""
 
 

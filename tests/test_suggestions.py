@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from valmatch.nearest import by_last_part, correction, hint, nearest
+from valmatch.text.suggestions import by_last_part, closest_name, correction, hint
 
 PARAMETERS = ("T", "GAME_MULT", "MAX_GAME_LENGTH")
 
@@ -21,17 +21,17 @@ PARAMETERS = ("T", "GAME_MULT", "MAX_GAME_LENGTH")
     ],
 )
 def test_case_and_hyphens_do_not_count(name: str, meant: str | None) -> None:
-    assert nearest(name, PARAMETERS) == meant
-    assert nearest(name, [one.lower() for one in PARAMETERS]) == (meant and meant.lower())
+    assert closest_name(name, PARAMETERS) == meant
+    assert closest_name(name, [one.lower() for one in PARAMETERS]) == (meant and meant.lower())
 
 
 def test_of_names_alike_to_the_letter_the_first_counts() -> None:
-    assert nearest("WINNER", ["winer", "Winner", "winner"]) == "Winner"
+    assert closest_name("WINNER", ["winer", "Winner", "winner"]) == "Winner"
 
 
 def test_least_likeness_decides() -> None:
-    assert nearest("minuts", ["minutes"], 0.8) == "minutes"
-    assert nearest("minuts", ["minutes"], 1.0) is None
+    assert closest_name("minuts", ["minutes"], 0.8) == "minutes"
+    assert closest_name("minuts", ["minutes"], 1.0) is None
 
 
 def test_texts() -> None:

@@ -10,14 +10,14 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from valmatch.bad_rows import RowError
-from valmatch.config.input_files import MAX_FILE
-from valmatch.config.numerals import real_number
-from valmatch.csv_dialect import SEPARATORS
-from valmatch.csv_names import are_marked, unmark
 from valmatch.errors import InputError
-from valmatch.printable import shown
-from valmatch.text_files import open_text, other_separator
+from valmatch.inputs.bad_rows import RowError
+from valmatch.inputs.csv_columns import SEPARATORS
+from valmatch.inputs.csv_names import are_marked, unmark
+from valmatch.inputs.csv_text import open_text, other_separator
+from valmatch.inputs.files import MAX_FILE
+from valmatch.text.numerals import real_number
+from valmatch.text.terminal import shown
 
 WIDTH = "number of cells"
 """What is wrong with a row that has too many cells or too few."""
