@@ -15,7 +15,7 @@ from tests.test_ladder import equals_the_plain_ladder, ratings_in
 from valmatch import rate_games, replicate, simulate
 from valmatch.config.identity import config_id, resolved, restore
 from valmatch.config.loading import load
-from valmatch.config.template import template
+from valmatch.config.writing import template
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.execution.simulator import build

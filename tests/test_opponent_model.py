@@ -16,7 +16,7 @@ from tests.command import valmatch
 from tests.oracles import knowledge_gradient as oracle_kg
 from valmatch.config.loading import load, shipped_configs
 from valmatch.config.sections import ReplicateOptions
-from valmatch.config.template import template
+from valmatch.config.writing import template
 from valmatch.draws.streams import Streams
 from valmatch.execution.simulator import build, run
 from valmatch.models.opponent.factors import OpponentFactors

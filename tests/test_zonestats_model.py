@@ -16,7 +16,7 @@ from scipy.stats import chisquare, spearmanr
 from tests.command import valmatch
 from tests.interpreted import interpreted
 from valmatch.config.loading import load
-from valmatch.config.template import template
+from valmatch.config.writing import template
 from valmatch.draws.streams import Streams
 from valmatch.execution.simulator import Recorded, build, record, run
 from valmatch.models.model import Record, row_of

@@ -60,9 +60,9 @@ def plot(
     Needs matplotlib, which the extra `plot` brings.
     """
     from valmatch.plots.drawing import plot_files
-    from valmatch.plots.look import look_of
+    from valmatch.plots.figure_options import figure_options
 
-    wanted = look_of(title, size, names_of(formats))
+    wanted = figure_options(title, size, names_of(formats))
     made = plot_files(
         folder,
         names_of(players),

@@ -37,5 +37,5 @@ def measure_levels(
     groups = groups_of(names_of(chosen), config)
     if factor_at(type(config.factors), ["measure"]) is not None:
         groups = list(dict.fromkeys([*getattr(config.factors, "measure", ()), *groups]))
-    asked = [("--responses", f"factors.measure=[{', '.join(groups)}]")] if groups else []
-    return [*levels, *asked]
+    measured = [("--responses", f"factors.measure=[{', '.join(groups)}]")] if groups else []
+    return [*levels, *measured]

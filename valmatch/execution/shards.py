@@ -62,7 +62,7 @@ def array_of(indices: Iterable[int]) -> str:
             stretches[-1].append(index)
         else:
             stretches.append([index])
-    ends = ((one[0], one[-1]) for one in stretches)
+    ends = ((stretch[0], stretch[-1]) for stretch in stretches)
     return ",".join(f"{first}" if first == last else f"{first}-{last}" for first, last in ends)
 
 

@@ -77,7 +77,7 @@ def releases_gil(*configs: Config) -> bool:
     InputError
         If there is no such model.
     """
-    return all(getattr(load_model(one.model), "releases_gil", False) for one in configs)
+    return all(getattr(load_model(config.model), "releases_gil", False) for config in configs)
 
 
 def run(

@@ -1,4 +1,4 @@
-"""Every response that a model can give, and which of them are asked for by a factor."""
+"""The list of all responses of a model, with the groups by which the factor `measure` adds them."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def list_responses(
     config = load(source, overrides, levels)
     model: Any = load_model(config.model)
     fixed = getattr(model, "responses", None)
-    found = {one.name: Listed(one, "") for one in (fixed or build(config).responses)}
+    found = {response.name: Listed(response, "") for response in (fixed or build(config).responses)}
     # What a model offers is no matter of its files: a log may be too small for all of it at once.
     for group in getattr(model, "measures", ()):
-        for one in model.further(config.factors.model_copy(update={"measure": (group,)})):
-            found.setdefault(one.name, Listed(one, group))
+        for response in model.further(config.factors.model_copy(update={"measure": (group,)})):
+            found.setdefault(response.name, Listed(response, group))
     return list(found.values())
 
 
@@ -64,7 +64,7 @@ def groups_of(
     InputError
         If the model has no such response.
     """
-    listed = {one.response.name: one for one in list_responses(source, overrides, levels)}
+    listed = {found.response.name: found for found in list_responses(source, overrides, levels)}
     for name in names:
         if name not in listed:
             raise InputError(

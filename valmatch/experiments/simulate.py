@@ -64,14 +64,14 @@ class Simulation(Result):
     def columns(self) -> dict[str, list[Any]]:
         """Return a row for each response."""
         return {
-            "response": [one.name for one in self.responses],
+            "response": [response.name for response in self.responses],
             "value": self.values.tolist(),
-            "unit": [one.unit for one in self.responses],
+            "unit": [response.unit for response in self.responses],
         }
 
     def __getitem__(self, table: str) -> Mapping[str, NDArray[Any]]:
         """Return the columns of a table as arrays, as ``pandas.DataFrame`` takes them."""
-        names = [one.name for one in self.tables]
+        names = [table.name for table in self.tables]
         if table not in names:
             raise KeyError(f"{table!r} ({hint(table, names)})")
         return self.tables[names.index(table)].columns

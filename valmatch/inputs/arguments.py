@@ -104,7 +104,7 @@ def names(argument: str, value: object) -> tuple[str, ...]:
     """
     if isinstance(value, str):
         return (value,)
-    if isinstance(value, Sequence) and all(isinstance(one, str) for one in value):
+    if isinstance(value, Sequence) and all(isinstance(name, str) for name in value):
         return tuple(value)
     what = "a string, or several in a list"
     raise InputError(f"{option(argument)}: {shown(value)} (allowed: {what})")

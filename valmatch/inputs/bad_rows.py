@@ -100,7 +100,7 @@ class BadRows:
             return []
         first, *others = self._examples.values()
         left = f"{self._bad(n)} left out ({self._kinds()}), the first: {first}"
-        return [f"{self._name}: {left}", *(f"left out, too: {one}" for one in others)]
+        return [f"{self._name}: {left}", *(f"left out, too: {other}" for other in others)]
 
     def _bad(self, n: int) -> str:
         return f"{n:,} bad {self._what}{'s' * (n > 1)}"

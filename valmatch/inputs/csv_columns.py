@@ -1,4 +1,4 @@
-"""How the CSV file of a user is to be read: what stands between its cells, who is which column."""
+"""The dialect of a user's CSV file: the separator of its cells, the names of its columns."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def joined_names(names: Sequence[str]) -> str:
     """
     return SEPARATES.join(
         '"{}"'.format(name.replace('"', '""'))
-        if name.startswith('"') or any(one in name for one in f"{SEPARATES}\r\n")
+        if name.startswith('"') or any(character in name for character in f"{SEPARATES}\r\n")
         else name
         for name in names
     )

@@ -119,7 +119,11 @@ def other_separator(header: Sequence[str], separator: str) -> str:
         What was taken for the separator.
     """
     text = separator.join(header)
-    counts = {name: text.count(one) for name, one in SEPARATORS.items() if one != separator}
+    counts = {
+        name: text.count(character)
+        for name, character in SEPARATORS.items()
+        if character != separator
+    }
     best = max(counts, key=counts.__getitem__)
     return best if counts[best] >= max(len(header), 1) else ""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
+from types import MappingProxyType
 from typing import Annotated, Any, Self
 
 from pydantic import (
@@ -41,6 +42,31 @@ Fraction = Annotated[float, Field(allow_inf_nan=False, gt=0, lt=1), *Real]
 Positive = Annotated[float, Field(allow_inf_nan=False, gt=0), *Real]
 Whole = (Strict(), BeforeValidator(_integer))
 Flag = Annotated[bool, Strict()]
+
+
+def factor(
+    default: object,
+    unit: str,
+    description: str,
+    of: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+) -> Any:  # noqa: ANN401 - of any type
+    """Return the field of a factor.
+
+    Parameters
+    ----------
+    default : object
+        Its value where none is given.
+    unit : str
+        Its unit, "" for none.
+    description : str
+        What it is.
+    of : mapping
+        The choices in its section with which it is used, by factor.
+    """
+    for choices in list(of.values())[-1:]:
+        description += f" Used with {' and '.join(choices)} alone."
+    extra: Any = {"unit": unit, "of": dict(of)}
+    return Field(default, description=description, json_schema_extra=extra)
 
 
 class Section(BaseModel):

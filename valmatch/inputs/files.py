@@ -1,4 +1,4 @@
-"""Input files, refused where they might have no end."""
+"""Input files: opened if they are regular and not too large."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has a name in this package, together with what installed packages add by entry points."""
+"""Registries of this package, to which installed packages add by entry points."""
 
 from __future__ import annotations
 

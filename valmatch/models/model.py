@@ -136,7 +136,7 @@ class Responses(Sequence[Response]):
 
     def __init__(self, *responses: Response) -> None:
         self._responses = responses
-        self.names = tuple(one.name for one in responses)
+        self.names = tuple(response.name for response in responses)
         twice = [name for k, name in enumerate(self.names) if name in self.names[:k]]
         if twice:
             raise ValueError(f"response {twice[0]!r} is there twice")
@@ -382,7 +382,7 @@ class Model(ABC, Generic[Inputs]):
 
     def draws_by(self, factor: str) -> bool:
         """Return whether the random inputs depend on a factor, or on a part of it."""
-        return any(factor == one or factor.startswith(f"{one}.") for one in self.drawn_by)
+        return any(factor == name or factor.startswith(f"{name}.") for name in self.drawn_by)
 
     @classmethod
     def further(cls, factors: Factors) -> Sequence[Response]:

@@ -1,4 +1,4 @@
-"""What the rules by which teams are matched need of each other, in whatever model."""
+"""Checks of the settings of team matching, for any model that has them."""
 
 from __future__ import annotations
 

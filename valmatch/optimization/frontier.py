@@ -10,7 +10,6 @@ from typing import Any
 
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id, problem_id
-from valmatch.config.spans import MOST, span
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
 from valmatch.execution.run_options import (
@@ -21,6 +20,7 @@ from valmatch.execution.run_options import (
 )
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.execution.simulator import build
+from valmatch.experiments.design import MOST_LEVELS, span
 from valmatch.inputs import arguments
 from valmatch.inputs.limits import LARGEST
 from valmatch.models.model import Model
@@ -225,7 +225,7 @@ def _listed(values: Sequence[str]) -> list[float] | None:
     if not all(number is not None and abs(number) <= LARGEST for number in numbers):
         return None
     points = [number for number in numbers if number is not None]
-    return points if len(set(points)) == len(points) <= MOST else None
+    return points if len(set(points)) == len(points) <= MOST_LEVELS else None
 
 
 @dataclass(frozen=True)

@@ -114,10 +114,10 @@ class Target:
         confidence : float
             Level of the interval, in (0, 1).
         """
-        one = estimate(values, confidence)
-        achieved = one.half_width
+        found = estimate(values, confidence)
+        achieved = found.half_width
         if achieved is not None and self.relative:
-            achieved = achieved / abs(one.mean) if one.mean else None
+            achieved = achieved / abs(found.mean) if found.mean else None
         why = self._missing(values[~np.isnan(values)], confidence)
         kind: Literal["relative", "absolute"] = "relative" if self.relative else "absolute"
         return Precision(self.response, kind, self.size, achieved, why is None, why)

@@ -133,7 +133,7 @@ def write_csv(
     """
     lists = [_plain_list(values) for values in columns.values()]
     if not raw_names:
-        lists = [[mark(x) if isinstance(x, str) else x for x in one] for one in lists]
+        lists = [[mark(x) if isinstance(x, str) else x for x in column] for column in lists]
     flags = [name in whole for name in columns]
     with write_atomically(path) as file:
         writer = csv.writer(file, lineterminator="\n")

@@ -58,7 +58,7 @@ def arrays(columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> dict[str, NDA
     found = {}
     for name, values in columns.items():
         array = np.asarray(values)
-        numbers = array.dtype == object and not any(isinstance(one, str) for one in values)
+        numbers = array.dtype == object and not any(isinstance(value, str) for value in values)
         found[name] = array.astype(np.float64) if numbers else array
     return found
 
@@ -67,7 +67,7 @@ def text_table(columns: Mapping[str, Sequence[Any]], most: int = MOST_ROWS) -> s
     """Return columns as aligned text, at most `most` rows of them."""
     cells = [[name, *map(_cell, list(values)[:most])] for name, values in columns.items()]
     widths = [max(map(len, column)) for column in cells]
-    words = [any(isinstance(one, str) for one in values) for values in columns.values()]
+    words = [any(isinstance(value, str) for value in values) for values in columns.values()]
     lines = [
         "  ".join(
             text.ljust(width) if left else text.rjust(width)

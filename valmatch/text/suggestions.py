@@ -1,4 +1,4 @@
-"""The name that a misspelt one is meant to be."""
+"""Suggestions for misspelt names."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def closest_name(name: str, names: Iterable[str], least: float = ALIKE) -> str |
         How like they must be, in [0, 1]; 1 is the same.
     """
     folded: dict[str, str] = {}
-    for one in names:
-        folded.setdefault(_folded(one), one)
+    for known in names:
+        folded.setdefault(_folded(known), known)
     near = get_close_matches(_folded(name), folded, n=1, cutoff=least)
     return folded[near[0]] if near else None
 
@@ -38,15 +38,15 @@ def hint(name: str, names: Iterable[str], called: Mapping[str, str] = MappingPro
     by its name is shown as it is `called`.
     """
     names = list(names)
-    shown = [called.get(one, one) for one in names]
+    shown = [called.get(known, known) for known in names]
     near = closest_name(name, names, MUCH_ALIKE)
-    whole = [one for one in names if len(name) >= PART and _folded(name) in _folded(one)]
+    whole = [known for known in names if len(name) >= PART and _folded(name) in _folded(known)]
     if near or not whole:
         near = near or closest_name(name, names)
         if near is None:
             return f"allowed: {', '.join(shown) or 'none'}"
         return f"did you mean {called.get(near, near)}?"
-    *others, last = (called.get(one, one) for one in whole)
+    *others, last = (called.get(known, known) for known in whole)
     return f"did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
 
 

@@ -118,12 +118,12 @@ def aligned(numbers: Sequence[str]) -> list[str]:
     return [number + " " * (widest - tail) for number, tail in zip(numbers, tails, strict=True)]
 
 
-def mean_and_half(one: Estimate) -> tuple[str, str]:
+def mean_and_half(estimate: Estimate) -> tuple[str, str]:
     """Return a mean and its half-width with two digits of the half-width."""
-    if one.mean is None:
+    if estimate.mean is None:
         return "undefined", ""
-    mean, half = rounded(one.mean, one.half_width)
-    return mean, arms_of(one.arms, half) if one.cut else half
+    mean, half = rounded(estimate.mean, estimate.half_width)
+    return mean, arms_of(estimate.arms, half) if estimate.cut else half
 
 
 def rounded(mean: float, half: float | None) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""The process of arrivals that a queue log is most likely of."""
+"""Fitting the process of arrivals to a queue log by maximum likelihood."""
 
 from __future__ import annotations
 

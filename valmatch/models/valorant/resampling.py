@@ -122,8 +122,8 @@ class BlockResampling:
             found, which = self._players.times, np.arange(self._players.times.size)
         else:
             found, which = self._resampled(streams, replication)
-        kept = found < self.horizon
-        found, which = found[kept], which[kept]
+        inside = found < self.horizon
+        found, which = found[inside], which[inside]
         vectors = self._players.vectors
         return (
             ArrivingPlayers(
