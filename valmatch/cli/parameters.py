@@ -184,7 +184,7 @@ def first(*values: int | float | None) -> int:
 
 @dataclass(frozen=True)
 class RunArguments:
-    """What a command line says of how to work; what it leaves out, the config may say.
+    """The run options of a command line; what it leaves out, the config may give.
 
     Attributes
     ----------

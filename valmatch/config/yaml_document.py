@@ -16,7 +16,7 @@ Path = Sequence[str | int]
 
 
 class Override(str):
-    """What an override is called in messages, in the place of a file."""
+    """The name of an override in messages, where a file would have its path."""
 
     __slots__ = ()
 

@@ -46,7 +46,7 @@ LISTED = 1_000
 
 @dataclass(frozen=True)
 class _Part:
-    """What one folder holds.
+    """The replications of one folder.
 
     Attributes
     ----------

@@ -71,7 +71,7 @@ class ShownDifference(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """What is drawn of a summary.
+    """The rows of the figure, from a summary.
 
     Attributes
     ----------

@@ -66,7 +66,7 @@ class Factor(NamedTuple):
 
 
 class Means(NamedTuple):
-    """What ``design.csv`` holds, row by row.
+    """The means of ``design.csv``, row by row.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What may be asked of figures: a title, a size, the formats of their files."""
+"""Options of figures: a title, a size, the formats of their files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Size = str | Sequence[float]
 
 
 class FigureOptions(NamedTuple):
-    """What is asked of figures.
+    """Options of figures.
 
     Attributes
     ----------
@@ -53,13 +53,13 @@ _current: ContextVar[FigureOptions] = ContextVar("figure options", default=DEFAU
 
 
 def current_options() -> FigureOptions:
-    """Return what is asked of the figures that are drawn now."""
+    """Return the options of the figures that are drawn now."""
     return _current.get()
 
 
 @contextmanager
 def drawn_with(wanted: FigureOptions) -> Iterator[None]:
-    """Draw figures as they are asked for."""
+    """Draw figures with these options."""
     before = _current.set(wanted)
     try:
         yield
@@ -70,7 +70,7 @@ def drawn_with(wanted: FigureOptions) -> Iterator[None]:
 def figure_options(
     title: object = "", size: object = "", formats: Sequence[str] = DEFAULT_FORMATS
 ) -> FigureOptions:
-    """Return what is asked of figures, checked.
+    """Return options of figures, checked.
 
     Raises
     ------

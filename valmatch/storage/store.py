@@ -158,7 +158,7 @@ class Store:
 
 
 class _Rows:
-    """One row of numbers a replication."""
+    """Rows of numbers, one a replication."""
 
     def __init__(
         self,

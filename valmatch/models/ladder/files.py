@@ -37,7 +37,7 @@ UNUSED = {
 
 
 class Given(NamedTuple):
-    """What the files say.
+    """The players and the sessions that files give.
 
     Attributes
     ----------

@@ -22,7 +22,7 @@ BEYOND = 5
 
 
 class Fit(NamedTuple):
-    """What is estimated of a log.
+    """The arrival process that is fitted to a log.
 
     Attributes
     ----------

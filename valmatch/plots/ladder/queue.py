@@ -18,7 +18,7 @@ from valmatch.plots.parts.waiting import fill_steps, waiting_between
 
 
 class LadderDay(NamedTuple):
-    """What the tickets say of the last whole day, or of a run that is shorter.
+    """The queue and the matches of the last whole day, or of a run that is shorter.
 
     Attributes
     ----------

@@ -21,7 +21,7 @@ def labelled(name: str, unit: str) -> str:
 
 
 class Units:
-    """What the numbers of a model are measured in.
+    """The units of the responses and factors of a model.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ HOURS, MOST_TICKS = (2, 6, 12, 24), 13
 
 
 class ValorantDay(NamedTuple):
-    """What the tables of a day hold.
+    """The players and the matches of a day, as arrays.
 
     Attributes
     ----------
