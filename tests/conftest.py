@@ -12,8 +12,8 @@ from tests.sectioned_model import ENTRY
 from valmatch.cli.parameters import flag
 from valmatch.config.loading import load
 from valmatch.errors import options_called
+from valmatch.execution.simulator import build, run
 from valmatch.models.registry import OWN
-from valmatch.simulator import build, run
 
 KERNELS = (
     ("ladder",),

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from valmatch.arrays import Floats
 from valmatch.config.loading import load
-from valmatch.model import Record
+from valmatch.draws.streams import Streams
+from valmatch.execution.simulator import build
 from valmatch.models.ladder.measures import accuracy, standing
-from valmatch.models.ladder.model import LadderModel, Start
-from valmatch.models.ladder.population import Population
+from valmatch.models.ladder.model import InitialState, LadderModel
+from valmatch.models.ladder.population import DrawnPlayers
 from valmatch.models.ladder.state import NO_SESSIONS, new_log, new_loop
+from valmatch.models.model import Record
 from valmatch.models.valorant.model import ValorantModel
-from valmatch.simulator import build
-from valmatch.streams import Streams
 
 Changes = Mapping[str, Any]
 Columns = dict[str, NDArray[Any]]
@@ -101,8 +101,8 @@ def one_known_game_each(changes: Changes, times: Floats, skills: Floats) -> Reco
     nobody = {"population.players": 0, "sessions.per_day": 0, "warmup_days": 0}
     soon_over = {"match.minutes": 1e-3, "rating.system": "known"}
     model = ladder({**ONE_GAME, **nobody, **soon_over, **changes})
-    population = Population(skills, np.ones(skills.size), times)
-    return model.record(Start(population, Streams(1).place(0)))
+    population = DrawnPlayers(skills, np.ones(skills.size), times)
+    return model.record(InitialState(population, Streams(1).place(0)))
 
 
 def same_matches(rule: Changes, replication: int, **day: Any) -> int:  # noqa: ANN401

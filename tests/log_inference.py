@@ -10,11 +10,11 @@ from scipy.special import ndtr
 
 from valmatch.config.config import Config
 from valmatch.config.loading import load
+from valmatch.execution.simulator import build, record, run
 from valmatch.experiments.replicate import replicate
 from valmatch.models.valorant.fitting import fit_arrivals
 from valmatch.models.valorant.log_factors import LogFactors
 from valmatch.models.valorant.queue_log import read_queue_log
-from valmatch.simulator import build, record, run
 from valmatch.statistics.estimates import estimate
 
 PROFILE = [6.0, 3.0, 2.0, 2.0, 3.0, 6.0, 10.0, 14.0, 16.0, 16.0, 16.0, 16.0] * 2

@@ -12,10 +12,10 @@ from scipy import stats
 from tests.interpreted import interpreted
 from tests.oracles.addressed import Addressed, philox
 from valmatch.arrays import Floats, Words
-from valmatch.compilation import njit
 from valmatch.draws.addressed import ADDRESSED, exponential_at, fill_uniforms, uniform_at
 from valmatch.draws.philox import block_of
-from valmatch.streams import Streams
+from valmatch.draws.streams import Streams
+from valmatch.kernels.compilation import njit
 
 LARGEST = 2**64 - 1
 

@@ -15,13 +15,13 @@ from scipy import stats
 
 from tests.command import valmatch
 from valmatch.config.loading import load
+from valmatch.execution.simulator import build, run
 from valmatch.optimization.against_start import AFTERWARDS
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.frontier import parse_sweep, trace_frontier
 from valmatch.optimization.optimize import optimize
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.run import RUN, STAGE
-from valmatch.simulator import build, run
 
 PROBLEM = "valorant-30min"
 FILE = "start_and_recommended.csv"

@@ -13,7 +13,7 @@ import pytest
 
 import valmatch
 from valmatch.execution.run_options import ReplicateKeywords, RunKeywords, ShardKeywords
-from valmatch.lazy_exports import names_of
+from valmatch.kernels.lazy_exports import names_of
 
 LOG = "game,winner,loser\n1,ann,bob\n2,ann,cy\n3,cy,bob\n"
 

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from tests.interpreted import interpreted
 from tests.oracles.arrivals import drawn_by_numpy
+from valmatch.draws.streams import Streams
 from valmatch.models.valorant.arrivals import (
     GAPS,
     ArrivalProcess,
     ArrivingPlayers,
     cholesky_factor,
 )
-from valmatch.streams import Streams
 
 RATES = [20.0, 0.0, 5.0, 40.0]
 MEAN = [1200.0, 1.0, 50.0]

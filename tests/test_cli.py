@@ -18,7 +18,7 @@ import pytest
 from tests.command import valmatch
 from tests.crashes import start
 from valmatch.config.loading import load
-from valmatch.config.template import template
+from valmatch.config.writing import template
 
 RESPONSES = ["avg_team_diff", "avg_wait_time", "matched_fraction", "n_players"]
 

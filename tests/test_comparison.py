@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from valmatch.config.loading import load
-from valmatch.simulator import build, run
+from valmatch.execution.simulator import build, run
 from valmatch.statistics.estimates import estimate
 from valmatch.statistics.pairs import paired
 

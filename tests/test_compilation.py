@@ -17,9 +17,10 @@ import pytest
 from numpy.typing import NDArray
 
 import valmatch
-from valmatch import compilation, kernel_cache
-from valmatch.compilation import announce_compilation
-from valmatch.kernel_cache import UNUSED, cache_folder
+from valmatch.kernels import cache as kernel_cache
+from valmatch.kernels import compilation
+from valmatch.kernels.cache import UNUSED, cache_folder
+from valmatch.kernels.compilation import announce_compilation
 from valmatch.matching import (
     joint,
     joint_search,
@@ -45,12 +46,13 @@ def package(tmp_path: Path) -> Path:
 
 def install(package: Path) -> None:
     texts = {
-        "compilation.py": "",
+        "kernels/compilation.py": "",
         "errors.py": "",
         "ratings/__init__.py": "",
         "ratings/elo.py": "from valmatch.ratings.scale import points\n",
+        "ratings/elo.npy": "data of elo.py",
         "ratings/scale.py": "def points():\n    from valmatch.errors import warned\n",
-        "ratings/glicko2.py": "from valmatch.compilation import njit\n",
+        "ratings/glicko2.py": "from valmatch.kernels.compilation import njit\n",
         "matching/__init__.py": "",
         "matching/pairs.py": "from valmatch.ratings import (\n    elo,\n    glicko2 as two,\n)\n",
         "policies/registry.py": "import_module(f'{__package__}.{name}')\n",
@@ -86,12 +88,13 @@ def leave(folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("kernel", "others"),
     [
-        ("ratings/elo.py", {"ratings/scale.py"}),
+        ("ratings/elo.py", {"ratings/elo.npy", "ratings/scale.py"}),
         ("ratings/scale.py", set()),
         ("ratings/glicko2.py", set()),
         (
             "matching/pairs.py",
-            {f"ratings/{name}.py" for name in ("__init__", "elo", "glicko2", "scale")},
+            {f"ratings/{name}" for name in ("__init__.py", "elo.npy", "elo.py", "glicko2.py")}
+            | {"ratings/scale.py"},
         ),
         ("policies/registry.py", {"policies/nearest.py"}),
     ],
@@ -110,7 +113,7 @@ def test_kernels_have_the_state_of_the_files_they_are_compiled_from(
             used.add(name)
     # What is imported within a function counts as well.
     lazily = {"errors.py"} if "ratings/scale.py" in {kernel, *others} else set()
-    assert used == {"compilation.py", kernel, *others, *lazily}
+    assert used == {"kernels/compilation.py", kernel, *others, *lazily}
 
 
 def test_kernels_of_two_files_have_the_state_of_both(package: Path) -> None:
@@ -202,7 +205,7 @@ def test_imports_of_kernels_are_those_that_python_makes() -> None:
         kernels = {
             Path(path)
             for path in loaded
-            if "from valmatch.compilation import" in Path(path).read_text("utf-8")
+            if "from valmatch.kernels.compilation import" in Path(path).read_text("utf-8")
         }
         assert kernels <= found
         assert not found & set((package / "optimization").rglob("*.py"))

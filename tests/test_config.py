@@ -34,10 +34,10 @@ from valmatch.config.sections import (
     TermOptions,
     VariableOptions,
 )
-from valmatch.config.template import template
+from valmatch.config.writing import template
 from valmatch.errors import InputError
-from valmatch.fields import Factors, Section
 from valmatch.game_logs.rating import rate_games
+from valmatch.inputs.fields import Factors, Section
 from valmatch.models.valorant.factors import NEWS, ValorantFactors
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
@@ -1078,7 +1078,7 @@ def test_models_are_imported_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_heavy_packages_are_not_imported() -> None:
     code = (
-        "import sys, valmatch.config.template, valmatch.config.loading as c; c.load('valorant');"
+        "import sys, valmatch.config.writing, valmatch.config.loading as c; c.load('valorant');"
         "print([m for m in ('numpy', 'scipy', 'numba') if m in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -14,15 +14,15 @@ import pytest
 from tests.interpreted import interpreted
 from valmatch.arrays import Floats
 from valmatch.config.loading import load
-from valmatch.model import Model
+from valmatch.draws.streams import Streams
+from valmatch.execution.simulator import build, run
+from valmatch.models.model import Model
 from valmatch.models.registry import MODELS
 from valmatch.models.valorant import controls as controls_module
 from valmatch.models.valorant.arrivals import ArrivalProcess
 from valmatch.models.valorant.controls import rating_integrals
-from valmatch.simulator import build, run
 from valmatch.statistics.control_variates import Adjusted, adjust, regress
 from valmatch.statistics.estimates import estimate, t_quantile
-from valmatch.streams import Streams
 
 COVARIANCE = [[40000.0, 28.0, 950.0], [28.0, 0.04, 0.8], [950.0, 0.8, 100.0]]
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from valmatch.config.loading import load
-from valmatch.model import Batch, Model
+from valmatch.draws.streams import Streams
+from valmatch.execution.simulator import build, run
+from valmatch.models.model import Batch, Model
 from valmatch.models.valorant import model as valorant
 from valmatch.models.valorant.model import ValorantModel
-from valmatch.simulator import build, run
-from valmatch.streams import Streams
 
 SEED = 3
 

@@ -17,12 +17,11 @@ import pytest
 
 from tests.interpreted import interpreted
 from valmatch.arrays import Floats, Words
-from valmatch.compilation import njit
 from valmatch.draws.philox import BLOCK, END, POSITION, rewind
 from valmatch.draws.poisson import fill_poisson
+from valmatch.draws.streams import Streams
 from valmatch.draws.uniform import fill_uniform
-from valmatch.draws.ziggurat import fill_exponential, fill_normal
-from valmatch.draws.ziggurat_tables import (
+from valmatch.draws.ziggurat import (
     EXPONENTIAL_DENSITY,
     EXPONENTIAL_END,
     EXPONENTIAL_INSIDE,
@@ -31,8 +30,10 @@ from valmatch.draws.ziggurat_tables import (
     NORMAL_END,
     NORMAL_INSIDE,
     NORMAL_SCALE,
+    fill_exponential,
+    fill_normal,
 )
-from valmatch.streams import Streams
+from valmatch.kernels.compilation import njit
 
 Fill = Callable[[Words, Floats], None]
 

@@ -23,9 +23,9 @@ from valmatch import InputError, RunError, load, replicate
 from valmatch.execution.executors import open_pool
 from valmatch.execution.interruption import held_signals, is_fragile, stop_on_signal
 from valmatch.execution.processes import process_pool
-from valmatch.model import Batch
+from valmatch.execution.simulator import releases_gil
+from valmatch.models.model import Batch
 from valmatch.models.valorant.model import ValorantModel
-from valmatch.simulator import releases_gil
 
 LONG = "rate_multiplier=100000"
 """Days of fifty million players."""

@@ -11,12 +11,12 @@ from scipy.special import ndtr, ndtri
 
 import valmatch as library
 from tests.command import valmatch
+from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.models.valorant.fitting import fit_arrivals
 from valmatch.models.valorant.quantile_function import QuantileArrivals, QuantileFunction
-from valmatch.streams import Streams
 
 SKEWED = tuple(
     (float(p), float(1000 + 100 * math.exp(ndtri(p)))) for p in ndtr(np.linspace(-2, 2, 9))

@@ -22,13 +22,13 @@ from tests.oracles.ladder_world import draw_world
 from tests.oracles.rate import logistic
 from valmatch import rate_games, simulate
 from valmatch.config.loading import load
-from valmatch.model import Record, Table
+from valmatch.draws.streams import Streams
+from valmatch.execution.simulator import build, record, run
 from valmatch.models.ladder import sources
 from valmatch.models.ladder.factors import LadderFactors
 from valmatch.models.ladder.model import MEASURES, SCALES, LadderModel
 from valmatch.models.ladder.population import draw_population
-from valmatch.simulator import build, record, run
-from valmatch.streams import Streams
+from valmatch.models.model import Record, Table
 
 CLOSE: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9}
 

@@ -10,7 +10,7 @@ import pytest
 from valmatch.config.factor_paths import factor_names
 from valmatch.config.identity import config_id, identity
 from valmatch.config.loading import load
-from valmatch.config.template import template
+from valmatch.config.writing import template
 from valmatch.errors import InputError
 from valmatch.models.ladder.factors import LadderFactors
 

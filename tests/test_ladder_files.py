@@ -15,14 +15,14 @@ from tests.test_ladder import equals_the_plain_ladder, ratings_in
 from valmatch import rate_games, replicate, simulate
 from valmatch.config.identity import config_id, resolved, restore
 from valmatch.config.loading import load
-from valmatch.config.template import template
+from valmatch.config.writing import template
+from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
+from valmatch.execution.simulator import build
 from valmatch.experiments.simulate import Simulation
 from valmatch.models.ladder.factors import LadderFactors
 from valmatch.models.ladder.files import newcomer_names
 from valmatch.models.ladder.model import MEASURES, SCALES
-from valmatch.simulator import build
-from valmatch.streams import Streams
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
 

@@ -11,7 +11,7 @@ import pytest
 
 import valmatch
 from tests.command import valmatch as command
-from valmatch.models.ladder.stationarity import SCALE_MOVES, scale_moves
+from valmatch.models.ladder.measures import SCALE_MOVES, scale_moves
 from valmatch.storage.output import write_bytes
 
 NAN = math.nan

@@ -19,8 +19,8 @@ from tests.oracles.ladder_measures import career_curves, days, responses
 from tests.oracles.ladder_world import PATIENCE, Profile, World, draw_world
 from tests.oracles.pairs import Context, Waiting, band_matching, best_matching, policy_weight
 from valmatch.config.loading import load
+from valmatch.execution.simulator import build, record
 from valmatch.ratings.trueskill import update, win_probability
-from valmatch.simulator import build, record
 
 NO_RULE = {"player_diff": 1e9, "team_diff": 1e9}
 ONE_GAME = {"continue_prob": 0.0, "win_effect": 0.0, "loss_effect": 0.0}

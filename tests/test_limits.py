@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.command import valmatch
-from valmatch.config.limits import LEVEL, RANGES
-from valmatch.config.numerals import real_number, whole_number
-from valmatch.config.spans import span
 from valmatch.errors import InputError
 from valmatch.execution.shards import array_of, shard_of_job
+from valmatch.experiments.design import span
+from valmatch.inputs.limits import LEVEL, RANGES
 from valmatch.statistics.estimates import t_quantile
+from valmatch.text.numerals import real_number, whole_number
 
 DIGITS = "9" * 5000
 

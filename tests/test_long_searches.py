@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tests.early_signals import ended_badly
-from valmatch import halting
 from valmatch.config.loading import load
-from valmatch.simulator import build, run
+from valmatch.execution.simulator import build, run
+from valmatch.kernels import halting
 
 ENDLESS = ("team_num=16", "team_diff=1e-7", "player_diff=3000", "matching=joint")
 LONG = tuple(word for one in ENDLESS for word in ("--set", one))

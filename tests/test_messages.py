@@ -12,7 +12,7 @@ import pytest
 
 from tests.command import Outcome, valmatch
 from valmatch.errors import InputError
-from valmatch.printable import one_line, printable, shortened, shown
+from valmatch.text.terminal import escaped, one_line, shortened, shown
 
 SMALL = ["--set", "horizon=2"]
 
@@ -29,16 +29,16 @@ def lines_of(done: Outcome) -> list[str]:
     assert end == ""
     for line in lines:
         assert len(line) <= 500
-        assert printable(line) == line
+        assert escaped(line) == line
     return lines
 
 
 def test_printable() -> None:
-    assert printable(NASTY) == PLAIN
-    assert printable(PLAIN) == PLAIN
+    assert escaped(NASTY) == PLAIN
+    assert escaped(PLAIN) == PLAIN
     for name in ("\u00e4nn", "あ", "a\u200cb", "a\u00a0b", "x y"):
-        assert printable(name) == name
-    assert printable("\udcff") == r"\udcff"
+        assert escaped(name) == name
+    assert escaped("\udcff") == r"\udcff"
     assert shortened("x" * 60) == "x" * 60
     assert shortened("a" * 100 + "z" * 100) == "a" * 29 + "..." + "z" * 28
     assert shown(10**5000) == "a number of thousands of digits"
@@ -110,7 +110,7 @@ def test_tables_and_figures_take_any_name(tmp_path: Path) -> None:
     assert done.code == 0
     assert r"a\x1b[31mb\x9bc\u2028d\u202ee" in done.out
     assert "[bold]$x_{$" in done.out
-    assert all(printable(line) == line for line in done.out.split("\n"))
+    assert all(escaped(line) == line for line in done.out.split("\n"))
     assert max(map(len, done.out.split("\n"))) < 200
     drawn = valmatch("plot", out)
     assert (drawn.code, drawn.err) == (0, "")

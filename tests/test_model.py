@@ -7,17 +7,17 @@ import doctest
 import numpy as np
 import pytest
 
-import valmatch.model
+import valmatch.models.model
 from tests.sectioned_model import ShotFactors, Shots
-from valmatch.compilation import njit
-from valmatch.model import Response, Responses, Table
+from valmatch.kernels.compilation import njit
+from valmatch.models.model import Response, Responses, Table
 from valmatch.models.valorant.model import RESPONSES
 
 PAIR = Responses(Response("wait", "minutes", "mean wait"), Response("n", "", "players", whole=True))
 
 
 def test_the_examples_of_the_module_hold() -> None:
-    assert doctest.testmod(valmatch.model).failed == 0
+    assert doctest.testmod(valmatch.models.model).failed == 0
 
 
 def test_a_record_is_filled_by_name_in_any_order() -> None:

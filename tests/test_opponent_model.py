@@ -16,13 +16,13 @@ from tests.command import valmatch
 from tests.oracles import knowledge_gradient as oracle_kg
 from valmatch.config.loading import load, shipped_configs
 from valmatch.config.sections import ReplicateOptions
-from valmatch.config.template import template
+from valmatch.config.writing import template
+from valmatch.draws.streams import Streams
+from valmatch.execution.simulator import build, run
 from valmatch.models.opponent.factors import OpponentFactors
 from valmatch.models.opponent.model import OpponentModel, _summarize, window_edges
 from valmatch.models.opponent.prior import draw_prior, player_of_rank
 from valmatch.models.opponent.sample_path import MEASURES
-from valmatch.simulator import build, run
-from valmatch.streams import Streams
 
 ALL = (
     "point_estimate",

@@ -117,7 +117,7 @@ def test_bad_curves(runs: Path, tmp_path: Path) -> None:
 
 def test_one_run_and_several_become_pictures(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr("valmatch.plots.style.DPI", 40)
+    monkeypatch.setattr("valmatch.plots.parts.style.DPI", 40)
     widths = []
     for folder in (runs / "1-top", runs):
         files = plot_files(folder)
@@ -135,7 +135,7 @@ def test_panels_show_the_curves_with_bands_and_labels(runs: Path) -> None:
     pytest.importorskip("matplotlib")
     from valmatch.plots.curves import read_curves
     from valmatch.plots.drawing import _runs
-    from valmatch.plots.opponent import PANELS, _figure, moving_average
+    from valmatch.plots.opponent.replications import PANELS, _figure, moving_average
 
     folders = _runs(runs)
     curves = [read_curves(run) for run in folders]
@@ -166,7 +166,7 @@ def test_panels_show_the_curves_with_bands_and_labels(runs: Path) -> None:
 
 def test_moving_average_is_the_mean_of_the_neighbours() -> None:
     pytest.importorskip("matplotlib")
-    from valmatch.plots.opponent import moving_average
+    from valmatch.plots.opponent.replications import moving_average
 
     values = np.random.default_rng(1).random(9)
     for span in (1, 3, 5, 11):

@@ -20,6 +20,7 @@ import yaml
 from tests.command import valmatch
 from valmatch.config.loading import load, shipped_configs
 from valmatch.errors import InputError
+from valmatch.execution.simulator import build, run
 from valmatch.optimization import evaluation
 from valmatch.optimization import solver_comparison as comparison_module
 from valmatch.optimization.evaluation import BudgetSpent, Evaluator
@@ -29,7 +30,6 @@ from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.selection import replications_of_test
 from valmatch.optimization.solver_comparison import post_replications
 from valmatch.optimization.verdict import Verdict
-from valmatch.simulator import build, run
 from valmatch.statistics.estimates import estimate
 
 SMALL = ["--budget", "120", "--solver", "random"]

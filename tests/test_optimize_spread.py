@@ -18,14 +18,14 @@ from tests.command import valmatch
 from valmatch import InputError, load, optimize
 from valmatch.execution.executors import open_pool
 from valmatch.execution.interruption import Stop
-from valmatch.halting import Stopped
+from valmatch.execution.simulator import build
+from valmatch.kernels.halting import Stopped
 from valmatch.optimization import crew, solver_comparison
 from valmatch.optimization.combine import combine_optimizations
 from valmatch.optimization.crew import Crew
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.frontier import parse_sweep, trace_frontier
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.simulator import build
 
 SHOTS: dict[str, Any] = {
     "model": "sectioned",

@@ -25,6 +25,7 @@ from tests.oracles.pairs import (
 )
 from tests.test_ladder import equals_the_plain_ladder
 from valmatch.arrays import Floats, Ints
+from valmatch.draws.streams import Streams
 from valmatch.matching import pairs
 from valmatch.matching.band import ALONE, MOST, match_band
 from valmatch.matching.pairs import Parameters, QueueState
@@ -42,7 +43,6 @@ from valmatch.policies.registry import PAIR as PAIR_POLICIES
 from valmatch.policies.registry import place_of
 from valmatch.policies.upper_confidence import pair_upper_confidence
 from valmatch.ratings.trueskill import update, win_probability
-from valmatch.streams import Streams
 
 Weights = Mapping[tuple[int, int], int]
 

@@ -20,8 +20,12 @@ from valmatch.plots.drawing import plot, plot_files
 
 pytest.importorskip("matplotlib")
 
-from valmatch.plots import curves, ladder_days, ladder_queue, ladder_ratings, style
-from valmatch.plots.source import read_run_files
+from valmatch.plots import curves
+from valmatch.plots.ladder import days as ladder_days
+from valmatch.plots.ladder import queue as ladder_queue
+from valmatch.plots.ladder import ratings as ladder_ratings
+from valmatch.plots.parts import style
+from valmatch.plots.parts.source import read_run_files
 
 Array = np.ndarray[Any, Any]
 

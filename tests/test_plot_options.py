@@ -16,12 +16,14 @@ from valmatch import InputError, plot
 
 pytest.importorskip("matplotlib")
 
-from valmatch.plots import bands, design, hours, responses, style
-from valmatch.plots.bins import Lattice, bin_edges, lattice_of, lattice_of_shares
-from valmatch.plots.labels import legend_below
-from valmatch.plots.look import INCH, LEAST, look_of, looking
-from valmatch.plots.source import read_run_files
-from valmatch.plots.style import head, new_figure, wrapped
+from valmatch.plots import design, responses
+from valmatch.plots.figure_options import INCH, LEAST, drawn_with, figure_options
+from valmatch.plots.parts import style
+from valmatch.plots.parts.bins import Lattice, bin_edges, lattice_of, lattice_of_shares
+from valmatch.plots.parts.labels import legend_below
+from valmatch.plots.parts.source import read_run_files
+from valmatch.plots.parts.style import head, new_figure, wrapped
+from valmatch.plots.valorant import bands, hours
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +125,7 @@ def test_the_smallest_figures_are_legible(kind: str, made: Path, tmp_path: Path)
         designed(folder, dict(list(sides.items())[: ["line", "grid", "cube"].index(kind) + 1]))
     (figure,) = drawn(folder, drawer).values()
     least = [INCH * LEAST * side + 0.1 for side in figure.get_size_inches()]
-    with style.style_context(look_of(size=least)):
+    with style.style_context(figure_options(size=least)):
         (small,) = drawer.draw(read_run_files(folder)).values()
     assert small.get_size_inches().tolist() == pytest.approx([side / INCH for side in least])
     assert_legible(small)
@@ -138,7 +140,7 @@ def test_titles_take_two_lines_at_most() -> None:
     assert len(lines) == 2
     assert lines[1].endswith(" …")
     assert max(map(len, lines)) <= 78
-    with looking(look_of("mine " * 100)):
+    with drawn_with(figure_options("mine " * 100)):
         head(figure, "word")
     assert figure.get_suptitle().startswith("mine mine")
     assert len(figure.get_suptitle().split("\n")) == 2

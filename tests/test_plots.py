@@ -18,8 +18,8 @@ from scipy import stats
 from tests.command import valmatch
 from valmatch.errors import InputError
 from valmatch.plots.drawing import plot_files
-from valmatch.plots.source import read_run_files
-from valmatch.plots.style import style_context
+from valmatch.plots.parts.source import read_run_files
+from valmatch.plots.parts.style import style_context
 
 pytest.importorskip("matplotlib")
 
@@ -27,23 +27,17 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from valmatch.plots import (
-    compare,
-    curves,
-    design,
-    optimize,
-    rate,
-    responses,
-    simulate_opponent,
-    simulate_valorant,
-    simulate_zonestats,
-    style,
-)
-from valmatch.plots.frontier import read_frontier
-from valmatch.plots.optimized import final_point
-from valmatch.plots.search import read_search
-from valmatch.plots.units import Units
-from valmatch.plots.waiting import MOST_STEPS
+from valmatch.plots import compare, curves, design, rate, responses
+from valmatch.plots import zonestats as simulate_zonestats
+from valmatch.plots.opponent import simulate as simulate_opponent
+from valmatch.plots.optimization import study as optimize
+from valmatch.plots.optimization.reading import final_point
+from valmatch.plots.optimization.search import read_search
+from valmatch.plots.optimization.sweep import read_frontier
+from valmatch.plots.parts import style
+from valmatch.plots.parts.units import Units
+from valmatch.plots.parts.waiting import MOST_STEPS
+from valmatch.plots.valorant import simulate as simulate_valorant
 
 Array = np.ndarray[Any, Any]
 

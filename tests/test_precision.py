@@ -19,7 +19,7 @@ from tests.stopping import DATA, tally
 from valmatch import replicate
 from valmatch.cli.progress import COLUMNS, Bar
 from valmatch.errors import InputError
-from valmatch.model import Response
+from valmatch.models.model import Response
 from valmatch.statistics.precision import LEAST, Precision, Target, looks, parse_target
 
 pytestmark = pytest.mark.usefixtures("command_line_words")

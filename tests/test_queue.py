@@ -13,7 +13,7 @@ import pytest
 
 import valmatch
 from tests.days import random_rules
-from valmatch.kernel_cache import files_of
+from valmatch.kernels.cache import files_of
 from valmatch.matching import joint, queue, team_first
 from valmatch.matching.queue import QueueRule, kernel_of, parameters_of
 from valmatch.matching.queue_statistics import new_counts

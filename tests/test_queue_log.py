@@ -15,18 +15,18 @@ import pytest
 from tests.command import Outcome, valmatch
 from valmatch.cli.response_options import measure_levels
 from valmatch.config.loading import load
-from valmatch.csv_dialect import joined_names, parse_columns, split_names
-from valmatch.csv_names import unmark
+from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
+from valmatch.execution.simulator import build, record
+from valmatch.experiments.response_list import list_responses
 from valmatch.experiments.simulate import simulate
+from valmatch.inputs.csv_columns import joined_names, parse_columns, split_names
+from valmatch.inputs.csv_names import unmark
+from valmatch.inputs.csv_text import open_text
 from valmatch.models.valorant.hours import measure_hours
 from valmatch.models.valorant.log_factors import LogFactors
 from valmatch.models.valorant.queue_log import read_queue_log
 from valmatch.models.valorant.resampling import BlockResampling
-from valmatch.response_list import list_responses
-from valmatch.simulator import build, record
-from valmatch.streams import Streams
-from valmatch.text_files import open_text
 
 COLUMNS = {"arrival_hours": "joined_at", "rating": "mmr", "player": "account"}
 NAMED = ",".join(f"{meaning}={name}" for meaning, name in COLUMNS.items())
@@ -521,7 +521,7 @@ def test_what_can_be_measured_is_known_without_reading_the_log(
         reads.append(path)
         return open_text(path, most)
 
-    monkeypatch.setattr("valmatch.models.csv_rows.open_text", counted)
+    monkeypatch.setattr("valmatch.inputs.csv_rows.open_text", counted)
     names = [one.response.name for one in list_responses("valorant", [f"arrivals={path}"])]
     assert len(reads) <= 1  # for the horizon
     assert {"wait_p95", "wait_p95.top_1%", "win_gap", "team_diff_p50"} <= set(names)

@@ -15,13 +15,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.game_logs import LONG, random_rows, write
-from valmatch.csv_dialect import parse_columns
 from valmatch.errors import InputError
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.rating import rate_games
 from valmatch.game_logs.reading import log as log_module
 from valmatch.game_logs.reading.cells import Cells, read_flags, read_numbers, split
 from valmatch.game_logs.reading.moments import read_moments
+from valmatch.inputs.csv_columns import parse_columns
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
 

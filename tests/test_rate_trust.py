@@ -15,13 +15,13 @@ import pytest
 
 from tests.command import valmatch
 from tests.game_logs import random_rows, write
-from valmatch.csv_dialect import parse_columns
-from valmatch.csv_names import mark, unmark
 from valmatch.errors import InputError
 from valmatch.game_logs.comparison import compare_systems
 from valmatch.game_logs.predicting import predict_games
 from valmatch.game_logs.rated_folders import compare_ratings
 from valmatch.game_logs.rating import rate_games
+from valmatch.inputs.csv_columns import parse_columns
+from valmatch.inputs.csv_names import mark, unmark
 from valmatch.ratings.registry import NAMES, system_named
 
 pytestmark = pytest.mark.usefixtures("command_line_words")

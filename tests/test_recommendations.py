@@ -16,6 +16,7 @@ from tests.known_rules import RULES, registered
 from valmatch.arrays import Floats
 from valmatch.cli.tables.optimization import show_front, show_study
 from valmatch.config.loading import load
+from valmatch.execution.simulator import build
 from valmatch.optimization.certification import Bench, certify_run
 from valmatch.optimization.controls import Controls, without_controls
 from valmatch.optimization.frontier import parse_sweep, trace_frontier
@@ -26,7 +27,6 @@ from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.selection import Evaluate
 from valmatch.optimization.solvers.placement import Level, Placed, Placement, Wanted
 from valmatch.optimization.solvers.search import PointEstimates, Request
-from valmatch.simulator import build
 
 ALPHA = 0.1
 

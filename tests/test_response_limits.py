@@ -11,7 +11,7 @@ import pytest
 
 import valmatch as library
 from tests.command import valmatch
-from valmatch.model import ANY, NOT_NEGATIVE, SHARE, Response
+from valmatch.models.model import ANY, NOT_NEGATIVE, SHARE, Response
 from valmatch.optimization.against_start import limits_of_objective
 from valmatch.optimization.problem import Term
 from valmatch.statistics.control_variates import Adjusted

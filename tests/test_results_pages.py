@@ -1,4 +1,4 @@
-"""The scripts that make the pages on how good solvers are; the queue log of a shipped problem."""
+"""The scripts that make the pages of results; the queue log of a shipped problem."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from results import pages
 from tests.command import valmatch
 from valmatch.config.loading import load, shipped_configs
 from valmatch.optimization.best_known import best_known, shipped_problems
@@ -30,6 +31,56 @@ def make(page: Path, *words: object) -> subprocess.CompletedProcess[str]:
 def rows(path: Path) -> list[dict[str, str]]:
     with path.open(newline="", encoding="utf-8") as file:
         return [*csv.DictReader(file)]
+
+
+def test_texts_stand_between_their_marks(tmp_path: Path) -> None:
+    page = tmp_path / "README.md"
+    page.write_text(
+        "<!-- a -->\nold\n<!-- end -->\nof <!-- b -->1<!-- end -->, <!-- c -->2<!-- end -->\n"
+    )
+    pages.fill(page, {"b": "3", "a": pages.table(["x", "y"], [["1", "2"]])})
+    assert page.read_text() == (
+        "<!-- a -->\n| x | y |\n|---|---|\n| 1 | 2 |\n<!-- end -->\n"
+        "of <!-- b -->3<!-- end -->, <!-- c -->2<!-- end -->\n"
+    )
+    for missing in ("d", "end"):
+        before = page.read_text()
+        with pytest.raises(ValueError, match=missing):
+            pages.fill(page, {missing: "4"})
+        assert page.read_text() == before
+
+
+@pytest.mark.parametrize("folder", sorted(path.parent.name for path in RESULTS.glob("*/make.py")))
+def test_every_script_says_how_long_it_takes(folder: str) -> None:
+    script = RESULTS / folder / "make.py"
+    if folder == "chess-1":
+        pytest.importorskip("simopt", reason="needs the extra `simopt`")
+    said = subprocess.run(
+        [sys.executable, str(script), "--help"], capture_output=True, text=True, check=False
+    )
+    assert said.returncode == 0, said.stderr
+    assert re.search("minute|hour", said.stdout)
+
+
+@pytest.mark.parametrize("folder", ["ladder", "policies", "population-kg"])
+def test_pages_hold_the_tables_of_their_files(folder: str, tmp_path: Path) -> None:
+    page = tmp_path / folder
+    shutil.copytree(RESULTS / folder, page)
+    made = make(page, "page")
+    assert made.returncode == 0, made.stderr
+    assert made.stderr.startswith("parts made: 1 of 1 after ")
+    assert (page / "README.md").read_bytes() == (RESULTS / folder / "README.md").read_bytes()
+    wrong = make(page, "pages")
+    assert wrong.returncode == 2
+    assert "no part 'pages'" in wrong.stderr
+
+
+def test_the_overview_lists_every_folder() -> None:
+    text = (RESULTS / "README.md").read_text(encoding="utf-8")
+    folders = [
+        path.name for path in RESULTS.iterdir() if path.is_dir() and path.name[0] not in "._"
+    ]
+    assert [name for name in folders if f"]({name}/" not in text] == []
 
 
 @pytest.mark.parametrize("page", PAGES)

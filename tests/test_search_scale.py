@@ -18,12 +18,12 @@ from valmatch import InputError
 from valmatch.cli.tables.layout import rounded
 from valmatch.cli.tables.optimization import show_solvers
 from valmatch.config.loading import load
+from valmatch.execution.simulator import build
 from valmatch.models.registry import OWN
 from valmatch.optimization.best_known import shipped_problems
 from valmatch.optimization.problem import Variable
 from valmatch.optimization.problem_of_config import found_ends, problem_of
 from valmatch.optimization.solver_comparison import SolverComparison
-from valmatch.simulator import build
 
 SAID = "search scale: linear and logarithmic from both ends for"
 

@@ -12,6 +12,7 @@ from scipy import stats
 from tests.oracles.noisy_problems import PROBLEMS, Laboratory, search
 from valmatch.arrays import Floats
 from valmatch.config.loading import load
+from valmatch.execution.simulator import build
 from valmatch.optimization.controls import Controls, without_controls
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.frontier import common_replications
@@ -22,7 +23,6 @@ from valmatch.optimization.sequential_tests import FIRST, SURER, TESTS, Rival, c
 from valmatch.optimization.solvers.placement import Level, Placed, Placement, Wanted
 from valmatch.optimization.solvers.registry import make
 from valmatch.optimization.solvers.search import PointEstimates
-from valmatch.simulator import build
 
 ALPHA = 0.1
 BUDGET = 300

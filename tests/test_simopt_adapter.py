@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from valmatch.config.loading import load
+from valmatch.execution.simulator import build, run
 from valmatch.models.valorant.factors import ValorantFactors
-from valmatch.simulator import build, run
 
 pytest.importorskip("simopt", reason="needs the extra `simopt`")
 
@@ -29,8 +29,8 @@ from simopt.solvers.neldmd import NelderMead
 from simopt.solvers.randomsearch import RandomSearch
 from simopt.solvers.spsa import SPSA
 
-from valmatch import simopt_adapter
-from valmatch.simopt_adapter import (
+from valmatch import simopt as valmatch_simopt
+from valmatch.simopt import (
     PenalizedValorantAvgDifference,
     ValorantAvgDifference,
     ValorantMatchmaking,
@@ -315,6 +315,6 @@ def test_post_replications_judge_the_constraint() -> None:
 
 @pytest.mark.usefixtures("_experiments")
 def test_the_example_runs() -> None:
-    outcome = doctest.testmod(simopt_adapter)
+    outcome = doctest.testmod(valmatch_simopt)
     assert outcome.attempted > 5
     assert outcome.failed == 0

@@ -13,7 +13,7 @@ import pytest
 
 from valmatch.config.loading import load
 from valmatch.errors import InputError
-from valmatch.simulator import build, run
+from valmatch.execution.simulator import build, run
 
 pytest.importorskip("simopt", reason="needs the extra `simopt`")
 
@@ -28,7 +28,7 @@ from simopt.solvers.astrodf import ASTRODF
 from simopt.solvers.neldmd import NelderMead
 from simopt.solvers.randomsearch import RandomSearch
 
-from valmatch.simopt_adapter import ValorantAvgDifference, problem, replication_index
+from valmatch.simopt import ValorantAvgDifference, problem, replication_index
 
 pytestmark = [
     pytest.mark.usefixtures("sectioned"),

@@ -19,6 +19,7 @@ from tests.oracles.noisy_problems import PROBLEMS, Case, Laboratory, search
 from valmatch.arrays import Floats
 from valmatch.config.loading import load
 from valmatch.errors import InputError
+from valmatch.execution.simulator import build
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.run import RunSpec, Settings, run_solver
@@ -38,7 +39,6 @@ from valmatch.optimization.solvers.search import (
     Solver,
     Steps,
 )
-from valmatch.simulator import build
 from valmatch.statistics.control_variates import regress
 
 BUDGET = 400

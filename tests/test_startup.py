@@ -13,8 +13,8 @@ import pytest
 
 from tests.command import valmatch
 from valmatch.config.loading import load
-from valmatch.interpretation import interpret, interpreted
-from valmatch.kernel_cache import cached
+from valmatch.kernels.cache import cached
+from valmatch.kernels.plain_python import interpret, interpreted
 from valmatch.models.valorant.arrivals import arrival_times
 
 HEAVY = {
@@ -86,7 +86,7 @@ def test_replications_without_control_variates_need_no_integrals() -> None:
     code = (
         "import json, sys\n"
         "from valmatch.config.loading import load\n"
-        "from valmatch.simulator import build, run\n"
+        "from valmatch.execution.simulator import build, run\n"
         "run(build(load('valorant')), 1, range(2), controls=sys.argv[1] == 'controls')\n"
         "print(json.dumps('scipy.special' in sys.modules))"
     )
@@ -150,7 +150,7 @@ def test_a_cached_kernel_is_loaded_without_all_registries() -> None:
         "import json\n"
         "from numba.core.cpu import CPUContext\n"
         "from valmatch.config.loading import load\n"
-        "from valmatch.simulator import build, run\n"
+        "from valmatch.execution.simulator import build, run\n"
         "refreshed, refresh = [], CPUContext.refresh\n"
         "CPUContext.refresh = lambda self: (refreshed.append(self), refresh(self))\n"
         "for config in ('valorant', 'zonestats', 'kg-fig1-top'):\n"

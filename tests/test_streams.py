@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from valmatch.streams import Streams
+from valmatch.draws.streams import Streams
 
 
 def draws(seed: int, replication: int | None, source: int, n: int = 5) -> list[float]:

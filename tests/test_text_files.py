@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from valmatch.errors import InputError
-from valmatch.text_files import as_text, open_text, other_separator
+from valmatch.inputs.csv_text import as_text, open_text, other_separator
 
 
 def packed_by_gzip(content: bytes) -> bytes:

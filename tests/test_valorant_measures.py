@@ -11,12 +11,12 @@ import pytest
 
 import valmatch as library
 from tests.command import valmatch
+from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
-from valmatch.model import Model
+from valmatch.execution.simulator import build, run
+from valmatch.models.model import Model
 from valmatch.models.valorant.bands import band_names
 from valmatch.models.valorant.model import RESPONSES
-from valmatch.simulator import build, run
-from valmatch.streams import Streams
 
 ALL = {"measure": ["differences", "fairness", "bands"], "horizon": 6, "team_num": 3}
 LIMITS = {"bottom_10%": (0, 0.1), "10-50%": (0.1, 0.5), "50-90%": (0.5, 0.9), "90-99%": (0.9, 0.99)}

@@ -16,14 +16,14 @@ from scipy.stats import chisquare, spearmanr
 from tests.command import valmatch
 from tests.interpreted import interpreted
 from valmatch.config.loading import load
-from valmatch.config.template import template
-from valmatch.model import Record, row_of
+from valmatch.config.writing import template
+from valmatch.draws.streams import Streams
+from valmatch.execution.simulator import Recorded, build, record, run
+from valmatch.models.model import Record, row_of
 from valmatch.models.zonestats.factors import ZoneStatsFactors
 from valmatch.models.zonestats.model import ZoneStatsModel, rank_correlation
 from valmatch.models.zonestats.population import RandomNumbers, seat_players
 from valmatch.ratings import zonestats
-from valmatch.simulator import Recorded, build, record, run
-from valmatch.streams import Streams
 
 SMALL = {"n_players": 12, "games_per_player": 6}
 KINDS: list[dict[str, Any]] = [

@@ -17,7 +17,7 @@ used.
 
 from __future__ import annotations
 
-from valmatch.lazy_exports import attach
+from valmatch.kernels.lazy_exports import attach
 
 _exported, __dir__ = attach(__name__, __file__)
 

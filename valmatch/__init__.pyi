@@ -1,5 +1,6 @@
 from valmatch.config.config import Config as Config
 from valmatch.config.loading import load as load
+from valmatch.draws.streams import Streams as Streams
 from valmatch.errors import InputError as InputError
 from valmatch.errors import RunError as RunError
 from valmatch.experiments.compare import Comparison as Comparison
@@ -8,14 +9,6 @@ from valmatch.experiments.replicate import replicate as replicate
 from valmatch.experiments.replications import Replications as Replications
 from valmatch.experiments.simulate import Simulation as Simulation
 from valmatch.experiments.simulate import simulate as simulate
-from valmatch.fields import Factors as Factors
-from valmatch.fields import Fraction as Fraction
-from valmatch.fields import NonNegative as NonNegative
-from valmatch.fields import Number as Number
-from valmatch.fields import Positive as Positive
-from valmatch.fields import Section as Section
-from valmatch.fields import Whole as Whole
-from valmatch.fields import refuse as refuse
 from valmatch.game_logs.compared import ComparedSystems as ComparedSystems
 from valmatch.game_logs.comparison import compare_systems as compare_systems
 from valmatch.game_logs.predicting import PredictedGames as PredictedGames
@@ -23,14 +16,22 @@ from valmatch.game_logs.predicting import predict_games as predict_games
 from valmatch.game_logs.rated_folders import compare_ratings as compare_ratings
 from valmatch.game_logs.rating import RatedLog as RatedLog
 from valmatch.game_logs.rating import rate_games as rate_games
-from valmatch.model import Axes as Axes
-from valmatch.model import Model as Model
-from valmatch.model import Outcome as Outcome
-from valmatch.model import Record as Record
-from valmatch.model import Response as Response
-from valmatch.model import Responses as Responses
-from valmatch.model import Table as Table
-from valmatch.model import Window as Window
+from valmatch.inputs.fields import Factors as Factors
+from valmatch.inputs.fields import Fraction as Fraction
+from valmatch.inputs.fields import NonNegative as NonNegative
+from valmatch.inputs.fields import Number as Number
+from valmatch.inputs.fields import Positive as Positive
+from valmatch.inputs.fields import Section as Section
+from valmatch.inputs.fields import Whole as Whole
+from valmatch.inputs.fields import refuse as refuse
+from valmatch.models.model import Axes as Axes
+from valmatch.models.model import Model as Model
+from valmatch.models.model import Outcome as Outcome
+from valmatch.models.model import Record as Record
+from valmatch.models.model import Response as Response
+from valmatch.models.model import Responses as Responses
+from valmatch.models.model import Table as Table
+from valmatch.models.model import Window as Window
 from valmatch.models.registry import ModelEntry as ModelEntry
 from valmatch.optimization.optimize import Study as Study
 from valmatch.optimization.optimize import optimize as optimize
@@ -42,7 +43,6 @@ from valmatch.statistics.control_variates import Adjusted as Adjusted
 from valmatch.statistics.estimates import Estimate as Estimate
 from valmatch.statistics.pairs import PairedDifference as PairedDifference
 from valmatch.statistics.precision import Precision as Precision
-from valmatch.streams import Streams as Streams
 
 __version__: str
 __all__: list[str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from valmatch.printable import one_line
+from valmatch.text.terminal import one_line
 
 
 class _PlainError(Exception):

@@ -23,10 +23,10 @@ import numpy as np
 from make import write  # type: ignore[import-not-found]
 
 from valmatch.config.config import Config
+from valmatch.execution.simulator import build, run
 from valmatch.optimization.best_known import shipped_problems, table_file
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of, with_factors
-from valmatch.simulator import build, run
 from valmatch.statistics.estimates import estimate
 from valmatch.storage.output import cell
 

@@ -4,7 +4,8 @@
 
 SCRATCH takes the runs; those that are finished there are not made again. With CONFIGs only these
 problems are solved anew, and the other rows of the table stay as they are; with none, all are. A
-row gives way to better ones alone: delete that of a problem that has changed.
+row gives way to better ones alone: delete that of a problem that has changed. Each of the six runs
+of a problem takes from some minutes to an hour or so. What is done is said on stderr.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from __future__ import annotations
 import csv
 import json
 import math
-import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+
+from results.pages import counted, fill, parser
 
 from valmatch.optimization.best_known import shipped_problems, table_file
 from valmatch.storage.output import cell, write_csv
@@ -142,20 +144,23 @@ def write(rows: dict[str, dict[str, str]]) -> None:
     kept = [rows[name] for name in shipped_problems() if name in rows]
     names = ordered(list(dict.fromkeys(name for row in kept for name in row)))
     write_csv(table_file(), {name: [row.get(name, "") for row in kept] for name in names})
-    marks = r"(<!-- table -->\n).*(<!-- end -->)"
-    text = re.sub(marks, rf"\1{table(kept)}\n\2", PAGE.read_text(), flags=re.DOTALL)
-    PAGE.write_text(text)
+    fill(PAGE, {"table": f"{table(kept)}\n"})
 
 
 def main() -> None:
     """Make the runs two at a time; write what they change after each problem."""
-    scratch, chosen = Path(sys.argv[1]), sys.argv[2:] or list(shipped_problems())
+    given = parser(__doc__)
+    given.add_argument("scratch", type=Path, metavar="SCRATCH")
+    given.add_argument("configs", nargs="*", metavar="CONFIG")
+    asked = given.parse_args()
+    scratch, chosen = asked.scratch, asked.configs or list(shipped_problems())
     with table_file().open(newline="") as file:
         rows = {row["config"]: dict(row) for row in csv.DictReader(file)}
     with ThreadPoolExecutor(2) as pool:
         for config in chosen:
             tasks = [(config, solver, seed, scratch) for seed in SEEDS for solver in SOLVERS]
-            runs = [run for run in pool.map(solved, tasks) if point_of(run)]
+            made = counted(config, pool.map(solved, tasks), len(tasks))
+            runs = [run for run in made if point_of(run)]
             spent = sum(run["spent"] for run in runs)
             known = [rows[config]] if config in rows else []
             rows[config] = min([*known, *(row_of(run, spent) for run in runs)], key=rank)

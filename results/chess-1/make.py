@@ -3,17 +3,18 @@
     PYTHON results/chess-1/make.py
 
 PYTHON is an interpreter with the extra `simopt` and this repository installed in place, such as
-the `.venv-simopt/bin/python` that `.ci/run` makes.
+the `.venv-simopt/bin/python` that `.ci/run` makes. It takes some 5 minutes, nearly all of them
+SimOpt's. What is done is said on stderr.
 """
 
 from __future__ import annotations
 
-import re
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from results.pages import counted, fill, parser, table
 
 from tests.oracles.simopt_chess_1 import (
     simopt_model,
@@ -22,8 +23,8 @@ from tests.oracles.simopt_chess_1 import (
     simopt_streams,
 )
 from valmatch.config.loading import load
-from valmatch.model import Model
-from valmatch.simulator import build, run
+from valmatch.execution.simulator import build, run
+from valmatch.models.model import Model
 from valmatch.storage.output import write_csv
 
 HERE = Path(__file__).parent
@@ -98,15 +99,12 @@ def timing(sd: float, diff: float) -> dict[str, Any]:
 
 def agreement_table(lines: list[dict[str, Any]]) -> str:
     """Return the first table of the page."""
-    text = [
-        "| Elo sd | allowable_diff | response | SimOpt | `chess-1` | apart | simoptlib 1.2.4 |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    rows = []
     for line in lines:
         digits = 3 if line["response"] == "avg_diff" else 4
         pairs = [
-            f"{line[who]:.{digits}f} ± {line[f'{who}_std_error']:.{digits}f}"
-            for who in ("simopt", "valmatch")
+            f"{line[source]:.{digits}f} ± {line[f'{source}_std_error']:.{digits}f}"
+            for source in ("simopt", "valmatch")
         ]
         cells = [
             f"{line['elo_sd']:g}",
@@ -116,38 +114,42 @@ def agreement_table(lines: list[dict[str, Any]]) -> str:
             f"{line['std_errors_apart']:+.1f}",
             f"{line['simoptlib_1_2_4']:.{digits}f}",
         ]
-        text.append("| " + " | ".join(cells) + " |")
-    return "\n".join(text)
+        rows.append(cells)
+    head = ["Elo sd", "allowable_diff", "response", "SimOpt", "`chess-1`", "apart"]
+    return table([*head, "simoptlib 1.2.4"], rows)
 
 
 def timing_table(lines: list[dict[str, Any]]) -> str:
     """Return the second table of the page."""
-    head = ["| Elo sd | allowable_diff | SimOpt | `chess-1` | ratio |", "|---|---|---|---|---|"]
     rows = [
-        f"| {line['elo_sd']:g} | {line['allowable_diff']:g} | {line['simopt_ms']:.2f} ms"
-        f" | {line['valmatch_ms']:.3f} ms | {line['ratio']:.0f} |"
+        [
+            f"{line['elo_sd']:g}",
+            f"{line['allowable_diff']:g}",
+            f"{line['simopt_ms']:.2f} ms",
+            f"{line['valmatch_ms']:.3f} ms",
+            f"{line['ratio']:.0f}",
+        ]
         for line in lines
     ]
-    return "\n".join([*head, *rows])
+    return table(["Elo sd", "allowable_diff", "SimOpt", "`chess-1`", "ratio"], rows)
 
 
 def main() -> None:
     """Make the CSV files and the tables of the page."""
-    page = HERE / "README.md"
-    text = page.read_text()
+    parser(__doc__).parse_args()
+    agreements = counted("agreement", (agreement(*setting) for setting in SETTINGS), len(SETTINGS))
+    timings = counted("timing", (timing(*setting) for setting in SETTINGS), len(SETTINGS))
     tables = {
-        "agreement": [line for setting in SETTINGS for line in agreement(*setting)],
-        "timing": [timing(*setting) for setting in SETTINGS],
+        "agreement": [line for lines in agreements for line in lines],
+        "timing": [*timings],
     }
+    for name, lines in tables.items():
+        write_csv(HERE / f"{name}.csv", {key: [line[key] for line in lines] for key in lines[0]})
     shown = {
         "agreement": agreement_table(tables["agreement"]),
         "timing": timing_table(tables["timing"]),
     }
-    for name, lines in tables.items():
-        write_csv(HERE / f"{name}.csv", {key: [one[key] for one in lines] for key in lines[0]})
-        marks = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
-        text = re.sub(marks, rf"\g<1>{shown[name]}\n\2", text, flags=re.DOTALL)
-    page.write_text(text)
+    fill(HERE / "README.md", shown)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
     python results/kg-study/make.py SCRATCH
 
-SCRATCH takes the runs, some 650 MB; those that are finished there are not made again.
+SCRATCH takes the runs, some 650 MB; those that are finished there are not made again. They take
+some ten minutes on two free cores. What is done is said on stderr.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import csv
 import json
 import math
-import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -18,6 +18,8 @@ from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from results.pages import counted, fill, parser, table
 
 from valmatch.config.loading import load
 from valmatch.experiments.replicate import replicate
@@ -92,7 +94,6 @@ def run(job: Job) -> None:
     manifest = job.folder / "manifest.json"
     if manifest.is_file() and json.loads(manifest.read_text())["status"] == "complete":
         return
-    print(job.folder, file=sys.stderr)
     config = load(job.config, job.overrides)
     if not replicate(config, job.n, job.seed, out=job.folder).complete:
         sys.exit("interrupted")
@@ -247,45 +248,40 @@ def noise_rows(rows: list[Row]) -> Iterator[Row]:
 def noise_table(rows: list[Row]) -> str:
     """Return the standard errors of the corrected equations, as shares of the informative ones."""
     others = [setting for setting in SETTINGS if setting != "informative"]
-    lines = ["| measure | policy | informative | equal, by mean | equal, by skill |"]
-    lines.append("|---|---|---|---|---|")
+    lines = []
     for row in rows:
         if row["update"] == "corrected":
             base = row["informative"]
-            shares = " | ".join(f"{row[other] / base:.2f}" for other in others)
-            name = row["measure"].replace("_", " ")
-            lines.append(f"| {name} | {row['policy'].replace('_', ' ')} | {base:.4f} | {shares} |")
-    return "\n".join(lines) + "\n"
+            names = (row[key].replace("_", " ") for key in ("measure", "policy"))
+            lines.append([*names, f"{base:.4f}", *(f"{row[other] / base:.2f}" for other in others)])
+    return table(["measure", "policy", "informative", "equal, by mean", "equal, by skill"], lines)
 
 
-def table(claims: list[Row], setting: str, part: str) -> str:
+def claims_table(claims: list[Row], setting: str, part: str) -> str:
     """Return the claims about some ranks as a table of the page."""
     extremes = part == "extremes"
     names = [claim.name for claim in CLAIMS if (claim.ranks == EXTREMES) == extremes]
-    head = [f"{update.replace('_', ' ')}: + / - / o | difference | se" for update in UPDATES]
-    lines = [f"| claim | games | {' | '.join(head)} |", f"|---|---|{'---|' * 3 * len(UPDATES)}"]
+    lines = []
     for name in names:
         mine = [row for row in claims if (row["setting"], row["claim"]) == (setting, name)]
-        cells = [
-            f"{row['confirm']} / {row['refute']} / {row['open']} | {row['mean_difference']:+.4f}"
-            f" | {row['typical_se']:.4f}"
-            for row in mine
-        ]
-        lines.append(f"| {name} | {mine[0]['games']} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        cells = [name, str(mine[0]["games"])]
+        for row in mine:
+            counts = f"{row['confirm']} / {row['refute']} / {row['open']}"
+            cells += [counts, f"{row['mean_difference']:+.4f}", f"{row['typical_se']:.4f}"]
+        lines.append(cells)
+    head = ["claim", "games"]
+    for update in UPDATES:
+        head += [f"{update.replace('_', ' ')}: + / - / o", "difference", "se"]
+    return table(head, lines)
 
 
 def fill_page(claims: list[Row], noise: list[Row]) -> None:
-    """Put the tables into the page, each below its mark and up to the next empty line."""
-    page = HERE / "README.md"
-
-    def filled(mark: re.Match[str]) -> str:
-        return mark[1] + table(claims, mark[2], mark[3])
-
-    text = page.read_text(encoding="utf-8")
-    text = re.sub(r"(<!-- claims: (\w+), (\w+) -->\n)(?:\|.*\n)*", filled, text)
-    text = re.sub(r"(<!-- noise -->\n)(?:\|.*\n)*", lambda mark: mark[1] + noise_table(noise), text)
-    page.write_text(text, encoding="utf-8")
+    """Put the tables into the page, each below its mark."""
+    tables = {
+        f"claims: {setting}, {part}": claims_table(claims, setting, part)
+        for setting, part in product(SETTINGS, ("extremes", "middle"))
+    }
+    fill(HERE / "README.md", {**tables, "noise": noise_table(noise)})
 
 
 def write(name: str, rows: list[Row]) -> None:
@@ -295,9 +291,13 @@ def write(name: str, rows: list[Row]) -> None:
 
 def main() -> None:
     """Make everything."""
-    scratch = Path(sys.argv[1])
+    given = parser(__doc__)
+    given.add_argument("scratch", type=Path, metavar="SCRATCH")
+    scratch = given.parse_args().scratch
+    runs = [*jobs(scratch)]
     with ProcessPoolExecutor(2) as pool:
-        list(pool.map(run, jobs(scratch)))
+        for _ in counted("runs", pool.map(run, runs), len(runs)):
+            pass
     windows = list(window_rows(scratch))
     write("windows.csv", windows)
     write("passing.csv", list(passing_rows(scratch)))

@@ -11,14 +11,14 @@ from __future__ import annotations
 import csv
 import math
 import re
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from results.pages import fill, make_parts, table
 from scipy.special import stdtrit
 
 from valmatch import Replications, load, replicate, simulate
@@ -232,12 +232,6 @@ def read(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of the page."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
 def shown(row: Mapping[str, str], name: str, digits: int) -> str:
     """Return a mean with its interval."""
     return f"{float(row[name]):.{digits}f} ± {float(row[f'{name}_ci']):.{digits}f}"
@@ -321,7 +315,7 @@ def inflow_table() -> str:
 
 
 def page() -> None:
-    """Put the tables into the page, each below its mark and up to the next empty line."""
+    """Put the tables into the page, each below its mark."""
     tables = {
         "career win_gap": career_table("win_gap", 3),
         "career wait": career_table("wait", 2),
@@ -332,26 +326,11 @@ def page() -> None:
         "systems one": systems_table("one against one"),
         "inflow": inflow_table(),
     }
-    path = HERE / "README.md"
-    text = path.read_text(encoding="utf-8")
-    for name, content in tables.items():
-        mark = f"<!-- {name} -->\n"
-        start = text.index(mark) + len(mark)
-        end = start
-        while text.startswith("|", end):
-            end = text.index("\n", end) + 1
-        text = text[:start] + content + text[end:]
-    path.write_text(text, encoding="utf-8")
+    fill(HERE / "README.md", tables)
 
 
-PARTS = {one.__name__: one for one in (career, stretch, calibration, systems, inflow, page)}
-
-
-def main() -> None:
-    """Make the parts that are named, or all."""
-    for name in sys.argv[1:] or PARTS:
-        PARTS[name]()
+PARTS = {part.__name__: part for part in (career, stretch, calibration, systems, inflow, page)}
 
 
 if __name__ == "__main__":
-    main()
+    make_parts(__doc__, PARTS)

@@ -25,12 +25,12 @@ import numpy as np
 
 from valmatch.config.config import Config
 from valmatch.config.loading import load
+from valmatch.execution.simulator import build
 from valmatch.optimization.best_known import best_known
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.run import RunSpec, Settings, run_solver
-from valmatch.simulator import build
 from valmatch.storage.output import cell, write_csv
 
 PAGE = Path(__file__).parent / "README.md"

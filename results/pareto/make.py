@@ -3,13 +3,12 @@
     python results/pareto/make.py SCRATCH [RUNS]
 
 SCRATCH takes the runs; those that are finished there are not made again. RUNS is the number of
-seeds, 20 if it is not given.
+seeds, 20 if it is not given, which take some ten minutes. What is done is said on stderr.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,13 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from results.pages import counted, fill, parser, table
 
 from valmatch.config.loading import load
+from valmatch.execution.simulator import build
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.nondominated import hypervolume
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_comparison import POST_FIRST, bootstrapped
-from valmatch.simulator import build
 from valmatch.storage.output import write_csv
 
 HERE = Path(__file__).parent
@@ -85,12 +85,9 @@ def volume(points: list[dict[str, float]]) -> float:
     return hypervolume(means, reference) / float(reference.prod())
 
 
-def table(rows: list[dict[str, Any]]) -> str:
+def volumes_table(rows: list[dict[str, Any]]) -> str:
     """Return the table of the page."""
-    lines = [
-        "| method | replications | runs | points | volume | volume / that of the sweep |",
-        "|---|---|---|---|---|---|",
-    ]
+    lines = []
     volumes = {
         name: np.array([row["volume"] for row in rows if row["method"] == name]) for name in METHODS
     }
@@ -99,8 +96,9 @@ def table(rows: list[dict[str, Any]]) -> str:
         ratios = volumes[name] / volumes["sweep"]
         cells = [name, f"{budget:,}", str(len(ratios)), f"{points:.1f}"]
         cells += [shown(volumes[name]), shown(ratios)]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        lines.append(cells)
+    head = ["method", "replications", "runs", "points", "volume", "volume / that of the sweep"]
+    return table(head, lines)
 
 
 def shown(values: np.ndarray[Any, Any]) -> str:
@@ -109,21 +107,24 @@ def shown(values: np.ndarray[Any, Any]) -> str:
     return f"{one['value']:.4f} [{one['ci_low']:.4f}, {one['ci_high']:.4f}]"
 
 
+def row_of(seed: int, method: str, scratch: Path) -> dict[str, Any]:
+    """Return the row of a run in the CSV file."""
+    points = found(method, seed, scratch)
+    facts = {"seed": seed, "method": method, "replications": METHODS[method][0]}
+    return {**facts, "points": len(points), "volume": volume(points)}
+
+
 def main() -> None:
     """Make the runs, the CSV file and the table of the page."""
-    scratch = Path(sys.argv[1])
-    runs = int(sys.argv[2]) if len(sys.argv) > 2 else 20
-    rows: list[dict[str, Any]] = []
-    for seed in range(1, runs + 1):
-        for method, (budget, _) in METHODS.items():
-            points = found(method, seed, scratch)
-            facts = {"seed": seed, "method": method, "replications": budget}
-            rows.append({**facts, "points": len(points), "volume": volume(points)})
+    given = parser(__doc__)
+    given.add_argument("scratch", type=Path, metavar="SCRATCH")
+    given.add_argument("runs", nargs="?", type=int, default=20, metavar="RUNS")
+    chosen = given.parse_args()
+    runs = [(seed, method) for seed in range(1, chosen.runs + 1) for method in METHODS]
+    made = (row_of(seed, method, chosen.scratch) for seed, method in runs)
+    rows = [*counted("runs", made, len(runs))]
     write_csv(HERE / "hypervolume.csv", {name: [row[name] for row in rows] for name in rows[0]})
-    page = HERE / "README.md"
-    marks = r"(<!-- table -->\n).*(<!-- end -->)"
-    text = re.sub(marks, rf"\1{table(rows)}\n\2", page.read_text(), flags=re.DOTALL)
-    page.write_text(text)
+    fill(HERE / "README.md", {"table": volumes_table(rows)})
 
 
 if __name__ == "__main__":

@@ -16,16 +16,18 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from results.pages import fill, make_parts, table
 from scipy.special import stdtrit
 
 from valmatch.arrays import Floats
 from valmatch.config.loading import load
-from valmatch.simulator import build, run
+from valmatch.execution.simulator import build, run
 from valmatch.storage.output import write_csv
 
 HERE = Path(__file__).parent
@@ -322,12 +324,6 @@ def read(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of the page."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
 def shown(difference: str, ci: str, digits: int) -> str:
     """Return a difference with its interval, in bold where that leaves 0 out."""
     text = f"{float(difference):+.{digits}f} ± {float(ci):.{digits}f}"
@@ -434,7 +430,7 @@ def draws_table() -> str:
 
 
 def page(pool: ProcessPoolExecutor) -> None:
-    """Put the tables into the page, each below its mark and up to the next empty line."""
+    """Put the tables into the page, each below its mark."""
     del pool
     tables = {
         "gamma objective": gamma_table("objective", 2),
@@ -445,26 +441,16 @@ def page(pool: ProcessPoolExecutor) -> None:
         "cost": cost_table(),
         "draws": draws_table(),
     }
-    path = HERE / "README.md"
-    text = path.read_text(encoding="utf-8")
-    for name, content in tables.items():
-        mark = f"<!-- {name} -->\n"
-        start = text.index(mark) + len(mark)
-        end = start
-        while text.startswith("|", end):
-            end = text.index("\n", end) + 1
-        text = text[:start] + content + text[end:]
-    path.write_text(text, encoding="utf-8")
+    fill(HERE / "README.md", tables)
 
 
-TABLES = {one.__name__: one for one in (gamma, tuned, kappa, compared, cost, draws, page)}
+TABLES = {part.__name__: part for part in (gamma, tuned, kappa, compared, cost, draws, page)}
 
 
 def main() -> None:
     """Make the tables that are asked for, or all."""
     with ProcessPoolExecutor(2) as pool:
-        for name in sys.argv[1:] or TABLES:
-            TABLES[name](pool)
+        make_parts(__doc__, {name: partial(make, pool) for name, make in TABLES.items()})
 
 
 if __name__ == "__main__":

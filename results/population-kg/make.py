@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import csv
 import math
-import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import product
 from pathlib import Path
@@ -19,14 +18,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from results.pages import fill, make_parts, table
 from scipy.special import ndtri, stdtr, stdtrit
 
 from valmatch import load
 from valmatch.arrays import Floats
-from valmatch.model import Outcome, Response, Responses
-from valmatch.models.ladder.model import LadderModel, Run, Start
+from valmatch.execution.simulator import run
+from valmatch.models.ladder.model import InitialState, LadderModel, Run
 from valmatch.models.ladder.state import NEW, Log, new_log
-from valmatch.simulator import run
+from valmatch.models.model import Outcome, Response, Responses
 from valmatch.storage.output import write_csv
 
 HERE = Path(__file__).parent
@@ -99,7 +99,7 @@ class Judged(LadderModel):
         Response("newcomer_quality", "", "the same over the first ten games of who joined"),
     )
 
-    def run(self, inputs: Start) -> Outcome:
+    def run(self, inputs: InitialState) -> Outcome:
         """Return the responses, with those of the log."""
         log = new_log(self._room(), 1)
         played = self.play(inputs, log)
@@ -113,7 +113,7 @@ class Judged(LadderModel):
         # Where newcomers have to wait, more are there than the pool is named after.
         return int(3.0 * (self._players_at_start + joined) + 2.0 * rounds * self._players_at_start)
 
-    def _qualities(self, inputs: Start, played: Run, log: Log) -> dict[str, float]:
+    def _qualities(self, inputs: InitialState, played: Run, log: Log) -> dict[str, float]:
         """Return the mean quality of all matches, and of the newcomers' first ten games."""
         n = int(played.loop.state["numbered"][0])
         matches = log.matches[:n]
@@ -339,12 +339,6 @@ BY = ("churn", "noise", "pool")
 WORDS = {"quality": "all matches", "newcomer_quality": "newcomers' first ten"}
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table in Markdown."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
 def count_table() -> str:
     """Return in how many worlds each policy is better and worse, with its gains."""
     found = verdicts()
@@ -402,29 +396,20 @@ def secondary_table() -> str:
 
 
 def page() -> None:
-    """Put the tables into the page, each below its mark and up to the next empty line."""
+    """Put the tables into the page, each below its mark."""
     tables = {
         "counts": count_table(),
         **{f"{name} by {by}": gain_table(name, by) for name in PRIMARY for by in BY},
         "secondary": secondary_table(),
     }
-    path = HERE / "README.md"
-    text = path.read_text(encoding="utf-8")
-    for name, content in tables.items():
-        mark = f"<!-- {name} -->\n"
-        start = text.index(mark) + len(mark)
-        end = start
-        while text.startswith("|", end):
-            end = text.index("\n", end) + 1
-        text = text[:start] + content + text[end:]
-    path.write_text(text, encoding="utf-8")
+    fill(HERE / "README.md", tables)
 
 
 def figure() -> None:
     """Draw gains.png: every world and policy."""
     import matplotlib.pyplot as plt
 
-    from valmatch.plots.style import COLOURS
+    from valmatch.plots.parts.style import COLOURS
 
     rows = [row for row in read("worlds") if row["policy"] in JUDGED]
     shown = {(v.world, v.policy, v.measure): v.shown for v in verdicts()}
@@ -459,14 +444,8 @@ def figure() -> None:
     panels.savefig(HERE / "gains.png", dpi=110)
 
 
-PARTS = {one.__name__: one for one in (kappa, worlds, figure, page)}
-
-
-def main() -> None:
-    """Make the parts that are named, or all."""
-    for name in sys.argv[1:] or PARTS:
-        PARTS[name]()
+PARTS = {part.__name__: part for part in (kappa, worlds, figure, page)}
 
 
 if __name__ == "__main__":
-    main()
+    make_parts(__doc__, PARTS)

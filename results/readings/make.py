@@ -1,19 +1,21 @@
-"""Make the numbers of this folder, in a few minutes; run it from anywhere.
+"""Make the numbers of this folder, in a few minutes.
 
     python results/readings/make.py
 
-Each is put into the page between the mark with its name and the next `<!-- end -->`.
+Each is put into the page between the mark with its name and the next `<!-- end -->`. What is done
+is said on stderr.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from statistics import NormalDist
 from typing import NamedTuple
+
+from results.pages import counted, fill, parser
 
 from valmatch import Estimate, compare, load, optimize, replicate
 from valmatch.optimization.optimize import DEFAULT_BUDGET
@@ -244,8 +246,9 @@ def measured(task: Paired | Solved | RandomSearch) -> tuple[str, list[Row]]:
 
 def main() -> None:
     """Measure everything, then write the CSV file and the page."""
+    parser(__doc__).parse_args()
     with ProcessPoolExecutor(2) as pool:
-        found = list(pool.map(measured, TASKS))
+        found = [*counted("numbers", pool.map(measured, TASKS), len(TASKS))]
     rows = [row for _, some in found for row in some]
     names = Row._fields
     columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
@@ -253,14 +256,7 @@ def main() -> None:
     texts = dict(negative_vectors())
     for task, (words, _) in zip(TASKS, found, strict=True):
         texts[task.name] = f"`{task.command}`: {words}"
-    page = HERE / "README.md"
-
-    def filled(mark: re.Match[str]) -> str:
-        return f"{mark[1]}{texts.pop(mark[2])}{mark[3]}"
-
-    pattern = r"(<!-- ([\w-]+) -->).*?(<!-- end -->)"
-    page.write_text(re.sub(pattern, filled, page.read_text(encoding="utf-8")), encoding="utf-8")
-    assert not texts, f"not on the page: {', '.join(texts)}"
+    fill(HERE / "README.md", texts)
 
 
 if __name__ == "__main__":

@@ -4,14 +4,14 @@
 
 SCRATCH takes the runs; those that are finished there are not made again. With PROBLEMs only their
 rows are made anew, and all others stay. PYTHON is an interpreter with the extra `simopt`, whose
-solvers are then compared too, on the problems that `auto` was tuned on.
+solvers are then compared too, on the problems that `auto` was tuned on. A problem takes some
+minutes, one of the ladder a quarter of an hour.
 """
 
 from __future__ import annotations
 
 import csv
 import json
-import re
 import subprocess
 import sys
 import time
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from results.pages import fill
 
 from valmatch.optimization.best_known import table_file
 from valmatch.storage.output import cell, write_csv
@@ -132,9 +133,7 @@ def write(rows: Mapping[str, list[Mapping[str, str]]]) -> None:
     lines = [line for name in PROBLEMS for line in rows.get(name, [])]
     names = list(dict.fromkeys(name for line in lines for name in line))
     write_csv(TABLE, {name: [line.get(name, "") for line in lines] for name in names})
-    marks = r"(<!-- table -->\n).*(<!-- end -->)"
-    page = PAGE.read_text("utf-8")
-    PAGE.write_text(re.sub(marks, rf"\1{table(lines)}\n\2", page, flags=re.DOTALL), "utf-8")
+    fill(PAGE, {"table": f"{table(lines)}\n"})
 
 
 def main() -> None:

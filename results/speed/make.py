@@ -2,7 +2,7 @@
 
     python results/speed/make.py
 
-The README says what machine it was.
+takes a few minutes. The README says what machine it was; pytest says what is measured.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from results.pages import fill, parser, table
+
 README = Path(__file__).parents[2] / "README.md"
 BENCHMARKS = "tests/benchmarks/test_valorant_benchmarks.py"
-START, END = "<!-- made by results/speed/make.py -->\n", "<!-- end -->\n"
 
 RULES = {
     "team_first": "`team_first`, defaults",
@@ -46,14 +47,9 @@ def rounded(number: float) -> str:
     return f"{int(float(f'{number:.2g}')):,}"
 
 
-def table(*rows: Sequence[str]) -> str:
-    """Return rows as Markdown; the first is the header."""
-    head, *body = [f"| {' | '.join(row)} |\n" for row in rows]
-    return "".join([head, f"|{'---|' * len(rows[0])}\n", *body])
-
-
 def main() -> None:
     """Measure, and write the tables."""
+    parser(__doc__).parse_args()
     found = measured()
     per_second = [
         (title, rounded(found[f"test_replications[{name}]"]["replications_per_second"]))
@@ -62,19 +58,17 @@ def main() -> None:
     per_player = [
         rounded(found[f"test_cost_per_player[{k}]"]["nanoseconds_per_player"]) for k in MULTIPLIERS
     ]
-    tables = [
-        table(("replications of a day of 518 players", "per second"), *per_second),
-        table(
-            ("rate multiplier", *(f"x{multiplier}" for multiplier in MULTIPLIERS)),
-            ("players in a replication", *MULTIPLIERS.values()),
-            ("nanoseconds per player", *per_player),
+    players = ["players in a replication", *MULTIPLIERS.values()]
+    texts = {
+        "replications per second": table(
+            ["replications of a day of 518 players", "per second"], per_second
         ),
-    ]
-    before, *parts = README.read_text("utf-8").split(START)
-    after = [part.partition(END)[2] for part in parts]
-    for made, rest in zip(tables, after, strict=True):
-        before += f"{START}{made}{END}{rest}"
-    README.write_text(before, "utf-8")
+        "time per player": table(
+            ["rate multiplier", *(f"x{multiplier}" for multiplier in MULTIPLIERS)],
+            [players, ["nanoseconds per player", *per_player]],
+        ),
+    }
+    fill(README, texts)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,9 @@
-"""Makes the tables of this folder, in a few minutes; run it from anywhere."""
+"""Make the tables of this folder, in a few minutes.
+
+    python results/zonestats/make.py
+
+``curves``, ``multipliers``, ``caps``, ``spreads`` or ``tuned`` after it makes that table alone.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +18,11 @@ from pathlib import Path
 from typing import get_args
 
 import numpy as np
+from results.pages import make_parts
 
 from valmatch.config.loading import load
+from valmatch.execution.simulator import build, record, run
 from valmatch.ratings.zonestats_cap import MOST_DISTANT, Cap
-from valmatch.simulator import build, record, run
 
 HERE = Path(__file__).parent
 REPLICATIONS = 200
@@ -131,9 +137,8 @@ def tuned() -> None:
     write("tuned.csv", ("objective", "seed", "T", "GAME_MULT", "ratio", "mean"), rows)
 
 
+PARTS = {part.__name__: part for part in (curves, multipliers, caps, spreads, tuned)}
+
+
 if __name__ == "__main__":
-    curves()
-    multipliers()
-    caps()
-    spreads()
-    tuned()
+    make_parts(__doc__, PARTS)

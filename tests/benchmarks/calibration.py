@@ -7,7 +7,7 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import unallocating
+from valmatch.kernels.compilation import unallocating
 
 STEPS = 1_000_000
 TABLE = np.random.default_rng(1).random(4096)

@@ -10,11 +10,11 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from tests.oracles.arrivals import drawn_by_numpy
+from valmatch.draws.streams import Streams
 from valmatch.draws.uniform import fill_uniform
 from valmatch.draws.ziggurat import fill_exponential, fill_normal
 from valmatch.models.valorant.arrivals import ArrivalProcess
 from valmatch.models.valorant.factors import ValorantFactors
-from valmatch.streams import Streams
 
 FILLS = {
     "random": fill_uniform,

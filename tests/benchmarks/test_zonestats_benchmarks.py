@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from valmatch.execution.simulator import run
 from valmatch.models.zonestats.factors import ZoneStatsFactors
 from valmatch.models.zonestats.model import ZoneStatsModel
-from valmatch.simulator import run
 
 KINDS = {"duel": (2, 1), "teams": (2, 8), "free-for-all": (8, 1)}
 

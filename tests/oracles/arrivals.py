@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from valmatch.draws.streams import Streams
 from valmatch.models.valorant.arrivals import (
     CHUNK,
     GAPS,
@@ -16,7 +17,6 @@ from valmatch.models.valorant.arrivals import (
     arrival_times,
     skill_vectors,
 )
-from valmatch.streams import Streams
 
 
 def drawn_by_numpy(

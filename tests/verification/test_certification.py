@@ -12,6 +12,8 @@ from tests.oracles.noisy_problems import PROBLEMS, Case
 from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.config.loading import load
+from valmatch.execution.simulator import build
+from valmatch.execution.simulator import run as simulate
 from valmatch.optimization.certification import FINALISTS
 from valmatch.optimization.controls import Controls, without_controls
 from valmatch.optimization.evaluation import Evaluator
@@ -23,8 +25,6 @@ from valmatch.optimization.sequential_tests import certify_in_turn
 from valmatch.optimization.solvers.placement import Level, Placed, Wanted
 from valmatch.optimization.solvers.registry import make
 from valmatch.optimization.solvers.search import Archive, PointEstimates
-from valmatch.simulator import build
-from valmatch.simulator import run as simulate
 
 ALPHA = 0.05
 RUNS = 1_000

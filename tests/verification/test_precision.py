@@ -9,7 +9,7 @@ import pytest
 
 from tests.stopping import DATA, Draw, tally
 from valmatch.config.loading import load
-from valmatch.simulator import build, run
+from valmatch.execution.simulator import build, run
 from valmatch.statistics.precision import Target, parse_target
 
 RUNS = 3000

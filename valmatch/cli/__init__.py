@@ -1,4 +1,4 @@
-"""The command line, one module a command."""
+"""The command line, one module a command, one for those that list."""
 
 from valmatch.cli.app import app, main
 

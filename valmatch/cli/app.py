@@ -12,18 +12,15 @@ from typer.core import TyperCommand
 from valmatch.cli.combine import combine
 from valmatch.cli.compare import compare
 from valmatch.cli.console import reset, say
-from valmatch.cli.factors import factors
 from valmatch.cli.fit import fit
+from valmatch.cli.lists import factors, problems, responses, solvers
 from valmatch.cli.optimize import optimize
 from valmatch.cli.parameters import flag
 from valmatch.cli.plot import plot
 from valmatch.cli.predict import predict
-from valmatch.cli.problems import problems
 from valmatch.cli.rate import rate
 from valmatch.cli.replicate import replicate
-from valmatch.cli.responses import responses
 from valmatch.cli.simulate import simulate
-from valmatch.cli.solvers import solvers
 from valmatch.cli.streams import open_streams
 from valmatch.errors import InputError, RunError, options_called
 
@@ -33,8 +30,8 @@ class _Command(TyperCommand):
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401 - typer has its own click
         """Return the parts of the usage line."""
-        arguments = [one for one in self.get_params(ctx) if one.param_type_name == "argument"]
-        return ["[OPTIONS]", *(str(one.metavar) for one in arguments)]
+        arguments = [param for param in self.get_params(ctx) if param.param_type_name == "argument"]
+        return ["[OPTIONS]", *(str(argument.metavar) for argument in arguments)]
 
 
 app = typer.Typer(

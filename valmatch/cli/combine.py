@@ -13,7 +13,7 @@ from valmatch.cli.console import info, name_of, show, title_of, warn
 from valmatch.cli.parameters import Confidence, Json, Quiet, path, whole
 from valmatch.cli.replicate import each, show_run
 from valmatch.errors import InputError
-from valmatch.printable import shortened
+from valmatch.text.terminal import shortened
 
 
 def combine(

@@ -40,7 +40,7 @@ from valmatch.cli.parameters import (
 )
 from valmatch.cli.response_options import Chosen, measure_levels, names_of
 from valmatch.errors import InputError
-from valmatch.printable import shortened
+from valmatch.text.terminal import shortened
 
 if TYPE_CHECKING:
     from valmatch.config.config import Config
@@ -112,7 +112,7 @@ def compare(
     others = b or []
     level = 0.95 if confidence is None else confidence
     chosen = names_of(responses)
-    if others and not variant and all(Path(one).is_dir() for one in (a, *others)):
+    if others and not variant and all(Path(source).is_dir() for source in (a, *others)):
         if overrides or out:
             raise InputError("compare: folders are compared as they are, without --set and --out")
         if _show_ratings(a, others, confidence, json):
@@ -141,14 +141,14 @@ def _sides(
 ) -> list[Config]:
     """Return A and what it is compared with."""
     if not (others or variant):
-        reading = [one for one in overrides if _says_what_is_read(one)]
+        reading = [override for override in overrides if _says_what_is_read(override)]
         if len(reading) == len(overrides):
             of_both = ": what is read, and how, holds for both" if reading else ""
             what = f"give a second config, --variant, or --set of something else{of_both}"
             raise InputError(f"compare {a}: nothing to compare with; {what}")
         return [load_config(a, reading, log), load_config(a, overrides, log)]
-    configs = [load_config(one, overrides, log) for one in (a, *others)]
-    return configs + [load_config(a, overrides, [*log, *_levels(one)]) for one in variant]
+    configs = [load_config(source, overrides, log) for source in (a, *others)]
+    return configs + [load_config(a, overrides, [*log, *_levels(changes)]) for changes in variant]
 
 
 def _says_what_is_read(override: str) -> bool:
@@ -170,7 +170,7 @@ def _show_ratings(a: str, others: Sequence[str], confidence: float | None, json:
     from valmatch.cli.tables.ratings import show_systems
     from valmatch.game_logs.rated_folders import compare_ratings, is_rating
 
-    if not any(is_rating(Path(one)) for one in (a, *others)):
+    if not any(is_rating(Path(source)) for source in (a, *others)):
         return False
     if confidence is not None:
         raise InputError("--confidence: intervals of ratings are at 0.95")
@@ -200,7 +200,7 @@ def _report(found: Comparison, chosen: Sequence[str], json: bool, out: Path | No
         for name, pair in variant.comparisons.items():
             if undefined := pair.difference.undefined:
                 warn(f"{of}{name} is undefined in {undefined} of {found.n} pairs")
-    for side, run in (("a", found.base), *((one.name, one.run) for one in found.variants)):
+    for side, run in (("a", found.base), *((system.name, system.run) for system in found.variants)):
         for remark in run.remarks:
             warn(f"{side}: {remark}")
     if found.status != "complete":

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from valmatch.printable import one_line, printable, shortened
+from valmatch.text.terminal import escaped, one_line, shortened
 
 if TYPE_CHECKING:
     from valmatch.cli.progress import Bar
     from valmatch.config.config import Config
-    from valmatch.fields import Section
+    from valmatch.inputs.fields import Section
 
 QUIET, NORMAL, VERBOSE = -1, 0, 1
 
@@ -106,7 +106,7 @@ def progress(what: str, total: int | None) -> Iterator[Bar]:
 
 def name_of(config: Config) -> str:
     """Return what a config is called in the header of a table."""
-    return f"{config.model} ({shortened(printable(Path(config.source).stem))})"
+    return f"{config.model} ({shortened(escaped(Path(config.source).stem))})"
 
 
 def title_of(config: Config) -> str:

@@ -38,8 +38,8 @@ def fit(
     --set stay in it. Other than the log, days of it differ, so that intervals speak of more than
     one history.
     """
-    from valmatch.config.document import document
     from valmatch.config.loading import load
+    from valmatch.config.writing import document
     from valmatch.models.valorant.factors import ValorantFactors
     from valmatch.models.valorant.fitting import fit_arrivals
     from valmatch.models.valorant.queue_log import read_queue_log
@@ -59,6 +59,6 @@ def fit(
         "horizon": len(made.rates),
         "rating_quantiles": made.quantiles,
     }
-    kept = factors.model_dump(mode="json", exclude_unset=True)
-    kept = {name: value for name, value in kept.items() if name not in (*fitted, "log")}
-    sys.stdout.write(document(head, "valorant", {**fitted, **kept}))
+    others = factors.model_dump(mode="json", exclude_unset=True)
+    others = {name: value for name, value in others.items() if name not in (*fitted, "log")}
+    sys.stdout.write(document(head, "valorant", {**fitted, **others}))

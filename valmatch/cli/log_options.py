@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from valmatch.config.numerals import real_number
-from valmatch.csv_dialect import SEPARATORS, parse_columns, separator_called
-from valmatch.printable import shown
+from valmatch.inputs.csv_columns import SEPARATORS, parse_columns, separator_called
+from valmatch.text.numerals import real_number
+from valmatch.text.terminal import shown
 
 Columns = Annotated[
     str,

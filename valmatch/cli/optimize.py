@@ -41,7 +41,7 @@ from valmatch.cli.parameters import (
     whole,
 )
 from valmatch.errors import InputError, RunError
-from valmatch.printable import shortened
+from valmatch.text.terminal import shortened
 
 if TYPE_CHECKING:
     from valmatch.execution.shards import Shard

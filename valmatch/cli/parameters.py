@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from valmatch.cli.console import detail, set_quiet, set_verbose, warn
-from valmatch.config import arguments
-from valmatch.config.limits import LEVEL, RANGES
-from valmatch.config.numerals import real_number, whole_number
 from valmatch.errors import InputError, call_options
-from valmatch.printable import shown
+from valmatch.inputs import arguments
+from valmatch.inputs.limits import LEVEL, RANGES
+from valmatch.text.numerals import real_number, whole_number
+from valmatch.text.terminal import shown
 
 if TYPE_CHECKING:
     from valmatch.config.config import Config
@@ -184,7 +184,7 @@ def first(*values: int | float | None) -> int:
 
 @dataclass(frozen=True)
 class RunArguments:
-    """What a command line says of how to work; what it leaves out, the config may say.
+    """The run options of a command line; what it leaves out, the config may give.
 
     Attributes
     ----------

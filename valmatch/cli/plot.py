@@ -10,7 +10,7 @@ import typer
 from valmatch.cli.console import info, warn
 from valmatch.cli.parameters import path
 from valmatch.cli.response_options import names_of
-from valmatch.printable import printable
+from valmatch.text.terminal import escaped
 
 
 def plot(
@@ -60,9 +60,9 @@ def plot(
     Needs matplotlib, which the extra `plot` brings.
     """
     from valmatch.plots.drawing import plot_files
-    from valmatch.plots.look import look_of
+    from valmatch.plots.figure_options import figure_options
 
-    wanted = look_of(title, size, names_of(formats))
+    wanted = figure_options(title, size, names_of(formats))
     made = plot_files(
         folder,
         names_of(players),
@@ -73,4 +73,4 @@ def plot(
         warn=warn,
     )
     for file in made:
-        print(printable(str(file)))
+        print(escaped(str(file)))

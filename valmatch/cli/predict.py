@@ -75,9 +75,9 @@ def predict(
     unless a column neutral says yes.
     """
     from valmatch.cli.tables.ratings import show_predictions
-    from valmatch.csv_dialect import parse_columns
     from valmatch.game_logs.parameters import parse_parameters
     from valmatch.game_logs.predicting import predict_games
+    from valmatch.inputs.csv_columns import parse_columns
 
     result = predict_games(
         ratings,

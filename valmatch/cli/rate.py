@@ -139,10 +139,10 @@ def rate(
     draw_probability=0.3 predicts draws, and --tune home_advantage,draw_probability,K fits both.
     """
     from valmatch.cli.tables.ratings import show_rating, show_systems
-    from valmatch.csv_dialect import parse_columns
     from valmatch.game_logs.comparison import compare_systems
     from valmatch.game_logs.parameters import parse_parameters
     from valmatch.game_logs.rating import BURN_IN, rate_games
+    from valmatch.inputs.csv_columns import parse_columns
 
     warn_in_job_array("rate")
     size = games.stat().st_size if games.is_file() else 0

@@ -173,7 +173,7 @@ def replicate(
     with progress("replications", None if targets else total) as advance:
 
         def looked(found: Sequence[Precision]) -> None:
-            advance.note(", ".join(one.shown for one in found))
+            advance.note(", ".join(target.shown for target in found))
 
         result = replicate_config(settings, plan, options, listeners(advance, looked))
     show_run(result, result.summary(), out, json, names_of(responses))
@@ -199,18 +199,20 @@ def show_run(
     header = f"{title_of(result.config)}, seed {result.seed}, {done:,} replication"
     header += "s" * (done != 1)
     show(json, summary, lambda: show_replications(header, result, chosen), out)
-    for name, one in result.estimates.items():
-        if one.undefined:
-            warn(f"{name} is undefined in {one.undefined} of {len(result.values)} replications")
+    for name, estimate in result.estimates.items():
+        if estimate.undefined:
+            warn(
+                f"{name} is undefined in {estimate.undefined} of {len(result.values)} replications"
+            )
     for remark in result.remarks:
         warn(remark)
 
 
 def _exit_unless_complete(result: Replications, total: int, out: Path | None) -> None:
     """Leave with the exit code of what stopped a run."""
-    for one in result.precision:
-        if not one.reached:
-            warn(f"target of {one.response} missed: {one.why}")
+    for target in result.precision:
+        if not target.reached:
+            warn(f"target of {target.response} missed: {target.why}")
     if not result.complete:
         further = "; --resume goes on" if out else ""
         done = len(result.values)
@@ -244,12 +246,12 @@ def _replicate_design(
         lambda: show_experiment_points(header, found, chosen),
         options.out,
     )
-    for point, one in zip(found.points, found.results, strict=True):
-        for remark in one.remarks:
+    for point, result in zip(found.points, found.results, strict=True):
+        for remark in result.remarks:
             warn(f"{', '.join(f'{name}={value}' for name, value in point.items())}: {remark}")
     if found.status != "complete":
         further = "; --resume goes on" if options.out else ""
-        done = sum(one.complete for one in found.results)
+        done = sum(result.complete for result in found.results)
         warn(f"{found.status} after {done} of {len(configs)} points{further}")
         raise typer.Exit(130 if found.status == "interrupted" else 3)
 

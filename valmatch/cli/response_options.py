@@ -31,11 +31,11 @@ def measure_levels(
         return list(levels)
     from valmatch.config.factor_paths import factor_at
     from valmatch.config.loading import load
-    from valmatch.response_list import groups_of
+    from valmatch.experiments.response_list import groups_of
 
     config = load(source, overrides, levels)
     groups = groups_of(names_of(chosen), config)
     if factor_at(type(config.factors), ["measure"]) is not None:
         groups = list(dict.fromkeys([*getattr(config.factors, "measure", ()), *groups]))
-    asked = [("--responses", f"factors.measure=[{', '.join(groups)}]")] if groups else []
-    return [*levels, *asked]
+    measured = [("--responses", f"factors.measure=[{', '.join(groups)}]")] if groups else []
+    return [*levels, *measured]

@@ -30,7 +30,7 @@ from valmatch.cli.parameters import (
     whole,
 )
 from valmatch.cli.response_options import Chosen, measure_levels, names_of
-from valmatch.interpretation import interpret
+from valmatch.kernels.plain_python import interpret
 
 
 def simulate(

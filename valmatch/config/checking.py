@@ -13,9 +13,7 @@ from yaml import MappingNode, Node
 
 from valmatch.config.config import Config, InputFile
 from valmatch.config.factor_paths import factor_names, parts, section_depth
-from valmatch.config.input_files import sha256
-from valmatch.config.problem_names import problem_names
-from valmatch.config.problem_units import ProblemUnits
+from valmatch.config.problem_units import ProblemUnits, problem_names
 from valmatch.config.sections import SECTIONS, DesignOptions, OptimizeOptions, ReplicateOptions
 from valmatch.config.yaml_document import (
     find,
@@ -26,12 +24,13 @@ from valmatch.config.yaml_document import (
     to_value,
     written_key,
 )
-from valmatch.durations import SECONDS
 from valmatch.errors import MOST, InputError, in_lines
-from valmatch.fields import Factors, Section, allowed, schema_at
+from valmatch.inputs.fields import Factors, Section, allowed, schema_at
+from valmatch.inputs.files import sha256
 from valmatch.models.registry import MODELS, OWN, ModelEntry, unknown_model
-from valmatch.nearest import by_last_part, correction, hint, nearest
-from valmatch.printable import shortened, shown
+from valmatch.text.durations import SECONDS
+from valmatch.text.suggestions import by_last_part, closest_name, correction, hint
+from valmatch.text.terminal import shortened, shown
 
 TOP_LEVEL = ("model", "factors", *SECTIONS)
 
@@ -128,8 +127,10 @@ class _Check:
             design=design,
             source=source,
             warnings=tuple(
-                f"{place(self._nearest_node(name.split('.')))}: {name}: {text}"
-                for name, text in ((f"factors.{one}", text) for one, text in factors.remarks())
+                f"{place(self._closest_node(name.split('.')))}: {name}: {text}"
+                for name, text in (
+                    (f"factors.{factor}", text) for factor, text in factors.remarks()
+                )
             ),
             places=dict(_places(self.root)),
         )
@@ -233,13 +234,13 @@ class _Check:
         if error["type"] == "extra_forbidden":
             key = written_key(self.root, path)
             meant = self._meant(cls, path, key is not None and from_override(key))
-            return key or self._nearest_node(path), f"{label}: unknown key ({meant})"
+            return key or self._closest_node(path), f"{label}: unknown key ({meant})"
         if error["type"] == "refused":
             section = path[: 1 + section_depth(cls, error["loc"])]
             at = [(*section, *key.split(".")) for key in error.get("ctx", {}).get("at", ())]
-            path = next((one for one in at if find(self.root, one)), path)
+            path = next((place for place in at if find(self.root, place)), path)
             label = _label(path)
-            return self._nearest_node(path), f"{label}: {error['msg']}"
+            return self._closest_node(path), f"{label}: {error['msg']}"
         node = find(self.root, path)
         limits = allowed(schema_at(cls, error["loc"]))
         unit = schema_at(cls, error["loc"]).get("unit") or self._unit_at(path)
@@ -247,7 +248,7 @@ class _Check:
         if node is not None and kind(node) == "str" and unit in SECONDS:
             limits += ", or with a unit, such as 12 min"
         if node is None:
-            return self._nearest_node(path), f"{label}: missing (allowed: {limits})"
+            return self._closest_node(path), f"{label}: missing (allowed: {limits})"
         if error["type"] == "literal_error" and kind(node) == "str":
             schema = schema_at(cls, error["loc"])
             options = schema.get("anyOf", [schema])  # that, or null
@@ -278,7 +279,7 @@ class _Check:
             others = {**top, **others}
         return _key_hint(str(key), names, others, f"{section}." if section else "")
 
-    def _nearest_node(self, path: Sequence[str | int]) -> Node:
+    def _closest_node(self, path: Sequence[str | int]) -> Node:
         """Return what is written at `path`, or else the key of the section that lacks it."""
         for length in range(len(path), 0, -1):
             node = find(self.root, path[:length])
@@ -333,7 +334,7 @@ def _key_hint(key: str, names: Iterable[str], others: Mapping[str, str], section
     """Say which key is meant: one of `names` in `section`, or one of `others` elsewhere."""
     own = {name: f"{section}{name}" for name in names}
     places = {**others, **own}
-    near = nearest(key, places)
+    near = closest_name(key, places)
     return f"did you mean {places[near]}?" if near else hint(key, own, own)
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from valmatch.config.sections import DesignOptions, OptimizeOptions, ReplicateOptions
-from valmatch.fields import Factors
-from valmatch.printable import shortened
+from valmatch.inputs.fields import Factors
+from valmatch.text.terminal import shortened
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ class Config:
 
     def at(self, path: str) -> str:
         """Return ``file:line:column: path``, with the place of the nearest thing written."""
-        nearest = path
-        while nearest and nearest not in self.places:
-            nearest = nearest.rpartition(".")[0]
+        place = path
+        while place and place not in self.places:
+            place = place.rpartition(".")[0]
         label = ".".join(map(shortened, path.split(".")))
-        return f"{self.places.get(nearest, self.source)}: {label}"
+        return f"{self.places.get(place, self.source)}: {label}"

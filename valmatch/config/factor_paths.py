@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from valmatch.config.numerals import whole_number
-from valmatch.fields import Section
+from valmatch.inputs.fields import Section
+from valmatch.text.numerals import whole_number
 
 
 def section_of(field: FieldInfo | None) -> type[Section] | None:
@@ -22,7 +22,7 @@ def factor_names(section: type[Section]) -> list[str]:
     names = []
     for name, field in section.model_fields.items():
         inner = section_of(field)
-        names += [f"{name}.{one}" for one in factor_names(inner)] if inner else [name]
+        names += [f"{name}.{inner_name}" for inner_name in factor_names(inner)] if inner else [name]
     return names
 
 
@@ -74,4 +74,4 @@ def replaced(values: Any, path: Sequence[str | int], new: object) -> Any:  # noq
     inner = replaced(values[first], rest, new)
     if isinstance(values, Mapping):
         return {**values, first: inner}
-    return [inner if index == first else one for index, one in enumerate(values)]
+    return [inner if index == first else value for index, value in enumerate(values)]

@@ -1,4 +1,4 @@
-"""What identifies a config: ids, and the plain values that a manifest keeps."""
+"""The identity of a config: its ids, and the plain values that a manifest keeps."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pydantic import ValidationError
 
 from valmatch.config.config import Config, InputFile
 from valmatch.config.factor_paths import flat
-from valmatch.config.input_files import sha256
 from valmatch.errors import InputError
-from valmatch.fields import Section
+from valmatch.inputs.fields import Section
+from valmatch.inputs.files import sha256
 from valmatch.models.registry import MODELS, origin
 
 
@@ -25,7 +25,7 @@ def resolved(config: Config) -> dict[str, Any]:
     All factors are spelt out; a null horizon means the last arrival, which the other factors or the
     file whose digest stands beside them determine.
     """
-    files = {key: {"path": one.given, "sha256": one.sha256} for key, one in config.files.items()}
+    files = {key: {"path": file.given, "sha256": file.sha256} for key, file in config.files.items()}
     return {
         "model": config.model,
         "factors": config.factors.model_dump(mode="json"),
@@ -47,7 +47,7 @@ def restore(content: Mapping[str, Any], source: str) -> Config:
         factors = entry.factors.model_validate(
             content["factors"], context={"files": frozenset(given)}
         )
-        files = {key: _found(key, one, source) for key, one in given.items()}
+        files = {key: _found(key, file, source) for key, file in given.items()}
     except (KeyError, ValidationError):
         raise InputError(f"{source}: the config of the run is not valid in this version") from None
     return Config(model=content["model"], factors=factors, files=files, source=source)
@@ -83,7 +83,7 @@ def changed_factors(
     """
     known = flat(first["factors"]).keys() & flat(second["factors"]).keys()
     found = changes(_as_taken(first), _as_taken(second))
-    return [one for one in found if one[0].removeprefix("factors.") in known]
+    return [change for change in found if change[0].removeprefix("factors.") in known]
 
 
 def _as_taken(content: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -112,7 +112,7 @@ def identity(config: Config) -> dict[str, Any]:
         "model": config.model,
         **origin(config.model),
         "factors": _set_factors(config.factors),
-        "files": {key: one.sha256 for key, one in sorted(config.files.items())},
+        "files": {key: file.sha256 for key, file in sorted(config.files.items())},
     }
 
 

@@ -12,14 +12,14 @@ from typing import Any, TextIO, TypeAlias
 
 from yaml import MappingNode
 
-from valmatch.config import arguments
 from valmatch.config.checking import checked, reason
 from valmatch.config.config import Config
-from valmatch.config.input_files import MAX_DOCUMENT, read_document, up_to
 from valmatch.config.overriding import overridden
 from valmatch.config.yaml_document import parse, place, show
 from valmatch.errors import InputError
-from valmatch.nearest import nearest
+from valmatch.inputs import arguments
+from valmatch.inputs.files import MAX_DOCUMENT, read_document, up_to
+from valmatch.text.suggestions import closest_name
 
 ConfigLike: TypeAlias = "str | Path | Mapping[str, Any] | Config"
 """What `load` takes."""
@@ -106,7 +106,7 @@ def _read(source: str | Path | Mapping[str, Any]) -> tuple[bytes, str, Path]:
     try:
         return read_document(path), str(path), path.parent
     except FileNotFoundError:
-        near = nearest(path.name.removesuffix(path.suffix), shipped)
+        near = closest_name(path.name.removesuffix(path.suffix), shipped)
         meant = f"did you mean the shipped config {near!r}?" if near else ""
         others = meant or f"shipped configs: {', '.join(_families(shipped))}"
         raise InputError(f"{source}: no such file ({others})") from None

@@ -10,13 +10,13 @@ from yaml import Node
 
 from valmatch.config.checking import FILES, TOP_LEVEL
 from valmatch.config.factor_paths import factor_at, section_depth
-from valmatch.config.numerals import whole_number
-from valmatch.config.problem_names import problem_names
+from valmatch.config.problem_units import problem_names
 from valmatch.config.sections import RangeOptions, VariableOptions
 from valmatch.config.yaml_document import MAX_DEPTH, Override, assign, find, parse, to_value
 from valmatch.errors import InputError, option
 from valmatch.models.registry import MODELS, ModelEntry
-from valmatch.printable import printable, shortened
+from valmatch.text.numerals import whole_number
+from valmatch.text.terminal import escaped, shortened
 
 SHOWN = 80
 """Characters of an override in messages."""
@@ -66,7 +66,7 @@ def overridden(
 def _shown(override: str) -> str:
     """Return an override in one line of moderate length."""
     text = " ".join(override.split())
-    return printable(text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}...")
+    return escaped(text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}...")
 
 
 def _override(root: Node, override: str, name: Override) -> Node:
@@ -77,7 +77,7 @@ def _override(root: Node, override: str, name: Override) -> Node:
         raise InputError(f"{name}: not of the form KEY=VALUE (for instance team_diff=300)")
     if len(path) > MAX_DEPTH:
         raise InputError(f"{name}: a key of {len(path)} parts (allowed: {MAX_DEPTH})")
-    path = _placed(root, path)
+    path = _full_path(root, path)
     value = parse(text, name) or parse("null", name)
     assert value is not None
     try:
@@ -87,7 +87,7 @@ def _override(root: Node, override: str, name: Override) -> Node:
         raise InputError(f"{name}: {label}: {error}") from None
 
 
-def _placed(root: Node, path: list[str]) -> list[str]:
+def _full_path(root: Node, path: list[str]) -> list[str]:
     """Return a path from the top: of a key there, a factor, or a name of the problem, in turn."""
     first, *rest = path
     if tuple(path[:2]) in BY_FACTOR and len(path) > 2:

@@ -1,18 +1,44 @@
-"""The units of the numbers of a problem and of ranges: those of their factors and responses."""
+"""The numbers of an optimisation problem in a config: their names, and their units."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from yaml import Node
+
 from valmatch.config.factor_paths import parts
-from valmatch.config.problem_names import BOUNDS
-from valmatch.durations import in_unit
-from valmatch.fields import Factors, schema_at
+from valmatch.config.yaml_document import find, to_value
+from valmatch.inputs.fields import Factors, schema_at
 from valmatch.models.registry import MODELS, load_model
+from valmatch.text.durations import in_unit
+
+BOUNDS = ("at_most", "at_least")
 
 BY_FACTOR = {("optimize", "variables"), ("design", "ranges")}
 """Sections and their mappings by factor; all numbers in these are in its unit."""
+
+
+def problem_names(root: Node) -> dict[str, list[str]]:
+    """Return the path of the bound of each constraint and of the weight of each term, by name.
+
+    Parameters
+    ----------
+    root : Node
+        The document. Where a constraint and a term have one name, it is that of the constraint.
+    """
+    paths = {name: ["optimize", "objective", name, "weight"] for name in _part(root, "objective")}
+    for name, given in _part(root, "constraints").items():
+        bounds = [key for key in BOUNDS if isinstance(given, dict) and given.get(key) is not None]
+        if bounds:
+            paths[name] = ["optimize", "constraints", name, bounds[0]]
+    return paths
+
+
+def _part(root: Node, key: str) -> dict[str, object]:
+    node = find(root, ["optimize", key])
+    found = to_value(node) if node is not None else None
+    return found if isinstance(found, dict) else {}
 
 
 class ProblemUnits:
@@ -43,7 +69,9 @@ class ProblemUnits:
             found[name] = given
             if isinstance(given, dict):
                 path = [section, key, name]
-                found[name] = {k: self._number(one, [*path, k], given) for k, one in given.items()}
+                found[name] = {
+                    k: self._number(number, [*path, k], given) for k, number in given.items()
+                }
         return found
 
     def _number(self, value: object, path: Sequence[str | int], given: object) -> object:
@@ -86,7 +114,7 @@ class ProblemUnits:
         if not schema_at(factors, path):
             return None
         schemas = (schema_at(factors, path[:length]) for length in range(len(path), 0, -1))
-        return next((str(one["unit"]) for one in schemas if "unit" in one), "")
+        return next((str(schema["unit"]) for schema in schemas if "unit" in schema), "")
 
     def _of_response(self, name: object) -> str | None:
         """Return the unit of a response that the model has with these factors, or always."""
@@ -94,4 +122,4 @@ class ProblemUnits:
         responses = list(getattr(model, "responses", ()))
         if self._factors is not None and hasattr(model, "further"):
             responses += model.further(self._factors)
-        return next((one.unit for one in responses if one.name == name), None)
+        return next((response.unit for response in responses if response.name == name), None)

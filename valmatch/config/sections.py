@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, Strict, model_validator
 
-from valmatch.config.limits import LARGEST, LEVEL, RANGES
-from valmatch.fields import Flag, NonNegative, Number, Real, Section, Whole, refuse
+from valmatch.inputs.fields import Flag, NonNegative, Number, Real, Section, Whole, refuse
+from valmatch.inputs.limits import LARGEST, LEVEL, RANGES
 
 
 def _within(argument: str) -> Any:  # noqa: ANN401 - as pydantic has it

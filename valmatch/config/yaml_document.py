@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterator, Sequence
 import yaml
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
-from valmatch.config.numerals import DIGITS, whole_number
 from valmatch.errors import InputError, in_lines
-from valmatch.printable import shortened, shown
+from valmatch.text.numerals import DIGITS, whole_number
+from valmatch.text.terminal import shortened, shown
 
 Path = Sequence[str | int]
 
 
 class Override(str):
-    """What an override is called in messages, in the place of a file."""
+    """The name of an override in messages, where a file would have its path."""
 
     __slots__ = ()
 

@@ -4,7 +4,7 @@ Whoever knows an address has its number at once, in any order and without a stat
 that happens in a simulation shifts what is drawn for anybody.
 
 A number is made of the first word of the Philox4x64-10 block whose key is that of the seed, as in
-`valmatch.streams.Streams`, and whose counter is (counter, player, 2**63 + source, replication + 1).
+`valmatch.draws.streams`, and whose counter is (counter, player, 2**63 + source, replication + 1).
 Two addresses never share a block, as each part of them has a word of its own. Nor does an address
 share one with a stream of `Streams`, whose third word is a source below 2**63.
 """
@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.arrays import Words
-from valmatch.compilation import inlined, unallocating
 from valmatch.draws.philox import block_of
+from valmatch.kernels.compilation import inlined, unallocating
 
 ADDRESSED = 2**63
 """Added to the number of a source, for the third word of its counters."""

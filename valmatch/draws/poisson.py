@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.arrays import Words
-from valmatch.compilation import unallocating
 from valmatch.draws.uniform import next_uniform
+from valmatch.kernels.compilation import unallocating
 
 
 @unallocating

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.arrays import Words
-from valmatch.compilation import inlined, unallocating
 from valmatch.draws.philox import END, POSITION, next_word, refill
+from valmatch.kernels.compilation import inlined, unallocating
 
 DROPPED = np.uint64(11)
 """Bits of a word that a double has no room for."""

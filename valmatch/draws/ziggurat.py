@@ -4,30 +4,43 @@ They are `Generator.standard_normal` and `Generator.standard_exponential`. A wor
 place in it and the sign; about one word in a hundred does not settle the draw, which then takes
 further words.
 
+Each distribution has 256 layers of equal area. A point of layer i lies at u * scale[i], where u is
+a random integer of 52 bits (normal) or 53 bits (exponential). If u < inside[i], it lies under the
+density for certain. density[i] is the height of the density where the layer ends. Layer 0 holds
+the tail beyond `NORMAL_END` and `EXPONENTIAL_END`.
+
+The tables of both are the file ``ziggurat.npy`` beside this one, every number as its 64 bits: they
+were rounded by a computation that no platform repeats to the last bit, and a table of another
+rounding would draw other numbers.
+
 Source: Marsaglia and Tsang (2000), "The ziggurat method for generating random variables", in the
-form of numpy/random/src/distributions/distributions.c of numpy 1.21 and later.
+form of numpy/random/src/distributions/distributions.c of numpy 1.21 and later; the tables `ki`,
+`wi`, `fi`, `ke`, `we`, `fe` of numpy/random/src/distributions/ziggurat_constants.h (BSD-3-Clause);
+Doornik (2005), "An improved ziggurat method to generate normal random samples".
 """
 
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 
 from valmatch.arrays import Floats, Words
-from valmatch.compilation import inlined, njit, unallocating
 from valmatch.draws.philox import END, POSITION, next_word, refill
 from valmatch.draws.uniform import next_uniform
-from valmatch.draws.ziggurat_tables import (
-    EXPONENTIAL_DENSITY,
-    EXPONENTIAL_END,
-    EXPONENTIAL_INSIDE,
-    EXPONENTIAL_SCALE,
-    NORMAL_DENSITY,
-    NORMAL_END,
-    NORMAL_END_INVERSE,
-    NORMAL_INSIDE,
-    NORMAL_SCALE,
+from valmatch.kernels.compilation import inlined, njit, unallocating
+
+NORMAL_END = 3.6541528853610087963519472518
+NORMAL_END_INVERSE = 0.27366123732975827203338247596
+EXPONENTIAL_END = 7.6971174701310497140446280481
+
+_TABLES: Words = np.load(Path(__file__).with_suffix(".npy"))
+"""(6, 256): inside, scale and density of the normal, and of the exponential distribution."""
+
+NORMAL_INSIDE, EXPONENTIAL_INSIDE = _TABLES[0], _TABLES[3]
+NORMAL_SCALE, NORMAL_DENSITY, EXPONENTIAL_SCALE, EXPONENTIAL_DENSITY = (
+    _TABLES[row].view(np.float64) for row in (1, 2, 4, 5)
 )
 
 ZERO, ONE = np.uint64(0), np.uint64(1)

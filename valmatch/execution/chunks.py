@@ -16,10 +16,10 @@ from valmatch.config.identity import config_id
 from valmatch.errors import InputError, RunError, WorkersLostError
 from valmatch.execution.interruption import Stop
 from valmatch.execution.processes import died
+from valmatch.execution.simulator import build, run
 from valmatch.execution.worker_pool import WorkerPool
-from valmatch.halting import Stopped
-from valmatch.model import Batch, Model
-from valmatch.simulator import build, run
+from valmatch.kernels.halting import Stopped
+from valmatch.models.model import Batch, Model
 
 TARGET = 0.2
 """Seconds of work in a chunk: long against the cost of sending it, short against patience."""

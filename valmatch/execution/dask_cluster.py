@@ -9,7 +9,7 @@ from importlib import import_module
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from valmatch.execution.dask_scheduler import Workers, connection
+from valmatch.execution.dask_scheduler import SchedulerWorkers, connection
 from valmatch.execution.processes import process_pool
 from valmatch.execution.worker_pool import WorkerPool
 
@@ -34,7 +34,7 @@ def dask_pool(
                 yield WorkerPool(client.get_executor(pure=False), lambda: workers, 2, 3, here=False)
         else:
             with connection(scheduler) as client:
-                slots = Workers(client, scheduler, warn, detail).slots
+                slots = SchedulerWorkers(client, scheduler, warn, detail).slots
                 yield WorkerPool(client.get_executor(pure=False), slots, 2, 3, here=False)
 
 
@@ -42,14 +42,14 @@ def dask_pool(
 def _silence() -> Iterator[None]:
     """Keep off the terminal what Dask logs there: what matters is said by us."""
     loggers = [logging.getLogger(name) for name in LOGGERS]
-    levels = [one.level for one in loggers]
-    for one in loggers:
-        one.setLevel(logging.CRITICAL + 1)
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
     try:
         yield
     finally:
-        for one, level in zip(loggers, levels, strict=True):
-            one.setLevel(level)
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 @contextmanager

@@ -124,7 +124,7 @@ def _reason(error: BaseException) -> str:
     return f": {error}" if str(error) else ""
 
 
-class Workers:
+class SchedulerWorkers:
     """The workers of a scheduler, as far as is known.
 
     Parameters
@@ -147,7 +147,7 @@ class Workers:
         self._client, self._question = client, client.scheduler.ncores
         self._link = client.scheduler_comm
         self._address, self._warn, self._detail = address, warn, detail
-        self._asked, self._silent = -math.inf, math.inf
+        self._last_question, self._silent = -math.inf, math.inf
         self._threads: Mapping[str, int] = {}
         self._patience = IDLE_ANSWERS
 
@@ -163,14 +163,14 @@ class Workers:
         if self._link is not self._client.scheduler_comm or self._link.closed():
             raise self._lost("has closed the connection")
         now = time.monotonic()
-        if now > self._asked + ASK_SECONDS:
+        if now > self._last_question + ASK_SECONDS:
             try:
                 self._note(self._client.sync(self._question, callback_timeout=ANSWER_SECONDS))
                 self._silent = math.inf
             except Exception:  # of many kinds, by where a question was lost
                 self._silent = min(self._silent, now)
-            self._asked = time.monotonic()
-        if self._asked > self._silent + LOST_SECONDS:
+            self._last_question = time.monotonic()
+        if self._last_question > self._silent + LOST_SECONDS:
             raise self._lost(f"has not answered for {LOST_SECONDS} s")
         return sum(self._threads.values()) if self._silent == math.inf else 0
 

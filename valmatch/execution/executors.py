@@ -10,11 +10,11 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from valmatch.config import arguments
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import begin, leave_signals
 from valmatch.execution.processes import check_workers, process_pool
 from valmatch.execution.worker_pool import WorkerPool
+from valmatch.inputs import arguments
 
 LOCAL, PROCESSES, DASK = EXECUTORS = "local", "processes", "dask"
 

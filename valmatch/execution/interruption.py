@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from valmatch import halting
-from valmatch.halting import Stopped
+from valmatch.kernels import halting
+from valmatch.kernels.halting import Stopped
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 

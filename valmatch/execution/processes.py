@@ -21,10 +21,10 @@ from multiprocessing.context import BaseContext
 from types import TracebackType
 from typing import Any
 
-from valmatch.address_space import check_address_space
-from valmatch.config import arguments
 from valmatch.errors import InputError, RunError, WorkersLostError, option
 from valmatch.execution.interruption import SIGNALS, held_signals, leave_signals, stop_on_signal
+from valmatch.inputs import arguments
+from valmatch.kernels.address_space import check_address_space
 from valmatch.models.registry import OWN
 
 UNGUARDED = 86

@@ -9,16 +9,16 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypedDict
 
-from valmatch.config import arguments
-from valmatch.config.arguments import PathLike
 from valmatch.config.config import Config
 from valmatch.errors import InputError, option
 from valmatch.execution.executors import EXECUTORS, LOCAL, open_pool
 from valmatch.execution.shards import WHOLE, Shard, parse_shard
+from valmatch.execution.simulator import releases_gil
 from valmatch.execution.worker_pool import WorkerPool
-from valmatch.printable import shown
-from valmatch.simulator import releases_gil
+from valmatch.inputs import arguments
+from valmatch.inputs.arguments import PathLike
 from valmatch.statistics.precision import Precision
+from valmatch.text.terminal import shown
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from valmatch.config.limits import RANGES
-from valmatch.config.numerals import whole_number
 from valmatch.errors import InputError, option
-from valmatch.printable import shortened
+from valmatch.inputs.limits import RANGES
+from valmatch.text.numerals import whole_number
+from valmatch.text.terminal import shortened
 
 ARRAY = "SLURM_ARRAY_TASK_"
 
@@ -62,7 +62,7 @@ def array_of(indices: Iterable[int]) -> str:
             stretches[-1].append(index)
         else:
             stretches.append([index])
-    ends = ((one[0], one[-1]) for one in stretches)
+    ends = ((stretch[0], stretch[-1]) for stretch in stretches)
     return ",".join(f"{first}" if first == last else f"{first}-{last}" for first, last in ends)
 
 

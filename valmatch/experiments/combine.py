@@ -15,13 +15,13 @@ from valmatch.config.config import Config
 from valmatch.config.identity import changed_factors, changes, config_id
 from valmatch.errors import InputError
 from valmatch.execution.shards import WHOLE, Shard, parse_shard
+from valmatch.execution.simulator import build, run
 from valmatch.experiments.missing import Missing
 from valmatch.experiments.plan import Plan
 from valmatch.experiments.replicate import claim, write_results
 from valmatch.experiments.replications import Replications
 from valmatch.experiments.run_manifests import ReplicateManifest, SimulationManifest
-from valmatch.model import Model
-from valmatch.simulator import build, run
+from valmatch.models.model import Model
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.storage.contents import CONTENTS
 from valmatch.storage.curve_file import read_sums, stretches, write_sums
@@ -46,7 +46,7 @@ LISTED = 1_000
 
 @dataclass(frozen=True)
 class _Part:
-    """What one folder holds.
+    """The replications of one folder.
 
     Attributes
     ----------
@@ -211,7 +211,9 @@ def files_of_runs(command: str, folders: Sequence[Path], out: Path) -> list[Path
 
 def with_whole(out: Path, folders: Sequence[Path]) -> Sequence[Path]:
     """Return the folders and that of the whole, if something is in it already."""
-    there = (out / MANIFEST).is_file() and out.resolve() not in [one.resolve() for one in folders]
+    there = (out / MANIFEST).is_file() and out.resolve() not in [
+        folder.resolve() for folder in folders
+    ]
     return [*folders, out] if there else folders
 
 
@@ -339,7 +341,7 @@ def read_manifests(
 
 
 def refuse_other_run(
-    first: SimulationManifest, one: Path, other: SimulationManifest, folder: Path
+    first: SimulationManifest, first_folder: Path, other: SimulationManifest, folder: Path
 ) -> None:
     """Refuse a folder of another config or seed, naming what differs."""
     same = first.config_id == other.config_id
@@ -350,11 +352,13 @@ def refuse_other_run(
         shown = "; ".join(f"{key}: {mine} and {theirs}" for key, mine, theirs in found[:SHOWN])
         more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
         raise InputError(
-            f"{one} and {folder}: different configs, {first.config_id} and"
+            f"{first_folder} and {folder}: different configs, {first.config_id} and"
             f" {other.config_id} ({shown}{more})"
         )
     if first.seed != other.seed:
-        raise InputError(f"{one} and {folder}: different seeds, {first.seed} and {other.seed}")
+        raise InputError(
+            f"{first_folder} and {folder}: different seeds, {first.seed} and {other.seed}"
+        )
 
 
 def _union(parts: Sequence[_Part], form: RowFormat) -> dict[int, tuple[str, list[float]]]:
@@ -432,7 +436,7 @@ def _owed(missing: Missing, wanted: range, parts: Sequence[_Part]) -> dict[str, 
     owed = {}
     for index in range(min(count, len(wanted))):
         shard = Shard(index, count)
-        one = Missing(shard.indices(len(wanted)), rows, there[index])
-        if len(one):
-            owed[f"{SHARD}{shard}"] = one
+        own = Missing(shard.indices(len(wanted)), rows, there[index])
+        if len(own):
+            owed[f"{SHARD}{shard}"] = own
     return owed

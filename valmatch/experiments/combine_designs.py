@@ -73,9 +73,9 @@ def combine_designs(
         owed |= dict.fromkeys(found[key].owed)
     config = first.restored(folders[0])
     points = zip(first.design.config_ids, map(tuple, first.design.points), strict=True)
-    kept = [(key, point) for key, point in points if key in found]
-    design = Design(first.design.factors, [point for _, point in kept])
-    results = [found[key].replications for key, _ in kept]
+    finished = [(key, point) for key, point in points if key in found]
+    design = Design(first.design.factors, [point for _, point in finished])
+    results = [found[key].replications for key, _ in finished]
     stopped = "" if len(found) == len(ids) else "incomplete"
     experiment = DesignReplications(config, design, results, stopped)
     if not check:
@@ -84,11 +84,11 @@ def combine_designs(
         ids = first.design.config_ids
         read = files_of_runs("design", folders, out)
         claimed = claim(out, config, whole, ids, first.seed, WHOLE, resume=True, read=read)
-        for key, one in found.items():
-            one.claim(out / POINTS / key)
+        for key, manifest in found.items():
+            manifest.claim(out / POINTS / key)
         with claimed as folder:
-            for key, one in found.items():
-                one.write(out / POINTS / key)
+            for key, manifest in found.items():
+                manifest.write(out / POINTS / key)
             write_experiment(folder, experiment)
     return CombinedDesign(experiment, shortfalls, owed)
 
@@ -100,10 +100,10 @@ def _manifest_of_all(folders: Sequence[Path]) -> DesignManifest:
         if command_of(folder) != "design":
             raise InputError(f"{folder}: not made by a design (allowed: folders of one design)")
         manifests[folder] = read_manifest(folder, DesignManifest)
-    one, first = next(iter(manifests.items()))
+    first_folder, first = next(iter(manifests.items()))
     for folder, manifest in manifests.items():
         for key in ("config_id", "seed", "design_id", "design"):
             if manifest.get(key) != first.get(key):
                 shown = "" if key == "design" else f" {first.get(key)} and {manifest.get(key)}"
-                raise InputError(f"{one} and {folder}: different designs ({key}{shown})")
+                raise InputError(f"{first_folder} and {folder}: different designs ({key}{shown})")
     return first

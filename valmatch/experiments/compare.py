@@ -26,8 +26,7 @@ from valmatch.experiments.side_runs import (
     said_of_side,
     status_of,
 )
-from valmatch.model import Response
-from valmatch.printable import printable
+from valmatch.models.model import Response
 from valmatch.statistics.no_interval import listed, reason_of_each, why_no_interval
 from valmatch.statistics.pairs import PairedDifference, differing, paired
 from valmatch.statistics.sampling import (
@@ -38,6 +37,7 @@ from valmatch.statistics.sampling import (
 )
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
+from valmatch.text.terminal import escaped
 
 BASE, *NAMES = list(ascii_lowercase)
 """What the systems are called, and the folders of their runs."""
@@ -76,7 +76,7 @@ class Variant:
     @property
     def in_words(self) -> str:
         """What differs, as one line."""
-        return "; ".join(printable(f"{name}={value}") for name, _, value in self.changed)
+        return "; ".join(escaped(f"{name}={value}") for name, _, value in self.changed)
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,20 +6,24 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from itertools import product
 from typing import Any
 
 from valmatch.config.config import Config
 from valmatch.config.factor_paths import parts
-from valmatch.config.limits import RANGES
-from valmatch.config.spans import span
 from valmatch.config.yaml_document import parse, to_value
 from valmatch.errors import InputError, option
-from valmatch.fields import schema_at
+from valmatch.inputs.fields import schema_at
+from valmatch.inputs.limits import LARGEST, RANGES
 from valmatch.models.registry import MODELS
-from valmatch.printable import shortened, shown
+from valmatch.text.numerals import real_number
+from valmatch.text.terminal import shortened, shown
 
 DEFAULT_SEED = 1
+
+MOST_LEVELS = 10_000
+"""Most values of FIRST:LAST:STEP."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +126,8 @@ def _sample(config: Config) -> Design:
     kinds = [_kind(config, key) for key in ranges]
     rows = [
         tuple(
-            _scaled(u, one.low, one.high, one.log, kind)
-            for u, one, kind in zip(row, ranges.values(), kinds, strict=True)
+            _scaled(u, range_.low, range_.high, range_.log, kind)
+            for u, range_, kind in zip(row, ranges.values(), kinds, strict=True)
         )
         for row in units.tolist()
     ]
@@ -146,3 +150,28 @@ def _scaled(unit: float, low: float, high: float, log: bool, kind: str) -> float
     else:
         value = low + unit * (high - low)
     return math.floor(value) if whole else value
+
+
+def span(text: str) -> list[float] | None:
+    """Return the values FIRST, FIRST + STEP, ... up to LAST; None if that is not what `text` says.
+
+    LAST is among them if a step ends there. Steps are taken in decimals, so that 0.1:0.3:0.1
+    ends with 0.3.
+    """
+    parts = [part.strip() for part in text.split(":")]
+    if not all(map(_moderate, parts)):
+        return None
+    try:
+        first, last, step = map(Decimal, parts)
+        count = (last - first) / step
+    except (ValueError, ArithmeticError):
+        return None
+    if not 0 <= count < MOST_LEVELS:
+        return None
+    return [float(first + k * step) for k in range(int(count) + 1)]
+
+
+def _moderate(text: str) -> bool:
+    """Return whether a text is a number whose size is not absurd."""
+    number = real_number(text)
+    return number is not None and abs(number) <= LARGEST

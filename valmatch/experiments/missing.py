@@ -1,4 +1,4 @@
-"""Replications that are not there, counted without being listed."""
+"""The missing replications of a run, counted without being listed."""
 
 from __future__ import annotations
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from valmatch.config import arguments
 from valmatch.config.config import Config
 from valmatch.errors import InputError, option
 from valmatch.execution.shards import WHOLE, Shard
+from valmatch.inputs import arguments
 from valmatch.statistics.precision import looks
 
 DEFAULT_N = 1000

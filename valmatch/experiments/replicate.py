@@ -15,18 +15,18 @@ from valmatch.execution.chunks import Chunks, replicating
 from valmatch.execution.interruption import Stop, stop_on_signal
 from valmatch.execution.run_options import Listeners, ReplicateKeywords, RunOptions, split
 from valmatch.execution.shards import WHOLE
+from valmatch.execution.simulator import build
 from valmatch.execution.worker_pool import WorkerPool
 from valmatch.experiments.plan import DEFAULT_SEED, MAX_REPS, Plan, default_n
 from valmatch.experiments.replications import Replications
-from valmatch.model import Batch, Response
-from valmatch.nearest import hint
-from valmatch.simulator import build
+from valmatch.models.model import Batch, Response
 from valmatch.statistics.precision import Precision, Target, parse_target
 from valmatch.statistics.sampling import OneHistory
 from valmatch.storage.curve_file import write_curves
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.run_folder import RunFolder
 from valmatch.storage.store import Store
+from valmatch.text.suggestions import hint
 
 
 def replicate(
@@ -216,7 +216,7 @@ def run_plan(
             precision,
             None if store.controls is None else store.controls[: store.done],
             model.controls if plan.control_variates else {},
-            [*(folder.earlier_remarks if folder else []), *_remarks(store)],
+            [*(folder.previous_remarks if folder else []), *_remarks(store)],
             out,
             model.sampling,
         )
@@ -225,7 +225,7 @@ def run_plan(
     return result
 
 
-def check_kept(config: Config, plan: Plan, out: Path) -> None:
+def check_finished(config: Config, plan: Plan, out: Path) -> None:
     """Read what a folder holds of a run, of which `run_plan` is to make the rest; write nothing.
 
     Raises
@@ -263,16 +263,16 @@ def _advance(
             continue
         _simulate(store, chunks, goal, stop, listeners.progress)
         values = store.values[: store.done]
-        precision = [one.assess(values[:, one.column], confidence) for one in wanted]
+        precision = [target.assess(values[:, target.column], confidence) for target in wanted]
         listeners.looked(precision)
-        if stop.reason or (wanted and all(one.reached for one in precision)):
+        if stop.reason or (wanted and all(target.reached for target in precision)):
             break
     return precision
 
 
 def _status(done: int, goal: int, precision: Sequence[Precision], stop: Stop) -> str:
     """Return how a run ended."""
-    if precision and all(one.reached for one in precision):
+    if precision and all(target.reached for target in precision):
         return "complete"
     if done < goal:
         return stop.reason
@@ -281,8 +281,8 @@ def _status(done: int, goal: int, precision: Sequence[Precision], stop: Stop) ->
 
 def _remarks(store: Store) -> list[str]:
     """Say of how many of the replications made by this run something has to be said."""
-    made = len(store.values) - store.kept
-    of = f"{made:,}{' further' if store.kept else ''} replication{'s' * (made != 1)}"
+    made = len(store.values) - store.resumed
+    of = f"{made:,}{' further' if store.resumed else ''} replication{'s' * (made != 1)}"
     return [f"{count:,} of {of}: {text}" for text, count in Counter(store.remarks).items()]
 
 

@@ -15,8 +15,7 @@ from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.execution.shards import WHOLE, Shard
-from valmatch.model import Axes, Response, Window
-from valmatch.nearest import hint
+from valmatch.models.model import Axes, Response, Window
 from valmatch.statistics.control_variates import Adjusted, adjust
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.statistics.estimates import Estimate, limits_of_difference
@@ -30,6 +29,7 @@ from valmatch.statistics.windows import (
     window_means,
 )
 from valmatch.storage.results import Result
+from valmatch.text.suggestions import hint
 
 STATISTICS = ("n", "undefined", "mean", "std", "std_error", "ci_low", "ci_high", "confidence")
 """What tables hold of an estimate."""
@@ -108,8 +108,8 @@ class Replications(Result):
         columns = zip(self.responses, self.values.T, strict=True)
         of, level = self.sampling, self.confidence
         return {
-            one.name: of.estimate(values, level, self.indices).within(one.limits)
-            for one, values in columns
+            response.name: of.estimate(values, level, self.indices).within(response.limits)
+            for response, values in columns
         }
 
     @cached_property
@@ -120,23 +120,23 @@ class Replications(Result):
         known = np.array(list(self.expectations.values()))
         found = adjust(self.values, self.controls, known, self.confidence)
         rows = zip(self.responses, found, strict=True)
-        return {one.name: mean.within(one.limits) for one, mean in rows}
+        return {response.name: mean.within(response.limits) for response, mean in rows}
 
     def no_interval_of(self, chosen: Collection[str] = ()) -> str:
         """Return why some means have no interval, of the chosen ones if any are; "" if all have."""
         found = self.estimates
-        shown = {name: one for name, one in found.items() if not chosen or name in chosen}
+        shown = {name: mean for name, mean in found.items() if not chosen or name in chosen}
         return why_no_interval(shown, self.sampling.no_interval(len(self.indices)))
 
     def not_adjusted_of(self, chosen: Collection[str] = ()) -> str:
         """Return why some means are not adjusted by controls; "" if all are, or none was to be."""
         found = self.adjusted
-        shown = {name: one for name, one in found.items() if not chosen or name in chosen}
+        shown = {name: mean for name, mean in found.items() if not chosen or name in chosen}
         return why_not_adjusted(shown, self.estimates, len(self.expectations))
 
     def __getitem__(self, response: str) -> Floats:
         """Return one number a replication; NaN where undefined."""
-        names = [one.name for one in self.responses]
+        names = [response.name for response in self.responses]
         if response not in names:
             raise KeyError(f"{response!r} ({hint(response, names)})")
         return self.values[:, names.index(response)]
@@ -145,8 +145,10 @@ class Replications(Result):
     def differences(self) -> list[PolicyDifference]:
         """The paired differences between policies; [] where the model has no windows of games."""
         columns = zip(self.responses, self.values.T, strict=True)
-        windows = {one.window: column for one, column in columns if one.window}
-        limits = {one.window: one.limits for one in self.responses if one.window}
+        windows = {response.window: column for response, column in columns if response.window}
+        limits = {
+            response.window: response.limits for response in self.responses if response.window
+        }
         return [
             row._replace(
                 estimate=row.estimate.within(
@@ -162,8 +164,8 @@ class Replications(Result):
         adjusted = next(iter(self.adjusted.values())).as_dict() if self.adjusted else ()
         return {
             "response": list(self.estimates),
-            "unit": [one.unit for one in self.responses],
-            **{name: [one[name] for one in facts] for name in (*STATISTICS, *adjusted)},
+            "unit": [response.unit for response in self.responses],
+            **{name: [fact[name] for fact in facts] for name in (*STATISTICS, *adjusted)},
         }
 
     def table(self) -> dict[str, list[Any]]:
@@ -174,7 +176,7 @@ class Replications(Result):
 
     def paired_columns(self) -> dict[str, list[Any]]:
         """Return the columns of ``paired.csv``: a row for each difference between policies."""
-        units = {one.window: one.unit for one in self.responses}
+        units = {response.window: response.unit for response in self.responses}
         rows = self.differences
         facts = [row.estimate.as_dict() for row in rows]
         return {
@@ -183,7 +185,7 @@ class Replications(Result):
             "measure": [row.measure for row in rows],
             "games": [row.games for row in rows],
             "unit": [units[Window(row.policy, row.measure, row.games)] for row in rows],
-            **{name: [one[name] for one in facts] for name in STATISTICS},
+            **{name: [fact[name] for fact in facts] for name in STATISTICS},
         }
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
@@ -204,7 +206,11 @@ class Replications(Result):
             **({"no_interval": reason} if (reason := self.no_interval_of()) else {}),
             **({"not_adjusted": reason} if (reason := self.not_adjusted_of()) else {}),
             "responses": self._facts(),
-            **({"targets": [one.as_dict() for one in self.precision]} if self.precision else {}),
+            **(
+                {"targets": [target.as_dict() for target in self.precision]}
+                if self.precision
+                else {}
+            ),
             **self._windows(),
         }
 
@@ -220,7 +226,11 @@ class Replications(Result):
 
     def _windows(self) -> dict[str, Any]:
         """Return the parts of the summary that compare policies; {} without windows of games."""
-        means = {one.window: self.estimates[one.name] for one in self.responses if one.window}
+        means = {
+            response.window: self.estimates[response.name]
+            for response in self.responses
+            if response.window
+        }
         parts = {"windows": window_means(means), "paired": paired_means(self.differences)}
         return parts if means else {}
 

@@ -14,7 +14,7 @@ from valmatch.config.identity import problem_id, restore
 from valmatch.config.sections import OptimizeOptions
 from valmatch.errors import InputError
 from valmatch.execution.shards import parse_shard
-from valmatch.fields import refuse
+from valmatch.inputs.fields import refuse
 from valmatch.storage.manifest import MANIFEST, ConfigFacts, Count, Facts, Id, Level, Manifest, Seed
 
 

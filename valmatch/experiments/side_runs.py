@@ -15,11 +15,11 @@ from valmatch.config.identity import changes, config_id, resolved
 from valmatch.errors import InputError
 from valmatch.execution.interruption import Stop, stop_on_signal
 from valmatch.execution.run_options import Listeners, RunOptions
+from valmatch.execution.simulator import build
 from valmatch.experiments.plan import Plan
-from valmatch.experiments.replicate import check_kept, claim, run_plan
+from valmatch.experiments.replicate import check_finished, claim, run_plan
 from valmatch.experiments.replications import Replications
-from valmatch.model import Response
-from valmatch.simulator import build
+from valmatch.models.model import Response
 from valmatch.storage.run_folder import RunFolder, files_of
 
 Change = tuple[str, object, object]
@@ -62,7 +62,7 @@ def run_sides(
         folder = None
         if out:
             identity = {**identity, "seed": plan.seed}
-            read = [one for config in configs for one in files_of(config)]
+            read = [file for config in configs for file in files_of(config)]
             claimed = RunFolder(out, "compare", configs[0], identity, resume=resume, read=read)
             for name, config in sides.items():
                 claim(out / name, config, plan, resume, read=read)
@@ -73,7 +73,7 @@ def run_sides(
         stops = [*(Stop(part, stop) for part in parts), stop]
         if out and resume:
             for name, config in sides.items():
-                check_kept(config, plan, out / name)
+                check_finished(config, plan, out / name)
         runs = [
             run_plan(
                 config,
@@ -139,7 +139,7 @@ def common_values(runs: Sequence[Replications]) -> tuple[list[str], list[int], l
 
 def _common(responses: Sequence[tuple[Config, Sequence[Response]]]) -> list[str]:
     """Return the names of the responses that the models of all configs have."""
-    first, *others = ([one.name for one in own] for _, own in responses)
+    first, *others = ([response.name for response in own] for _, own in responses)
     names = [name for name in first if all(name in other for other in others)]
     if not names:
         models = dict.fromkeys(config.model for config, _ in responses)
@@ -150,5 +150,5 @@ def _common(responses: Sequence[tuple[Config, Sequence[Response]]]) -> list[str]
 def _columns(run: Replications, names: list[str], indices: list[int]) -> Floats:
     """Return the responses `names` of the replications `indices`, (n, r) float64."""
     rows = {index: row for row, index in enumerate(run.indices)}
-    columns = [[one.name for one in run.responses].index(name) for name in names]
+    columns = [[response.name for response in run.responses].index(name) for name in names]
     return run.values[np.ix_([rows[index] for index in indices], columns)]

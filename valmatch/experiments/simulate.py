@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.config import arguments
-from valmatch.config.arguments import PathLike
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.config.loading import ConfigLike, load
 from valmatch.execution.interruption import stop_on_signal
-from valmatch.halting import Stopped
-from valmatch.model import Inputs, Model, Response, Table
-from valmatch.nearest import hint
-from valmatch.simulator import Recorded, build, record
+from valmatch.execution.simulator import Recorded, build, record
+from valmatch.inputs import arguments
+from valmatch.inputs.arguments import PathLike
+from valmatch.kernels.halting import Stopped
+from valmatch.models.model import Inputs, Model, Response, Table
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
+from valmatch.text.suggestions import hint
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,14 +64,14 @@ class Simulation(Result):
     def columns(self) -> dict[str, list[Any]]:
         """Return a row for each response."""
         return {
-            "response": [one.name for one in self.responses],
+            "response": [response.name for response in self.responses],
             "value": self.values.tolist(),
-            "unit": [one.unit for one in self.responses],
+            "unit": [response.unit for response in self.responses],
         }
 
     def __getitem__(self, table: str) -> Mapping[str, NDArray[Any]]:
         """Return the columns of a table as arrays, as ``pandas.DataFrame`` takes them."""
-        names = [one.name for one in self.tables]
+        names = [table.name for table in self.tables]
         if table not in names:
             raise KeyError(f"{table!r} ({hint(table, names)})")
         return self.tables[names.index(table)].columns
@@ -110,7 +110,7 @@ def simulate(
         ``manifest.json``.
     raw_names : bool
         Write names as they are; else those that a spreadsheet would take for formulas get an
-        apostrophe, see `valmatch.csv_names.mark`, which reading them takes off again.
+        apostrophe, see `valmatch.inputs.csv_names.mark`, which reading them takes off again.
     warn : callable
         Called with each remark on the input.
 

@@ -23,7 +23,7 @@ from valmatch.execution.run_options import (
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.experiments.design import Design
 from valmatch.experiments.plan import Plan
-from valmatch.experiments.replicate import check_kept, run_plan
+from valmatch.experiments.replicate import check_finished, run_plan
 from valmatch.experiments.replicate import claim as claim_point
 from valmatch.experiments.replications import STATISTICS, Replications
 from valmatch.statistics.no_interval import reason_of_each
@@ -66,7 +66,7 @@ class DesignReplications(Result):
     @property
     def status(self) -> str:
         """The status "complete", or why it is not."""
-        unfinished = (one.status for one in self.results if not one.complete)
+        unfinished = (result.status for result in self.results if not result.complete)
         return next(unfinished, self.stopped or "complete")
 
     @property
@@ -87,9 +87,9 @@ class DesignReplications(Result):
     def no_interval_of(self, chosen: Collection[str] = ()) -> str:
         """Return why some means have no interval, of the chosen ones if any are; "" if all have."""
         reasons = {}
-        for point, one in zip(self.points, self.results, strict=True):
+        for point, result in zip(self.points, self.results, strict=True):
             levels = (f"{key.removeprefix('factors.')}={level}" for key, level in point.items())
-            reasons[f"at {', '.join(levels)}"] = one.no_interval_of(chosen)
+            reasons[f"at {', '.join(levels)}"] = result.no_interval_of(chosen)
         return reason_of_each(reasons)
 
     def table(self) -> dict[str, list[Any]]:
@@ -104,8 +104,8 @@ class DesignReplications(Result):
         both = zip(self.points, self.results, strict=True)
         for number, (point, result) in enumerate(both):
             identity = {"point": number, "config_id": config_id(result.config), **point}
-            for name, one in result.estimates.items():
-                facts = one.as_dict()
+            for name, estimate in result.estimates.items():
+                facts = estimate.as_dict()
                 rows.append({**identity, "response": name, **{k: facts[k] for k in STATISTICS}})
         return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
 
@@ -153,19 +153,19 @@ def run_design(
         if out:
             ids = list(map(config_id, configs))
             claimed = claim(out, config, design, ids, plan.seed, plan.shard, resume=resume)
-            for key, one in zip(ids, configs, strict=True):
-                claim_point(out / POINTS / key, one, plan, resume)
+            for key, point in zip(ids, configs, strict=True):
+                claim_point(out / POINTS / key, point, plan, resume)
             folder = stack.enter_context(claimed)
         if out and resume:
-            for key, one in {config_id(one): one for one in configs}.items():
+            for key, point in {config_id(point): point for point in configs}.items():
                 if (out / POINTS / key).exists():
-                    check_kept(one, plan, out / POINTS / key)
+                    check_finished(point, plan, out / POINTS / key)
         stop = stack.enter_context(stop_on_signal(options.max_seconds))
-        for one in configs:
-            key = config_id(one)
+        for point in configs:
+            key = config_id(point)
             if key not in results:
                 results[key] = run_plan(
-                    one,
+                    point,
                     plan,
                     pool,
                     lambda: stop,

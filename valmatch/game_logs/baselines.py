@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 
 from valmatch.arrays import Floats
-from valmatch.compilation import inlined
+from valmatch.kernels.compilation import inlined
 from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.system import Column, System, Values, Verbs
 

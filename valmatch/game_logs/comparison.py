@@ -10,10 +10,6 @@ from dataclasses import replace
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.compilation import announce_compilation
-from valmatch.config import arguments
-from valmatch.config.arguments import PathLike
-from valmatch.csv_dialect import separator_called
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals, stop_on_signal
 from valmatch.game_logs.baselines import COIN, RECORD
@@ -36,6 +32,10 @@ from valmatch.game_logs.remarks import (
 from valmatch.game_logs.roster import Roster
 from valmatch.game_logs.tuning import Tuning, games_to_fit
 from valmatch.game_logs.tuning import tune as fit
+from valmatch.inputs import arguments
+from valmatch.inputs.arguments import PathLike
+from valmatch.inputs.csv_columns import separator_called
+from valmatch.kernels.compilation import announce_compilation
 from valmatch.ratings.games import Games
 from valmatch.ratings.registry import system_named
 from valmatch.ratings.system import System

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from valmatch.config.input_files import sha256
 from valmatch.errors import InputError, option
 from valmatch.game_logs.csv_text import lines
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.roster import Ranking
+from valmatch.inputs.files import sha256
 from valmatch.storage.manifest import MANIFEST, Count, Facts, Manifest, read_manifest
 from valmatch.storage.output import write_atomically
 from valmatch.storage.run_folder import RunFolder

@@ -15,13 +15,13 @@ from typing import NamedTuple, TextIO
 
 import numpy as np
 
-from valmatch.config.numerals import real_number
 from valmatch.errors import InputError, option
 from valmatch.game_logs.reading.cells import read_flags
 from valmatch.game_logs.reading.columns import LONG, Columns, Format, find_columns
 from valmatch.game_logs.reading.moments import moment
-from valmatch.printable import shown
-from valmatch.text_files import open_text
+from valmatch.inputs.csv_text import open_text
+from valmatch.text.numerals import real_number
+from valmatch.text.terminal import shown
 
 _LONG = Format(LONG.name, ("game", "player"), ("team", "time"))
 _SIDES = (("home", "away"), ("player_a", "player_b"), ("winner", "loser"), ("side_1", "side_2"))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 
 from valmatch.arrays import Ints
-from valmatch.compilation import njit
+from valmatch.kernels.compilation import njit
 from valmatch.ratings.games import Games
 
 _PIECE = 1 << 14  # games

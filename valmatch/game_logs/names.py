@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.arrays import Bytes, Ints
-from valmatch.compilation import inlined, njit
+from valmatch.kernels.compilation import inlined, njit
 
 S = TypeVar("S", bound=np.generic)
 

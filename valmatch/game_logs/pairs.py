@@ -8,11 +8,11 @@ from typing import TextIO
 import numpy as np
 
 from valmatch.arrays import Floats, Ints
-from valmatch.compilation import njit
 from valmatch.game_logs.csv_text import lines, numerals
 from valmatch.game_logs.history import titles
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.scores import Played
+from valmatch.kernels.compilation import njit
 from valmatch.ratings.games import Games
 from valmatch.ratings.zonestats import pairwise_result, predicted_outcome, time_scaled
 

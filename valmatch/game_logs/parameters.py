@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from valmatch.config.numerals import real_number
 from valmatch.errors import InputError, option
-from valmatch.nearest import hint
 from valmatch.ratings.system import System
+from valmatch.text.numerals import real_number
+from valmatch.text.suggestions import hint
 
 
 def parse_parameters(texts: Sequence[str]) -> dict[str, float]:

@@ -8,10 +8,10 @@ from itertools import pairwise
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.compilation import inlined
 from valmatch.errors import InputError
 from valmatch.game_logs import openskill_models
 from valmatch.game_logs.scores import Played, new_tally, note_game, note_pair, unplayed
+from valmatch.kernels.compilation import inlined
 from valmatch.ratings.dispatch import kernel_of
 from valmatch.ratings.games import Games, Players, add_scores, open_game
 from valmatch.ratings.system import NO_VERBS, Chances, System

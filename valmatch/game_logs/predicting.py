@@ -10,10 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from valmatch.config import arguments
-from valmatch.config.arguments import PathLike
-from valmatch.config.input_files import sha256
-from valmatch.csv_dialect import separator_called
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals
 from valmatch.game_logs.csv_text import time_text
@@ -24,12 +20,16 @@ from valmatch.game_logs.parameters import values_of
 from valmatch.game_logs.previous_ratings import KINDS, PreviousRatings
 from valmatch.game_logs.remarks import nobody_at_home
 from valmatch.game_logs.roster import LAST_GAME, Known
-from valmatch.printable import shown
+from valmatch.inputs import arguments
+from valmatch.inputs.arguments import PathLike
+from valmatch.inputs.csv_columns import separator_called
+from valmatch.inputs.files import sha256
 from valmatch.ratings.registry import system_named
 from valmatch.ratings.system import System
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
+from valmatch.text.terminal import shown
 
 PREDICTIONS = "predictions.csv"
 
@@ -154,7 +154,7 @@ def predict_games(
         Folder for ``predictions.csv``, ``summary.json`` and ``manifest.json``.
     raw_names : bool
         Write names as they are; else those that a spreadsheet would take for formulas get an
-        apostrophe, see `valmatch.csv_names.mark`.
+        apostrophe, see `valmatch.inputs.csv_names.mark`.
     warn : callable
         Called with each remark.
 

@@ -10,17 +10,17 @@ from pathlib import Path
 
 from pydantic import Field
 
-from valmatch.config.input_files import regular
-from valmatch.config.numerals import real_number
-from valmatch.csv_names import are_marked, unmark
 from valmatch.errors import InputError, option
 from valmatch.game_logs.csv_text import time_text
 from valmatch.game_logs.files import RATINGS, RatedFile
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.reading.moments import moment
 from valmatch.game_logs.roster import COUNTS, LAST_GAME, Known
+from valmatch.inputs.csv_names import are_marked, unmark
+from valmatch.inputs.files import regular
 from valmatch.ratings.system import Column, System
 from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
+from valmatch.text.numerals import real_number
 
 _COUNTS = tuple(Column(name, 0.0, 1e15) for name in ("games", *COUNTS))
 

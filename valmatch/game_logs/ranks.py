@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from valmatch.arrays import Floats, Ints
-from valmatch.compilation import inlined, njit
 from valmatch.game_logs.scores import Played
+from valmatch.kernels.compilation import inlined, njit
 from valmatch.ratings.games import Games
 
 

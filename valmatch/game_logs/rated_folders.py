@@ -10,8 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.arrays import Floats, Ints
-from valmatch.config import arguments
-from valmatch.config.arguments import PathLike
 from valmatch.errors import InputError
 from valmatch.game_logs.baselines import COIN, RECORD, FormerPredictions
 from valmatch.game_logs.blocks import blocks_of
@@ -22,6 +20,8 @@ from valmatch.game_logs.games import reordered
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.previous_ratings import RatingManifest
 from valmatch.game_logs.reading.history import History, read_history
+from valmatch.inputs import arguments
+from valmatch.inputs.arguments import PathLike
 from valmatch.ratings.games import Games
 from valmatch.storage.manifest import Manifest, read_manifest
 

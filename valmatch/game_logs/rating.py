@@ -9,10 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO, get_args
 
-from valmatch.compilation import announce_compilation
-from valmatch.config import arguments
-from valmatch.config.arguments import PathLike
-from valmatch.csv_dialect import separator_called
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals, stop_on_signal
 from valmatch.game_logs.files import (
@@ -47,6 +43,10 @@ from valmatch.game_logs.roster import COUNTS, LAST_GAME, Known, Ranking, Roster
 from valmatch.game_logs.scores import TALLIES, Scores, scores
 from valmatch.game_logs.tuning import Tuning
 from valmatch.game_logs.tuning import tune as fit
+from valmatch.inputs import arguments
+from valmatch.inputs.arguments import PathLike
+from valmatch.inputs.csv_columns import separator_called
+from valmatch.kernels.compilation import announce_compilation
 from valmatch.ratings.games import Games
 from valmatch.ratings.registry import DEFAULT, system_named
 from valmatch.ratings.system import System
@@ -212,7 +212,7 @@ def rate_games(
         None: 0.05, where bad games are left out.
     raw_names : bool
         Write names as they are; else those that a spreadsheet would take for formulas get an
-        apostrophe, see `valmatch.csv_names.mark`, which reading them takes off again.
+        apostrophe, see `valmatch.inputs.csv_names.mark`, which reading them takes off again.
     progress : callable
         Called with the number of further bytes read.
     warn : callable

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.compilation import inlined
+from valmatch.kernels.compilation import inlined
 from valmatch.ratings.games import Assessment, Games, unassessed
 
 # Columns of a tally, one row of which adds up all games, the other those after the burn-in.

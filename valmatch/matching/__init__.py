@@ -19,6 +19,6 @@ A rule of one's own is a file here and a line in `registry`, see `queue.QueueRul
 
 from __future__ import annotations
 
-from valmatch.lazy_exports import attach
+from valmatch.kernels.lazy_exports import attach
 
 __getattr__, __dir__ = attach(__name__, __file__)

@@ -8,7 +8,7 @@ small however many places there are.
 from __future__ import annotations
 
 from valmatch.arrays import Bytes, Ints
-from valmatch.compilation import at, unallocating
+from valmatch.kernels.compilation import at, unallocating
 
 ALONE = -1
 """What stands for the partner of whoever is left."""

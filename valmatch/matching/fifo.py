@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import at, inlined
+from valmatch.kernels.compilation import at, inlined
 from valmatch.matching.queue import no_waiting_teams
 from valmatch.matching.rules import Rules
 from valmatch.matching.waiting_line import (

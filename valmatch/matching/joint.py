@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.arrays import Floats, Ints, Records
-from valmatch.compilation import at, expanded, shared
+from valmatch.kernels.compilation import at, expanded, shared
 from valmatch.matching.joint_search import find_match
 from valmatch.matching.joint_work import Work, new_work
 from valmatch.matching.queue import NOBODY, no_waiting_teams
@@ -222,7 +222,7 @@ def _close_gaps(rules: Rules, queue: QueueState) -> None:
     """Take the players of a match out of the pool."""
     state, team_num = queue.state[0], rules.team_num
     prioritized, expired = state["prioritized_now"], state["expired"]
-    kept, next_a, next_b = 0, 0, 0
+    remaining, next_a, next_b = 0, 0, 0
     for k in range(state["waiting"]):
         in_a = next_a < team_num and queue.teams[0, at(next_a)] == k
         in_b = next_b < team_num and queue.teams[1, at(next_b)] == k
@@ -232,9 +232,9 @@ def _close_gaps(rules: Rules, queue: QueueState) -> None:
             state["prioritized_now"] -= int(k < prioritized)
             state["expired"] -= int(k < expired)
             continue
-        _move(k, kept, queue)
-        kept += 1
-    state["waiting"] = kept
+        _move(k, remaining, queue)
+        remaining += 1
+    state["waiting"] = remaining
 
 
 @expanded

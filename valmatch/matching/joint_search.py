@@ -14,16 +14,16 @@ from __future__ import annotations
 import numpy as np
 
 from valmatch.arrays import Floats, Ints
-from valmatch.compilation import unallocating
+from valmatch.kernels.compilation import unallocating
 from valmatch.matching.joint_tables import search, tabulate
 from valmatch.matching.joint_windows import (
     choose_greedily,
     find_windows,
     largest_gap,
+    may_hold_match,
     order,
     set_costs,
     split_greedily,
-    worth_a_look,
 )
 from valmatch.matching.joint_work import BEST_A, BEST_B, NEVER, Work
 from valmatch.matching.rules import Rules
@@ -135,7 +135,7 @@ def _search_all(ratings: Floats, n: int, n_prioritized: int, rules: Rules, work:
         if state["halt"] > 0:
             return
         for j in range(i, state["windows"]):
-            if not worth_a_look(windows[i], windows[j], n_prioritized, rules, state, work.ranked):
+            if not may_hold_match(windows[i], windows[j], n_prioritized, rules, state, work.ranked):
                 continue
             choose_greedily(windows[i], windows[j], n, rules.team_num, state, players, work.chosen)
             if state["bound"] < state["cost"] or (

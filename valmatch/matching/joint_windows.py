@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from valmatch.arrays import Floats, Ints, Records
-from valmatch.compilation import inlined, unallocating
+from valmatch.kernels.compilation import inlined, unallocating
 from valmatch.matching.joint_work import (
     NEVER,
     TO_A,
@@ -167,7 +167,7 @@ def largest_gap(first: Struct, second: Struct, n_prioritized: int, rules: Rules)
 
 
 @inlined
-def worth_a_look(
+def may_hold_match(
     first: Struct, second: Struct, n_prioritized: int, rules: Rules, state: Struct, ranked: Records
 ) -> bool:
     """Return False if a changed, possible match cannot lie in two windows."""
@@ -283,7 +283,7 @@ def split_greedily(
         if state["halt"] > 0:
             return
         for j in range(i, state["windows"]):
-            if not worth_a_look(windows[i], windows[j], n_prioritized, rules, state, ranked):
+            if not may_hold_match(windows[i], windows[j], n_prioritized, rules, state, ranked):
                 continue
             choose_greedily(windows[i], windows[j], n, rules.team_num, state, players, chosen)
             if state["bound"] > state["cost"] or state["bound"] == NEVER:

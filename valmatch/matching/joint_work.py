@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from valmatch.arrays import Ints, Records
-from valmatch.compilation import inlined
-from valmatch.halting import watched
+from valmatch.kernels.compilation import inlined
+from valmatch.kernels.halting import watched
 from valmatch.matching.rules import Rules
 
 Struct = Any
@@ -33,7 +33,7 @@ STATE = np.dtype(
         ("bound", "i8"),  # of the pair of windows looked at
         ("tied", "i8"),  # whether other players of that pair have the same cost
         ("slop", "f8"),  # no bound on a sum of ratings is off by more
-        ("halt", "i8"),  # not 0 where the search is to end; see `valmatch.halting`
+        ("halt", "i8"),  # not 0 where the search is to end; see `valmatch.kernels.halting`
     ]
 )
 PLAYER = np.dtype(

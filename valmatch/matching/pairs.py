@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from valmatch.arrays import Bytes, Floats, Ints, Records, Words
-from valmatch.compilation import at, expanded, shared, unallocating
+from valmatch.kernels.compilation import at, expanded, shared, unallocating
 from valmatch.matching.band import ALONE, MOST, match_band
 from valmatch.matching.queue import no_waiting_teams
 from valmatch.matching.queue_statistics import LINEUP
@@ -341,8 +341,8 @@ def _weight(
     limit = rules.tolerance + rules.widening * widening_age
     if abs(first["seen"] - second["seen"]) > limit:
         return APART
-    worth = _worth(rules.policy, first, second, limit, waiting)
-    total = worth + rules.urgency * (age + other_age) - rules.reserve
+    weight = _weight_by_policy(rules.policy, first, second, limit, waiting)
+    total = weight + rules.urgency * (age + other_age) - rules.reserve
     return int(min(np.rint(total * UNIT), float(MOST)))
 
 
@@ -357,25 +357,27 @@ def _or(number: int, weigh: Weigh, others: WeighByNumber) -> WeighByNumber:
     """Return a compiled function that weighs by `weigh` where the policy is `number`."""
 
     @expanded
-    def worth(policy: int, first: Ticket, second: Ticket, limit: float, waiting: Waiting) -> float:
+    def by_number(
+        policy: int, first: Ticket, second: Ticket, limit: float, waiting: Waiting
+    ) -> float:
         if policy == number:
             found = weigh(first, second, limit, waiting)
         else:
             found = others(policy, first, second, limit, waiting)
         return found
 
-    return worth
+    return by_number
 
 
 def _by_any_policy() -> WeighByNumber:
     """Return a compiled function that weighs by any policy of the registry."""
-    worth: WeighByNumber = _no_such_policy
+    of_policy: WeighByNumber = _no_such_policy
     for number, weigh in reversed(list(enumerate(functions(PAIR)))):
-        worth = _or(number, weigh, worth)
-    return worth
+        of_policy = _or(number, weigh, of_policy)
+    return of_policy
 
 
-_worth = _by_any_policy()
+_weight_by_policy = _by_any_policy()
 
 
 @unallocating
@@ -386,16 +388,16 @@ def _play(queue: QueueState) -> int:
     for rank in range(n):
         partner = queue.partners[at(rank)]
         spare[at(queue.order[at(rank)])] = ALONE if partner == ALONE else queue.order[at(partner)]
-    matches, kept = 0, 0
+    matches, remaining = 0, 0
     for k in range(n):
         if spare[at(k)] == ALONE:
-            _move(k, kept, queue)
-            kept += 1
+            _move(k, remaining, queue)
+            remaining += 1
         elif spare[at(k)] > k:
             _pair(k, queue.pairs[at(matches), 0], queue)
             _pair(spare[at(k)], queue.pairs[at(matches), 1], queue)
             matches += 1
-    state["waiting"] = kept
+    state["waiting"] = remaining
     return matches
 
 

@@ -22,7 +22,7 @@ from typing import Any, Protocol, TypeVar, cast
 import numpy as np
 
 from valmatch.arrays import Floats, Records, Words
-from valmatch.compilation import at, unallocating, variant
+from valmatch.kernels.compilation import at, unallocating, variant
 from valmatch.matching.queue_statistics import Counts, count_match, count_unmatched
 from valmatch.matching.rules import Rules
 
@@ -39,7 +39,7 @@ class QueueRule(Protocol):
     """A rule of the queue: a module with a class and these functions.
 
     The first four functions are plain Python, `reset` of which kernels can call too
-    (`valmatch.compilation.shared`). The others are parts of kernels (`inlined` or `expanded`).
+    (`kernels.compilation.shared`). The others are parts of kernels (`inlined` or `expanded`).
     Times are in hours and never decrease.
 
     Attributes

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from valmatch.arrays import Floats, Records
-from valmatch.compilation import at, inlined, shared
+from valmatch.kernels.compilation import at, inlined, shared
 from valmatch.matching.rules import Rules, is_prioritized
 
 Struct = Any

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from valmatch.compilation import inlined
+from valmatch.kernels.compilation import inlined
 
 
 class Rules(NamedTuple):

@@ -25,7 +25,7 @@ from __future__ import annotations
 import numpy as np
 
 from valmatch.arrays import Floats, Records
-from valmatch.compilation import at, inlined
+from valmatch.kernels.compilation import at, inlined
 from valmatch.matching.queue import DISSOLVED, NOBODY
 from valmatch.matching.rules import Rules, is_prioritized, tick_of
 from valmatch.matching.team_search import best_pair, best_team, first_within, newcomers_team
@@ -155,15 +155,15 @@ def _place_of(arrival: float, player: int, queue: QueueState) -> int:
 def _compact(team_num: int, queue: QueueState) -> None:
     """Move whoever waits to the front of the queue."""
     state = queue.state[0]
-    kept, head = 0, state["head"]
+    remaining, head = 0, state["head"]
     for place in range(state["end"]):
-        queue.marks[CANDIDATE, at(place)] = kept
+        queue.marks[CANDIDATE, at(place)] = remaining
         if queue.players[at(place)]["team"] != GONE:
-            queue.players[at(kept)] = queue.players[at(place)]
-            kept += 1
-    queue.marks[CANDIDATE, at(state["end"])] = kept
+            queue.players[at(remaining)] = queue.players[at(place)]
+            remaining += 1
+    queue.marks[CANDIDATE, at(state["end"])] = remaining
     state["head"] = queue.marks[CANDIDATE, at(head)]
-    state["end"] = kept
+    state["end"] = remaining
     for k in range(team_num, team_num + state["pool"]):
         queue.places[at(k)] = queue.marks[CANDIDATE, at(queue.places[at(k)])]
     for k in range(state["teams"]):

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from valmatch.compilation import at, inlined
+from valmatch.kernels.compilation import at, inlined
 from valmatch.matching.queue import NOBODY
 from valmatch.matching.rules import Rules
 from valmatch.matching.team_state import (
@@ -61,7 +61,7 @@ def newcomers_team(newcomer: int, relaxed: bool, rules: Rules, queue: QueueState
                 key += queue.players[at(queue.places[at(i)])]["key"]
             if spread > width and key >= nobody_prioritized:
                 continue
-            if key < best_key or (key == best_key and _earlier(k, best, rules, queue)):
+            if key < best_key or (key == best_key and _team_precedes(k, best, rules, queue)):
                 best, best_key = k, key
     if best != NOBODY:
         _order(best, BEST, rules, queue)
@@ -79,7 +79,7 @@ def _order(low: int, row: int, rules: Rules, queue: QueueState) -> None:
 
 
 @inlined
-def _earlier(low: int, best: int, rules: Rules, queue: QueueState) -> bool:
+def _team_precedes(low: int, best: int, rules: Rules, queue: QueueState) -> bool:
     """Return whether the team from `low` on in the pool precedes that from `best` on."""
     _order(low, CANDIDATE, rules, queue)
     _order(best, BEST, rules, queue)

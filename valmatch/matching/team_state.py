@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.arrays import Floats, Ints, Records
-from valmatch.compilation import at, inlined, shared
+from valmatch.kernels.compilation import at, inlined, shared
 from valmatch.matching.queue import NOBODY
 from valmatch.matching.rules import Rules
 
@@ -170,13 +170,16 @@ def enter_pool(place: int, rating: float, rules: Rules, queue: QueueState) -> in
 def leave_pool(low: int, rules: Rules, queue: QueueState) -> None:
     """Close the gaps that the members of a new team leave in the pool, from `low` on."""
     state = queue.state[0]
-    kept, stop = low, rules.team_num + state["pool"]
+    remaining, stop = low, rules.team_num + state["pool"]
     for k in range(low, stop):
-        queue.ratings[at(kept)], queue.places[at(kept)] = queue.ratings[at(k)], queue.places[at(k)]
-        kept += int(queue.players[at(queue.places[at(k)])]["team"] == IN_POOL)
-    for k in range(kept, stop):
+        queue.ratings[at(remaining)], queue.places[at(remaining)] = (
+            queue.ratings[at(k)],
+            queue.places[at(k)],
+        )
+        remaining += int(queue.players[at(queue.places[at(k)])]["team"] == IN_POOL)
+    for k in range(remaining, stop):
         queue.ratings[at(k)] = np.nan
-    state["pool"] = kept - rules.team_num
+    state["pool"] = remaining - rules.team_num
 
 
 @inlined

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.models.csv_rows import Row
-from valmatch.printable import shown
+from valmatch.inputs.csv_rows import Row
+from valmatch.text.terminal import shown
 
 DIGITS = {8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 """Date-times that are written as one number, by its digits."""

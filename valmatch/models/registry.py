@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from valmatch.errors import InputError
-from valmatch.extensions import Extended
-from valmatch.fields import Factors
-from valmatch.nearest import correction
+from valmatch.inputs.fields import Factors
+from valmatch.models.extensions import Extended
+from valmatch.text.suggestions import correction
 
 if TYPE_CHECKING:
-    from valmatch.model import Model
+    from valmatch.models.model import Model
 
 
 @dataclass(frozen=True)

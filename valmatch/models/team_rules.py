@@ -1,10 +1,10 @@
-"""What the rules by which teams are matched need of each other, in whatever model."""
+"""Checks of the settings of team matching, for any model that has them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from valmatch.fields import plain_number, refuse
+from valmatch.inputs.fields import plain_number, refuse
 from valmatch.matching.registry import QUEUES, readers
 
 LONG_WAIT = 2.0

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from valmatch.config.config import Config
-from valmatch.model import Model
+from valmatch.models.model import Model
 from valmatch.optimization.against_start import (
     AFTERWARDS,
     AgainstStart,

@@ -10,14 +10,14 @@ import numpy as np
 
 from valmatch.arrays import Floats
 from valmatch.config.config import Config
-from valmatch.model import ANY, Model, Response, row_of
+from valmatch.draws.streams import Streams
+from valmatch.execution.simulator import build
+from valmatch.models.model import ANY, Model, Response, row_of
 from valmatch.optimization.problem import START, TODAY, Problem, Term
 from valmatch.optimization.problem_of_config import with_factors
 from valmatch.optimization.run import STAGE
-from valmatch.simulator import build
 from valmatch.statistics.no_interval import why_no_interval
 from valmatch.statistics.pairs import PairedDifference, paired
-from valmatch.streams import Streams
 
 AFTERWARDS = 3 * STAGE
 """Index of the first replication made when a study is over, used by no search and no test."""

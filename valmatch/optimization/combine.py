@@ -16,6 +16,7 @@ from valmatch.config.config import Config
 from valmatch.errors import InputError
 from valmatch.execution.interruption import Stop
 from valmatch.execution.shards import Shard, parse_shard
+from valmatch.execution.simulator import build
 from valmatch.experiments.combine import (
     SHARD,
     config_of,
@@ -25,7 +26,7 @@ from valmatch.experiments.combine import (
     with_whole,
 )
 from valmatch.experiments.run_manifests import OptimizeManifest
-from valmatch.model import Model
+from valmatch.models.model import Model
 from valmatch.optimization.asked import Asked
 from valmatch.optimization.evaluation import Journal
 from valmatch.optimization.frontier import (
@@ -41,7 +42,6 @@ from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.run import Settings, SolverRun, run_solver
 from valmatch.optimization.solvers.registry import check as check_solvers
-from valmatch.simulator import build
 from valmatch.storage.contents import CONTENTS
 from valmatch.storage.manifest import MANIFEST
 from valmatch.storage.output import cell

@@ -11,10 +11,10 @@ from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.execution.chunks import TARGET, Chunks
 from valmatch.execution.interruption import Stop
+from valmatch.execution.simulator import build, run
 from valmatch.execution.worker_pool import WorkerPool
-from valmatch.halting import Stopped
+from valmatch.kernels.halting import Stopped
 from valmatch.optimization.problem_of_config import with_factors
-from valmatch.simulator import build, run
 
 WORTH = 0.05
 """Seconds of work in an evaluation from which on it is shared: long against handing it out."""

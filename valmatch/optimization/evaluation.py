@@ -9,12 +9,12 @@ import numpy as np
 
 from valmatch.arrays import Floats
 from valmatch.config.config import Config
-from valmatch.model import Model, row_of
+from valmatch.draws.streams import Streams
+from valmatch.execution.simulator import build
+from valmatch.models.model import Model, row_of
 from valmatch.optimization.crew import Crew
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import with_factors
-from valmatch.simulator import build
-from valmatch.streams import Streams
 
 Journal = MutableMapping[tuple[float, ...], tuple[float, ...]]
 """(values of the variables, index of the replication) -> the responses that the problem names."""

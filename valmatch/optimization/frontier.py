@@ -8,13 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from valmatch.config import arguments
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id, problem_id
-from valmatch.config.limits import LARGEST
-from valmatch.config.numerals import real_number
-from valmatch.config.spans import MOST, span
-from valmatch.durations import in_unit
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
 from valmatch.execution.run_options import (
@@ -24,8 +19,11 @@ from valmatch.execution.run_options import (
     RunOptions,
 )
 from valmatch.execution.shards import WHOLE, Shard
-from valmatch.model import Model
-from valmatch.nearest import hint
+from valmatch.execution.simulator import build
+from valmatch.experiments.design import MOST_LEVELS, span
+from valmatch.inputs import arguments
+from valmatch.inputs.limits import LARGEST
+from valmatch.models.model import Model
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.journal import FileJournal, open_journal
 from valmatch.optimization.parallel_runs import Job, hire, run_all
@@ -36,13 +34,15 @@ from valmatch.optimization.run import STAGE, RunSpec, Settings, SolverRun, failu
 from valmatch.optimization.selection import Certificate
 from valmatch.optimization.solvers.registry import algorithm, check
 from valmatch.optimization.verdict import Verdict, verdict
-from valmatch.printable import shortened, shown
-from valmatch.simulator import build
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.no_interval import reason_of_each, why_no_interval
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
+from valmatch.text.durations import in_unit
+from valmatch.text.numerals import real_number
+from valmatch.text.suggestions import hint
+from valmatch.text.terminal import shortened, shown
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ def _listed(values: Sequence[str]) -> list[float] | None:
     if not all(number is not None and abs(number) <= LARGEST for number in numbers):
         return None
     points = [number for number in numbers if number is not None]
-    return points if len(set(points)) == len(points) <= MOST else None
+    return points if len(set(points)) == len(points) <= MOST_LEVELS else None
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from valmatch.config import arguments
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id, problem_id
 from valmatch.config.loading import ConfigLike, load
@@ -19,8 +18,10 @@ from valmatch.errors import InputError, option
 from valmatch.execution.interruption import Stop, stop_on_signal
 from valmatch.execution.run_options import Listeners, RunOptions, ShardKeywords, split
 from valmatch.execution.shards import WHOLE, Shard
-from valmatch.halting import Stopped
-from valmatch.model import Model
+from valmatch.execution.simulator import build
+from valmatch.inputs import arguments
+from valmatch.kernels.halting import Stopped
+from valmatch.models.model import Model
 from valmatch.optimization.afterwards import AGAINST_START, AGAINST_TODAY, Afterwards, afterwards
 from valmatch.optimization.asked import Asked, Kept
 from valmatch.optimization.crew import Crew
@@ -33,11 +34,10 @@ from valmatch.optimization.solver_comparison import SolverComparison, compare
 from valmatch.optimization.solvers.own import SolverFactory
 from valmatch.optimization.solvers.registry import AUTO, algorithm, check
 from valmatch.optimization.verdict import Verdict, best_run, verdict
-from valmatch.printable import shown
-from valmatch.simulator import build
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
+from valmatch.text.terminal import shown
 
 DEFAULT_BUDGET = 1000
 

@@ -15,7 +15,7 @@ from valmatch.execution.executors import PROCESSES, open_pool
 from valmatch.execution.interruption import Stop
 from valmatch.execution.run_options import Listeners, RunOptions
 from valmatch.execution.worker_pool import WorkerPool
-from valmatch.halting import Stopped
+from valmatch.kernels.halting import Stopped
 from valmatch.optimization.crew import Crew
 from valmatch.optimization.evaluation import Journal
 from valmatch.optimization.problem import Problem

@@ -12,17 +12,18 @@ from typing import Any, Unpack
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.config import arguments
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id, problem_id
 from valmatch.config.loading import ConfigLike, load
 from valmatch.config.sections import TermOptions
+from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
 from valmatch.execution.run_options import Listeners, RunKeywords, RunOptions, split
-from valmatch.halting import Stopped
-from valmatch.model import ANY, Model, Response
-from valmatch.nearest import hint
+from valmatch.execution.simulator import build
+from valmatch.inputs import arguments
+from valmatch.kernels.halting import Stopped
+from valmatch.models.model import ANY, Model, Response
 from valmatch.optimization.against_start import limits_of_objective
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.journal import open_journal
@@ -37,13 +38,12 @@ from valmatch.optimization.solvers.front_search import FrontSearch
 from valmatch.optimization.solvers.registry import search_budget
 from valmatch.optimization.solvers.search import Archive, Search, SearchTask
 from valmatch.optimization.verdict import at_bound
-from valmatch.printable import shown
-from valmatch.simulator import build
 from valmatch.statistics.estimates import Estimate, estimate
 from valmatch.statistics.sampling import INDEPENDENT, Resampled
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
-from valmatch.streams import Streams
+from valmatch.text.suggestions import hint
+from valmatch.text.terminal import shown
 
 TESTED = 20, (3, 24)
 """Fresh replications of a point, about; fewest and most points that are tested."""

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.fields import plain_number
+from valmatch.inputs.fields import plain_number
 from valmatch.optimization.moves import PILOT, find_move, near
 from valmatch.optimization.problem import Constraint
 from valmatch.optimization.run import Evaluation

@@ -19,11 +19,11 @@ from valmatch.config.factor_paths import (
 )
 from valmatch.config.sections import ConstraintOptions, VariableOptions
 from valmatch.errors import InputError
-from valmatch.fields import Factors, allowed, plain_number, schema_at
-from valmatch.model import Model
-from valmatch.nearest import by_last_part, hint
+from valmatch.inputs.fields import Factors, allowed, plain_number, schema_at
+from valmatch.models.model import Model
 from valmatch.optimization.problem import Constraint, Problem, Term, Variable
-from valmatch.printable import shown
+from valmatch.text.suggestions import by_last_part, hint
+from valmatch.text.terminal import shown
 
 ORDERS = 100.0
 """A range is searched linearly where its largest value is at most this many times its least."""

@@ -8,9 +8,9 @@ from itertools import takewhile
 from pathlib import Path
 
 from valmatch.config.config import Config
-from valmatch.config.document import document
 from valmatch.config.factor_paths import parts, replaced
 from valmatch.config.identity import config_id, identity
+from valmatch.config.writing import document
 from valmatch.storage.output import write_atomically
 
 RECOMMENDED = "recommended.yaml"

@@ -8,6 +8,7 @@ from functools import cache
 
 from valmatch.arrays import Floats
 from valmatch.config.config import Config
+from valmatch.draws.streams import Streams
 from valmatch.optimization.certification import Bench, certify_run
 from valmatch.optimization.controls import Controls
 from valmatch.optimization.crew import Crew
@@ -17,7 +18,6 @@ from valmatch.optimization.problem import Problem
 from valmatch.optimization.selection import Certificate, Evaluate, replications_of_test
 from valmatch.optimization.solvers.own import SolverFactory
 from valmatch.optimization.solvers.registry import make, search_budget
-from valmatch.streams import Streams
 
 SOLVER_SOURCE = 1_000_000
 """Source of a solver's own random numbers, beyond those of any model."""

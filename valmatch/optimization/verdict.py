@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from valmatch.fields import plain_number
-from valmatch.model import ANY, Model
+from valmatch.inputs.fields import plain_number
+from valmatch.models.model import ANY, Model
 from valmatch.optimization.against_start import limits_of_objective
 from valmatch.optimization.problem import Constraint, Problem
 from valmatch.optimization.run import SolverRun

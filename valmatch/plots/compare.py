@@ -11,10 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from valmatch.models.registry import MODELS, unknown_model
-from valmatch.plots.source import Mean, RunFiles, damaged
-from valmatch.plots.style import GOOD, GREY, head, panels, plus_minus, wrapped
-from valmatch.plots.units import Units
-from valmatch.printable import shortened
+from valmatch.plots.parts.source import Mean, RunFiles, damaged
+from valmatch.plots.parts.style import GOOD, GREY, head, panels, plus_minus, wrapped
+from valmatch.plots.parts.units import Units
+from valmatch.text.terminal import shortened
 
 CHANGES = 3
 """Most differences between two configs that are named."""
@@ -31,7 +31,7 @@ LINE = 0.2
 """Inches that a variant takes."""
 
 
-class Difference(NamedTuple):
+class ShownDifference(NamedTuple):
     """The paired difference of a variant to the base in one response.
 
     Attributes
@@ -71,7 +71,7 @@ class Difference(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """What is drawn of a summary.
+    """The rows of the figure, from a summary.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Drawn(NamedTuple):
 
     model: str
     names: list[str]
-    rows: dict[str, list[Difference]]
+    rows: dict[str, list[ShownDifference]]
     said: list[str]
     below: Sequence[str] = ()
 
@@ -141,7 +141,7 @@ def _several(run: RunFiles, summary: dict[str, Any]) -> Drawn:
         f" response hold together at {float(summary['confidence']):.4g} (Bonferroni, each at"
         f" {float(joint['confidence_each']):.4g})"
     )
-    known = any(math.isfinite(one.found.low) for row in rows.values() for one in row)
+    known = any(math.isfinite(value.found.low) for row in rows.values() for value in row)
     systems = [f"A: {_source(summary['a'])}"]
     systems += [
         f"{name.upper()}: {_source(variant)}; {_changed(name, dict(variant['changed']))}"
@@ -151,7 +151,9 @@ def _several(run: RunFiles, summary: dict[str, Any]) -> Drawn:
     return Drawn(model, list(variants), rows, said, systems)
 
 
-def _rows(run: RunFiles, found: Sequence[dict[str, Any]], base: str) -> dict[str, list[Difference]]:
+def _rows(
+    run: RunFiles, found: Sequence[dict[str, Any]], base: str
+) -> dict[str, list[ShownDifference]]:
     """Return the differences of variants by response, of the responses that are chosen.
 
     Parameters
@@ -169,9 +171,9 @@ def _rows(run: RunFiles, found: Sequence[dict[str, Any]], base: str) -> dict[str
     }
 
 
-def _difference(found: dict[str, Any], base: str) -> Difference:
+def _difference(found: dict[str, Any], base: str) -> ShownDifference:
     mean = found[base]
-    return Difference(Mean.of(found), math.nan if mean is None else float(mean))
+    return ShownDifference(Mean.of(found), math.nan if mean is None else float(mean))
 
 
 def _remark(run: RunFiles) -> str:
@@ -236,7 +238,7 @@ def _figure_of_several(drawn: Drawn, units: Units) -> Figure:
     return figure
 
 
-def _scale(axes: Axes, title: str, differences: Sequence[Difference], bins: int) -> None:
+def _scale(axes: Axes, title: str, differences: Sequence[ShownDifference], bins: int) -> None:
     """Give a panel its title and a scale with zero in the middle."""
     axes.set_title(title, loc="left", fontsize=8.5, pad=3)
     axes.axvline(0.0, color="black", linewidth=0.9)
@@ -250,7 +252,7 @@ def _scale(axes: Axes, title: str, differences: Sequence[Difference], bins: int)
 
 def _mark(
     axes: Axes,
-    difference: Difference,
+    difference: ShownDifference,
     place: float,
     linewidth: float,
     markersize: float | None = None,

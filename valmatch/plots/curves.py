@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from valmatch.arrays import Floats
 from valmatch.errors import InputError
-from valmatch.plots.labels import label
-from valmatch.plots.source import RunFiles
-from valmatch.plots.style import COLOURS, LINES, dots, head, note, panels
+from valmatch.plots.parts.labels import label
+from valmatch.plots.parts.source import RunFiles
+from valmatch.plots.parts.style import COLOURS, LINES, dots, head, note, panels
 from valmatch.statistics.estimates import t_quantile
 
 
@@ -84,10 +84,10 @@ def _panel(axes: Axes, curves: dict[str, Curve], confidence: float) -> None:
         axes.fill_between(
             game, curve.mean - reach, curve.mean + reach, color=colour, alpha=0.25, linewidth=0
         )
-    _look_at_means(axes, np.concatenate([curve.mean for curve in curves.values()]))
+    _limit_to_means(axes, np.concatenate([curve.mean for curve in curves.values()]))
 
 
-def _look_at_means(axes: Axes, means: Floats) -> None:
+def _limit_to_means(axes: Axes, means: Floats) -> None:
     """Cut off what bands of few replications need of the vertical axis, and less than nothing."""
     least, most = float(np.nanmin(means)), float(np.nanmax(means))
     bottom, top = axes.get_ylim()

@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 
 from valmatch.arrays import Floats, Ints
 from valmatch.errors import InputError
-from valmatch.plots.labels import entitle, label, legend_below
-from valmatch.plots.source import FileTable, RunFiles, damaged
-from valmatch.plots.style import (
+from valmatch.plots.parts.labels import entitle, label, legend_below
+from valmatch.plots.parts.source import FileTable, RunFiles, damaged
+from valmatch.plots.parts.style import (
     COLOURS,
     GOOD,
     GREY,
@@ -66,7 +66,7 @@ class Factor(NamedTuple):
 
 
 class Means(NamedTuple):
-    """What ``design.csv`` holds, row by row.
+    """The means of ``design.csv``, row by row.
 
     Attributes
     ----------
@@ -195,11 +195,11 @@ def _lines(axes: Axes, means: Means, rows: Ints) -> None:
     first, second, *_ = means.factors
     for k, level in enumerate(second.levels.tolist()):
         own = rows[second.values[rows] == level]
-        look = {"color": COLOURS[k], "linestyle": LINES[k % len(LINES)]}
-        _means(axes, first, means, own, label=second.shown(level), **look)
+        properties = {"color": COLOURS[k], "linestyle": LINES[k % len(LINES)]}
+        _means(axes, first, means, own, label=second.shown(level), **properties)
 
 
-def _means(axes: Axes, factor: Factor, means: Means, rows: Ints, **look: Any) -> None:  # noqa: ANN401
+def _means(axes: Axes, factor: Factor, means: Means, rows: Ints, **properties: Any) -> None:  # noqa: ANN401
     """Draw means with intervals in the order of a factor."""
     own = rows[np.argsort(factor.values[rows], kind="stable")]
     mean = means.mean[own]
@@ -212,7 +212,7 @@ def _means(axes: Axes, factor: Factor, means: Means, rows: Ints, **look: Any) ->
         markersize=3.5,
         linewidth=1.1,
         rasterized=means.mean.size * len(means.factors) > MOST_BARS,
-        **look,
+        **properties,
     )
 
 

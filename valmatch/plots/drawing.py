@@ -11,37 +11,37 @@ from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from valmatch.config import arguments
-from valmatch.config.arguments import PathLike
 from valmatch.errors import InputError, option
-from valmatch.nearest import hint
-from valmatch.plots.look import AS_USUAL, Look, Size, look_of
-from valmatch.plots.source import RunFiles, read_run_files
+from valmatch.inputs import arguments
+from valmatch.inputs.arguments import PathLike
+from valmatch.plots.figure_options import DEFAULTS, FigureOptions, Size, figure_options
+from valmatch.plots.parts.source import RunFiles, read_run_files
 from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
 from valmatch.storage.results import Result
+from valmatch.text.suggestions import hint
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DRAWERS: dict[tuple[str, str], tuple[str, ...]] = {
-    ("simulate", "valorant"): ("simulate_valorant",),
-    ("simulate", "opponent"): ("simulate_opponent",),
-    ("simulate", "zonestats"): ("simulate_zonestats",),
-    ("simulate", "ladder"): ("ladder_queue", "ladder_days", "ladder_ratings"),
-    ("replicate", "valorant"): ("responses", "bands", "hours"),
-    ("replicate", "opponent"): ("opponent", "responses"),
+    ("simulate", "valorant"): ("valorant.simulate",),
+    ("simulate", "opponent"): ("opponent.simulate",),
+    ("simulate", "zonestats"): ("zonestats",),
+    ("simulate", "ladder"): ("ladder.queue", "ladder.days", "ladder.ratings"),
+    ("replicate", "valorant"): ("responses", "valorant.bands", "valorant.hours"),
+    ("replicate", "opponent"): ("opponent.replications", "responses"),
     ("replicate", "zonestats"): ("curves", "responses"),
     ("replicate", "ladder"): ("curves", "responses"),
     ("replicate", ""): ("responses",),
     ("compare", ""): ("compare",),
-    ("design", "opponent"): ("opponent_design", "design"),
+    ("design", "opponent"): ("opponent.design", "design"),
     ("design", ""): ("design",),
-    ("optimize", ""): ("optimize",),
+    ("optimize", ""): ("optimization.study",),
     ("rate", ""): ("rate",),
 }
 """Modules whose `draw` makes the figures of what a command wrote of a model ("": of any)."""
 
-SIDE_BY_SIDE = {("replicate", "opponent"): "opponent"}
+SIDE_BY_SIDE = {("replicate", "opponent"): "opponent.replications"}
 """The module whose `draw_all` draws several runs in one figure."""
 
 
@@ -90,7 +90,7 @@ def plot(
         If there is nothing that can be drawn, no figure of that name, or no matplotlib.
     """
     chosen = arguments.names("players", players), arguments.names("responses", responses)
-    wanted = look_of(title, size)
+    wanted = figure_options(title, size)
     with _folder_of(source) as folder:
         runs = _runs(folder, *chosen)
         _need_matplotlib()
@@ -107,7 +107,7 @@ def plot_files(
     folder: Path,
     players: Sequence[str] = (),
     responses: Sequence[str] = (),
-    wanted: Look = AS_USUAL,
+    wanted: FigureOptions = DEFAULTS,
     *,
     recursive: bool = True,
     inform: Callable[[str], None] = lambda text: None,
@@ -125,7 +125,7 @@ def plot_files(
         The players of a rating to be drawn; none: the best.
     responses : sequence of str
         The responses of runs of `replicate` or `compare` to be drawn; none: all.
-    wanted : Look
+    wanted : FigureOptions
         What is asked of the figures.
     recursive : bool
         Whether runs below the folder may be drawn.
@@ -151,12 +151,12 @@ def plot_files(
     if found != [folder]:
         if not recursive:
             raise InputError(_asks_which(folder, found))
-        for one in found:
-            inform(f"draws {one}")
+        for path in found:
+            inform(f"draws {path}")
     runs = _read(found, players, responses)
     _drawers(runs, folder)
     _need_matplotlib()
-    from valmatch.plots.style import refuse_to_replace, save
+    from valmatch.plots.parts.style import refuse_to_replace, save
 
     # All are drawn before any is written, because one may be impossible.
     drawn = list(_figures(runs, folder, wanted))
@@ -167,7 +167,7 @@ def plot_files(
 
 def _asks_which(folder: Path, found: Sequence[Path]) -> str:
     """Say that the folder of a run is wanted, and which there are."""
-    shown = ", ".join(str(one.relative_to(folder)) for one in found[:SHOWN])
+    shown = ", ".join(str(path.relative_to(folder)) for path in found[:SHOWN])
     more = f" and {len(found) - SHOWN:,} more" if len(found) > SHOWN else ""
     return (
         f"{folder}: no {MANIFEST} here, but of runs below: {shown}{more} (give the folder of one,"
@@ -191,10 +191,10 @@ def _folder_of(source: PathLike | Result) -> Iterator[Path]:
 
 
 def _figures(
-    runs: Sequence[RunFiles], folder: Path, wanted: Look
+    runs: Sequence[RunFiles], folder: Path, wanted: FigureOptions
 ) -> Iterator[tuple[dict[str, Figure], Path]]:
     """Yield figures by name, with the folder that they belong to."""
-    from valmatch.plots.style import style_context
+    from valmatch.plots.parts.style import style_context
 
     names = _drawers(runs, folder)
     with style_context(wanted):

@@ -1,10 +1,10 @@
-"""Rated game logs: the best players' ratings game by game, the calibration of predictions."""
+"""Rated game logs: the ratings of players game by game, the calibration of predictions."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,14 +12,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from valmatch.arrays import Floats
-from valmatch.config.numerals import real_number
 from valmatch.errors import InputError, option
 from valmatch.game_logs.reading.moments import moment
-from valmatch.nearest import correction
-from valmatch.plots import rating_systems
-from valmatch.plots.calibration import CalibrationPoint, bins_of
-from valmatch.plots.source import RunFiles, damaged
-from valmatch.plots.style import (
+from valmatch.plots.parts.source import RunFiles, damaged
+from valmatch.plots.parts.style import (
     BAD,
     COLOURS,
     GOOD,
@@ -31,10 +27,19 @@ from valmatch.plots.style import (
     note,
     thinned,
 )
+from valmatch.text.numerals import real_number
+from valmatch.text.suggestions import correction
 
 SHOWN = 5
 MOST_STEPS = 1500
 HEADER = ("game", "player", "rating_before", "rating_after")
+
+Z = 1.96
+"""Standard errors to either end of an interval of 95 %."""
+
+MARKERS = "osD^vPX"
+APART = 0.004
+"""By how much expected score the points of compared systems are drawn apart."""
 
 GAMES, DATES, TIMES = "games of the log, in order of play", "date (UTC)", "time"
 """What ratings are drawn over."""
@@ -50,7 +55,7 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     """
     summary = run.json("summary.json")
     if "best" in summary:
-        return rating_systems.draw(run, summary)
+        return _draw_systems(run, summary)
     with damaged(run.folder / "summary.json"):
         heading = f"{summary['system']}, {summary['games']:,} games, {summary['players']:,} players"
         later = f"after {summary['burn_in']} games of every player"
@@ -82,13 +87,13 @@ def _history(run: RunFiles, system: str, heading: str) -> Figure:
     for k, player in enumerate(chosen):
         games, ratings = paths[player]
         shown = thinned(games.size, MOST_STEPS)
-        look: dict[str, Any] = {"color": COLOURS[k], "linestyle": LINES[k % len(LINES)]}
+        properties: dict[str, Any] = {"color": COLOURS[k], "linestyle": LINES[k % len(LINES)]}
         # To the last game, at which the rating is that of the ranking.
         at, height = np.append(games[shown], last), np.append(ratings[shown], ratings[-1:])
         label = f"{rank_of[player]}. {_short(player)}"
         if games.size:
             where = at.astype("datetime64[s]") if over == DATES else at
-            axes.step(where, height, where="post", linewidth=1.2, label=label, **look)
+            axes.step(where, height, where="post", linewidth=1.2, label=label, **properties)
     axes.set(xlabel=over, ylabel=f"rating by {system} [points]")
     axes.margins(x=0.01)
     if over == GAMES:
@@ -168,14 +173,61 @@ def _time(text: str) -> tuple[float, str]:
 # ---- calibration ----
 
 
-def _calibration(bins: dict[str, list[CalibrationPoint]], heading: str) -> Figure:
-    """Draw observed against predicted scores, and how many games each bin holds."""
-    figure = new_figure(6.0, 6.4)
+class CalibrationPoint(NamedTuple):
+    """Predictions of about the same expected score of the favourite, as ``summary.json`` has them.
+
+    Attributes
+    ----------
+    low, high : float
+        Limits of the expected score.
+    games : float
+        How many.
+    predicted, observed : float
+        Mean expected score, mean score.
+    """
+
+    low: float
+    high: float
+    games: float
+    predicted: float
+    observed: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95% interval of the mean score."""
+        n, share = self.games, self.observed
+        centre = (share + Z * Z / (2 * n)) / (1 + Z * Z / n)
+        half = Z / (1 + Z * Z / n) * np.sqrt(share * (1 - share) / n + Z * Z / (4 * n * n))
+        return centre - half, centre + half
+
+
+def bins_of(found: Sequence[Mapping[str, Any]]) -> list[CalibrationPoint]:
+    """Return bins as ``summary.json`` has them."""
+    return [CalibrationPoint(**{name: float(x) for name, x in row.items()}) for row in found]
+
+
+def _points(bins: Sequence[CalibrationPoint]) -> tuple[Floats, Floats, Floats]:
+    """Return predicted and observed scores, (n,), and how far intervals reach, (2, n)."""
+    predicted = np.array([point.predicted for point in bins])
+    observed = np.array([point.observed for point in bins])
+    ends = np.array([point.interval for point in bins]).reshape(-1, 2).T
+    return predicted, observed, np.abs(ends - observed)
+
+
+def _calibration_figure(width: float, height: float, heading: str) -> tuple[Figure, Axes, Axes]:
+    """Return a figure of mean over expected scores, with room below for the games of each bin."""
+    figure = new_figure(width, height)
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3.0, 1.0])
     head(figure, heading, "predictions before each game, with 95% Wilson intervals")
     lower.set_xlabel("expected score of the favourite")
     upper.set(ylabel="mean score of the favourite", xlim=(0.49, 1.01))
     upper.plot([0.5, 1.0], [0.5, 1.0], color=GREY, linewidth=0.9, label="perfect")
+    return figure, upper, lower
+
+
+def _calibration(bins: dict[str, list[CalibrationPoint]], heading: str) -> Figure:
+    """Draw observed against predicted scores, and how many games each bin holds."""
+    figure, upper, lower = _calibration_figure(6.0, 6.4, heading)
     if not any(bins.values()):
         note(lower, "no predictions")
         return figure
@@ -190,20 +242,69 @@ def _bins(
     upper: Axes, lower: Axes, bins: Sequence[CalibrationPoint], place: int, colour: str, label: str
 ) -> None:
     """Draw the bins of some games, beside those of others."""
-    predicted = np.array([one.predicted for one in bins])
-    observed = np.array([one.observed for one in bins])
-    ends = np.array([one.interval for one in bins]).reshape(-1, 2).T
+    predicted, observed, reach = _points(bins)
     upper.errorbar(
         predicted,
         observed,
-        yerr=np.abs(ends - observed),
+        yerr=reach,
         fmt="os"[place],
         color=colour,
         markersize=5,
         label=label,
     )
-    width = np.array([one.high - one.low for one in bins]) / 2.5
-    left = np.array([one.low + (one.high - one.low) * (0.1 + 0.4 * place) for one in bins])
-    bars = lower.bar(left, [one.games for one in bins], width, align="edge", color=colour)
+    width = np.array([point.high - point.low for point in bins]) / 2.5
+    shift = 0.1 + 0.4 * place
+    left = np.array([point.low + (point.high - point.low) * shift for point in bins])
+    bars = lower.bar(left, [point.games for point in bins], width, align="edge", color=colour)
     if place == 0:  # those of the others would touch them
         lower.bar_label(bars, fmt="{:,.0f}", fontsize=7.5, padding=1)
+
+
+# ---- compared systems ----
+
+
+def _draw_systems(run: RunFiles, summary: Mapping[str, Any]) -> dict[str, Figure]:
+    """Draw the calibration of all compared systems, as ``summary.json`` has it.
+
+    Raises
+    ------
+    InputError
+        If it is damaged.
+    """
+    with damaged(run.folder / "summary.json"):
+        bins = {
+            str(name): bins_of(system["predictions"]["all"]["calibration"])
+            for name, system in summary["systems"].items()
+            if not system["baseline"]
+        }
+        heading = f"{summary['games']:,} games, best: {summary['best']}"
+    heading += f", {run.remark}" if run.remark else ""
+    return {"calibration": _calibration_of_systems(bins, heading)}
+
+
+def _calibration_of_systems(bins: Mapping[str, Sequence[CalibrationPoint]], heading: str) -> Figure:
+    """Draw observed against predicted scores of each system, and how many games each bin holds."""
+    figure, upper, lower = _calibration_figure(7.5, 6.6, heading)
+    if not any(bins.values()):
+        note(lower, "no predictions")
+        return figure
+    for k, (name, own) in enumerate(bins.items()):
+        colour, line = COLOURS[k % len(COLOURS)], LINES[k % len(LINES)]
+        predicted, observed, reach = _points(own)
+        upper.errorbar(
+            predicted + APART * (k - (len(bins) - 1) / 2),
+            observed,
+            yerr=reach,
+            marker=MARKERS[k % len(MARKERS)],
+            markersize=5,
+            linewidth=1.0,
+            linestyle=line,
+            color=colour,
+            label=name,
+        )
+        middles = [(point.low + point.high) / 2 for point in own]
+        games = [point.games for point in own]
+        lower.plot(middles, games, color=colour, linestyle=line, marker=".", linewidth=1.0)
+    upper.legend(loc="upper left")
+    counted(lower, "games")
+    return figure

@@ -8,12 +8,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from valmatch.plots.bins import bin_edges
-from valmatch.plots.labels import few_ticks, in_first_column, label, legend_below
-from valmatch.plots.opponent import STYLES
-from valmatch.plots.samples import Sample, fact_of, read_samples, told_of
-from valmatch.plots.source import RunFiles
-from valmatch.plots.style import (
+from valmatch.plots.opponent.replications import STYLES
+from valmatch.plots.parts.bins import bin_edges
+from valmatch.plots.parts.labels import few_ticks, in_first_column, label, legend_below
+from valmatch.plots.parts.samples import ResponseSample, fact_of, in_words, read_samples
+from valmatch.plots.parts.source import RunFiles
+from valmatch.plots.parts.style import (
     BAD,
     FAINT,
     GOOD,
@@ -23,7 +23,7 @@ from valmatch.plots.style import (
     panels,
     thinned,
 )
-from valmatch.plots.units import labelled
+from valmatch.plots.parts.units import labelled
 
 MOST_STEPS = 250
 
@@ -42,7 +42,9 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     """
     known = run.units.responses
     wanted = [known[name] for name in run.choice(known)]
-    samples = read_samples(run, [one for one in wanted if run.chosen or one.part is None])
+    samples = read_samples(
+        run, [response for response in wanted if run.chosen or response.part is None]
+    )
     windowed = [sample for sample in samples if sample.response.window]
     figure = _by_policy(windowed) if windowed else _histograms(samples)
     head(figure, run.heading(fact_of(run, samples)))
@@ -52,7 +54,7 @@ def draw(run: RunFiles) -> dict[str, Figure]:
 # ---- responses of their own ----
 
 
-def _histograms(samples: Sequence[Sample]) -> Figure:
+def _histograms(samples: Sequence[ResponseSample]) -> Figure:
     """Draw a histogram for each response."""
     columns = 4 if len(samples) > 6 else 3
     figure, grid = panels(len(samples), columns, free=True)
@@ -61,30 +63,30 @@ def _histograms(samples: Sequence[Sample]) -> Figure:
     return figure
 
 
-def _histogram(axes: Axes, sample: Sample, what: str) -> None:
+def _histogram(axes: Axes, sample: ResponseSample, what: str) -> None:
     """Draw the values of a response, their mean with its interval."""
-    one = sample.estimate
+    estimate = sample.estimate
     label(axes, labelled(sample.response.name, sample.response.unit))
-    if one.mean is None:
-        note(axes, f"undefined in all {one.undefined:,} replications")
+    if estimate.mean is None:
+        note(axes, f"undefined in all {estimate.undefined:,} replications")
         return
     counts, edges = np.histogram(sample.values, bin_edges(sample.values, sample.lattice))
     axes.stairs(counts, edges, fill=True, color=FAINT, alpha=0.7)
-    if one.ci_low is not None and one.ci_high is not None:
-        axes.axvspan(one.ci_low, one.ci_high, color=BAD, alpha=0.35, linewidth=0)
-    axes.axvline(one.mean, color=BAD, linewidth=1.3)
-    undefined = f"\nundefined in {one.undefined:,}" if one.undefined else ""
+    if estimate.ci_low is not None and estimate.ci_high is not None:
+        axes.axvspan(estimate.ci_low, estimate.ci_high, color=BAD, alpha=0.35, linewidth=0)
+    axes.axvline(estimate.mean, color=BAD, linewidth=1.3)
+    undefined = f"\nundefined in {estimate.undefined:,}" if estimate.undefined else ""
     counted(axes, what)
     few_ticks(axes)
-    axes.set_title(told_of(one) + undefined, color=BAD)
+    axes.set_title(in_words(estimate) + undefined, color=BAD)
 
 
 # ---- responses under several policies ----
 
 
-def _by_policy(samples: Sequence[Sample]) -> Figure:
+def _by_policy(samples: Sequence[ResponseSample]) -> Figure:
     """Draw a panel for each measure and window, the sums over all games last."""
-    groups: dict[tuple[str, str], dict[str, Sample]] = {}
+    groups: dict[tuple[str, str], dict[str, ResponseSample]] = {}
     for sample in samples:
         assert sample.response.window
         policy, measure, games = sample.response.window
@@ -103,12 +105,12 @@ def _by_policy(samples: Sequence[Sample]) -> Figure:
     return figure
 
 
-def _distributions(axes: Axes, samples: Mapping[str, Sample]) -> None:
+def _distributions(axes: Axes, samples: Mapping[str, ResponseSample]) -> None:
     """Draw distribution functions, on each its mean as a dot with the interval."""
     for policy, sample in samples.items():
         name, colour, style = STYLES.get(policy, (policy, GOOD, "-"))
-        one = sample.estimate
-        if one.mean is None:
+        estimate = sample.estimate
+        if estimate.mean is None:
             axes.plot([], [], color=colour, linestyle=style, label=f"{name} (undefined)")
             continue
         share = np.arange(1, sample.values.size + 1) / sample.values.size
@@ -121,8 +123,8 @@ def _distributions(axes: Axes, samples: Mapping[str, Sample]) -> None:
             linestyle=style,
             label=name,
         )
-        below = np.searchsorted(sample.values, one.mean, side="right") / sample.values.size
-        reach = None if one.arms is None else [[arm] for arm in one.arms]
-        axes.errorbar([one.mean], [below], xerr=reach, color=colour, fmt="o", markersize=3.5)
+        below = np.searchsorted(sample.values, estimate.mean, side="right") / sample.values.size
+        reach = None if estimate.arms is None else [[arm] for arm in estimate.arms]
+        axes.errorbar([estimate.mean], [below], xerr=reach, color=colour, fmt="o", markersize=3.5)
     axes.set_ylim(-0.03, 1.03)
     few_ticks(axes)

@@ -14,6 +14,6 @@ rules" (1985), for upper confidence bounds. Examples::
 
 from __future__ import annotations
 
-from valmatch.lazy_exports import attach
+from valmatch.kernels.lazy_exports import attach
 
 __getattr__, __dir__ = attach(__name__, __file__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from valmatch.compilation import unallocating
+from valmatch.kernels.compilation import unallocating
 
 ERROR: Final = 1.5e-10
 """Bound on the absolute error of `exp_minus`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import unallocating
+from valmatch.kernels.compilation import unallocating
 
 
 @unallocating

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from valmatch.arrays import Floats
-from valmatch.compilation import expanded, unallocating
+from valmatch.kernels.compilation import expanded, unallocating
 from valmatch.policies.exp_minus import exp_minus
 from valmatch.policies.knowledge import Knowledge, Workspace, workspace
 from valmatch.policies.largest import largest, place_of_largest

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.compilation import expanded, unallocating
 from valmatch.draws.addressed import uniform_at
+from valmatch.kernels.compilation import expanded, unallocating
 from valmatch.policies.knowledge import Knowledge
 from valmatch.policies.waiting import Ticket, Waiting
 from valmatch.ratings.trueskill import draw_quality_normalised

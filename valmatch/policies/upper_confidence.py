@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from valmatch.arrays import Floats
-from valmatch.compilation import expanded, unallocating
+from valmatch.kernels.compilation import expanded, unallocating
 from valmatch.policies.exp_minus import ERROR, exp_minus
 from valmatch.policies.knowledge import Knowledge
 from valmatch.policies.largest import largest

@@ -20,6 +20,6 @@ The formulas of each, with their sources, are modules of this folder: `elo`, `da
 
 from __future__ import annotations
 
-from valmatch.lazy_exports import attach
+from valmatch.kernels.lazy_exports import attach
 
 __getattr__, __dir__ = attach(__name__, __file__)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from valmatch.compilation import inlined
+from valmatch.kernels.compilation import inlined
 
 
 def weight_of_draws(draw_probability: float) -> float:

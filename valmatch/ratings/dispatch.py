@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from valmatch.compilation import expanded, unallocating, variant
+from valmatch.kernels.compilation import expanded, unallocating, variant
 from valmatch.ratings.system import System, Verbs
 
 Verb = Callable[..., Any]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.compilation import inlined
+from valmatch.kernels.compilation import inlined
 from valmatch.ratings import davidson
 from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.system import (

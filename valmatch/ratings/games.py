@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.arrays import Floats, Ints
-from valmatch.compilation import inlined
+from valmatch.kernels.compilation import inlined
 
 
 class Games(NamedTuple):

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.compilation import inlined, njit
+from valmatch.kernels.compilation import inlined, njit
 from valmatch.ratings.games import Assessment, Games, Players, score_of
 from valmatch.ratings.system import (
     Chances,

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from valmatch.errors import InputError, option
-from valmatch.nearest import hint
+from valmatch.text.suggestions import hint
 
 if TYPE_CHECKING:
     from valmatch.ratings.system import System

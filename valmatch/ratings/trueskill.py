@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from valmatch.compilation import njit
+from valmatch.kernels.compilation import njit
 
 INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 

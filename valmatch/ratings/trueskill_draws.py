@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from valmatch.compilation import njit
+from valmatch.kernels.compilation import njit
 from valmatch.ratings.trueskill import hazard_excess, normal_cdf, normal_density
 
 # Below this half-width the moments come from their expansion around its midpoint, because the

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.arrays import Floats
-from valmatch.compilation import inlined, unallocating
+from valmatch.kernels.compilation import inlined, unallocating
 from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.system import (
     Column,

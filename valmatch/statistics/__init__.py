@@ -13,6 +13,6 @@ log is resampled (`block_days`, `overlapping_degrees`, `widening`).
 
 from __future__ import annotations
 
-from valmatch.lazy_exports import attach
+from valmatch.kernels.lazy_exports import attach
 
 __getattr__, __dir__ = attach(__name__, __file__)

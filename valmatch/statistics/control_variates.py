@@ -44,8 +44,8 @@ class Adjusted:
         if self.mean_cv is None or self.ci_low_cv is None or self.ci_high_cv is None:
             return self
         mean, low, high = (
-            min(max(one, limits[0]), limits[1])
-            for one in (self.mean_cv, self.ci_low_cv, self.ci_high_cv)
+            min(max(value, limits[0]), limits[1])
+            for value in (self.mean_cv, self.ci_low_cv, self.ci_high_cv)
         )
         return replace(self, mean_cv=mean, ci_low_cv=low, ci_high_cv=high)
 

@@ -23,7 +23,9 @@ def why_no_interval(estimates: Mapping[str, Estimate], of_all: str) -> str:
     """
     if of_all:
         return of_all
-    return _said({name: _kind(one) for name, one in estimates.items() if one.ci_low is None})
+    return _said(
+        {name: _kind(estimate) for name, estimate in estimates.items() if estimate.ci_low is None}
+    )
 
 
 def why_not_adjusted(
@@ -43,8 +45,8 @@ def why_not_adjusted(
             name: "undefined in some replications"
             if estimates[name].undefined
             else f"known from too few replications for {controls} control variates"
-            for name, one in adjusted.items()
-            if one.ci_high_cv is None
+            for name, values in adjusted.items()
+            if values.ci_high_cv is None
         }
     )
 
@@ -80,11 +82,11 @@ def _said(kinds: Mapping[str, str]) -> str:
     )
 
 
-def _kind(one: Estimate) -> str:
+def _kind(estimate: Estimate) -> str:
     """Say in how many replications something is defined that has no interval."""
-    if one.n == 0:
+    if estimate.n == 0:
         return "undefined in every replication"
-    return f"defined in {'one replication' if one.n == 1 else 'too few replications'} only"
+    return f"defined in {'one replication' if estimate.n == 1 else 'too few replications'} only"
 
 
 def listed(names: Sequence[str]) -> str:

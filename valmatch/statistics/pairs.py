@@ -125,8 +125,8 @@ def _compare(
     # Of a log and something else: neither says how far the difference may be off.
     common = samplings[0] if samplings[0] == samplings[1] else OneHistory()
     first, second, difference = (
-        one.estimate(np.where(undefined, np.nan, values), confidence, replications)
-        for one, values in zip((*samplings, common), (a, b, b - a), strict=True)
+        sampling.estimate(np.where(undefined, np.nan, values), confidence, replications)
+        for sampling, values in zip((*samplings, common), (a, b, b - a), strict=True)
     )
     return PairedDifference(first, second, difference, _variance_ratio(first, second, difference))
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from valmatch.arrays import Floats
-from valmatch.config.numerals import real_number
 from valmatch.errors import InputError, option
-from valmatch.nearest import hint
 from valmatch.statistics.estimates import Estimate, estimate, t_quantile
+from valmatch.text.numerals import real_number
+from valmatch.text.suggestions import hint
 
 LEAST = 100
 """Fewest defined values on which stopping is decided."""
@@ -115,10 +115,10 @@ class Target:
         confidence : float
             Level of the interval, in (0, 1).
         """
-        one = estimate(values, confidence)
-        achieved = one.half_width
+        found = estimate(values, confidence)
+        achieved = found.half_width
         if achieved is not None and self.relative:
-            achieved = achieved / abs(one.mean) if one.mean else None
+            achieved = achieved / abs(found.mean) if found.mean else None
         why = self._missing(values[~np.isnan(values)], confidence)
         kind: Literal["relative", "absolute"] = "relative" if self.relative else "absolute"
         return Precision(self.response, kind, self.size, achieved, why is None, why)

@@ -1,4 +1,4 @@
-"""What replications are samples of, and what they therefore say about a mean."""
+"""Kinds of sampling: independent replications, one history, resamples; what each says of a mean."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def no_difference_interval(samplings: Mapping[str, Sampling], n: int) -> str:
         Replications that all have.
     """
     first, *others = samplings.values()
-    if all(one == first for one in others):
+    if all(other == first for other in others):
         return first.no_interval(n)
-    said = "; ".join(f"{name}: {one.described()}" for name, one in samplings.items())
+    said = "; ".join(f"{name}: {sampling.described()}" for name, sampling in samplings.items())
     return f"replications are not samples of the same ({said})"

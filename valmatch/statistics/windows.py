@@ -48,19 +48,19 @@ def policy_differences(windows: Mapping[W, Floats], confidence: float) -> list[P
 def window_means(means: Mapping[W, Estimate]) -> dict[str, Any]:
     """Return the part ``windows[policy][measure][games]`` of ``summary.json``."""
     part: dict[str, Any] = {}
-    for (policy, measure, games), one in means.items():
-        part.setdefault(policy, {}).setdefault(measure, {})[games] = _facts(one)
+    for (policy, measure, games), mean in means.items():
+        part.setdefault(policy, {}).setdefault(measure, {})[games] = _facts(mean)
     return part
 
 
 def paired_means(differences: Sequence[PolicyDifference]) -> dict[str, Any]:
     """Return the part ``paired[policy][other][measure][games]`` of ``summary.json``."""
     part: dict[str, Any] = {}
-    for policy, other, measure, games, one in differences:
+    for policy, other, measure, games, difference in differences:
         own = part.setdefault(policy, {}).setdefault(other, {})
-        own.setdefault(measure, {})[games] = _facts(one)
+        own.setdefault(measure, {})[games] = _facts(difference)
     return part
 
 
-def _facts(one: Estimate) -> dict[str, float | None]:
-    return {name: getattr(one, name) for name in FACTS}
+def _facts(difference: Estimate) -> dict[str, float | None]:
+    return {name: getattr(difference, name) for name in FACTS}

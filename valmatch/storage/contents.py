@@ -13,12 +13,12 @@ class Contents(NamedTuple):
     files : tuple of str
         Every file that a run of the command may write, replace or remove; those of its parts, such
         as the points of a design, are in folders of their own, each a run with a manifest.
-    kept_in : str
+    rows_file : str
         The file or folder from which a run can be resumed, "" where none can.
     """
 
     files: tuple[str, ...]
-    kept_in: str = ""
+    rows_file: str = ""
 
 
 CONTENTS = {

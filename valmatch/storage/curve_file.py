@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.config.input_files import MAX_FILE, regular
 from valmatch.errors import InputError
-from valmatch.model import Axes
+from valmatch.inputs.files import MAX_FILE, regular
+from valmatch.models.model import Axes
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.storage.output import write_bytes, write_csv
 

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any, NoReturn
 
-from valmatch.config.input_files import regular
 from valmatch.errors import InputError
+from valmatch.inputs.files import regular
 
 MAX_JSON = 1 << 26
 """Bytes of a file."""

@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from valmatch.config.input_files import regular
 from valmatch.errors import InputError
+from valmatch.inputs.files import regular
 
 FAR = 1e100
 """Beyond what any response, variable or control variate can be."""

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from valmatch.config.config import Config
 from valmatch.config.identity import changed_since
 from valmatch.errors import InputError
-from valmatch.fields import allowed, schema_at
+from valmatch.inputs.fields import allowed, schema_at
 from valmatch.storage.contents import CONTENTS
 from valmatch.storage.json_file import read_json
 

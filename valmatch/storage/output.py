@@ -16,9 +16,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, cast
 
-from valmatch.csv_names import mark
 from valmatch.errors import RunError
 from valmatch.execution.interruption import held_signals
+from valmatch.inputs.csv_names import mark
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -129,11 +129,11 @@ def write_csv(
         Columns of floats that hold whole numbers.
     raw_names : bool
         Whether texts are written as they are; else those that begin like formulas are marked, see
-        `valmatch.csv_names.mark`.
+        `valmatch.inputs.csv_names.mark`.
     """
     lists = [_plain_list(values) for values in columns.values()]
     if not raw_names:
-        lists = [[mark(x) if isinstance(x, str) else x for x in one] for one in lists]
+        lists = [[mark(x) if isinstance(x, str) else x for x in column] for column in lists]
     flags = [name in whole for name in columns]
     with write_atomically(path) as file:
         writer = csv.writer(file, lineterminator="\n")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.printable import printable, shortened
+from valmatch.text.terminal import escaped, shortened
 
 MOST_ROWS = 20
 """Rows that a result shows of itself."""
@@ -58,7 +58,7 @@ def arrays(columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> dict[str, NDA
     found = {}
     for name, values in columns.items():
         array = np.asarray(values)
-        numbers = array.dtype == object and not any(isinstance(one, str) for one in values)
+        numbers = array.dtype == object and not any(isinstance(value, str) for value in values)
         found[name] = array.astype(np.float64) if numbers else array
     return found
 
@@ -67,7 +67,7 @@ def text_table(columns: Mapping[str, Sequence[Any]], most: int = MOST_ROWS) -> s
     """Return columns as aligned text, at most `most` rows of them."""
     cells = [[name, *map(_cell, list(values)[:most])] for name, values in columns.items()]
     widths = [max(map(len, column)) for column in cells]
-    words = [any(isinstance(one, str) for one in values) for values in columns.values()]
+    words = [any(isinstance(value, str) for value in values) for values in columns.values()]
     lines = [
         "  ".join(
             text.ljust(width) if left else text.rjust(width)
@@ -82,4 +82,4 @@ def text_table(columns: Mapping[str, Sequence[Any]], most: int = MOST_ROWS) -> s
 def _cell(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
-    return f"{value:.6g}" if isinstance(value, float) else shortened(printable(str(value)))
+    return f"{value:.6g}" if isinstance(value, float) else shortened(escaped(str(value)))

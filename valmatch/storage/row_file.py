@@ -144,7 +144,7 @@ class RowFile:
     def __init__(self, path: Path, form: RowFormat, indices: range) -> None:
         self._path, self._form, self._indices = path, form, indices
         self._file: TextIO | None = None
-        self._kept: list[str] = []
+        self._lines: list[str] = []
         self._done = 0
 
     def read(self, warn: Warn) -> Floats:
@@ -165,16 +165,18 @@ class RowFile:
                 f"{self._path}: holds {len(beyond)} replications that this run is not to make, such"
                 f" as {min(beyond)}; ask for more of them, or choose another folder"
             )
-        kept: list[tuple[str, list[float]]] = []
+        usable: list[tuple[str, list[float]]] = []
         for index in self._indices:
             if index not in found:
                 break
-            kept.append(found[index])
-        if len(kept) < len(found):
-            warn(f"{self._path}: {len(found) - len(kept)} replications after a gap are made again")
-        self._kept = [line for line, _ in kept]
-        self._done = len(kept)
-        return np.array([row for _, row in kept]).reshape(len(kept), len(self._form.names))
+            usable.append(found[index])
+        if len(usable) < len(found):
+            warn(
+                f"{self._path}: {len(found) - len(usable)} replications after a gap are made again"
+            )
+        self._lines = [line for line, _ in usable]
+        self._done = len(usable)
+        return np.array([row for _, row in usable]).reshape(len(usable), len(self._form.names))
 
     def open(self) -> None:
         """Open the file for further replications, after those that were read and kept.
@@ -184,12 +186,12 @@ class RowFile:
         RunError
             If it cannot be written.
         """
-        content = (self._form.header + "".join(self._kept)).encode()
+        content = (self._form.header + "".join(self._lines)).encode()
         try:
             # What is appended to has no other name, under which it would grow as well.
-            if not self._kept or is_linked(self._path) or self._path.read_bytes() != content:
+            if not self._lines or is_linked(self._path) or self._path.read_bytes() != content:
                 write_bytes(self._path, content)
-            self._kept.clear()
+            self._lines.clear()
             self._file = self._path.open("a", encoding="utf-8", newline="")
         except OSError as error:
             raise RunError(f"{self._path}: cannot be written: {error.strerror}") from None

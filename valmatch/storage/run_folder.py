@@ -84,7 +84,7 @@ class RunFolder:
     ) -> None:
         self.path = path
         self._config, self._resume = config, resume
-        self._files, self._kept_in = CONTENTS[command]
+        self._files, self._rows_file = CONTENTS[command]
         self._read = [*read, *(files_of(config) if config else ())]
         self._at_least = at_least or {}
         self._started = time.perf_counter()
@@ -103,7 +103,7 @@ class RunFolder:
             **(_facts_of(config) if config else {}),
             **environment(),
         }
-        self._earlier = self._refuse_other_results()
+        self._previous = self._refuse_other_results()
 
     def _refuse_other_results(self) -> Manifest | None:
         """Return the manifest in the folder, None without one."""
@@ -111,7 +111,7 @@ class RunFolder:
             raise InputError(f"{option('out')} {self.path}: is a file (allowed: a folder)")
         refuse_to_replace(self.path, (LOCK, *self._files), self._read)
         try:
-            earlier = read_manifest(self.path, Manifest)
+            previous = read_manifest(self.path, Manifest)
         except FileNotFoundError:
             refuse_lock_of_others(self.path / LOCK, ours=False)
             refuse_files_of_others(self.path, (MANIFEST, *self._files), ())
@@ -120,14 +120,14 @@ class RunFolder:
             raise InputError(
                 f"{option('out')} {self.path}: cannot be used: {error.strerror}"
             ) from None
-        if not earlier.is_ours:
+        if not previous.is_ours:
             raise InputError(
                 f"{option('out')} {self.path}: its {MANIFEST} is that of another program; choose"
                 " another folder"
             )
-        changed = earlier.changes(self._config) if self._config else ""
+        changed = previous.changes(self._config) if self._config else ""
         for key in self._keys:
-            mine, other = self._manifest[key], earlier.get(key)
+            mine, other = self._manifest[key], previous.get(key)
             if mine != other:
                 what = f"{key} {other}, this run has {mine}"
                 if key.endswith("_sha256"):
@@ -143,7 +143,7 @@ class RunFolder:
                 f" ({changed}); choose another folder"
             )
         for key, least in self._at_least.items():
-            if (before := earlier.get(key) or 0) > least:
+            if (before := previous.get(key) or 0) > least:
                 raise InputError(
                     f"{option('out')} {self.path}: holds a larger run ({key} {before}, this run has"
                     f" {least}); choose another folder"
@@ -151,16 +151,16 @@ class RunFolder:
         # Of another run it is refused for that, which says more.
         refuse_to_replace(self.path, (MANIFEST,), self._read)
         refuse_lock_of_others(self.path / LOCK, ours=True)
-        refuse_files_of_others(self.path, self._files, earlier.wrote(self._files))
-        return earlier
+        refuse_files_of_others(self.path, self._files, previous.wrote(self._files))
+        return previous
 
     def _refuse_to_start_over(self) -> None:
         """Refuse to lose what an unfinished run has left."""
-        status = self._earlier.status if self._earlier else "complete"
-        if self._resume or not self._kept_in or status == "complete":
+        status = self._previous.status if self._previous else "complete"
+        if self._resume or not self._rows_file or status == "complete":
             return
         with suppress(OSError):
-            if (self.path / self._kept_in).stat().st_size:
+            if (self.path / self._rows_file).stat().st_size:
                 raise InputError(
                     f"{option('out')} {self.path}: holds an unfinished run (status {status});"
                     f" {option('resume=True')} goes on with it, or choose another folder"
@@ -192,17 +192,17 @@ class RunFolder:
 
     def __enter__(self) -> Self:
         begin()
-        self._made = [one for one in (self.path, *self.path.parents) if not one.exists()]
-        self._keeps_lock = not self._earlier and (self.path / LOCK).exists()
+        self._made = [place for place in (self.path, *self.path.parents) if not place.exists()]
+        self._keeps_lock = not self._previous and (self.path / LOCK).exists()
         self._lock = self._locked()
         try:
             # Once more: the results of another process that was quicker.
-            self._earlier = self._refuse_other_results()
+            self._previous = self._refuse_other_results()
             self._refuse_to_start_over()
-            if self._earlier:
-                remove_parts(self.path, {MANIFEST, *self._earlier.wrote(self._files)})
+            if self._previous:
+                remove_parts(self.path, {MANIFEST, *self._previous.wrote(self._files)})
             self._found = set(self.path.iterdir())
-            self._before = (self.path / MANIFEST).read_bytes() if self._earlier else b""
+            self._before = (self.path / MANIFEST).read_bytes() if self._previous else b""
             self._write(self._manifest)
         except (RunError, OSError) as error:
             self._release()
@@ -218,11 +218,11 @@ class RunFolder:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if isinstance(error, WorkersLostError) and self._kept_in:
+        if isinstance(error, WorkersLostError) and self._rows_file:
             error.goes_on()
         if kind and self._manifest["status"] == "running":
             with suppress(RunError, OSError):  # the disk may be full
-                nothing = issubclass(kind, InputError) or not self._kept_in
+                nothing = issubclass(kind, InputError) or not self._rows_file
                 if nothing and self._before:
                     write_bytes(self.path / MANIFEST, self._before)
                 elif nothing and not self._written():
@@ -253,7 +253,7 @@ class RunFolder:
 
     def changed_versions(self) -> str:
         """Return with what other versions the earlier results were made, "" if the same."""
-        now, before = self._manifest["versions"], self._earlier.versions if self._earlier else {}
+        now, before = self._manifest["versions"], self._previous.versions if self._previous else {}
         changed = [
             f"{name} {before[name]} (now {now[name]})"
             for name in now
@@ -262,9 +262,9 @@ class RunFolder:
         return ", ".join(changed)
 
     @property
-    def earlier_remarks(self) -> list[str]:
+    def previous_remarks(self) -> list[str]:
         """What had to be said of the run that this one goes on with."""
-        return self._earlier.remarks if self._earlier and self._resume else []
+        return self._previous.remarks if self._previous and self._resume else []
 
     def remark(self, remarks: Sequence[str]) -> None:
         """Have the manifest hold what has to be said of the run, if anything."""
@@ -285,7 +285,7 @@ class RunFolder:
         """
         refuse_to_replace(self.path, names, self._read)
         refuse_files_of_others(
-            self.path, names, self._earlier.wrote(names) if self._earlier else ()
+            self.path, names, self._previous.wrote(names) if self._previous else ()
         )
         self._manifest["files"] = [*self._manifest["files"], *names]
         self._write(self._manifest)
@@ -306,7 +306,7 @@ class RunFolder:
 
 def files_of(config: Config) -> list[Path]:
     """Return the files that a config was read from."""
-    return [Path(config.source), *(one.path for one in config.files.values())]
+    return [Path(config.source), *(file.path for file in config.files.values())]
 
 
 def _facts_of(config: Config) -> dict[str, Any]:

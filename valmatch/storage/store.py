@@ -11,7 +11,7 @@ import numpy as np
 from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
-from valmatch.model import Batch, Model
+from valmatch.models.model import Batch, Model
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.storage.curve_file import read_sums, write_sums
 from valmatch.storage.row_file import RowFile, RowFormat
@@ -63,7 +63,7 @@ class Store:
 
     Attributes
     ----------
-    kept : int
+    resumed : int
         Number of replications that an earlier run left.
     remarks : list of str
         Those on the replications made since.
@@ -86,7 +86,7 @@ class Store:
         self._rows = _Rows(
             _Rows.responses, folder, ROWS, row_format(config, seed, model), indices, resume, warn
         )
-        self.kept = self._rows.done
+        self.resumed = self._rows.done
         self._parts: list[_Rows | _Curves] = [self._rows]
         self._controls: _Rows | None = None
         if controls:
@@ -158,7 +158,7 @@ class Store:
 
 
 class _Rows:
-    """One row of numbers a replication."""
+    """Rows of numbers, one a replication."""
 
     def __init__(
         self,
@@ -172,11 +172,11 @@ class _Rows:
     ) -> None:
         self._pick = pick
         self._file = RowFile(folder / name, form, indices) if folder else None
-        kept = np.empty((0, len(form.names)))
+        resumed = np.empty((0, len(form.names)))
         if self._file and resume:
-            kept = self._file.read(warn)
-        self._blocks = [kept]
-        self.done = len(kept)
+            resumed = self._file.read(warn)
+        self._blocks = [resumed]
+        self.done = len(resumed)
 
     @property
     def values(self) -> Floats:

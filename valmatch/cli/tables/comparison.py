@@ -16,7 +16,7 @@ from valmatch.cli.tables.layout import (
     print_table,
     show_no_interval,
 )
-from valmatch.printable import one_line
+from valmatch.text.terminal import one_line
 
 if TYPE_CHECKING:
     from valmatch.experiments.compare import Comparison

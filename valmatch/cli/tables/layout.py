@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from valmatch.printable import printable, shortened
 from valmatch.statistics.estimates import Estimate
+from valmatch.text.terminal import escaped, shortened
 
 WIDTH = 80
 """Columns that running text is wrapped at."""
@@ -64,7 +64,7 @@ def add_row(table: Table, *cells: str) -> None:
 
 def _cell(text: str) -> Text:
     """Return a cell; names are no markup, whatever they hold."""
-    return Text(shortened(printable(text), CELL))
+    return Text(shortened(escaped(text), CELL))
 
 
 def print_table(header: str, table: Table, repeated: int = 0) -> None:
@@ -118,12 +118,12 @@ def aligned(numbers: Sequence[str]) -> list[str]:
     return [number + " " * (widest - tail) for number, tail in zip(numbers, tails, strict=True)]
 
 
-def mean_and_half(one: Estimate) -> tuple[str, str]:
+def mean_and_half(estimate: Estimate) -> tuple[str, str]:
     """Return a mean and its half-width with two digits of the half-width."""
-    if one.mean is None:
+    if estimate.mean is None:
         return "undefined", ""
-    mean, half = rounded(one.mean, one.half_width)
-    return mean, arms_of(one.arms, half) if one.cut else half
+    mean, half = rounded(estimate.mean, estimate.half_width)
+    return mean, arms_of(estimate.arms, half) if estimate.cut else half
 
 
 def rounded(mean: float, half: float | None) -> tuple[str, str]:
@@ -157,4 +157,4 @@ def formatted(value: float | None, form: str) -> str:
 def show_no_interval(reason: str, what: str = "no interval") -> None:
     """Say why there are no intervals, where there are none."""
     if reason:
-        print(textwrap.fill(printable(f"{what}: {reason}"), WIDTH))
+        print(textwrap.fill(escaped(f"{what}: {reason}"), WIDTH))

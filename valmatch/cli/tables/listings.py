@@ -17,7 +17,7 @@ from valmatch.cli.tables.layout import (
 )
 
 if TYPE_CHECKING:
-    from valmatch.response_list import Listed
+    from valmatch.experiments.response_list import Listed
 
 MEANING = 24
 """Characters of a line of what a response means, at least."""
@@ -25,9 +25,9 @@ MEANING = 24
 
 def show_listed(listed: Sequence[Listed]) -> None:
     """Print what each response is, and what asks for it."""
-    for group, rows in groupby(listed, key=lambda one: one.group):
+    for group, rows in groupby(listed, key=lambda row: row.group):
         table = new_table("response", "unit", "meaning")
-        responses = [one.response for one in rows]
+        responses = [row.response for row in rows]
         taken = sum(
             2 + max(map(len, texts))
             for texts in (
@@ -56,12 +56,12 @@ def show_problem_list(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print what problems are shipped and the best known of each."""
     known = [row["best_known"] or {} for row in rows]
     objectives = [
-        rounded(one["objective"], one["ci_high"] - one["objective"])
-        if "objective" in one
-        else ("infeasible" if one else "", "")
-        for one in known
+        rounded(best["objective"], best["ci_high"] - best["objective"])
+        if "objective" in best
+        else ("infeasible" if best else "", "")
+        for best in known
     ]
-    noises = [f"{one['noise']['objective']:.2g}" if one else "" for one in known]
+    noises = [f"{best['noise']['objective']:.2g}" if best else "" for best in known]
     names = ("problem", "variables", "constraints", "noise", "best known", "± 95%")
     table = new_table(*names, "effort", "date")
     columns = [
@@ -71,8 +71,8 @@ def show_problem_list(rows: Sequence[Mapping[str, Any]]) -> None:
         aligned(noises),
         aligned([mean for mean, _ in objectives]),
         aligned([half for _, half in objectives]),
-        [f"{one['replications']:,}" if one else "" for one in known],
-        [one.get("date", "") for one in known],
+        [f"{best['replications']:,}" if best else "" for best in known],
+        [best.get("date", "") for best in known],
     ]
     for cells in zip(*columns, strict=True):
         add_row(table, *cells)

@@ -17,7 +17,7 @@ from valmatch.cli.tables.layout import (
     show_no_interval,
 )
 from valmatch.optimization.problem import START, TODAY
-from valmatch.printable import printable
+from valmatch.text.terminal import escaped
 
 if TYPE_CHECKING:
     from valmatch.optimization.afterwards import Afterwards
@@ -48,9 +48,9 @@ def searched(found: Mapping[str, Any]) -> str:
     scales = found.get("search_scale", {})
     lines = ""
     for scale in dict.fromkeys(scales.values()):
-        names = ", ".join(name for name, one in scales.items() if one == scale)
+        names = ", ".join(name for name, given in scales.items() if given == scale)
         why = "no scale is given, and the range spans over two orders of magnitude"
-        said = f"search scale: {scale} for {printable(names)} ({why})"
+        said = f"search scale: {scale} for {escaped(names)} ({why})"
         lines += "\n" + textwrap.fill(said, WIDTH, subsequent_indent="  ")
     return lines
 
@@ -73,17 +73,23 @@ def show_study(header: str, study: Study) -> None:
     confidence = found.objective.confidence
     table = new_table("mean of", "value", f"± {confidence:.0%}", "n", "bound")
     rows = [("objective", found.objective, "")]
-    for one, mean in found.constraints:
-        rows.append((one.response, mean, f"{'<=' if one.sign > 0 else '>='} {one.bound:g}"))
+    for constraint, mean in found.constraints:
+        rows.append(
+            (
+                constraint.response,
+                mean,
+                f"{'<=' if constraint.sign > 0 else '>='} {constraint.bound:g}",
+            )
+        )
     for name, one_mean, bound in rows:
         mean_text, half = mean_and_half(one_mean)
         add_row(table, name, mean_text, half, str(one_mean.n), bound)
     print_table("", table)
     show_no_interval(found.no_interval)
     print()
-    print(textwrap.fill(f"feasible: {ANSWERS[found.feasible]}; {printable(found.why)}", WIDTH))
+    print(textwrap.fill(f"feasible: {ANSWERS[found.feasible]}; {escaped(found.why)}", WIDTH))
     for remark in found.remarks():
-        print(textwrap.fill(printable(remark), WIDTH))
+        print(textwrap.fill(escaped(remark), WIDTH))
     if study.afterwards:
         print()
         _show_afterwards(study.afterwards)
@@ -98,26 +104,26 @@ def _show_afterwards(found: Afterwards) -> None:
     if found.against_today:
         print()
         _show_beside(found.against_today)
-    units = {one.name: one.unit for one in found.against_start.responses}
+    units = {response.name: response.unit for response in found.against_start.responses}
     if found.prices:
         print()
     for price in found.prices:
         said = price.in_words(units.get(price.constraint.response, ""), units["objective"])
-        print(textwrap.fill(printable(said), WIDTH, subsequent_indent="  "))
+        print(textwrap.fill(escaped(said), WIDTH, subsequent_indent="  "))
 
 
 def _show_beside(beside: AgainstStart, spent: int = 0) -> None:
     """Print the recommended point beside another one."""
     rows = list(beside.compared)
-    differences = [mean_and_half(one.difference) for one in rows]
+    differences = [mean_and_half(row.difference) for row in rows]
     half = f"± {rows[0].difference.confidence:.0%}"
     table = new_table("response", beside.name, "recommended", "change", half, "n", "unit")
     columns = [
-        aligned([mean_and_half(one.a)[0] for one in rows]),
-        aligned([mean_and_half(one.b)[0] for one in rows]),
+        aligned([mean_and_half(row.a)[0] for row in rows]),
+        aligned([mean_and_half(row.b)[0] for row in rows]),
         aligned([mean for mean, _ in differences]),
         aligned([width for _, width in differences]),
-        [str(one.difference.n) for one in rows],
+        [str(row.difference.n) for row in rows],
     ]
     for response, *cells in zip(beside.responses, *columns, strict=True):
         add_row(table, response.name, *cells, response.unit)
@@ -163,18 +169,18 @@ def show_front(header: str, front: Front) -> None:
         return
     names = list(front.points[0].objectives)
     table = new_table(*(part for name in names for part in (name, "±")), *front.points[0].point)
-    means = [[mean_and_half(one.objectives[name]) for one in front.points] for name in names]
+    means = [[mean_and_half(point.objectives[name]) for point in front.points] for name in names]
     columns = [
         (aligned([mean for mean, _ in column]), aligned([half for _, half in column]))
         for column in means
     ]
-    for number, one in enumerate(front.points):
+    for number, point in enumerate(front.points):
         cells = [side[number] for pair in columns for side in pair]
-        add_row(table, *cells, *(f"{x:.4g}" for x in one.point.values()))
+        add_row(table, *cells, *(f"{x:.4g}" for x in point.point.values()))
     print_table(f"{header}\n{front.found}", table, repeated=2 * len(names))
     show_no_interval(front.no_interval)
     for remark in front.remarks():
-        print(textwrap.fill(printable(remark), WIDTH))
+        print(textwrap.fill(escaped(remark), WIDTH))
 
 
 def show_frontier(header: str, frontier: Frontier) -> None:
@@ -189,7 +195,7 @@ def show_frontier(header: str, frontier: Frontier) -> None:
     for value, found in frontier.verdicts:
         for remark in found.remarks():
             text = f"{frontier.sweep.name} {value:g}: {remark}"
-            print(textwrap.fill(printable(text), WIDTH))
+            print(textwrap.fill(escaped(text), WIDTH))
     if frontier.prices:
         level = frontier.prices[0][2].confidence
         table = new_table("from", "to", "objective per unit", f"± {level:.0%}", "n")

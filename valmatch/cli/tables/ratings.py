@@ -128,8 +128,8 @@ def show_systems(found: ComparedSystems) -> None:
     """Print how well systems predicted, and by how much they fall behind the first of them."""
     names, columns = ["system"], [list(found.means)]
     for measure in next(iter(found.means.values())):
-        pairs = [_rounded_to(one[measure]) for one in found.differences.values()]
-        columns.append([formatted(one[measure].mean, ".4f") for one in found.means.values()])
+        pairs = [_rounded_to(difference[measure]) for difference in found.differences.values()]
+        columns.append([formatted(mean[measure].mean, ".4f") for mean in found.means.values()])
         columns += [aligned(side) for side in zip(*pairs, strict=True)]
         title = measure.replace("_", " ").replace("brier", "Brier").replace("three ", "three-")
         names += [title, f"- {found.leader}", "± 95%"]
@@ -142,12 +142,13 @@ def show_systems(found: ComparedSystems) -> None:
         _show_tuning(f"tuned {system}:", tuning)
 
 
-def _rounded_to(one: Difference) -> tuple[str, str]:
+def _rounded_to(difference: Difference) -> tuple[str, str]:
     """Return a difference and its half-width; nothing of what differs from itself."""
-    if one.mean is None or not (one.mean or one.half_width):
+    if difference.mean is None or not (difference.mean or difference.half_width):
         return "", ""
-    half = formatted(one.half_width, ".4f")
-    return formatted(one.mean, "+.4f"), arms_of(one.arms, half) if one.arms else half
+    half = formatted(difference.half_width, ".4f")
+    reach = arms_of(difference.arms, half) if difference.arms else half
+    return formatted(difference.mean, "+.4f"), reach
 
 
 def show_predictions(result: PredictedGames) -> None:

@@ -19,7 +19,7 @@ from valmatch.cli.tables.layout import (
     rounded,
     show_no_interval,
 )
-from valmatch.model import Response
+from valmatch.models.model import Response
 
 if TYPE_CHECKING:
     from valmatch.experiments.replications import Replications
@@ -57,13 +57,15 @@ def show_replications(header: str, result: Replications, chosen: Collection[str]
     """Print mean, half-width and count of each response; of those that are `chosen`, if any are."""
     estimates = list(result.estimates.values())
     means, halves = zip(*map(mean_and_half, estimates), strict=True)
-    columns = [aligned(means), aligned(halves), [f"{one.n}" for one in estimates]]
+    columns = [aligned(means), aligned(halves), [f"{estimate.n}" for estimate in estimates]]
     names = ["response", "mean", f"± {result.confidence:.0%}", "n"]
     if result.adjusted:
         found = list(result.adjusted.values())
-        pairs = [_adjusted_and_half(one) for one in found]
+        pairs = [_adjusted_and_half(adjusted) for adjusted in found]
         columns += [aligned(side) for side in zip(*pairs, strict=True)]
-        columns.append(aligned([formatted(one.variance_reduction, ".1f") for one in found]))
+        columns.append(
+            aligned([formatted(adjusted.variance_reduction, ".1f") for adjusted in found])
+        )
         names += ["adjusted", "±", "gain"]
     table = new_table(*names, "unit")
     for response, *cells in zip(result.responses, *columns, strict=True):
@@ -77,13 +79,13 @@ def show_replications(header: str, result: Replications, chosen: Collection[str]
     _show_differences(result)
 
 
-def _adjusted_and_half(one: Adjusted) -> tuple[str, str]:
-    if one.mean_cv is None or one.ci_high_cv is None:
+def _adjusted_and_half(adjusted: Adjusted) -> tuple[str, str]:
+    if adjusted.mean_cv is None or adjusted.ci_high_cv is None:
         return "", ""
-    assert one.ci_low_cv is not None
-    arms = one.mean_cv - one.ci_low_cv, one.ci_high_cv - one.mean_cv
-    mean, half = rounded(one.mean_cv, max(arms))
-    even = math.isclose(*arms, rel_tol=1e-6, abs_tol=1e-9 * abs(one.mean_cv))
+    assert adjusted.ci_low_cv is not None
+    arms = adjusted.mean_cv - adjusted.ci_low_cv, adjusted.ci_high_cv - adjusted.mean_cv
+    mean, half = rounded(adjusted.mean_cv, max(arms))
+    even = math.isclose(*arms, rel_tol=1e-6, abs_tol=1e-9 * abs(adjusted.mean_cv))
     return mean, half if even else arms_of(arms, half)
 
 
@@ -103,7 +105,7 @@ def _show_parts(responses: Sequence[Response], sides: Sequence[tuple[str, Sequen
         What is printed of each: the name of the column, "" for that of the measure, and the cells.
     """
     for of, title in PARTS.items():
-        parts = [(one.part, k) for k, one in enumerate(responses) if one.part]
+        parts = [(response.part, k) for k, response in enumerate(responses) if response.part]
         parts = [(part, k) for part, k in parts if part.of == of]
         if not parts:
             continue
@@ -123,7 +125,7 @@ def _show_parts(responses: Sequence[Response], sides: Sequence[tuple[str, Sequen
 def _show_differences(result: Replications) -> None:
     """Print the paired differences between each two policies."""
     found = result.paired_columns()
-    cells = [mean_and_half(one.estimate) for one in result.differences]
+    cells = [mean_and_half(difference.estimate) for difference in result.differences]
     pairs = zip(found["policy"], found["other"], strict=True)
     for pair, rows in groupby(enumerate(pairs), key=itemgetter(1)):
         places = [place for place, _ in rows]
@@ -148,7 +150,7 @@ def show_experiment_points(
         [f"{value:.6g}" if isinstance(value, float) else str(value) for value in point.values()]
         for point in experiment.points
     ]
-    means = [[mean_and_half(one.estimates[name]) for one in results] for name in shown]
+    means = [[mean_and_half(result.estimates[name]) for result in results] for name in shown]
     numbers = [
         (aligned([mean for mean, _ in column]), aligned([half for _, half in column]))
         for column in means

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.arrays import Bytes, Floats, Ints
-from valmatch.compilation import inlined, njit
+from valmatch.kernels.compilation import inlined, njit
 
 _TAB, _NEWLINE, _RETURN, _SPACE, _QUOTE = b'\t\n\r "'
 _PLUS, _MINUS, _POINT, _ZERO, _NINE = b"+-.09"

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from valmatch.errors import InputError, option
-from valmatch.nearest import hint, nearest
-from valmatch.printable import VALUE, shortened, shown
-from valmatch.text_files import other_separator
+from valmatch.inputs.csv_text import other_separator
+from valmatch.text.suggestions import closest_name, hint
+from valmatch.text.terminal import VALUE, shortened, shown
 
 # A column that is so like an unknown one that a misspelling is the likely explanation.
 _ALIKE = 0.8
@@ -142,7 +142,7 @@ def _format(
     if missing[best]:
         meaning = missing[best][0]
         name = names[meaning]
-        near = nearest(name, header)
+        near = closest_name(name, header)
         meant = f"did you mean {shortened(near)}? " if near else ""
         needs = " or ".join(", ".join(f.required) for f in formats)
         found = shortened(", ".join(header), 2 * VALUE)
@@ -166,7 +166,7 @@ def _places(
         if name in header:
             places[meaning] = header.index(name)
             continue
-        near = nearest(name, unused, _ALIKE)
+        near = closest_name(name, unused, _ALIKE)
         if near:
             raise InputError(
                 f"{where}: unknown column {near!r} (did you mean {name}? {option('columns')}"

@@ -8,14 +8,14 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.arrays import Bytes, Floats
-from valmatch.config.input_files import regular
-from valmatch.csv_names import are_marked
 from valmatch.errors import InputError
 from valmatch.game_logs.csv_text import unmark_cells
 from valmatch.game_logs.games import reordered
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.reading.cells import Cells, read_numbers, split
 from valmatch.game_logs.reading.moments import are_moments, read_moments
+from valmatch.inputs.csv_names import are_marked
+from valmatch.inputs.files import regular
 from valmatch.ratings.games import Games
 
 _NEEDED = ("game", "player", "side", "expected", "score")

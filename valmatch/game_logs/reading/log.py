@@ -16,9 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.arrays import Bytes, Floats, Ints
-from valmatch.bad_rows import MOST, BadRows
-from valmatch.config import arguments
-from valmatch.csv_names import are_marked
 from valmatch.errors import InputError, option
 from valmatch.game_logs.csv_text import unmark_cells
 from valmatch.game_logs.games import joined, pieces, reordered
@@ -35,9 +32,12 @@ from valmatch.game_logs.reading.columns import (
 )
 from valmatch.game_logs.reading.moments import are_moments
 from valmatch.game_logs.reading.rows import Rows
+from valmatch.inputs import arguments
+from valmatch.inputs.bad_rows import MOST, BadRows
+from valmatch.inputs.csv_names import are_marked
+from valmatch.inputs.csv_text import as_text, open_text
 from valmatch.ratings.games import Games
 from valmatch.ratings.system import FAR, MOST_PLAYERS
-from valmatch.text_files import as_text, open_text
 
 BLOCK = 1 << 20  # bytes read at a time
 _MOST_ERRORS = 10
@@ -117,7 +117,7 @@ class GameLog:
     most_players : int
         A game of more players cannot be used.
     separator : str
-        What stands between cells, see `valmatch.csv_dialect`.
+        What stands between cells, see `valmatch.inputs.csv_columns`.
 
     Attributes
     ----------

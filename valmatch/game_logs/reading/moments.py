@@ -8,9 +8,9 @@ from datetime import UTC
 import numpy as np
 
 from valmatch.arrays import Bytes, Floats, Ints
-from valmatch.compilation import inlined, njit
 from valmatch.game_logs.reading.cells import read_numbers
-from valmatch.moments import moment_of
+from valmatch.kernels.compilation import inlined, njit
+from valmatch.text.datetimes import datetime_of
 
 _SPACE, _MINUS, _COLON, _T, _Z, _ZERO, _NINE = b" -:TZ09"
 
@@ -52,7 +52,7 @@ def read_moments(buffer: Bytes, starts: Ints, ends: Ints) -> Floats:
 
 def moment(text: str) -> float:
     """Return the seconds since 1970 of any moment that Python can read, or a day of PGN, or NaN."""
-    found = moment_of(text)
+    found = datetime_of(text)
     if found is None:
         return math.nan
     try:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
-from valmatch.fields import Factors, NonNegative, Real, Whole, plain_number, refuse
+from valmatch.inputs.fields import Factors, NonNegative, Real, Whole, factor, plain_number, refuse
 from valmatch.matching.registry import QUEUES, meanings, readers
-from valmatch.models.ladder.factor_fields import (
+from valmatch.models.ladder.factor_types import (
     Effect,
     Level,
     Minutes,
@@ -20,7 +20,6 @@ from valmatch.models.ladder.factor_fields import (
     Share,
     Spread,
     Weight,
-    factor,
 )
 from valmatch.models.ladder.rating_factors import KNOWN, WITH_DEVIATION, Rating
 from valmatch.models.team_rules import LONG_WAIT, check_teams, long_wait, slow_search

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from valmatch.arrays import Floats
 from valmatch.errors import InputError
-from valmatch.models.csv_rows import Row, read_rows
+from valmatch.inputs.csv_rows import Row, read_rows
 from valmatch.models.ladder.factors import MAX_PLAYERS, MAX_STARTS, LadderFactors
 from valmatch.models.ladder.state import NO_SESSIONS, Sessions
 from valmatch.models.number_dates import check_digits, check_serial_days
-from valmatch.printable import shown
+from valmatch.text.terminal import shown
 
 MAX_SKILL = 1e6
 """Points, as for the factors."""
@@ -37,7 +37,7 @@ UNUSED = {
 
 
 class Given(NamedTuple):
-    """What the files say.
+    """The players and the sessions that files give.
 
     Attributes
     ----------
@@ -82,14 +82,14 @@ def read_files(files: Mapping[str, Path], horizon: float) -> Given:
     if "arrivals" not in files:
         return Given(list(numbers), skills)
     players, times = _starts(files["arrivals"], files.get("skills"), numbers)
-    kept = times < horizon
-    if not kept.any():
+    within = times < horizon
+    if not within.any():
         raise InputError(
             f"{files['arrivals']}: no session starts before the horizon of {horizon:g} hours"
         )
-    firsts = np.searchsorted(players[kept], np.arange(len(numbers) + 1))
-    sessions = Sessions(times[kept], firsts.astype(np.int64))
-    return Given(list(numbers), skills, sessions, int(np.count_nonzero(~kept)))
+    firsts = np.searchsorted(players[within], np.arange(len(numbers) + 1))
+    sessions = Sessions(times[within], firsts.astype(np.int64))
+    return Given(list(numbers), skills, sessions, int(np.count_nonzero(~within)))
 
 
 def newcomer_names(taken: Collection[str], n: int) -> list[str]:
@@ -194,30 +194,30 @@ def _starts(
         lines.append(row.line)
         first = first or row
     _check_count(path, lines and numbers)
-    who, when = np.array(players, np.int64), np.array(times)
+    whose, when = np.array(players, np.int64), np.array(times)
     if first is not None:
         check_serial_days(first, [*first.cells][1], when, HOURS)
-    order = np.lexsort((when, who))
-    _check_places(path, list(numbers), who, when, lines, order)
-    return who[order], when[order]
+    order = np.lexsort((when, whose))
+    _check_places(path, list(numbers), whose, when, lines, order)
+    return whose[order], when[order]
 
 
 def _check_places(
     path: Path,
     names: Sequence[str],
-    who: NDArray[np.int64],
+    whose: NDArray[np.int64],
     when: Floats,
     lines: Sequence[int],
     order: NDArray[np.int64],
 ) -> None:
     """Raise if a player starts two sessions at one moment."""
     earlier, later = order[:-1], order[1:]
-    same = (who[earlier] == who[later]) & (when[earlier] == when[later])
+    same = (whose[earlier] == whose[later]) & (when[earlier] == when[later])
     if not same.any():
         return
     row, other = min(zip(later[same].tolist(), earlier[same].tolist(), strict=True))
     raise InputError(
-        f"{path}:{lines[row]}: player: {shown(names[who[row]])} starts a session at"
+        f"{path}:{lines[row]}: player: {shown(names[whose[row]])} starts a session at"
         f" {when[row].item()!r} hours in line {lines[other]} too (nobody is in two places at once)"
     )
 

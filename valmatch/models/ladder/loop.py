@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.compilation import at, expanded, unallocating
 from valmatch.draws.addressed import exponential_at, uniform_at
+from valmatch.kernels.compilation import at, expanded, unallocating
 from valmatch.matching.queue import DISSOLVED, NOBODY, RULE, driver
 from valmatch.models.ladder.event_heap import cancel, schedule
 from valmatch.models.ladder.profile import moment_of, profile_time
@@ -29,7 +29,7 @@ from valmatch.models.ladder.state import (
     PAUSING,
     PLAYING,
     QUEUED,
-    Conduct,
+    Behaviour,
     Log,
     Loop,
     World,
@@ -79,7 +79,7 @@ def advance(
     int
         DONE, or what there is no room for; then call again with more.
     """
-    rules, conduct = world.rules, world.conduct
+    rules, behaviour = world.rules, world.behaviour
     state = loop.state[0]
     while True:
         due = RULE.next_review(rules, queue)
@@ -98,20 +98,20 @@ def advance(
             return NO_ROOM_FOR_WAITS
         newcomer = NOBODY
         if ends <= now:
-            _end_match(now, conduct, world.rater, loop, log)
+            _end_match(now, behaviour, world.rater, loop, log)
             continue
         if quits <= now:
             player = loop.patient[0]["player"]
             dissolved = RULE.leave(loop.players[at(player)]["queued"], player, rules, queue)
-            _give_up(now, conduct, loop, log)
+            _give_up(now, behaviour, loop, log)
             if not dissolved:
                 continue
             newcomer = DISSOLVED
         elif queues <= now:
-            player = _next_to_queue(conduct, loop)
+            player = _next_to_queue(behaviour, loop)
             if player == NOBODY:
                 continue
-            rating = _queue(now, player, conduct, loop, log)
+            rating = _queue(now, player, behaviour, loop, log)
             newcomer = RULE.join(now, rating, player, rules, queue)
         matches = RULE.review(now, newcomer, rules, queue)
         for match in range(matches):
@@ -149,7 +149,7 @@ def _enter_start(player: int, loop: Loop) -> None:
 
 
 @expanded
-def _next_to_queue(conduct: Conduct, loop: Loop) -> int:
+def _next_to_queue(behaviour: Behaviour, loop: Loop) -> int:
     """Take the next queueing out of its book; return the player, NOBODY if the start is dropped."""
     state = loop.state[0]
     start, resume = loop.starting[0], loop.pausing[0]
@@ -164,32 +164,32 @@ def _next_to_queue(conduct: Conduct, loop: Loop) -> int:
         return player
     player, now = start["player"], start["time"]
     state["starting"] = cancel(player, state["starting"], loop.starting, loop.starting_places)
-    one = loop.players[at(player)]
-    if one["state"] == LEFT:
+    entry = loop.players[at(player)]
+    if entry["state"] == LEFT:
         return NOBODY
     _expect_session(player, loop)
     if loop.starts[at(player)] < state["entered"]:
         _enter_start(player, loop)
-    if one["state"] == AWAY:
+    if entry["state"] == AWAY:
         return player
-    state["dropped"] += int(now >= conduct.warmup)
+    state["dropped"] += int(now >= behaviour.warmup)
     return NOBODY
 
 
 @expanded
 def _expect_session(player: int, loop: Loop) -> None:
     """Set a player's clock to his next session start, or take it from those that are given."""
-    one, number = loop.players[at(player)], loop.players[at(player)]["starts"]
-    one["starts"] += 1
+    entry, number = loop.players[at(player)], loop.players[at(player)]["starts"]
+    entry["starts"] += 1
     if loop.sessions.firsts.size > 0:
         start = loop.sessions.firsts[at(player)] + number
         more = start < loop.sessions.firsts[at(player + 1)]
         loop.starts[at(player)] = loop.sessions.times[at(start)] if more else np.inf
         return
     gap = exponential_at(loop.place, SESSIONS, player, number)
-    one["clock"] += gap / one["rate"]
-    never = one["clock"] > NEVER
-    loop.starts[at(player)] = np.inf if never else moment_of(one["clock"], loop.shares)
+    entry["clock"] += gap / entry["rate"]
+    never = entry["clock"] > NEVER
+    loop.starts[at(player)] = np.inf if never else moment_of(entry["clock"], loop.shares)
 
 
 @unallocating
@@ -197,69 +197,69 @@ def set_clocks(joining: Floats, loop: Loop) -> None:
     """Set everybody's clock to his first session; newcomers start one when they join."""
     old = loop.players.size - joining.size
     for player in range(loop.players.size):
-        one = loop.players[at(player)]
-        one["newcomer"] = int(player >= old)
+        entry = loop.players[at(player)]
+        entry["newcomer"] = int(player >= old)
         if player >= old:
             loop.starts[at(player)] = joining[at(player - old)]
-            one["clock"] = profile_time(joining[at(player - old)], loop.shares)
+            entry["clock"] = profile_time(joining[at(player - old)], loop.shares)
         else:
             _expect_session(player, loop)
 
 
 @expanded
-def _seen(player: int, conduct: Conduct, loop: Loop) -> float:
+def _seen(player: int, behaviour: Behaviour, loop: Loop) -> float:
     """Return the rating that the rule sees."""
-    one = loop.players[at(player)]
-    return one["mean"] - 3.0 * one["sigma"] if conduct.conservative else one["mean"]
+    entry = loop.players[at(player)]
+    return entry["mean"] - 3.0 * entry["sigma"] if behaviour.conservative else entry["mean"]
 
 
 @expanded
-def _queue(now: float, player: int, conduct: Conduct, loop: Loop, log: Log) -> float:
+def _queue(now: float, player: int, behaviour: Behaviour, loop: Loop, log: Log) -> float:
     """Give a player a ticket; return the rating that the rule sees."""
-    state, one = loop.state[0], loop.players[at(player)]
-    one["state"], one["queued"], one["ticket"] = QUEUED, now, state["tickets"]
-    if conduct.patience < np.inf:
-        wait = conduct.patience * exponential_at(loop.place, PATIENCE, player, one["tickets"])
+    state, entry = loop.state[0], loop.players[at(player)]
+    entry["state"], entry["queued"], entry["ticket"] = QUEUED, now, state["tickets"]
+    if behaviour.patience < np.inf:
+        wait = behaviour.patience * exponential_at(loop.place, PATIENCE, player, entry["tickets"])
         state["patient"] = schedule(
             now + wait, player, state["patient"], loop.patient, loop.personal_places
         )
-    rating = _seen(player, conduct, loop)
+    rating = _seen(player, behaviour, loop)
     if state["tickets"] < log.tickets.size:
         ticket = log.tickets[at(state["tickets"])]
         ticket["player"], ticket["time"], ticket["rating"] = player, now, rating
         ticket["ended"], ticket["match"] = np.nan, -1
-    one["tickets"] += 1
+    entry["tickets"] += 1
     state["tickets"] += 1
     return rating
 
 
 @expanded
-def _give_up(now: float, conduct: Conduct, loop: Loop, log: Log) -> None:
+def _give_up(now: float, behaviour: Behaviour, loop: Loop, log: Log) -> None:
     """End the ticket and the session of the player whose patience ends."""
     state = loop.state[0]
     player = loop.patient[0]["player"]
     state["patient"] = cancel(player, state["patient"], loop.patient, loop.personal_places)
-    state["abandoned"] += int(now >= conduct.warmup)
+    state["abandoned"] += int(now >= behaviour.warmup)
     ticket = loop.players[at(player)]["ticket"]
     if ticket < log.tickets.size:
         log.tickets[at(ticket)]["ended"] = now
-    _end_session(player, conduct, loop)
+    _end_session(player, behaviour, loop)
 
 
 @expanded
-def _end_session(player: int, conduct: Conduct, loop: Loop) -> None:
+def _end_session(player: int, behaviour: Behaviour, loop: Loop) -> None:
     """Let a player go away, or for good."""
-    one = loop.players[at(player)]
-    leaves = uniform_at(loop.place, CHURN, player, one["sessions"]) < conduct.churn
-    one["state"] = LEFT if leaves else AWAY
-    one["sessions"] += 1
+    entry = loop.players[at(player)]
+    leaves = uniform_at(loop.place, CHURN, player, entry["sessions"]) < behaviour.churn
+    entry["state"] = LEFT if leaves else AWAY
+    entry["sessions"] += 1
 
 
 @expanded
 def _start_match(now: float, world: World, loop: Loop, waits: Floats, log: Log) -> None:
     """Let the players of the lineup play."""
-    state, conduct = loop.state[0], world.conduct
-    p = _win_probability(conduct, loop)
+    state, behaviour = loop.state[0], world.behaviour
+    p = _win_probability(behaviour, loop)
     predicted = predict(now, p, world.rater, loop.match, loop.rated, loop.found)
     lowest = loop.lineup[0]
     for player in loop.lineup:
@@ -268,39 +268,41 @@ def _start_match(now: float, world: World, loop: Loop, waits: Floats, log: Log) 
     a_wins = uniform_at(loop.place, OUTCOME, lowest, games) < p
     slot = (state["first"] + state["playing"]) % loop.ring.size
     played = loop.ring[at(slot)]
-    played["end"], played["number"] = now + conduct.minutes, state["numbered"]
+    played["end"], played["number"] = now + behaviour.minutes, state["numbered"]
     played["a_wins"] = int(a_wins)
     _log_start(now, p, predicted, a_wins, loop, log)
     _count_day(now, p, loop)
-    if now >= conduct.warmup:
-        _count_match(p, predicted, a_wins, conduct, loop)
+    if now >= behaviour.warmup:
+        _count_match(p, predicted, a_wins, behaviour, loop)
         _count_players(now, p, world, loop, waits)
     for k in range(loop.lineup.size):
         player = loop.lineup[at(k)]
         loop.teams[at(slot), at(k)] = player
         loop.players[at(player)]["state"] = PLAYING
         loop.players[at(player)]["matches"] += 1
-        if conduct.patience < np.inf:
+        if behaviour.patience < np.inf:
             state["patient"] = cancel(player, state["patient"], loop.patient, loop.personal_places)
     state["playing"] += 1
     state["numbered"] += 1
 
 
 @expanded
-def _win_probability(conduct: Conduct, loop: Loop) -> float:
+def _win_probability(behaviour: Behaviour, loop: Loop) -> float:
     """Return the probability that side A wins, by the true skills."""
     team_num = loop.lineup.size // 2
     a = b = 0.0
     for k in range(team_num):
         a += loop.players[at(loop.lineup[at(k)])]["skill"]
         b += loop.players[at(loop.lineup[at(team_num + k)])]["skill"]
-    if conduct.normal:
-        return normal_cdf((a - b) / (conduct.beta * math.sqrt(2.0 * team_num)))
-    return predicted_outcome(a / team_num, b / team_num, conduct.spread)
+    if behaviour.normal:
+        return normal_cdf((a - b) / (behaviour.beta * math.sqrt(2.0 * team_num)))
+    return predicted_outcome(a / team_num, b / team_num, behaviour.spread)
 
 
 @expanded
-def _count_match(p: float, predicted: float, a_wins: bool, conduct: Conduct, loop: Loop) -> None:
+def _count_match(
+    p: float, predicted: float, a_wins: bool, behaviour: Behaviour, loop: Loop
+) -> None:
     """Count a match by true skill, by what the rule sees, and by its predictions."""
     sums = loop.state[0]
     gap = abs(p - 0.5)
@@ -318,7 +320,7 @@ def _count_match(p: float, predicted: float, a_wins: bool, conduct: Conduct, loo
         skill_sum = seen_sum = 0.0
         for k in range(side * team_num, (side + 1) * team_num):
             player = loop.lineup[at(k)]
-            true, rating = loop.players[at(player)]["skill"], _seen(player, conduct, loop)
+            true, rating = loop.players[at(player)]["skill"], _seen(player, behaviour, loop)
             skill_sum += true
             seen_sum += rating
             least, most = min(least, true), max(most, true)
@@ -336,24 +338,24 @@ def _count_players(now: float, p: float, world: World, loop: Loop, waits: Floats
     """Count waits, newcomers and careers of the players of a match."""
     sums, gap = loop.state[0], abs(p - 0.5)
     for player in loop.lineup:
-        one = loop.players[at(player)]
-        wait, game = now - one["queued"], one["matches"]
+        entry = loop.players[at(player)]
+        wait, game = now - entry["queued"], entry["matches"]
         waits[at(sums["waits"])] = wait
         sums["waits"] += 1
-        sums["active"] += 1 - one["active"]
-        one["active"] = 1
+        sums["active"] += 1 - entry["active"]
+        entry["active"] = 1
         if game < NEW:
             sums["newcomer_games"] += 1
             sums["newcomer_gap"] += gap
             sums["newcomer_wait"] += wait
-            if one["newcomer"]:
+            if entry["newcomer"]:
                 sums["joined_games"] += 1
                 sums["joined_gap"] += gap
                 sums["joined_wait"] += wait
                 sums["joined_firsts"] += int(game == 0)
                 sums["joined_first_wait"] += wait if game == 0 else 0.0
         if game < CAREER:
-            error = (one["mean"] - world.newcomers_rating) - (one["skill"] - world.mean_skill)
+            error = (entry["mean"] - world.newcomers_rating) - (entry["skill"] - world.mean_skill)
             loop.careers_n[at(game)] += 1
             loop.careers[0, at(game)] += gap
             loop.careers[1, at(game)] += wait
@@ -367,15 +369,15 @@ def _count_day(now: float, p: float, loop: Loop) -> None:
     sums["day_matches"] += 1
     sums["day_gap"] += abs(p - 0.5)
     for player in loop.lineup:
-        one = loop.players[at(player)]
+        entry = loop.players[at(player)]
         sums["day_waits"] += 1
-        sums["day_wait"] += now - one["queued"]
-        sums["day_active"] += int(one["day"] != sums["day"])
-        one["day"] = sums["day"]
+        sums["day_wait"] += now - entry["queued"]
+        sums["day_active"] += int(entry["day"] != sums["day"])
+        entry["day"] = sums["day"]
 
 
 @expanded
-def _end_match(now: float, conduct: Conduct, rater: Rater, loop: Loop, log: Log) -> None:
+def _end_match(now: float, behaviour: Behaviour, rater: Rater, loop: Loop, log: Log) -> None:
     """End the match that started first: rate its players, who go on or end their session."""
     state, slot = loop.state[0], loop.state[0]["first"]
     a_wins, size = loop.ring[at(slot)]["a_wins"] > 0, loop.lineup.size
@@ -391,32 +393,32 @@ def _end_match(now: float, conduct: Conduct, rater: Rater, loop: Loop, log: Log)
     for k in range(size):
         player = loop.lineup[at(k)]
         loop.players[at(player)]["finished"] += 1
-        _go_on(now, player, a_wins == (k < size // 2), conduct, loop)
+        _go_on(now, player, a_wins == (k < size // 2), behaviour, loop)
 
 
 @expanded
 def _take_rating(player: int, rater: Rater, loop: Loop) -> None:
     """Note a player's rating and its deviation where the rule and all measures look."""
-    one, state = loop.players[at(player)], loop.rated.state
-    one["mean"] = state[at(player), 0]
+    entry, state = loop.players[at(player)], loop.rated.state
+    entry["mean"] = state[at(player), 0]
     if rater.deviation > 0:
-        one["sigma"] = state[at(player), at(rater.deviation)]
+        entry["sigma"] = state[at(player), at(rater.deviation)]
 
 
 @expanded
-def _go_on(now: float, player: int, won: bool, conduct: Conduct, loop: Loop) -> None:
+def _go_on(now: float, player: int, won: bool, behaviour: Behaviour, loop: Loop) -> None:
     """Let a player queue again after a break, or end the session."""
-    state, one = loop.state[0], loop.players[at(player)]
-    game = one["matches"] - 1
-    chance = conduct.after_win if won else conduct.after_loss
+    state, entry = loop.state[0], loop.players[at(player)]
+    game = entry["matches"] - 1
+    chance = behaviour.after_win if won else behaviour.after_loss
     if uniform_at(loop.place, CONTINUE, player, game) < chance:
-        one["state"] = PAUSING
-        pause = conduct.pause * exponential_at(loop.place, BREAK, player, game)
+        entry["state"] = PAUSING
+        pause = behaviour.pause * exponential_at(loop.place, BREAK, player, game)
         state["pausing"] = schedule(
             now + pause, player, state["pausing"], loop.pausing, loop.personal_places
         )
     else:
-        _end_session(player, conduct, loop)
+        _end_session(player, behaviour, loop)
 
 
 @expanded
@@ -429,12 +431,12 @@ def _log_start(now: float, p: float, predicted: float, a_wins: bool, loop: Loop,
     match["time"], match["p"], match["predicted"] = now, p, predicted
     match["a_wins"], match["place"] = int(a_wins), -1
     for k in range(loop.lineup.size):
-        one = loop.players[at(loop.lineup[at(k)])]
-        ticket = one["ticket"]
+        entry = loop.players[at(loop.lineup[at(k)])]
+        ticket = entry["ticket"]
         log.teams[at(number), at(k)] = ticket
         log.tickets[at(ticket)]["ended"], log.tickets[at(ticket)]["match"] = now, number
-        log.before[at(number), at(k), 0] = one["mean"]
-        log.before[at(number), at(k), 1] = one["sigma"]
+        log.before[at(number), at(k), 0] = entry["mean"]
+        log.before[at(number), at(k), 1] = entry["sigma"]
 
 
 @expanded
@@ -444,6 +446,6 @@ def _log_end(number: int, loop: Loop, log: Log) -> None:
         return
     log.matches[at(number)]["place"] = loop.state[0]["ended"]
     for k in range(loop.lineup.size):
-        one = loop.players[at(loop.lineup[at(k)])]
-        log.after[at(number), at(k), 0] = one["mean"]
-        log.after[at(number), at(k), 1] = one["sigma"]
+        entry = loop.players[at(loop.lineup[at(k)])]
+        log.after[at(number), at(k), 0] = entry["mean"]
+        log.after[at(number), at(k), 1] = entry["sigma"]

@@ -10,19 +10,27 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch import halting
 from valmatch.arrays import Floats, Records
-from valmatch.compilation import announce_compilation
+from valmatch.draws.streams import Streams
+from valmatch.kernels import halting
+from valmatch.kernels.compilation import announce_compilation
 from valmatch.matching.queue import kernel_of, parameters_of, with_people
 from valmatch.matching.registry import queue_rule
 from valmatch.matching.rules import ticks_per_hour
-from valmatch.model import NO_FILES, Axes, Batch, Model, Outcome, Record, Table
 from valmatch.models.ladder import loop as kernel
 from valmatch.models.ladder.factors import LadderFactors
 from valmatch.models.ladder.files import newcomer_names, players_at_start, read_files, remarks
 from valmatch.models.ladder.loop import set_clocks
-from valmatch.models.ladder.measures import RESPONSES, Standing, accuracy, responses, standing
-from valmatch.models.ladder.population import Population, draw_population
+from valmatch.models.ladder.measures import (
+    RESPONSES,
+    SCALE_MOVES,
+    Standing,
+    accuracy,
+    responses,
+    scale_moves,
+    standing,
+)
+from valmatch.models.ladder.population import DrawnPlayers, draw_population
 from valmatch.models.ladder.profile import shares_before
 from valmatch.models.ladder.rating import KNOWN, rater_of
 from valmatch.models.ladder.rating_factors import SYSTEMS, values_of
@@ -32,16 +40,15 @@ from valmatch.models.ladder.state import (
     LEFT,
     OF_THE_DAY,
     PLAYER,
-    Conduct,
+    Behaviour,
     Log,
     Loop,
     World,
     new_log,
     new_loop,
 )
-from valmatch.models.ladder.stationarity import SCALE_MOVES, scale_moves
+from valmatch.models.model import NO_FILES, Axes, Batch, Model, Outcome, Record, Table
 from valmatch.policies import registry as policies
-from valmatch.streams import Streams
 
 MEASURES = ("win_gap", "wait", "error")
 SCALES = (1.0, 2.0**6, 2.0**10)
@@ -49,18 +56,18 @@ SCALES = (1.0, 2.0**6, 2.0**10)
 UNITS = {"wait": "minutes", "error": "points"}
 
 
-class Start(NamedTuple):
+class InitialState(NamedTuple):
     """The random inputs of a replication.
 
     Attributes
     ----------
-    population : Population
+    population : DrawnPlayers
         Who plays.
     place : (3,) ndarray of uint64
         Where the addressed numbers of the replication lie.
     """
 
-    population: Population
+    population: DrawnPlayers
     place: NDArray[np.uint64]
 
 
@@ -88,7 +95,7 @@ class Run(NamedTuple):
     log: Log
 
 
-class LadderModel(Model[Start]):
+class LadderModel(Model[InitialState]):
     """Queue, matches, ratings and players in one loop.
 
     Parameters
@@ -132,7 +139,7 @@ class LadderModel(Model[Start]):
         self._deviation = system.deviation if system else -1
         self._world = World(
             parameters_of(self._rule, _options(factors)),
-            _conduct(factors),
+            _behaviour(factors),
             rater_of(system, values),
             factors.rating.mu,
             factors.population.skill_mean
@@ -144,7 +151,7 @@ class LadderModel(Model[Start]):
         self._waits = np.empty(1024)
         self._check: Callable[[], None] = lambda: None
 
-    def draw(self, streams: Streams, replication: int) -> Start:
+    def draw(self, streams: Streams, replication: int) -> InitialState:
         """Return the players of a replication; no rule and no rating enters."""
         people, place = self._factors.population, streams.place(replication)
         population = draw_population(
@@ -158,7 +165,7 @@ class LadderModel(Model[Start]):
         )
         if self._given.skills is not None:
             population.skills[: self._players_at_start] = self._given.skills
-        return Start(population, place)
+        return InitialState(population, place)
 
     def run_many(
         self,
@@ -171,7 +178,7 @@ class LadderModel(Model[Start]):
         self._check = check
         return super().run_many(streams, replications, controls, check)
 
-    def run(self, inputs: Start) -> Outcome:
+    def run(self, inputs: InitialState) -> Outcome:
         """Return the responses, and the curves over the games of a career."""
         played = self.play(inputs, new_log(0, self._factors.rule.team_num))
         loop = played.loop
@@ -184,7 +191,7 @@ class LadderModel(Model[Start]):
             self._remarks(played.days),
         )
 
-    def record(self, inputs: Start) -> Record:
+    def record(self, inputs: InitialState) -> Record:
         """Return the responses with every player, game, ticket and day."""
         size = self._factors.rule.team_num
         # The log does not grow: what it has to hold is known after a first time without it.
@@ -199,12 +206,12 @@ class LadderModel(Model[Start]):
         )
         return Record(self._responses(played), tables, self._remarks(played.days))
 
-    def play(self, inputs: Start, log: Log) -> Run:
+    def play(self, inputs: InitialState, log: Log) -> Run:
         """Play a replication, day by day.
 
         Parameters
         ----------
-        inputs : Start
+        inputs : InitialState
             What `draw` returns.
         log : Log
             In and out: what happens, as far as there is room; see
@@ -225,7 +232,7 @@ class LadderModel(Model[Start]):
         set_clocks(inputs.population.joining, loop)
         self._empty_queue(loop)
         standings, days, day = {}, [], 0
-        for moment in self._moments():
+        for moment in self._recorded_days():
             self._check()
             self._go_on(24.0 * moment, loop, log)
             standings[moment] = standing(loop.players)
@@ -243,7 +250,7 @@ class LadderModel(Model[Start]):
         self._queue = with_people(self._queue, loop.players, loop.place)
         self._rule.reset(self._queue)
 
-    def _moments(self) -> list[float]:
+    def _recorded_days(self) -> list[float]:
         """Return when the ratings are looked at: days, in order."""
         days = self._factors.days
         return sorted({self._factors.warmup_days, *map(float, range(1, math.ceil(days))), days})
@@ -262,7 +269,7 @@ class LadderModel(Model[Start]):
                 waits[: self._waits.size] = self._waits
                 self._waits = waits
 
-    def _players(self, population: Population) -> tuple[Records, Floats]:
+    def _players(self, population: DrawnPlayers) -> tuple[Records, Floats]:
         """Return the players before the first event, and what the rating system keeps of them."""
         factors = self._factors
         players = np.zeros(population.skills.size, PLAYER)
@@ -290,7 +297,7 @@ class LadderModel(Model[Start]):
             self._deviation >= 0,
         )
 
-    def _names(self, population: Population) -> NDArray[Any]:
+    def _names(self, population: DrawnPlayers) -> NDArray[Any]:
         """Return what the players are called in tables: by the files, or by their numbers."""
         known, joined = self._given.names, population.joining.size
         if not known:
@@ -304,7 +311,7 @@ class LadderModel(Model[Start]):
         return (SCALE_MOVES,) if scale_moves(measured) else ()
 
     def _players_table(
-        self, names: NDArray[Any], population: Population, players: Records
+        self, names: NDArray[Any], population: DrawnPlayers, players: Records
     ) -> Table:
         n, joined = players.size, population.joining
         drawn = not self._given.sessions.firsts.size
@@ -335,7 +342,7 @@ class LadderModel(Model[Start]):
             "games",
             {
                 "game": np.repeat(ended, 2 * size),
-                "time": np.repeat(matches["time"] + self._world.conduct.minutes, 2 * size),
+                "time": np.repeat(matches["time"] + self._world.behaviour.minutes, 2 * size),
                 "player": names[tickets["player"]],
                 "team": np.where(side_b, "B", "A"),
                 "score": won.astype(np.int64),
@@ -370,10 +377,10 @@ def _options(factors: LadderFactors) -> dict[str, Any]:
     }
 
 
-def _conduct(factors: LadderFactors) -> Conduct:
+def _behaviour(factors: LadderFactors) -> Behaviour:
     sessions, match = factors.sessions, factors.match
     patience = sessions.patience_minutes
-    return Conduct(
+    return Behaviour(
         warmup=24.0 * factors.warmup_days,
         normal=match.outcome == "normal",
         spread=match.spread,

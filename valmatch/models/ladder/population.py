@@ -8,15 +8,15 @@ import numpy as np
 from scipy.special import gammaincinv, ndtri
 
 from valmatch.arrays import Floats, Words
-from valmatch.compilation import at, unallocating
 from valmatch.draws.addressed import exponential_at, fill_uniforms
+from valmatch.kernels.compilation import at, unallocating
 from valmatch.models.ladder.sources import ACTIVITY, JOINING, SKILL, SMURF
 
 SAME = 1e-150
 """A coefficient of variation whose square may be no number: all activities are the same."""
 
 
-class Population(NamedTuple):
+class DrawnPlayers(NamedTuple):
     """The players of a replication, in order of their numbers.
 
     Attributes
@@ -40,7 +40,7 @@ def draw_population(
     smurfs: tuple[float, float],
     activity_cv: float,
     place: Words,
-) -> Population:
+) -> DrawnPlayers:
     """Draw the players of a replication.
 
     Parameters
@@ -68,10 +68,10 @@ def draw_population(
     share, smurfs_skill = smurfs
     skills[newcomers & (_uniforms(SMURF, n, place) < share)] = smurfs_skill
     if activity_cv < SAME:
-        return Population(skills, np.ones(n), joining)
+        return DrawnPlayers(skills, np.ones(n), joining)
     square = activity_cv * activity_cv
     activities = square * gammaincinv(1.0 / square, _uniforms(ACTIVITY, n, place))
-    return Population(skills, activities, joining)
+    return DrawnPlayers(skills, activities, joining)
 
 
 def _uniforms(source: int, n: int, place: Words) -> Floats:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.compilation import at, inlined
+from valmatch.kernels.compilation import at, inlined
 
 HOURS = 24
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.compilation import unallocating
+from valmatch.kernels.compilation import unallocating
 from valmatch.ratings.dispatch import verbs_by_number
 from valmatch.ratings.games import (
     Assessment,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, create_model
 
-from valmatch.fields import Factors, Real
-from valmatch.models.ladder.factor_fields import Level, Points, factor
+from valmatch.inputs.fields import Factors, Real, factor
+from valmatch.models.ladder.factor_types import Level, Points
 from valmatch.ratings.registry import all_systems
 from valmatch.ratings.system import Factor, Parameter, System
 

@@ -97,7 +97,7 @@ MATCH = np.dtype(
 )
 
 
-class Conduct(NamedTuple):
+class Behaviour(NamedTuple):
     """How players and matches behave; times in hours.
 
     Attributes
@@ -138,7 +138,7 @@ class World(NamedTuple):
     ----------
     rules : NamedTuple
         The numbers of the rule of the queue.
-    conduct : Conduct
+    behaviour : Behaviour
         Of players and matches.
     rater : Rater
         The rating system.
@@ -147,7 +147,7 @@ class World(NamedTuple):
     """
 
     rules: Any
-    conduct: Conduct
+    behaviour: Behaviour
     rater: Rater
     newcomers_rating: float
     mean_skill: float

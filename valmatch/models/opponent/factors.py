@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import (
     AfterValidator,
@@ -14,9 +14,9 @@ from pydantic import (
     field_validator,
 )
 
-from valmatch.fields import Factors, Real, Whole, plain_number, refuse
-from valmatch.nearest import correction
+from valmatch.inputs.fields import Factors, Real, Whole, factor, plain_number, refuse
 from valmatch.policies.registry import OPPONENT, meanings
+from valmatch.text.suggestions import correction
 
 # The bounds lie far outside any use; within them no kernel overflows.
 Variance = Annotated[float, Field(ge=1e-9, le=1e9, allow_inf_nan=False), Strict()]
@@ -58,10 +58,6 @@ Rank = Annotated[
 ]
 
 
-def _factor(default: object, unit: str, description: str) -> Any:  # noqa: ANN401
-    return Field(default, description=description, json_schema_extra={"unit": unit})
-
-
 class OpponentFactors(Factors):
     """One simulation study of opponent selection for player 0.
 
@@ -69,82 +65,82 @@ class OpponentFactors(Factors):
     for match-making in e-sports" (Ryzhov, Tariq, Powell), whose equation numbers are quoted.
     """
 
-    n_opponents: Annotated[int, Field(ge=1, le=10_000), *Whole] = _factor(
+    n_opponents: Annotated[int, Field(ge=1, le=10_000), *Whole] = factor(
         49, "players", "Number of opponents that player 0 can meet."
     )
-    n_games: Annotated[int, Field(ge=1, le=1_000_000), *Whole] = _factor(
+    n_games: Annotated[int, Field(ge=1, le=1_000_000), *Whole] = factor(
         500, "games", "Number of games that player 0 plays."
     )
-    noise_variance: Variance = _factor(
+    noise_variance: Variance = factor(
         2.5, "skill squared", "Variance of one performance around the skill of the player."
     )
-    prior: Literal["informative", "equal"] = _factor(
+    prior: Literal["informative", "equal"] = factor(
         "informative",
         "",
         "What is believed of the players' means before the first game. informative: what their"
         " skills are drawn from. equal: 0 for everyone.",
     )
-    prior_mean_variance: Variance = _factor(
+    prior_mean_variance: Variance = factor(
         4.0,
         "skill squared",
         "Variance of the normal distribution around 0 that the prior means are drawn from.",
     )
-    prior_variance_range: VarianceRange = _factor(
+    prior_variance_range: VarianceRange = factor(
         (2.0, 3.0),
         "skill squared",
         "Least and largest prior variance, which is drawn uniformly in between.",
     )
-    prior_means: tuple[Mean, ...] | None = _factor(
+    prior_means: tuple[Mean, ...] | None = factor(
         None, "skill", "Prior means of all n_opponents + 1 players; null: drawn once per seed."
     )
-    prior_variances: tuple[Variance, ...] | None = _factor(
+    prior_variances: tuple[Variance, ...] | None = factor(
         None,
         "skill squared",
         "Prior variances of all n_opponents + 1 players; null: drawn once per seed.",
     )
-    prior_draw: Literal["seed", "path"] = _factor(
+    prior_draw: Literal["seed", "path"] = factor(
         "seed",
         "",
         "How often prior means and variances are drawn. seed: once, for all sample paths of the"
         " seed, as in the paper. path: anew for each, so that results average over priors.",
     )
-    rank: Rank = _factor(
+    rank: Rank = factor(
         "top",
         "",
         "Who is player 0: its rank by rank_by, 1 or top being the highest, n_opponents + 1 or"
         " bottom the lowest.",
     )
-    rank_by: Literal["mean", "skill"] = _factor(
+    rank_by: Literal["mean", "skill"] = factor(
         "mean",
         "",
         "What ranks go by. mean: the mean that the skill is drawn from, whatever is believed."
         " skill: the true skill, sample path by sample path.",
     )
-    policies: Policies = _factor(
+    policies: Policies = factor(
         ("point_estimate", "draw_chance", "knowledge_gradient"),
         "",
         "How opponents are chosen, each policy for itself on the same skills and performances. "
         + meanings(OPPONENT),
     )
-    gamma: Discount = _factor(
+    gamma: Discount = factor(
         0.99,
         "",
         "Discount factor of knowledge_gradient (13); larger values explore more, 0 gives"
         " draw_chance.",
     )
-    kappa: Kappa = _factor(
+    kappa: Kappa = factor(
         0.75,
         "",
         "Weight of the standard deviation in the bounds of ucb_opponent and ucb_both; larger values"
         " explore more, 0 gives draw_chance.",
     )
-    update: Literal["corrected", "as_printed"] = _factor(
+    update: Literal["corrected", "as_printed"] = factor(
         "corrected",
         "",
         "Beliefs after a game. corrected: (1), (2) and (10) with the standard deviation c that"
         " the theory needs. as_printed: with c squared, as the paper prints them.",
     )
-    draw_margin: Margin = _factor(
+    draw_margin: Margin = factor(
         0.0,
         "skill",
         "A game is drawn (3) if the performances differ by less. 0: no game is drawn, as in the"

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.arrays import Floats, Ints
-from valmatch.compilation import announce_compilation, njit
-from valmatch.model import (
+from valmatch.draws.streams import Streams
+from valmatch.kernels.compilation import announce_compilation, njit
+from valmatch.models.model import (
     ANY,
     NO_FILES,
     NOT_NEGATIVE,
@@ -40,7 +41,6 @@ from valmatch.models.opponent.sample_path import (
 )
 from valmatch.policies.knowledge import Knowledge, workspace
 from valmatch.ratings.trueskill import true_draw_probability
-from valmatch.streams import Streams
 
 SKILLS, PERFORMANCES, CHOICES = 2, 3, 4
 """Sources of randomness after those of the prior."""

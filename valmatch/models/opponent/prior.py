@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.arrays import Floats
+from valmatch.draws.streams import Streams
 from valmatch.models.opponent.factors import OpponentFactors
-from valmatch.streams import Streams
 
 MEANS, VARIANCES = 0, 1
 """Sources of randomness; those of a sample path follow them."""

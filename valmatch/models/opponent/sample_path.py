@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.arrays import Floats
-from valmatch.compilation import expanded, unallocating
+from valmatch.kernels.compilation import expanded, unallocating
 from valmatch.policies.knowledge import Knowledge
 from valmatch.policies.registry import OPPONENT, Choose, functions
 from valmatch.ratings.trueskill import (

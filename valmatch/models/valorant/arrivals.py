@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.arrays import Floats, Words
-from valmatch.compilation import announce_compilation, njit, unallocating
 from valmatch.draws.poisson import fill_poisson
+from valmatch.draws.streams import Streams
 from valmatch.draws.ziggurat import fill_exponential, fill_normal
-from valmatch.streams import Streams
+from valmatch.kernels.compilation import announce_compilation, njit, unallocating
 
 GAPS, VECTORS = 0, 1
 """Sources of randomness: unit-rate gaps between arrivals; skill vectors."""

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from valmatch.arrays import Floats, Ints
-from valmatch.model import NOT_NEGATIVE, SHARE, Part, Response
+from valmatch.models.model import NOT_NEGATIVE, SHARE, Part, Response
 
 MEASURES = (
     Response("matched_fraction", "", "share of its players who were matched", limits=SHARE),
@@ -58,14 +58,14 @@ def band_responses(edges: Sequence[float]) -> list[Response]:
     """Return the responses of all bands, such as ``wait_p95.top_1%``."""
     return [
         Response(
-            f"{one.name}.{band}",
-            one.unit,
-            f"{one.meaning}; by rating: {band}",
-            part=Part(one.name, "rating", band),
-            limits=one.limits,
+            f"{measure.name}.{band}",
+            measure.unit,
+            f"{measure.meaning}; by rating: {band}",
+            part=Part(measure.name, "rating", band),
+            limits=measure.limits,
         )
         for band in band_names(edges)
-        for one in MEASURES
+        for measure in MEASURES
     ]
 
 
@@ -106,7 +106,7 @@ def measure_bands(
             float(differences[served].mean()) if some else math.nan,
         )
         measured = zip(MEASURES, values, strict=True)
-        found.update({f"{one.name}.{name}": value for one, value in measured})
+        found.update({f"{response.name}.{name}": value for response, value in measured})
     return found
 
 

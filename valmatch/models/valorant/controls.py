@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.compilation import njit
+from valmatch.kernels.compilation import njit
 from valmatch.models.valorant.arrivals import ArrivalProcess, ArrivingPlayers
 
 NAMES = ("players", "arrival_hours", "rating", "rating_2", "rating_3", "rating_4")

@@ -1,4 +1,4 @@
-"""The process of arrivals that a queue log is most likely of."""
+"""Fitting the process of arrivals to a queue log by maximum likelihood."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BEYOND = 5
 
 
 class Fit(NamedTuple):
-    """What is estimated of a log.
+    """The arrival process that is fitted to a log.
 
     Attributes
     ----------

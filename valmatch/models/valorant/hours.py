@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.model import NOT_NEGATIVE, Part, Response
+from valmatch.models.model import NOT_NEGATIVE, Part, Response
 
 DAY = 24
 
@@ -63,15 +63,15 @@ def measure_hours(came: Floats, left: Floats, horizon: float) -> Floats:
     return np.asarray(waited / np.where(time > 0.0, time, math.nan))
 
 
-def _since(hours: Floats, moments: Floats, sums: Floats) -> Floats:
-    """Return the sum over all earlier moments of the time since then, at some hours.
+def _since(hours: Floats, times: Floats, sums: Floats) -> Floats:
+    """Return the sum over all earlier times of what has passed since then, at some hours.
 
     Parameters
     ----------
     hours : numpy.ndarray
         The hours.
-    moments, sums : numpy.ndarray
+    times, sums : numpy.ndarray
         Ascending, and the sums of the first 0, 1, 2, ... of them.
     """
-    count = np.searchsorted(moments, hours)
+    count = np.searchsorted(times, hours)
     return np.asarray(hours * count - sums[count])

@@ -10,12 +10,12 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.config.numerals import real_number
 from valmatch.errors import option
-from valmatch.models.csv_rows import Row
+from valmatch.inputs.csv_rows import Row
 from valmatch.models.number_dates import check_digits, check_serial_days
-from valmatch.moments import moment_of
-from valmatch.printable import shown
+from valmatch.text.datetimes import datetime_of
+from valmatch.text.numerals import real_number
+from valmatch.text.terminal import shown
 
 Time: TypeAlias = float | datetime
 """Hours, or a moment in UTC."""
@@ -78,8 +78,8 @@ class LogClock:
         """
         text = row.cells[column].strip()
         number = real_number(text)
-        moment = moment_of(text) if number is None else None
-        if number is None and moment is None:
+        date_time = datetime_of(text) if number is None else None
+        if number is None and date_time is None:
             what = shown(text) if text else "empty"
             raise row.wrong(
                 column,
@@ -99,20 +99,22 @@ class LogClock:
             self._kind = kind
             return number
         try:
-            found = self._utc(row, column, moment) if moment else _since_1970(number or 0.0, kind)
+            found = (
+                self._utc(row, column, date_time) if date_time else _since_1970(number or 0.0, kind)
+            )
         except OverflowError:
             what = f"{shown(text)} (allowed: years 1 to 9999)"
             raise row.wrong(column, what, "no year from 1 to 9999") from None
         self._kind = kind
         return found
 
-    def _utc(self, row: Row, column: str, moment: datetime) -> datetime:
+    def _utc(self, row: Row, column: str, date_time: datetime) -> datetime:
         """Return a date-time in UTC; one without a zone is read in that of the log.
 
         Offsets may differ, as they do in summer and winter: each says which moment it is.
         """
-        first = self._first = self._first or moment
-        if self._zone is None and (moment.tzinfo is None) != (first.tzinfo is None):
+        first = self._first = self._first or date_time
+        if self._zone is None and (date_time.tzinfo is None) != (first.tzinfo is None):
             has, others = ("no zone", "have one") if first.tzinfo else ("a zone", "have none")
             raise row.wrong(
                 column,
@@ -121,9 +123,9 @@ class LogClock:
                 " says which zone those without are in)",
                 has,
             )
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=self._zone or UTC)
-        return moment.astimezone(UTC)
+        if date_time.tzinfo is None:
+            date_time = date_time.replace(tzinfo=self._zone or UTC)
+        return date_time.astimezone(UTC)
 
     def check_order(self, row: Row, column: str, time: Time, before: Time) -> None:
         """Refuse a time before that of the row above.
@@ -161,14 +163,14 @@ class LogClock:
         """Return times as hours, of moments those from midnight before the first; at least one."""
         if not self.dated:
             return [float(time) for time in times]  # type: ignore[arg-type]
-        moments = [time for time in times if isinstance(time, datetime)]
+        date_times = [time for time in times if isinstance(time, datetime)]
         try:
-            local = min(moments).astimezone(self._zone or self._offset())
+            local = min(date_times).astimezone(self._zone or self._offset())
         except OverflowError:  # a midnight of the year 0
-            local = min(moments)
+            local = min(date_times)
         self.midnight = local.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
         start = self.midnight.astimezone(UTC)
-        return [(moment - start) / HOUR for moment in moments]
+        return [(date_time - start) / HOUR for date_time in date_times]
 
     def check_hours(self, first: Row, column: str, hours: Floats) -> None:
         """Refuse a log whose hours look like the days of a spreadsheet.

@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, Strict, ValidationInfo, field_validator
 
-from valmatch.bad_rows import MOST
-from valmatch.csv_dialect import SEPARATORS
-from valmatch.fields import Factors, Flag, Real, Whole, refuse
-from valmatch.nearest import hint
-from valmatch.printable import shown
+from valmatch.inputs.bad_rows import MOST
+from valmatch.inputs.csv_columns import SEPARATORS
+from valmatch.inputs.fields import Factors, Flag, Real, Whole, refuse
+from valmatch.text.suggestions import hint
+from valmatch.text.terminal import shown
 
 MEANINGS = ("arrival_hours", "rating", "elo", "kd", "wr", "player")
 """What the columns of a queue log mean."""

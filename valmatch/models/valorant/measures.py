@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.arrays import Floats, Ints
-from valmatch.model import NOT_NEGATIVE, SHARE, Response
+from valmatch.models.model import NOT_NEGATIVE, SHARE, Response
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.bands import band_responses, measure_bands
 from valmatch.models.valorant.factors import ValorantFactors
@@ -20,12 +20,14 @@ EVEN = 0.05
 """Largest distance of a predicted share of wins from one half in an even match."""
 
 DIFFERENCES = tuple(
-    Response(f"{name}_p{one}", "Elo points", f"{one}th percentile of {what}", limits=NOT_NEGATIVE)
+    Response(
+        f"{name}_p{percent}", "Elo points", f"{percent}th percentile of {what}", limits=NOT_NEGATIVE
+    )
     for name, what in (
         ("team_diff", "|mean rating - mean rating| over matches"),
         ("player_diff", "max - min rating over matched teams"),
     )
-    for one in PERCENTILES
+    for percent in PERCENTILES
 )
 
 FAIRNESS = (
@@ -99,21 +101,21 @@ def measure(
         left = np.full(players.times.size, horizon)
         for side in matches.sides:
             left[side] = matches.hours[:, np.newaxis]
-        names = [one.name for one in hour_responses(factors.horizon)]
+        names = [response.name for response in hour_responses(factors.horizon)]
         found |= zip(names, measure_hours(players.times, left, horizon).tolist(), strict=False)
     return found
 
 
 def _percentiles(name: str, values: Floats) -> dict[str, float]:
     return {
-        f"{name}_p{one}": float(np.percentile(values, one)) if values.size else math.nan
-        for one in PERCENTILES
+        f"{name}_p{percent}": float(np.percentile(values, percent)) if values.size else math.nan
+        for percent in PERCENTILES
     }
 
 
 def _fairness(gaps: Floats, spread: float) -> dict[str, float]:
     """Return how far predictions are from one half; by Elo spread points are odds of ten to one."""
     if not gaps.size:
-        return dict.fromkeys((one.name for one in FAIRNESS), math.nan)
+        return dict.fromkeys((response.name for response in FAIRNESS), math.nan)
     leads = 1.0 / (1.0 + 10.0 ** (-gaps / spread)) - 0.5
     return {"win_gap": float(leads.mean()), "even_fraction": float((leads <= EVEN).mean())}

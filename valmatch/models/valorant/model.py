@@ -11,17 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch import halting
 from valmatch.arrays import Floats, Ints
-from valmatch.compilation import announce_compilation
-from valmatch.csv_dialect import joined_names
+from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, option
-from valmatch.fields import Factors
+from valmatch.inputs.csv_columns import joined_names
+from valmatch.inputs.fields import Factors
+from valmatch.kernels import halting
+from valmatch.kernels.compilation import announce_compilation
 from valmatch.matching.queue import kernel_of, run
 from valmatch.matching.queue_statistics import clear, new_counts
 from valmatch.matching.registry import QUEUES, queue_rule
 from valmatch.matching.rules import Rules, prioritized, ticks_per_hour
-from valmatch.model import (
+from valmatch.models.model import (
     NO_FILES,
     NOT_NEGATIVE,
     SHARE,
@@ -52,7 +53,6 @@ from valmatch.models.valorant.queue_log import QueueLog, read_queue_log
 from valmatch.models.valorant.resampling import BlockResampling
 from valmatch.models.valorant.summary import fill_quantiles, summarize
 from valmatch.statistics.sampling import OneHistory
-from valmatch.streams import Streams
 
 RESPONSES = Responses(
     Response(
@@ -286,10 +286,10 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             most = done + self._days.matched.size
             made = self._run_days(streams, process.law, indices[done:most], seen[done:most])
             if not len(made):
-                one = super().run_many(streams, replications[done : done + 1], controls, check)
-                made = one.responses
-                if one.controls is not None:
-                    seen[done] = one.controls
+                batch = super().run_many(streams, replications[done : done + 1], controls, check)
+                made = batch.responses
+                if batch.controls is not None:
+                    seen[done] = batch.controls
             rows[done : done + len(made)] = made
             done += len(made)
         return Batch(rows, None, seen if controls else None)
@@ -450,7 +450,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             {
                 "player": names,
                 "arrival_hours": players.times,
-                **self._moments(),
+                **self._arrival_times(),
                 **dict(zip(("elo", "kd", "wr"), vectors, strict=True)),
                 "rating": players.ratings,
                 "team": team,
@@ -462,10 +462,10 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             whole=("team", "match"),
         )
 
-    def _moments(self) -> dict[str, NDArray[Any]]:
+    def _arrival_times(self) -> dict[str, NDArray[Any]]:
         """Return the column of the date-times of arrivals, if they have any."""
-        moments = self._log.moments if self._log else ()
-        return {"arrival_time": self._drawn(moments)} if moments else {}
+        date_times = self._log.date_times if self._log else ()
+        return {"arrival_time": self._drawn(date_times)} if date_times else {}
 
     def _matches_table(self, players: ArrivingPlayers, names: NDArray[Any], log: Floats) -> Table:
         """Return one row for each match."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from valmatch.arrays import Floats
+from valmatch.draws.streams import Streams
 from valmatch.models.valorant.arrivals import CHUNK, ArrivalProcess, ArrivingPlayers
-from valmatch.streams import Streams
 
 SHIFT = 64.0
 """Added to the normals while they are drawn as elo, which must not be negative."""
@@ -59,8 +59,8 @@ def _slopes(at: Floats, secants: Floats) -> Floats:
     before, after = secants[:-1], secants[1:]
     flat = (before <= 0.0) | (after <= 0.0)
     safe_before, safe_after = np.where(flat, 1.0, before), np.where(flat, 1.0, after)
-    one, other = 2.0 * right + left, right + 2.0 * left
-    mean = (one + other) / (one / safe_before + other / safe_after)
+    left_weight, right_weight = 2.0 * right + left, right + 2.0 * left
+    mean = (left_weight + right_weight) / (left_weight / safe_before + right_weight / safe_after)
     return np.where(flat, 0.0, mean)
 
 

@@ -12,17 +12,17 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.bad_rows import BadRows, RowError
-from valmatch.csv_dialect import SEPARATORS
 from valmatch.errors import InputError, option
-from valmatch.models.csv_rows import Row, read_rows
+from valmatch.inputs.bad_rows import BadRows, RowError
+from valmatch.inputs.csv_columns import SEPARATORS
+from valmatch.inputs.csv_rows import Row, read_rows
+from valmatch.inputs.csv_text import other_separator
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.log_clock import LogClock, Time
 from valmatch.models.valorant.log_factors import LogFactors
 from valmatch.models.valorant.log_span import LONGEST, far_rows, span_remarks
-from valmatch.nearest import hint
-from valmatch.printable import shown
-from valmatch.text_files import other_separator
+from valmatch.text.suggestions import hint
+from valmatch.text.terminal import shown
 
 VECTOR = ("elo", "kd", "wr")
 
@@ -43,7 +43,7 @@ class QueueLog:
         The players in order of arrival.
     ids : sequence of str
         Their ids; none where the log has none.
-    moments : sequence of str
+    date_times : sequence of str
         When they arrived, as the log has it; none where it has hours.
     horizon : float
         End of the run in hours.
@@ -53,7 +53,7 @@ class QueueLog:
 
     players: ArrivingPlayers
     ids: Sequence[str]
-    moments: Sequence[str]
+    date_times: Sequence[str]
     horizon: float
     remarks: Sequence[str]
 
@@ -65,7 +65,7 @@ class _Rows(NamedTuple):
     ratings: Floats
     vectors: Floats
     ids: Sequence[str]
-    moments: Sequence[str]
+    date_times: Sequence[str]
     remarks: Sequence[str]
 
 
@@ -106,16 +106,16 @@ def read_queue_log(
     """
     rows = _rows(path, log, multipliers)
     n = len(rows.times)
-    kept = n if horizon is None else int(np.searchsorted(rows.times, horizon, side="left"))
-    players = ArrivingPlayers(rows.times[:kept], rows.ratings[:kept], rows.vectors[:kept])
+    arrived = n if horizon is None else int(np.searchsorted(rows.times, horizon, side="left"))
+    players = ArrivingPlayers(rows.times[:arrived], rows.ratings[:arrived], rows.vectors[:arrived])
     end = float(rows.times[-1]) if horizon is None else horizon
     remarks = [*rows.remarks]
-    if kept < n:
+    if arrived < n:
         remarks.append(
-            f"{path}: {n - kept} row{'s' * (n - kept > 1)} at or after the horizon of {end:g} hours"
-            " left out"
+            f"{path}: {n - arrived} row{'s' * (n - arrived > 1)} at or after the horizon of {end:g}"
+            " hours left out"
         )
-    return QueueLog(players, rows.ids[:kept], rows.moments[:kept], end, remarks)
+    return QueueLog(players, rows.ids[:arrived], rows.date_times[:arrived], end, remarks)
 
 
 def last_arrival(path: Path, log: LogFactors, multipliers: Sequence[float]) -> float:
@@ -159,9 +159,9 @@ def _read(path: Path, _stamp: int, how: str, multipliers: tuple[float, ...]) -> 
             f"{path}: 1 player (allowed: two or more: who is alone meets nobody{bad.seen()})"
         )
     if not log.sort:
-        for before, one in pairwise(entries):
-            clock.check_order(_time_cell(path, column, one), column, one.time, before.time)
-    hours = clock.hours([one.time for one in entries])
+        for before, entry in pairwise(entries):
+            clock.check_order(_time_cell(path, column, entry), column, entry.time, before.time)
+    hours = clock.hours([entry.time for entry in entries])
     if log.sort:
         order = sorted(range(len(hours)), key=hours.__getitem__)
         hours, entries = [hours[k] for k in order], [entries[k] for k in order]
@@ -176,10 +176,10 @@ def _read(path: Path, _stamp: int, how: str, multipliers: tuple[float, ...]) -> 
         remarks.append(f"{path}: {columns} not used")
     return _Rows(
         times,
-        np.array([one.rating for one in entries], dtype=np.float64),
-        np.array([one.vector for one in entries], dtype=np.float64).reshape(-1, len(VECTOR)),
-        tuple(one.player for one in entries) if entries[0].player else (),
-        tuple(one.cell for one in entries) if clock.dated else (),
+        np.array([entry.rating for entry in entries], dtype=np.float64),
+        np.array([entry.vector for entry in entries], dtype=np.float64).reshape(-1, len(VECTOR)),
+        tuple(entry.player for entry in entries) if entries[0].player else (),
+        tuple(entry.cell for entry in entries) if clock.dated else (),
         tuple(remarks),
     )
 
@@ -188,12 +188,12 @@ def _near(
     path: Path, column: str, clock: LogClock, entries: Sequence[_Entry], bad: BadRows
 ) -> list[_Entry]:
     """Return the rows without those whose times are far from all others, such as 9999-12-31."""
-    far = set(far_rows(clock.since_any([one.time for one in entries])))
+    far = set(far_rows(clock.since_any([entry.time for entry in entries])))
     for row in sorted(far):
         cell = _time_cell(path, column, entries[row])
         what = f"{shown(entries[row].cell)} is more than {LONGEST // 2} years from the middle row"
         bad.add(cell.wrong(column, f"{what} (allowed: a log of {LONGEST} years)", "far off"))
-    return [one for row, one in enumerate(entries) if row not in far]
+    return [entry for row, entry in enumerate(entries) if row not in far]
 
 
 def _time_cell(path: Path, column: str, entry: _Entry) -> Row:
@@ -234,7 +234,7 @@ def _rating(
     row: Row, names: Mapping[str, str], multipliers: Sequence[float]
 ) -> tuple[float, Sequence[float]]:
     """Return the rating of a player, and what it may be made of."""
-    vector = [row.number(names[one]) for one in VECTOR if one in names]
+    vector = [row.number(names[dimension]) for dimension in VECTOR if dimension in names]
     if "rating" in names:
         column, what = names["rating"], ""
         rating = row.number(column)
@@ -270,11 +270,15 @@ def _named_columns(path: Path, header: list[str], log: LogFactors) -> dict[str, 
                 f" ({hint(name, header)})"
             )
     names: dict[str, str] = {
-        one: one for one in ("arrival_hours", "rating", "player") if one in header
+        name: name for name in ("arrival_hours", "rating", "player") if name in header
     }
-    if all(one in header or one in log.columns for one in VECTOR):
-        names |= {one: one for one in VECTOR}
-    names |= {one: log.columns[one] for one in log.columns if one in names or one not in VECTOR}
+    if all(name in header or name in log.columns for name in VECTOR):
+        names |= {name: name for name in VECTOR}
+    names |= {
+        column: log.columns[column]
+        for column in log.columns
+        if column in names or column not in VECTOR
+    }
     says = f"{option('log.columns')} arrival_hours=NAME,rating=NAME says which columns they are"
     if "arrival_hours" not in names:
         # Any file might be named here: nothing of it is shown.

@@ -15,13 +15,13 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.arrays import Floats, Ints
+from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.log_span import LONGEST, YEAR
 from valmatch.models.valorant.queue_log import QueueLog
 from valmatch.statistics.moving_blocks import block_days, overlapping_degrees
 from valmatch.statistics.sampling import Resampled
-from valmatch.streams import Streams
 
 BLOCKS = 2
 """Source of randomness: which blocks are drawn."""
@@ -122,8 +122,8 @@ class BlockResampling:
             found, which = self._players.times, np.arange(self._players.times.size)
         else:
             found, which = self._resampled(streams, replication)
-        kept = found < self.horizon
-        found, which = found[kept], which[kept]
+        inside = found < self.horizon
+        found, which = found[inside], which[inside]
         vectors = self._players.vectors
         return (
             ArrivingPlayers(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from valmatch.arrays import Floats, Ints, Records
-from valmatch.compilation import inlined, njit
+from valmatch.kernels.compilation import inlined, njit
 
 Struct = Any
 """One row of a structured array; the kernels see it as a C struct."""

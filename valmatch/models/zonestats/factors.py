@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, Strict, model_validator
 
-from valmatch.fields import Factors, Whole, plain_number, refuse
+from valmatch.inputs.fields import Factors, Whole, factor, plain_number, refuse
 from valmatch.ratings.zonestats_cap import MOST_DISTANT, Cap
 
 # The bounds lie far outside any use; within them no kernel overflows.
@@ -33,10 +33,6 @@ MAX_SKILL_STD = 50
 """Largest skill_std in units of true_spread; far beyond, scores leave the range of numbers."""
 
 
-def _factor(default: object, unit: str, description: str) -> Any:  # noqa: ANN401
-    return Field(default, description=description, json_schema_extra={"unit": unit})
-
-
 class ZoneStatsFactors(Factors):
     """A population with latent skills on the rating scale whose games are rated by ZoneStats.
 
@@ -44,25 +40,25 @@ class ZoneStatsFactors(Factors):
     Rating: Quick View of the Algorithm", whose equation numbers are quoted.
     """
 
-    T: Points = _factor(
+    T: Points = factor(
         120.0, "points", "Spread of the ratings: predictions are logistic in the lead over T (1)."
     )
-    GAME_MULT: Rate = _factor(
+    GAME_MULT: Rate = factor(
         2.0, "points per minute", "Multiplier of all adjustments (3), also their cap (5)."
     )
-    MAX_GAME_LENGTH: Minutes = _factor(
+    MAX_GAME_LENGTH: Minutes = factor(
         20.0, "minutes", "Time in the game beyond which a contest counts no more (3)."
     )
-    initial_rating: Rating = _factor(
+    initial_rating: Rating = factor(
         500.0, "points", "Rating of everybody before the first game, mean of the latent skills."
     )
-    compare: Literal["score_per_hour", "score"] = _factor(
+    compare: Literal["score_per_hour", "score"] = factor(
         "score_per_hour",
         "",
         "What decides a contest. score_per_hour: as in the source (step 1). score: the raw score,"
         " which favours whoever was in the game longer.",
     )
-    cap: Cap = _factor(
+    cap: Cap = factor(
         MOST_DISTANT,
         "",
         "What caps a game. most_distant: whoever is farthest from 0 gets at most GAME_MULT points"
@@ -70,48 +66,48 @@ class ZoneStatsFactors(Factors):
         " than GAME_MULT points per minute, counted up to MAX_GAME_LENGTH. Both scale all players"
         " of a game alike, so that what some gain others lose.",
     )
-    n_players: Annotated[int, Field(ge=2, le=1_000_000), *Whole] = _factor(
+    n_players: Annotated[int, Field(ge=2, le=1_000_000), *Whole] = factor(
         100, "players", "Number of players."
     )
-    games_per_player: Annotated[int, Field(ge=1, le=1_000_000), *Whole] = _factor(
+    games_per_player: Annotated[int, Field(ge=1, le=1_000_000), *Whole] = factor(
         200, "games", "Number of games that a player plays on average."
     )
-    n_teams: Annotated[int, Field(ge=2, le=1000), *Whole] = _factor(
+    n_teams: Annotated[int, Field(ge=2, le=1000), *Whole] = factor(
         2, "teams", "Number of teams in a game."
     )
-    team_size: Annotated[int, Field(ge=1, le=1000), *Whole] = _factor(
+    team_size: Annotated[int, Field(ge=1, le=1000), *Whole] = factor(
         1, "players", "Number of players on a team; 1 with more than 2 teams: free for all."
     )
-    enabled_share: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False), Strict()] = _factor(
+    enabled_share: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False), Strict()] = factor(
         1.0,
         "",
         "Share of the players who are rated, to a whole number of players; the others play along,"
         " but nobody is compared with them. All responses are of the rated players.",
     )
-    skill_std: Points = _factor(
+    skill_std: Points = factor(
         150.0, "points", "Standard deviation of the normal distribution of the latent skills."
     )
-    true_spread: Points = _factor(
+    true_spread: Points = factor(
         120.0,
         "points",
         "Spread of the outcomes: of two players the better one has the higher score per hour with"
         " a probability that is logistic in the difference of their skills over true_spread.",
     )
-    tie_chance: Share = _factor(
+    tie_chance: Share = factor(
         0.0, "", "Probability that nobody scores in a game, so that all its contests are ties."
     )
-    game_minutes: Minutes = _factor(20.0, "minutes", "Length of a game.")
-    late_chance: Share = _factor(0.2, "", "Probability that a player joins a game late.")
-    latest_join: Share = _factor(
+    game_minutes: Minutes = factor(20.0, "minutes", "Length of a game.")
+    late_chance: Share = factor(0.2, "", "Probability that a player joins a game late.")
+    latest_join: Share = factor(
         1.0, "", "Late players join uniformly within this share of the game."
     )
-    early_chance: Share = _factor(0.2, "", "Probability that a player leaves a game early.")
-    earliest_leave: Share = _factor(
+    early_chance: Share = factor(0.2, "", "Probability that a player leaves a game early.")
+    earliest_leave: Share = factor(
         0.0,
         "",
         "Early leavers stay for a share of the rest of the game that is uniform from this to 1.",
     )
-    error_bound: Points = _factor(
+    error_bound: Points = factor(
         60.0, "points", "Rating error within which the ratings count as converged."
     )
 

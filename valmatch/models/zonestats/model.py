@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.compilation import announce_compilation
-from valmatch.model import (
+from valmatch.draws.streams import Streams
+from valmatch.kernels.compilation import announce_compilation
+from valmatch.models.model import (
     NO_FILES,
     NOT_NEGATIVE,
     SHARE,
@@ -32,7 +33,6 @@ from valmatch.models.zonestats.population import (
     play,
 )
 from valmatch.ratings.zonestats_cap import EVERY_PLAYER
-from valmatch.streams import Streams
 
 SKILLS, PICKS, NOISE, JOINS, LEAVES, TIES = range(6)
 """Sources of randomness."""

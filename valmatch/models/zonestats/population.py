@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.arrays import Floats, Ints
-from valmatch.compilation import expanded, inlined, unallocating
+from valmatch.kernels.compilation import expanded, inlined, unallocating
 from valmatch.ratings.zonestats import adjust, score_per_hour
 
 ROUND = ("contests", "log_loss", "skill_log_loss", "hits", "rating_error")

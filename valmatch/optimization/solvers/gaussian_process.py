@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.compilation import inlined, njit
+from valmatch.kernels.compilation import inlined, njit
 
 # Prior of the hyperparameters, all logarithms: length scales (of a cube with side 1), then the
 # ratio of noise to signal variance; each as mean and standard deviation, then the bounds.

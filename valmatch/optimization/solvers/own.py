@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from valmatch.arrays import Floats
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.solvers.search import Request, SearchTask, Steps
-from valmatch.printable import one_line, shown
+from valmatch.text.terminal import one_line, shown
 
 ROUNDING = 1e-9
 """By how much a coordinate may step over its bounds, as rounding makes some do."""

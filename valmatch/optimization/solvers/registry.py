@@ -12,8 +12,7 @@ import numpy as np
 
 from valmatch.arrays import Floats
 from valmatch.errors import InputError, option
-from valmatch.extensions import Extended
-from valmatch.nearest import correction
+from valmatch.models.extensions import Extended
 from valmatch.optimization.controls import Controls, without_controls
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.solvers.own import SolverFactory, own_steps
@@ -26,7 +25,8 @@ from valmatch.optimization.solvers.search import (
     Steps,
     whole,
 )
-from valmatch.printable import shown
+from valmatch.text.suggestions import correction
+from valmatch.text.terminal import shown
 
 # Share of a whole budget that is kept for simulating the finalists on fresh replications.
 CERTIFICATION_SHARE = 0.4

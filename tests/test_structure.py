@@ -1,0 +1,57 @@
+"""The picture of the package in CONTRIBUTING.md: every entry is in it, every import goes down."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import valmatch
+
+PACKAGE = Path(valmatch.__file__).parent
+PAGE = PACKAGE.parent / "CONTRIBUTING.md"
+
+ENTRY = re.compile(r"^    (\w+)/? {2,}\S", re.M)
+"""A line of the picture that names a folder or a module."""
+
+MOST = 24
+"""Most entries of a folder, so that it can be read at a glance."""
+
+
+def picture() -> list[str]:
+    """Return the entries of the package in the order of the picture, from top to bottom."""
+    text = PAGE.read_text(encoding="utf-8")
+    return ENTRY.findall(text.split("## The house")[1].split("A model never sees")[0])
+
+
+def entries() -> list[str]:
+    """Return the names of what the package's folder holds."""
+    return sorted(path.name for path in PACKAGE.iterdir() if path.name != "__pycache__")
+
+
+def imported(path: Path) -> set[str]:
+    """Return the entries of the package that a file imports from, also within functions."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module == "valmatch":
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(str(node.module))
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return {name.split(".")[1] for name in found if name.startswith("valmatch.")}
+
+
+def test_every_entry_of_the_package_is_in_the_picture() -> None:
+    names = [name.removesuffix(".py") for name in entries() if not name.startswith("__")]
+    assert sorted(picture()) == [name for name in names if name != "py.typed"]
+    assert len(entries()) <= MOST
+
+
+def test_every_import_goes_down() -> None:
+    below = picture()
+    for place, entry in enumerate(below):
+        home = PACKAGE / entry
+        for path in home.rglob("*.py") if home.is_dir() else [home.with_suffix(".py")]:
+            allowed = {entry, *below[place + 1 :]}
+            assert imported(path) <= allowed, f"{path.relative_to(PACKAGE)}"

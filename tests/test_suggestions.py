@@ -1,0 +1,52 @@
+"""A misspelt name finds the one that is meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from valmatch.text.suggestions import by_last_part, closest_name, correction, hint
+
+PARAMETERS = ("T", "GAME_MULT", "MAX_GAME_LENGTH")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("game_mult", "GAME_MULT"),
+        ("Game-Mul", "GAME_MULT"),
+        ("t", "T"),
+        ("max_length", "MAX_GAME_LENGTH"),
+        ("K", None),
+        ("", None),
+    ],
+)
+def test_case_and_hyphens_do_not_count(name: str, meant: str | None) -> None:
+    assert closest_name(name, PARAMETERS) == meant
+    assert closest_name(name, [one.lower() for one in PARAMETERS]) == (meant and meant.lower())
+
+
+def test_of_names_alike_to_the_letter_the_first_counts() -> None:
+    assert closest_name("WINNER", ["winer", "Winner", "winner"]) == "Winner"
+
+
+def test_least_likeness_decides() -> None:
+    assert closest_name("minuts", ["minutes"], 0.8) == "minutes"
+    assert closest_name("minuts", ["minutes"], 1.0) is None
+
+
+def test_texts() -> None:
+    assert hint("game_mult", PARAMETERS) == "did you mean GAME_MULT?"
+    assert hint("K", PARAMETERS) == "allowed: T, GAME_MULT, MAX_GAME_LENGTH"
+    assert hint("K", []) == "allowed: none"
+    assert correction("game_mult", PARAMETERS) == "; did you mean GAME_MULT?"
+    assert correction("K", PARAMETERS) == ""
+
+
+def test_dotted_names_are_known_by_their_last_part() -> None:
+    names = ["days", "match.beta", "rating.beta", "rating.tau"]
+    places = by_last_part(names)
+    assert places == {"days": "days", "beta": "match.beta or rating.beta", "tau": "rating.tau"}
+    assert by_last_part(names, "rating") == {**places, "beta": "rating.beta"}
+    assert hint("tua", places, places) == "did you mean rating.tau?"
+    assert hint("bet", places, places) == "did you mean match.beta or rating.beta?"
+    assert hint("zz", ["tau"], places) == "allowed: rating.tau"

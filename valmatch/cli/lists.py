@@ -1,0 +1,77 @@
+"""The commands that list what there is: factors, responses, solvers, problems."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from valmatch.cli.console import show
+from valmatch.cli.parameters import Json, Overrides, complete_model
+
+
+def factors(
+    model: Annotated[
+        str,
+        typer.Argument(metavar="[MODEL]", help="Name of the model.", autocompletion=complete_model),
+    ] = "valorant",
+) -> None:
+    """Print a YAML config with every factor of a model, documented."""
+    from valmatch.config.writing import template
+
+    sys.stdout.write(template(model))
+
+
+def responses(
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="[MODEL]",
+            help="Name of the model, or a config.",
+            autocompletion=complete_model,
+        ),
+    ] = "valorant",
+    overrides: Overrides = [],  # noqa: B006
+    json: Json = False,
+) -> None:
+    """Print every response of a model: its unit, what it is, and what asks for it.
+
+    Those of a group are computed only where the factor `measure` names the group, or --responses
+    one of them.
+    """
+    from valmatch.cli.tables.listings import show_listed
+    from valmatch.experiments.response_list import list_responses
+
+    listed = list_responses(model, overrides)
+    document = {
+        found.response.name: {
+            "unit": found.response.unit,
+            "meaning": found.response.meaning,
+            "group": found.group or None,
+        }
+        for found in listed
+    }
+    show(json, document, lambda: show_listed(listed))
+
+
+def solvers(json: Json = False) -> None:
+    """List the solvers of `optimize`, those of installed packages too, with what they need."""
+    from valmatch.cli.tables.listings import show_solver_list
+    from valmatch.optimization.solvers.registry import listed
+
+    found = listed()
+    show(json, {"solvers": found}, lambda: show_solver_list(found))
+
+
+def problems(json: Json = False) -> None:
+    """List the shipped problems of `optimize`, a test bed, with the best known of each.
+
+    Noise is the standard deviation of the objective over replications at the best known point;
+    effort is the number of replications that all searches for it took.
+    """
+    from valmatch.cli.tables.listings import show_problem_list
+    from valmatch.optimization.best_known import listed
+
+    found = listed()
+    show(json, {"problems": found}, lambda: show_problem_list(found))

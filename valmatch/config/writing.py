@@ -1,0 +1,137 @@
+"""Configs in YAML: of some factors, or of every factor, documented by comments."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from valmatch.config.factor_paths import factor_at, section_of
+from valmatch.config.sections import SECTIONS
+from valmatch.errors import InputError
+from valmatch.inputs.fields import Section, allowed, plain_number, schema_at
+from valmatch.models.registry import MODELS, unknown_model
+
+WIDTH = 80
+
+NAME = "NAME"
+"""Stands for any name in a mapping."""
+
+
+def document(head: str, model: str, factors: Mapping[str, Any], **others: object) -> str:
+    """Return a config of some factors, for `load`.
+
+    Parameters
+    ----------
+    head : str
+        The comment at its top.
+    model : str
+        Name of the model.
+    factors : mapping
+        Plain values by name.
+    **others : object
+        Further keys of the top level, such as files, with plain values.
+    """
+    lines = [*textwrap.wrap(head, WIDTH - 2), ""]
+    lines = [f"# {line}" if line else "" for line in lines]
+    lines += [f"model: {model}", *(f"{key}: {_flow(value)}" for key, value in others.items())]
+    lines += ["factors:", *(f"  {name}: {_flow(value)}" for name, value in factors.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _flow(value: object) -> str:
+    """Write plain values on one line; JSON is YAML."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def template(model: str) -> str:
+    """Return a config of `model` with the meaning, unit, range and default of every factor.
+
+    It is a valid config in which every factor has its default.
+
+    Raises
+    ------
+    InputError
+        If there is no such model.
+    """
+    if model not in MODELS:
+        raise InputError(unknown_model(model))
+    entry = MODELS[model]
+    lines = [*_wrap(f"{model}: {entry.summary}.", "# "), f"model: {model}", "", "factors:"]
+    lines += _factors(entry.factors, [])
+    for key, meaning in entry.files.items():
+        lines += [*_wrap(meaning, "# "), f"# {key}: {key}.csv", ""]
+    for section, options in SECTIONS.items():
+        assert options.__doc__
+        meaning = options.__doc__.splitlines()[0].replace("``", "`")
+        lines += [*_wrap(f"Section `{section}`: {meaning}", "# "), "#"]
+        lines += [f"# {section}:"]
+        for name in options.model_fields:
+            lines += [*_documented(options, [name], "#   # "), f"#   {name}:"]
+            lines += _entries(options, name, "#     # ")
+        lines += [""]
+    return "\n".join(lines[:-1]) + "\n"
+
+
+def _factors(model: type[Section], path: Sequence[str]) -> list[str]:
+    """Return the factors of the section at `path`, each under the comment on it."""
+    lines, indent = [], "  " * (len(path) + 1)
+    section = section_of(factor_at(model, path)) or model
+    for name, field in section.model_fields.items():
+        if section_of(field):
+            lines += [*_wrap(field.description or "", f"{indent}# "), f"{indent}{name}:"]
+            lines += _factors(model, [*path, name])
+            continue
+        default = _default(field.get_default(call_default_factory=True))
+        lines += _documented(model, [*path, name], f"{indent}# ", f" Default: {default}.")
+        lines += [*_wrap(f"{name}: {default}", indent, f"{indent}{' ' * len(name)}   "), ""]
+    return lines
+
+
+def _entries(section: type[Section], name: str, prefix: str) -> list[str]:
+    """Return the comment on what a mapping holds under each name; [] where it is no mapping."""
+    entry = schema_at(section, [name, NAME])
+    if "properties" not in entry:
+        return [f"{prefix}{NAME}: [VALUE, ...]"] if entry else []
+    lines = [*_wrap(entry["description"], prefix), f"{prefix}{NAME}:"]
+    for key, schema in entry["properties"].items():
+        default = schema.get("default")
+        fact = f" Default: {_default(default)}." if default is not None else ""
+        fact = " Required." if key in entry.get("required", ()) else fact
+        lines += _documented(section, [name, NAME, key], f"{prefix}  # ", fact)
+        lines += [f"{prefix}  {key}:"]
+    return lines
+
+
+def _documented(
+    section: type[Section], path: Sequence[str], prefix: str, default: str = ""
+) -> list[str]:
+    """Return the comment on one key."""
+    schema = schema_at(section, path)
+    unit = f" Unit: {schema['unit']}." if schema.get("unit") else ""
+    facts = f"Allowed: {allowed(schema)}.{unit}{default}"
+    return [*_wrap(schema["description"], prefix), *_wrap(facts, prefix)]
+
+
+def _default(value: object) -> str:
+    """Write a default as people do: 200 for 200.0, a name without quotes."""
+    return _flow(_rounded(value)).replace('"', "")
+
+
+def _rounded(value: object) -> object:
+    """Return a value with whole numbers for floats that are whole."""
+    if isinstance(value, tuple):
+        return [_rounded(part) for part in value]
+    return json.loads(plain_number(value)) if isinstance(value, float) else value
+
+
+def _wrap(text: str, first: str, others: str | None = None) -> list[str]:
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=first,
+        subsequent_indent=first if others is None else others,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,73 @@
+"""The list of all responses of a model, with the groups by which the factor `measure` adds them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from valmatch.config.loading import ConfigLike, load
+from valmatch.errors import InputError, option
+from valmatch.execution.simulator import build
+from valmatch.models.model import Response
+from valmatch.models.registry import MODELS, load_model
+from valmatch.text.suggestions import hint
+from valmatch.text.terminal import shown
+
+
+class Listed(NamedTuple):
+    """A response, and the group of the factor `measure` that asks for it; "" for no need to."""
+
+    response: Response
+    group: str
+
+
+def list_responses(
+    source: ConfigLike, overrides: Sequence[str] = (), levels: Sequence[tuple[str, str]] = ()
+) -> list[Listed]:
+    """Return every response of a model, in the order of groups.
+
+    Parameters
+    ----------
+    source : ConfigLike
+        A config, or the name of a model for one of its default factors.
+    overrides, levels
+        As for `valmatch.load`.
+
+    Raises
+    ------
+    InputError
+        If there is no such model, or the config is not valid.
+    """
+    if isinstance(source, str) and source in MODELS:
+        source = {"model": source}
+    config = load(source, overrides, levels)
+    model: Any = load_model(config.model)
+    fixed = getattr(model, "responses", None)
+    found = {response.name: Listed(response, "") for response in (fixed or build(config).responses)}
+    # What a model offers is no matter of its files: a log may be too small for all of it at once.
+    for group in getattr(model, "measures", ()):
+        for response in model.further(config.factors.model_copy(update={"measure": (group,)})):
+            found.setdefault(response.name, Listed(response, group))
+    return list(found.values())
+
+
+def groups_of(
+    names: Sequence[str],
+    source: ConfigLike,
+    overrides: Sequence[str] = (),
+    levels: Sequence[tuple[str, str]] = (),
+) -> list[str]:
+    """Return the groups that must be asked for, so that all of some responses are there.
+
+    Raises
+    ------
+    InputError
+        If the model has no such response.
+    """
+    listed = {found.response.name: found for found in list_responses(source, overrides, levels)}
+    for name in names:
+        if name not in listed:
+            raise InputError(
+                f"{option('responses')}: {shown(name)} is no response ({hint(name, listed)})"
+            )
+    return list(dict.fromkeys(listed[name].group for name in names if listed[name].group))

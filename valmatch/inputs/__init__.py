@@ -1,0 +1,1 @@
+"""What users give, checked: arguments, typed fields, files, rows of CSV."""

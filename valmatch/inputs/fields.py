@@ -1,0 +1,229 @@
+"""Typed fields of config sections: strict numbers, ranges in words, located refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path as FilePath
+from types import MappingProxyType
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from valmatch.text.durations import in_unit
+
+Path = Sequence[str | int]
+
+
+def _positive_zero(value: float) -> float:
+    """Turn -0.0 into 0.0, which is the same number and must give the same config id."""
+    return value + 0.0
+
+
+def _integer(value: object) -> object:
+    """Accept 5.0 where 5 is meant."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+# Strict: a bool or a quoted number is not a number; an int is a float.
+# A range must stand before these: Annotated[int, Field(ge=1), *Whole].
+Real = (Strict(), AfterValidator(_positive_zero))
+Number = Annotated[float, Field(allow_inf_nan=False), *Real]
+NonNegative = Annotated[float, Field(allow_inf_nan=False, ge=0), *Real]
+Fraction = Annotated[float, Field(allow_inf_nan=False, gt=0, lt=1), *Real]
+Positive = Annotated[float, Field(allow_inf_nan=False, gt=0), *Real]
+Whole = (Strict(), BeforeValidator(_integer))
+Flag = Annotated[bool, Strict()]
+
+
+def factor(
+    default: object,
+    unit: str,
+    description: str,
+    of: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+) -> Any:  # noqa: ANN401 - of any type
+    """Return the field of a factor.
+
+    Parameters
+    ----------
+    default : object
+        Its value where none is given.
+    unit : str
+        Its unit, "" for none.
+    description : str
+        What it is.
+    of : mapping
+        The choices in its section with which it is used, by factor.
+    """
+    for choices in list(of.values())[-1:]:
+        description += f" Used with {' and '.join(choices)} alone."
+    extra: Any = {"unit": unit, "of": dict(of)}
+    return Field(default, description=description, json_schema_extra=extra)
+
+
+class Section(BaseModel):
+    """A frozen config section in which every key is known."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, defer_build=True)
+
+
+class Factors(Section):
+    """The factors of a model, or a section of them.
+
+    A field whose type is such a class is a section: its factors have dotted names, and an empty
+    section has its defaults. Validation gets the context ``{"files": frozenset}``: the keys of the
+    files that the config names.
+    """
+
+    @model_validator(mode="before")
+    @classmethod
+    def _empty(cls, data: object) -> object:
+        return {} if data is None else data
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_units(cls, data: object) -> object:
+        """Read durations that are written with their unit."""
+        if not isinstance(data, dict):
+            return data
+        return {key: in_unit(value, _unit(cls, key)) for key, value in data.items()}
+
+    def remarks(self) -> Iterator[tuple[str, str]]:
+        """Yield (factor, warning) for settings that are valid but probably not meant.
+
+        Those of the whole model are asked for; they name a factor of a section by its dotted name.
+        """
+        yield from ()
+
+    def with_files(self, files: Mapping[str, FilePath], given: Collection[str]) -> Self:
+        """Return the factors that hold with files which an override names.
+
+        Parameters
+        ----------
+        files : mapping of str to Path
+            Those files by their keys; the factors may have been written for a run without them.
+        given : collection of str
+            The factors that overrides give, by dotted name.
+
+        Raises
+        ------
+        InputError
+            If a file cannot be read.
+        """
+        return self
+
+    def one_history(self, files: Collection[str]) -> bool:
+        """Return whether every replication with these files is the same."""
+        return False
+
+    def brief(self) -> bool:
+        """Return whether a replication surely takes less time than importing numba.
+
+        Then `simulate` runs its kernels in plain Python; see `valmatch.kernels.plain_python`.
+        """
+        return False
+
+
+def _unit(section: type[BaseModel], name: object) -> str:
+    """Return the unit of a field, "" where it has none."""
+    field = section.model_fields.get(str(name))
+    extra = field.json_schema_extra if field else None
+    return str(extra.get("unit", "")) if isinstance(extra, dict) else ""
+
+
+def refuse(message: str, *at: str) -> PydanticCustomError:
+    """Build the error of a check, to be raised by a validator.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong.
+    *at : str
+        Keys of the section that the message is about, dotted if they are in sections of it: it is
+        shown at the first of them that is written in the config. None: at the validated key itself.
+    """
+    return PydanticCustomError("refused", message, {"at": at})
+
+
+def plain_number(value: float) -> str:
+    """Write a number as people do: 200 for 200.0; reading it back gives the same value."""
+    return repr(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def schema_at(section: type[BaseModel], path: Path) -> dict[str, Any]:
+    """Return the JSON schema of the value at `path` in `section`; {} where there is none."""
+    root = section.model_json_schema()
+
+    def target(schema: dict[str, Any]) -> dict[str, Any]:
+        name = schema.get("$ref", "").removeprefix("#/$defs/")
+        return root["$defs"][name] if name else schema
+
+    schema = root
+    for part in path:
+        options = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]
+        outer = target(options[0]) if options else schema
+        if isinstance(part, int):
+            inner = outer.get("items", {})
+        else:
+            inner = outer.get("properties", {}).get(part) or outer.get("additionalProperties") or {}
+        schema = target(inner)
+    return schema
+
+
+def allowed(schema: dict[str, Any]) -> str:
+    """Say in words which values a JSON schema allows, for instance "a number >= 0"."""
+    if "anyOf" in schema:
+        return " or ".join(allowed(option) for option in schema["anyOf"])
+    if "enum" in schema:
+        return " or ".join(schema["enum"])
+    if "const" in schema:
+        return str(schema["const"])
+    if "words" in schema:
+        return str(schema["words"])
+    kind = schema.get("type")
+    if kind == "array":
+        size = schema.get("minItems")
+        exact = f"{size} " if size == schema.get("maxItems") and size else ""
+        return f"a list of {exact}{_plural(schema['items'])}"
+    if kind in _NOUNS:
+        return f"{_NOUNS[kind]}{_range(schema)}"
+    example = schema.get("example")
+    return f"a mapping such as {example}" if example else "a mapping"
+
+
+_NOUNS = {
+    "number": "a number",
+    "integer": "an integer",
+    "string": "a string",
+    "boolean": "true or false",
+    "null": "null",
+}
+
+
+def _plural(schema: dict[str, Any]) -> str:
+    """Turn "a number >= 0" into "numbers >= 0"; names stay as they are."""
+    if "enum" in schema:
+        return allowed(schema)
+    _, _, noun = allowed(schema).partition(" ")
+    first, _, rest = noun.partition(" ")
+    return f"{first}s {rest}".rstrip()
+
+
+def _range(schema: dict[str, Any]) -> str:
+    low, high = schema.get("minimum"), schema.get("maximum")
+    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    if low is not None and high is not None:
+        return f" from {plain_number(low)} to {plain_number(high)}"
+    if above is not None and below is not None:
+        return f" between {plain_number(above)} and {plain_number(below)}"
+    limits = ((">=", low), (">", above), ("<=", high), ("<", below))
+    given = [f"{sign} {plain_number(limit)}" for sign, limit in limits if limit is not None]
+    return f" {' and '.join(given)}" if given else ""

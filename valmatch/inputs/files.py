@@ -1,0 +1,75 @@
+"""Input files: opened if they are regular and not too large."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import math
+import os
+from pathlib import Path
+from typing import BinaryIO
+
+MAX_DOCUMENT = 1 << 20
+"""Bytes of a config."""
+
+MAX_FILE = 1 << 28
+"""Bytes of a file that a model reads."""
+
+
+def regular(path: Path, most: float = math.inf) -> Path:
+    """Return the path of a file that can be read again and again, and has an end.
+
+    Raises
+    ------
+    OSError
+        If it is a pipe, a device or a folder, or has more than `most` bytes.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "not a regular file")
+    if path.is_file() and path.stat().st_size > most:
+        raise too_large(most)
+    return path
+
+
+def read_document(path: Path) -> bytes:
+    """Return the bytes of a config.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read, or is too large.
+    """
+    return regular(path, MAX_DOCUMENT).read_bytes()
+
+
+def up_to(most: int, stream: BinaryIO) -> bytes:
+    """Return all bytes of a stream, if there are at most so many.
+
+    Raises
+    ------
+    OSError
+        If there are more.
+    """
+    content = stream.read(most + 1)
+    if len(content) > most:
+        raise too_large(most)
+    return content
+
+
+def too_large(most: float) -> OSError:
+    """Return the error that a file has more than `most` bytes."""
+    return OSError(errno.EFBIG, f"too large (allowed: {most:,} bytes)")
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file that a model reads.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read, or is too large.
+    """
+    with regular(path, MAX_FILE).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

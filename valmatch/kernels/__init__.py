@@ -1,0 +1,1 @@
+"""Compiled functions: their decorators, their cache, and plain Python in their place."""

@@ -1,0 +1,156 @@
+"""Numba's cache of compiled kernels: its folders, and loading from it without numba's compiler.
+
+Numba's own cache looks at the file of a kernel alone, and would go on using a kernel when a kernel
+that it calls from another file has changed. Here the kernels of a file are kept in a folder named
+by the contents of all files of the package that the file imports, at any remove. The data of a file
+``x.py`` is ``x.npy`` beside it, and counts as a part of it.
+
+Before numba looks into its cache, it imports and registers all that it can compile, for which it
+also imports scipy's linear algebra: that takes longer than the rest of a short command. A kernel of
+the cache needs numba's runtime alone. For one that is not there, the compiler registers all itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+UNUSED = 3600.0
+"""Seconds without a start after which nobody should be writing the caches of a former state."""
+
+IMPORT = re.compile(rb"^[ \t]*(?:from|import) valmatch\.?([\w.]*)(?: import (\([^)]*\)|.*))?", re.M)
+"""An import of something of the package: its module, and the names that are taken from it."""
+
+BY_NAME = re.compile(rb"\bimport_module\(")
+"""A module that imports others by their names imports any of its folder."""
+
+DECORATORS = "kernels/compilation.py"
+"""The file of the package that says how kernels are compiled; what it imports changes none."""
+
+REPLACED = ("refresh", "_guard_against_spurious_io_errors", "_load_overload")
+"""What numba's method calls in whose place `_load` stands."""
+
+
+@cache
+def cache_folder(
+    package: Path, source: Path, given: str, variant: str = "", parts: tuple[Path, ...] = ()
+) -> str:
+    """Return the folder for the compiled kernels of a file.
+
+    Those of former states of the file are removed when a new one is made, but not those of other
+    places where the package is installed.
+
+    Parameters
+    ----------
+    package : Path
+        Folder of the package.
+    source : Path
+        A file of it.
+    given : str
+        Folder for caches that the user names, "" for none.
+    variant : str
+        Name of a kernel of the file that calls functions of its own.
+    parts : tuple of Path
+        The files of these functions.
+    """
+    if given:
+        home = Path(given)
+    elif os.access(package, os.W_OK):
+        home = package / "__pycache__"
+    else:
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "valmatch"
+    inside = source.relative_to(package) if source.is_relative_to(package) else Path(source.name)
+    name = ".".join((*inside.with_suffix("").parts, *filter(None, [variant])))
+    all_of_place = home / f"valmatch-{_digest(str(package).encode())[:8]}-kernels"
+    folder = all_of_place / f"{name}-{_state_of(package, source, *parts)}"
+    with suppress(OSError):  # nowhere to write
+        if not folder.exists():
+            _remove_unused(all_of_place.glob(f"{name}-*"))
+        folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)
+    return str(folder)
+
+
+def _state_of(package: Path, *sources: Path) -> str:
+    """Return a digest of all that the kernels of files are compiled from."""
+    files = sorted(set().union(*(files_of(package, source) for source in sources)))
+    return _digest("".join(_contents(package, path)[0] for path in files).encode())[:12]
+
+
+def files_of(package: Path, source: Path) -> set[Path]:
+    """Return the files of the package that the kernels of a file are compiled from."""
+    found, left = {package / DECORATORS}, [source]
+    while left:
+        path = left.pop()
+        if path not in found:
+            found.add(path)
+            left += _contents(package, path)[1]
+    return found
+
+
+@cache
+def _contents(package: Path, path: Path) -> tuple[str, set[Path]]:
+    """Return a digest of a file with its data, and the files of the package that it imports."""
+    text, data = path.read_bytes(), path.with_suffix(".npy")
+    modules = _modules(package)
+    imported: set[Path] = set()
+    for module, names in IMPORT.findall(text):
+        taken = [module, *(b"%s.%s" % (module, name) for name in re.findall(rb"\w+", names))]
+        imported |= {modules[name] for name in taken if name in modules}
+    if BY_NAME.search(text):
+        imported |= set(path.parent.glob("*.py"))
+    return _digest(text + (data.read_bytes() if data.exists() else b"")), imported
+
+
+@cache
+def _modules(package: Path) -> dict[bytes, Path]:
+    """Return the files of the package by their modules' names without the package's."""
+    found = {}
+    for folder, _, names in os.walk(package):
+        stem = folder[len(str(package)) + 1 :].replace(os.sep, ".")
+        for name in names:
+            if name.endswith(".py"):
+                module = f"{stem}.{name[:-3]}".removeprefix(".").removesuffix(".__init__")
+                found[module.encode()] = Path(folder, name)
+    return found
+
+
+def _digest(text: bytes) -> str:
+    return hashlib.sha256(text).hexdigest()
+
+
+def _remove_unused(folders: Iterator[Path]) -> None:
+    """Remove cache folders, except those of processes that may be writing into them."""
+    for folder in folders:
+        with suppress(OSError):  # another process may be removing it
+            if folder.stat().st_mtime < time.time() - UNUSED:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def cached(kernel: Any) -> Any:  # noqa: ANN401 - numba has no types
+    """Let numba's runtime alone be started when a kernel is loaded; return the kernel.
+
+    A numba in which that is done in another way is left to do it.
+    """
+    with suppress(ImportError, AttributeError):
+        from numba.core.runtime.nrt import rtsys
+
+        cache = kernel._cache
+        if cache.load_overload.__code__.co_names == REPLACED:
+            cache.load_overload = partial(_load, cache, rtsys)
+    return kernel
+
+
+def _load(cache: Any, runtime: Any, signature: Any, context: Any) -> Any:  # noqa: ANN401
+    """Load the kernel of a signature, if the cache has it."""
+    runtime.initialize(context)
+    with cache._guard_against_spurious_io_errors():
+        return cache._load_overload(signature, context)

@@ -1,0 +1,192 @@
+"""The numba decorators of the kernels: strict arithmetic, cached on disk, without the GIL.
+
+Numba is imported with the first kernel; not where kernels are left in plain Python, for which see
+`valmatch.kernels.plain_python`.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from multiprocessing import parent_process
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from valmatch.kernels.address_space import check_address_space
+from valmatch.kernels.plain_python import interpreted
+from valmatch.text.terminal import one_line
+
+F = TypeVar("F", bound=Callable[..., object])
+
+at: Any = int if interpreted() else np.uint64
+"""An index that is not negative: a kernel then has no code that counts from the end of an array."""
+
+STRICT: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+"""No fastmath, because results must be reproducible; no GIL, because a thread may wait for it."""
+
+VARIANT = "variant"
+"""Where a copy made by `variant` has its name, and the files of its parts."""
+
+_announced = False
+_announcing = threading.Lock()
+
+
+def njit(function: F) -> F:
+    """Compile `function` in nopython mode, cached and without the GIL; `.py_func` is its twin.
+
+    Floating-point arithmetic stays strict (no fastmath), because results must be reproducible.
+    """
+    return _compiled(function)
+
+
+def unallocating(function: F) -> F:
+    """Compile a kernel that makes no array, without counting the references to those it takes.
+
+    For kernels called so often that the counts would show. They return no array: whoever takes it
+    would count down what was never counted up.
+    """
+    return _compiled(function, _nrt=False)
+
+
+def inlined(function: F) -> F:
+    """Compile a part of a kernel that is always inlined into its callers.
+
+    For small functions called per event with many arrays: each array travels as seven words, so
+    that a call costs more than the work. They make and return no array, see `unallocating`.
+    """
+    return _compiled(function, forceinline=True, _nrt=False)
+
+
+def expanded(function: F) -> F:
+    """Put a function into the kernels that call it, like a macro, and compile it only there.
+
+    For closures, which no cache knows again, as the functions in them are others in every process;
+    for what would be compiled anew on every level of calls up to the kernel; and for the busiest
+    parts of a kernel that take a tuple of arrays, whose arrays are known there one by one.
+    """
+    if interpreted():
+        return function
+    return cast(F, _numba().njit(inline="always", **STRICT)(function))
+
+
+def variant(function: F, name: str, **parts: object) -> F:
+    """Return a copy of a function in which names of its module stand for other things.
+
+    For a kernel that is the same for many but for the functions that it calls. The copy is yet to
+    be compiled.
+
+    Parameters
+    ----------
+    function : callable
+        What is copied: a plain function.
+    name : str
+        By which the cache tells the copies apart.
+    **parts
+        What names of the module stand for in the copy.
+    """
+    plain = cast(FunctionType, function)
+    copy = FunctionType(plain.__code__, {**plain.__globals__, **parts}, plain.__name__)
+    copy.__qualname__ = f"{plain.__qualname__}_{name}"
+    files = {path for part in parts.values() if (path := _file_of(part))}
+    copy.__dict__[VARIANT] = name, tuple(sorted(files))
+    return cast(F, copy)
+
+
+def _file_of(part: object) -> Path | None:
+    """Return the file of a module or of a function, compiled or not; None for anything else."""
+    if isinstance(part, ModuleType):
+        return Path(str(part.__file__))
+    code = getattr(getattr(part, "py_func", part), "__code__", None)
+    return Path(code.co_filename) if code else None
+
+
+def shared(function: F) -> F:
+    """Let kernels call a function that is plain Python elsewhere.
+
+    For small functions called from outside of kernels too: a call of compiled code costs more.
+    """
+    if interpreted():
+        return function
+    _numba()
+    from numba.extending import register_jitable
+
+    return register_jitable(function)
+
+
+def replaced(by: Callable[..., object]) -> Callable[[F], F]:
+    """Let kernels call, in place of a function, what `by` returns for the types of its arguments.
+
+    For what numba has no types for.
+    """
+
+    def decorate(function: F) -> F:
+        if not interpreted():
+            _numba()
+            from numba.extending import overload
+
+            overload(function, jit_options={"forceinline": True})(by)
+        return function
+
+    return decorate
+
+
+def _numba() -> Any:  # noqa: ANN401 - numba has no types
+    """Import numba, where there is room for it."""
+    if "numba" not in sys.modules:
+        check_address_space()
+    import numba
+
+    return numba
+
+
+def _compiled(function: F, **options: bool) -> F:
+    """Apply numba's decorator, with a cache wherever there is a place for it."""
+    if interpreted():
+        return function
+    from valmatch.kernels.cache import cache_folder, cached
+
+    numba = _numba()
+    strict: dict[str, Any] = {**STRICT, **options}
+    given = numba.config.CACHE_DIR
+    source = Path(function.__code__.co_filename)
+    try:
+        folder = cache_folder(
+            Path(__file__).parents[1], source, given, *function.__dict__.get(VARIANT, ())
+        )
+        numba.config.CACHE_DIR = folder
+        return cast(F, cached(numba.njit(cache=True, **strict)(function)))
+    except (RuntimeError, OSError):  # nowhere to write
+        return cast(F, numba.njit(**strict)(function))
+    finally:
+        numba.config.CACHE_DIR = given
+
+
+def announce_compilation(kernel: Any) -> None:  # noqa: ANN401
+    """Say on stderr that kernels are about to be compiled, if the cache does not have this one.
+
+    Said once a process, whatever the number of kernels, and not by worker processes.
+    """
+    global _announced
+    if _announced or getattr(kernel, "overloads", None):  # looking into the cache takes time
+        return
+    if parent_process() is not None or not hasattr(kernel, "py_func"):
+        return
+    function, place = kernel.py_func, kernel.stats.cache_path
+    stem = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}-"
+    if place and any(Path(place).glob(f"{stem}*.nbi")):
+        return
+    with _announcing:
+        if _announced:
+            return
+        _announced = True
+    if not place:
+        text = "compiling kernels (not kept: no folder to write to; NUMBA_CACHE_DIR names one)"
+    else:
+        whole = Path(place).parents[1]
+        what = "further kernels" if any(whole.glob("*/*/*.nbi")) else "the kernels"
+        text = f"compiling {what} once (kept in {whole})"
+    print(one_line(text), file=sys.stderr)

@@ -1,0 +1,484 @@
+"""What a model is: factors and random inputs in, responses by name out."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from valmatch.arrays import Floats
+from valmatch.draws.streams import Streams
+from valmatch.errors import RunError
+from valmatch.inputs.fields import Factors
+from valmatch.statistics.curve_sums import CurveSums
+from valmatch.statistics.sampling import INDEPENDENT, Sampling
+
+Inputs = TypeVar("Inputs")
+"""The random inputs of a replication, of whatever type a model likes."""
+
+Values: TypeAlias = "Mapping[str, float] | NDArray[np.void]"
+"""The responses of a replication by name: a mapping, or a record of `Responses.record`."""
+
+
+class Window(NamedTuple):
+    """A stretch of the curve of one measure under one policy.
+
+    Attributes
+    ----------
+    policy : str
+        One of several systems that a replication compares on the same random inputs.
+    measure : str
+        What is measured.
+    games : str
+        The first and the last game, such as "1-100", or "total" for the sum over all.
+    """
+
+    policy: str
+    measure: str
+    games: str
+
+
+class Part(NamedTuple):
+    """Some of what a measure is otherwise taken over.
+
+    Attributes
+    ----------
+    measure : str
+        What is measured.
+    of : str
+        What is divided: "rating" for bands of players, "hour" for the day.
+    name : str
+        Which part it is.
+    """
+
+    measure: str
+    of: str
+    name: str
+
+
+ANY, NOT_NEGATIVE, SHARE = (-math.inf, math.inf), (0.0, math.inf), (0.0, 1.0)
+"""Limits of responses: of any number, of waits and counts, of shares."""
+
+
+@dataclass(frozen=True)
+class Response:
+    """One number that a replication gives.
+
+    Attributes
+    ----------
+    name : str
+        Column of ``replications.csv``, key of ``summary.json``.
+    unit : str
+        Unit, "" where it is a count or a share.
+    meaning : str
+        What it is, in one line.
+    whole : bool
+        Whether it is a whole number.
+    window : Window or None
+        The stretch of a curve that it is taken over; None where it is not of a curve.
+    share_of : str
+        The response, a whole number, that it is a share of; "" for none.
+    part : Part or None
+        The part of the players or of the day that it is taken over; None for all.
+    limits : tuple of float
+        The least and the largest value that it can have; intervals end there.
+    """
+
+    name: str
+    unit: str
+    meaning: str
+    whole: bool = False
+    window: Window | None = None
+    share_of: str = ""
+    part: Part | None = None
+    limits: tuple[float, float] = ANY
+
+
+NO_FILES: Mapping[str, Path] = MappingProxyType({})
+"""What a model is built with whose config names no files."""
+
+UNSET = 0x7FF8_0000_5E77_1E55
+"""Bits of the NaN of a response that nobody has set; those of an undefined one are others."""
+
+
+class Responses(Sequence[Response]):
+    """The responses of a model, in order; makes the record that a model fills and reads it.
+
+    Parameters
+    ----------
+    *responses : Response
+        What a replication gives, each name once.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Their names in order.
+    dtype : numpy.dtype
+        A float64 field for each name: compiled code fills a record of it by name.
+
+    Examples
+    --------
+    >>> responses = Responses(Response("wait", "minutes", "mean"), Response("n", "", "players"))
+    >>> responses.row({"wait": 2.5, "n": 7})
+    array([2.5, 7. ])
+    >>> responses.row({"wait": 2.5})
+    Traceback (most recent call last):
+        ...
+    ValueError: response 'n' is missing
+    """
+
+    def __init__(self, *responses: Response) -> None:
+        self._responses = responses
+        self.names = tuple(response.name for response in responses)
+        twice = [name for k, name in enumerate(self.names) if name in self.names[:k]]
+        if twice:
+            raise ValueError(f"response {twice[0]!r} is there twice")
+        self.dtype = np.dtype([(name, np.float64) for name in self.names])
+        self._blank = np.full(len(responses), UNSET, np.int64).view(self.dtype)
+        self._unset = np.int64(UNSET).tobytes()
+
+    def __len__(self) -> int:
+        return len(self._responses)
+
+    @overload
+    def __getitem__(self, place: int) -> Response: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Response, ...]: ...
+    def __getitem__(self, place: int | slice) -> Response | tuple[Response, ...]:
+        return self._responses[place]
+
+    def __iter__(self) -> Iterator[Response]:
+        return iter(self._responses)
+
+    def __repr__(self) -> str:
+        return f"Responses({', '.join(self.names)})"
+
+    def record(self, count: int = 1) -> NDArray[np.void]:
+        """Return records in which nothing is set, (count,) of `dtype`."""
+        return np.repeat(self._blank, count)
+
+    def row(self, values: Values) -> Floats:
+        """Return the responses in order, (len(self),) float64; NaN where undefined.
+
+        Raises
+        ------
+        ValueError
+            Naming the first response that is missing, that the model does not have, or that is
+            not one number.
+        """
+        if isinstance(values, np.ndarray):
+            if values.dtype != self.dtype or values.shape != (1,):
+                raise ValueError(f"a record of {values.dtype.names} is not one of {self.names}")
+            return np.array(self.rows(values)[0])
+        for name in self.names:
+            if name not in values:
+                raise ValueError(f"response {name!r} is missing")
+        for name, value in values.items():
+            if name not in self.names:
+                raise ValueError(f"response {name!r} is none of {', '.join(self.names)}")
+            if np.ndim(value) > 0:
+                raise ValueError(f"response {name!r} is an array of shape {np.shape(value)}")
+        return np.array([values[name] for name in self.names], dtype=np.float64)
+
+    def rows(self, records: NDArray[np.void]) -> Floats:
+        """Return the responses of records, (n, len(self)) float64; NaN where undefined.
+
+        Raises
+        ------
+        ValueError
+            Naming the first response that is missing in any of them.
+        """
+        if self._unset in records.tobytes():
+            self._refuse_unset(records)
+        return records.view(np.float64).reshape(-1, len(self))
+
+    def _refuse_unset(self, records: NDArray[np.void]) -> None:
+        unset = (records.view(np.int64).reshape(-1, len(self)) == UNSET).any(axis=0)
+        for name, missing in zip(self.names, unset.tolist(), strict=True):
+            if missing:
+                raise ValueError(f"response {name!r} is missing")
+
+
+class Table:
+    """One file of a recorded replication.
+
+    Parameters
+    ----------
+    name : str
+        File name without suffix.
+    columns : mapping of str to array_like
+        Equally long columns by name; None in a list of numbers stands for no value.
+    whole : collection of str
+        Columns that hold whole numbers, NaN for no value.
+
+    Attributes
+    ----------
+    name : str
+        As given.
+    columns : dict of str to numpy.ndarray
+        Equally long arrays, NaN where there is no value.
+    whole : frozenset of str
+        As given.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        columns: Mapping[str, ArrayLike | Sequence[Any]],
+        whole: Sequence[str] = (),
+    ) -> None:
+        self.name = name
+        self.columns = {key: _column(values) for key, values in columns.items()}
+        self.whole = frozenset(whole)
+        sizes = {key: column.shape for key, column in self.columns.items()}
+        if len(set(sizes.values())) > 1:
+            raise ValueError(f"the columns of table {name!r} differ in length: {sizes}")
+
+    def __len__(self) -> int:
+        return max((len(column) for column in self.columns.values()), default=0)
+
+    def __repr__(self) -> str:
+        return f"Table({self.name}: {len(self)} rows of {', '.join(self.columns)})"
+
+
+def _column(values: ArrayLike | Sequence[Any]) -> NDArray[Any]:
+    """Return a column as an array; None becomes NaN."""
+    array = np.asarray(values)
+    return array.astype(np.float64) if array.dtype == object else array
+
+
+class Outcome(NamedTuple):
+    """One replication in numbers.
+
+    Attributes
+    ----------
+    responses : Values
+        All responses of the model by name; NaN where undefined.
+    curves : numpy.ndarray or None
+        float64 of the shape of the model's axes, in units of their scales; None where it has none.
+    remarks : sequence of str
+        What has to be said of it; without numbers, so that the replications can be counted of
+        which the same is said.
+    """
+
+    responses: Values
+    curves: Floats | None = None
+    remarks: Sequence[str] = ()
+
+
+class Record(NamedTuple):
+    """One replication in full.
+
+    Attributes
+    ----------
+    responses : Values
+        All responses of the model by name; NaN where undefined.
+    tables : sequence of Table
+        What happened, one table for each kind of event.
+    remarks : sequence of str
+        As in its `Outcome`.
+    """
+
+    responses: Values
+    tables: Sequence[Table]
+    remarks: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The curves that a model gives besides its responses: a measure per policy and game.
+
+    Attributes
+    ----------
+    policies : sequence of str
+        The systems that a replication compares; one name where there is nothing to compare.
+    measures : sequence of str
+        What is measured.
+    games : int
+        Length of the curves: games 1..games.
+    scales : sequence of float
+        Powers of two, one a measure, of about the size of its values: curves are in these units,
+        in which the fixed point of their sums is fine and wide enough.
+    units : mapping of str to str
+        The units of measures that are no responses.
+    """
+
+    policies: Sequence[str]
+    measures: Sequence[str]
+    games: int
+    scales: Sequence[float]
+    units: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Shape of the array of curves: policies, measures, games."""
+        return len(self.policies), len(self.measures), self.games
+
+
+class Batch(NamedTuple):
+    """Consecutive replications in numbers.
+
+    Attributes
+    ----------
+    responses : numpy.ndarray
+        Shape (n, len(model.responses)): one row a replication; NaN where undefined.
+    curves : CurveSums or None
+        Sums of the curves over the replications; None where the model has none.
+    controls : numpy.ndarray or None
+        Shape (n, len(model.controls)): the controls in each replication; None unless asked for.
+    remarks : sequence of str
+        Those of all replications.
+    """
+
+    responses: Floats
+    curves: CurveSums | None
+    controls: Floats | None = None
+    remarks: Sequence[str] = ()
+
+
+class Model(ABC, Generic[Inputs]):
+    """A matchmaking system with its factors.
+
+    A model is built as ``model(factors, files)``, with the files of its `ModelEntry` that the
+    config names; it is for one thread at a time.
+
+    Attributes
+    ----------
+    responses : Responses
+        What a replication gives.
+    drawn_by : frozenset of str
+        The factors that the random inputs depend on, by dotted name, or whole sections of them;
+        no rule may be among them.
+    axes : Axes or None
+        The curves that it gives besides, if any.
+    warnings : sequence of str
+        Remarks on the model's input, one line each.
+    floors : mapping of str to tuple
+        What theory knows of the least mean of a response: (value, under which condition).
+    releases_gil : bool
+        Whether replications are made by compiled code that lets other threads of Python run:
+        then threads rather than processes share the work on one machine.
+    sampling : Sampling
+        What replications are samples of.
+    measures : sequence of str
+        Groups of further responses, which the factor `measure` asks for.
+    """
+
+    responses: Responses
+    drawn_by: frozenset[str]
+    axes: Axes | None = None
+    warnings: Sequence[str] = ()
+    floors: Mapping[str, tuple[float, str]] = MappingProxyType({})
+    releases_gil: bool = False
+    sampling: Sampling = INDEPENDENT
+    measures: Sequence[str] = ()
+
+    def draws_by(self, factor: str) -> bool:
+        """Return whether the random inputs depend on a factor, or on a part of it."""
+        return any(factor == name or factor.startswith(f"{name}.") for name in self.drawn_by)
+
+    @classmethod
+    def further(cls, factors: Factors) -> Sequence[Response]:
+        """Return the responses that factors ask for besides those of the class."""
+        return ()
+
+    @property
+    def controls(self) -> Mapping[str, float]:
+        """The expectation of each control: a number that the random inputs give."""
+        return {}
+
+    @abstractmethod
+    def draw(self, streams: Streams, replication: int) -> Inputs:
+        """Return the random inputs of a replication, to be used once."""
+
+    def keep(self, inputs: Inputs) -> Inputs:
+        """Return the same inputs in a form that can be used any number of times."""
+        return inputs
+
+    def observe(self, inputs: Inputs) -> tuple[Inputs, Callable[[], Floats]]:
+        """Return the same inputs and a function that gives the controls once they are used."""
+        return inputs, lambda: np.empty(0)
+
+    @abstractmethod
+    def run(self, inputs: Inputs) -> Outcome:
+        """Return what comes of these inputs."""
+
+    def run_many(
+        self,
+        streams: Streams,
+        replications: Sequence[int],
+        controls: bool,
+        check: Callable[[], None],
+    ) -> Batch:
+        """Run replications, here one by one; a model that can make many at once does so.
+
+        Parameters
+        ----------
+        streams : Streams
+            Where their random numbers come from.
+        replications : sequence of int
+            Their indices.
+        controls : bool
+            Whether to observe the controls.
+        check : callable
+            To be called between two pieces of work; ends the run by what it raises.
+
+        Returns
+        -------
+        Batch
+            As `execution.simulator.run` returns it: the same, however many are made at once.
+
+        Raises
+        ------
+        RunError
+            If a replication does not give each of the responses, and no others.
+        """
+        curves = CurveSums.zeros(self.axes.shape) if self.axes else None
+        rows, seen, remarks = [], [], list[str]()
+        for replication in replications:
+            check()
+            inputs = self.draw(streams, replication)
+            if controls:
+                inputs, observed = self.observe(inputs)
+            outcome = self.run(inputs)
+            rows.append(row_of(self, outcome.responses))
+            remarks += outcome.remarks
+            if controls:
+                seen.append(observed())
+            if curves is not None and outcome.curves is not None:
+                curves.add(outcome.curves)
+        return Batch(
+            _table(rows, len(self.responses)),
+            curves,
+            _table(seen, len(self.controls)) if controls else None,
+            remarks,
+        )
+
+    @abstractmethod
+    def record(self, inputs: Inputs) -> Record:
+        """Return the same responses with everything that happened."""
+
+
+def row_of(model: Model[Inputs], values: Values) -> Floats:
+    """Return the responses of a replication in their order; see `Responses.row`.
+
+    Raises
+    ------
+    RunError
+        If the model does not give each of its responses, and no others.
+    """
+    try:
+        return model.responses.row(values)
+    except ValueError as error:
+        raise RunError(f"{type(model).__name__}: {error}") from None
+
+
+def _table(rows: Sequence[Floats], width: int) -> Floats:
+    return np.array(rows, dtype=np.float64).reshape(len(rows), width)

@@ -1,0 +1,1 @@
+"""Figures of a replication of the model `ladder`."""

@@ -1,0 +1,316 @@
+"""The folder of a run as drawers read it."""
+
+from __future__ import annotations
+
+import csv
+import math
+from array import array
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from sys import intern
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from valmatch.arrays import Floats
+from valmatch.errors import InputError, option
+from valmatch.inputs.csv_names import are_marked, unmark
+from valmatch.inputs.files import regular
+from valmatch.plots.parts.units import Units
+from valmatch.storage.json_file import read_json
+from valmatch.storage.line_file import FAR
+from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
+from valmatch.text.suggestions import hint
+from valmatch.text.terminal import escaped, shortened, shown
+
+
+class Mean(NamedTuple):
+    """An estimated mean with its interval, as summaries hold it; NaN where there is none."""
+
+    n: int
+    undefined: int
+    mean: float
+    low: float
+    high: float
+    confidence: float
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any]) -> Mean:
+        """Return what a summary says."""
+        mean, low, high = (
+            math.nan if found[key] is None else float(found[key])
+            for key in ("mean", "ci_low", "ci_high")
+        )
+        n, undefined = int(found["n"]), int(found["undefined"])
+        return cls(n, undefined, mean, low, high, float(found["confidence"]))
+
+
+@dataclass(frozen=True)
+class FileTable:
+    """Some columns of a CSV file.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    numbers : mapping of str to numpy.ndarray
+        Columns of numbers by name; NaN where a cell is empty.
+    texts : mapping of str to list of str
+        Other columns by name, as they stand.
+    """
+
+    path: Path
+    numbers: Mapping[str, Floats]
+    texts: Mapping[str, list[str]]
+
+    def __len__(self) -> int:
+        columns: list[Sized] = [*self.numbers.values(), *self.texts.values()]
+        return len(columns[0])
+
+
+@dataclass(frozen=True)
+class RunFiles:
+    """The folder of a run.
+
+    Attributes
+    ----------
+    folder : Path
+        Where its files are.
+    manifest : Manifest
+        What its manifest says.
+    players : sequence of str
+        The players to be drawn, where that can be chosen; none: the best.
+    chosen : sequence of str
+        The responses to be drawn, where that can be chosen; none: all.
+    """
+
+    folder: Path
+    manifest: Manifest
+    players: Sequence[str] = ()
+    chosen: Sequence[str] = ()
+
+    def choice(self, names: Collection[str]) -> list[str]:
+        """Return which of some responses are to be drawn.
+
+        Raises
+        ------
+        InputError
+            If one that is wanted is not there.
+        """
+        for name in self.chosen:
+            if name not in names:
+                raise InputError(
+                    f"{option('responses')}: {shown(name)} is not in {self.folder}"
+                    f" ({hint(name, names)})"
+                )
+        return list(self.chosen or names)
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """The command and the model that made the folder; "" for no model."""
+        config = self.manifest.config
+        return self.manifest.command, config.model if config else ""
+
+    @cached_property
+    def units(self) -> Units:
+        """The units of responses and factors."""
+        config = self.manifest.config
+        return Units(self.kind[1], config.factors if config else None)
+
+    @property
+    def status(self) -> str:
+        """How the run ended."""
+        return self.manifest.status
+
+    @property
+    def remark(self) -> str:
+        """What has to be said of a run that did not end well; "" where it did."""
+        return "" if self.status == "complete" else f"incomplete: the run is {self.status}"
+
+    def heading(self, *facts: str) -> str:
+        """Say which run a figure shows, with further facts."""
+        config = self.manifest.config_id or "unknown"
+        seed = "unknown" if self.manifest.seed is None else self.manifest.seed
+        name = f"{self.kind[1]} ({shortened(Path(self.manifest.source).stem)})"
+        parts = (name, self.remark, f"config {config}", f"seed {seed}", *facts)
+        return ", ".join(part for part in parts if part)
+
+    def factor(self, name: str, former: object = None) -> Any:  # noqa: ANN401 - of any type
+        """Return a factor of the manifest.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        former : object
+            Its value in runs of releases that did not have it; None: all have it.
+
+        Raises
+        ------
+        InputError
+            If there is none of that name.
+        """
+        with damaged(self.folder / MANIFEST):
+            factors = self.manifest.config.factors if self.manifest.config else {}
+            return factors[name] if former is None else factors.get(name, former)
+
+    def fact(self, name: str) -> Any:  # noqa: ANN401 - a fact is of any type
+        """Return an entry of the manifest.
+
+        Raises
+        ------
+        InputError
+            If it has none of that name.
+        """
+        found = self.manifest.get(name)
+        if found is None:
+            raise InputError(f"{self.folder / MANIFEST}: damaged: there is no {name!r}")
+        return found
+
+    def header(self, name: str) -> list[str]:
+        """Return the names of the columns of a CSV file.
+
+        Raises
+        ------
+        InputError
+            If the file is missing or damaged.
+        """
+        rows = self._rows(name)
+        header = next(rows, [])
+        rows.close()
+        return header
+
+    def rows(self, name: str, columns: Sequence[str]) -> Iterator[list[str]]:
+        """Yield some columns of a CSV file row by row.
+
+        Raises
+        ------
+        InputError
+            If the file is missing or damaged, or lacks a column.
+        """
+        rows, path = self._rows(name), self.folder / name
+        header = next(rows, [])
+        missing = [column for column in columns if column not in header]
+        if missing:
+            raise InputError(f"{path}: damaged: there is no column {missing[0]!r}")
+        places = [header.index(column) for column in columns]
+        for number, row in enumerate(rows, 2):
+            if len(row) != len(header):
+                what = f"{len(row)} cells (the header has {len(header)})"
+                raise InputError(f"{path}: damaged: row {number} has {what}")
+            yield [row[place] for place in places]
+
+    def table(
+        self,
+        name: str,
+        numbers: Collection[str],
+        texts: Collection[str] = (),
+        *,
+        infinite: bool = False,
+    ) -> FileTable:
+        """Read some columns of a CSV file, whose numbers may be infinite where that is said.
+
+        Raises
+        ------
+        InputError
+            If the file is missing or damaged, or lacks a column.
+        """
+        columns = {column: array("d") for column in numbers}
+        words: dict[str, list[str]] = {column: [] for column in texts}
+        count, path = len(columns), self.folder / name
+        for number, row in enumerate(self.rows(name, [*columns, *words]), 2):
+            try:
+                for cell, column in zip(row, columns.values(), strict=False):
+                    column.append(float(cell or "nan"))
+                    if abs(column[-1]) > FAR and not (infinite and cell == "inf"):
+                        raise ValueError(f"{cell} is too large")
+            except ValueError as error:
+                raise InputError(f"{path}: damaged: row {number}: {error}") from None
+            for cell, word in zip(row[count:], words.values(), strict=True):
+                word.append(intern(cell))
+        if words and are_marked(path):
+            words = {
+                column: [intern(unmark(cell)) for cell in own] for column, own in words.items()
+            }
+        arrays = {column: np.array(values) for column, values in columns.items()}
+        return FileTable(path, arrays, words)
+
+    def _rows(self, name: str) -> Generator[list[str]]:
+        """Yield the rows of a CSV file; a last line without an end, left by a kill, is dropped."""
+        path = self.folder / name
+        try:
+            with regular(path).open(encoding="utf-8", newline="") as file:
+                lines = (line for line in file if line.endswith(("\n", "\r")))
+                for row in csv.reader(lines, strict=True):
+                    yield row if all(map(str.isprintable, row)) else list(map(escaped, row))
+        except OSError as error:
+            raise self._unreadable(path, error) from None
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise InputError(f"{path}: damaged: {error}") from None
+
+    def json(self, name: str) -> dict[str, Any]:
+        """Read a JSON file.
+
+        Raises
+        ------
+        InputError
+            If the file is missing or damaged.
+        """
+        path = self.folder / name
+        try:
+            return dict(_in_print(read_json(path)))
+        except OSError as error:
+            raise self._unreadable(path, error) from None
+
+    def _unreadable(self, path: Path, error: OSError) -> InputError:
+        why = f" ({self.remark})" if self.remark else ""
+        return InputError(f"{path}: cannot be read: {error.strerror}{why}")
+
+
+def _in_print(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return the content of a JSON file with all of its texts fit to be drawn."""
+    if isinstance(value, dict):
+        return {escaped(key): _in_print(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_in_print(inner) for inner in value]
+    return escaped(value) if isinstance(value, str) else value
+
+
+@contextmanager
+def damaged(path: Path) -> Iterator[None]:
+    """Turn what goes wrong when a file lacks what it should hold into an `InputError`."""
+    try:
+        yield
+    except KeyError as error:
+        raise InputError(f"{path}: damaged: there is no {error}") from None
+    except (AttributeError, IndexError, OverflowError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: damaged: {error}") from None
+
+
+def read_run_files(
+    folder: Path, players: Sequence[str] = (), chosen: Sequence[str] = ()
+) -> RunFiles:
+    """Return the run that a folder with a manifest holds.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    players : sequence of str
+        The players to be drawn, where that can be chosen; none: the best.
+    chosen : sequence of str
+        The responses to be drawn, where that can be chosen; none: all.
+
+    Raises
+    ------
+    InputError
+        If the manifest cannot be used.
+    """
+    try:
+        found = read_manifest(folder, Manifest).model_dump()
+        return RunFiles(folder, Manifest.model_validate(_in_print(found)), players, chosen)
+    except OSError as error:
+        raise InputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None

@@ -1,0 +1,285 @@
+"""The style that all figures share."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import re
+import textwrap
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+from numpy.typing import NDArray
+
+from valmatch.arrays import Floats
+from valmatch.errors import InputError
+from valmatch.plots.figure_options import (
+    DEFAULT_FORMATS,
+    DEFAULTS,
+    FigureOptions,
+    current_options,
+    drawn_with,
+    sized,
+)
+from valmatch.storage.output import write_bytes
+
+# Colours of Okabe and Ito, which all kinds of colour vision tell apart; no yellow on white.
+GOOD, BAD, GREY, FAINT = "#0072B2", "#D55E00", "0.45", "#56B4E9"
+COLOURS = (GOOD, BAD, "#009E73", "#E69F00", "#CC79A7", FAINT, "#000000", GREY)
+LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), "-.", (0, (1, 1)), (0, (8, 2)), (0, (3, 1, 1, 1)))
+"""Styles for print in black, one after the other like the colours."""
+
+DPI = 120
+MOST_MARKS = 20_000
+"""Marks beyond which no eye sees more."""
+MOST_VECTOR_MARKS = 300
+"""Marks of one kind in a panel beyond which an SVG file holds a picture of them, to stay small."""
+CHARACTERS_PER_INCH = 13
+
+SAID: Mapping[str, Any] = {
+    "png": {"Software": "valmatch"},
+    "svg": {"Date": None, "Creator": "valmatch"},
+    "pdf": {"CreationDate": None, "Creator": "valmatch"},
+}
+"""What files of each format say of with what they were made, and not of when."""
+
+MARKS = {
+    "png": b"Software\0valmatch",
+    "svg": b"<dc:title>valmatch</dc:title>",
+    "pdf": b"/Creator (valmatch)",
+}
+"""By what a file of each format is known as one of ours."""
+
+NO_BREAK = "\N{NO-BREAK SPACE}"
+
+RC: Any = {
+    "svg.hashsalt": "valmatch",  # the same figure gives the same bytes
+    "text.parse_math": False,  # a $ in a name is a $
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "axes.labelsize": 9,
+    "legend.fontsize": 8.5,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "lines.linewidth": 1.3,
+    "errorbar.capsize": 2.5,
+    "figure.constrained_layout.h_pad": 0.06,
+    "figure.constrained_layout.w_pad": 0.06,
+}
+
+
+@contextmanager
+def style_context(wanted: FigureOptions = DEFAULTS) -> Iterator[None]:
+    """Make figures as they are asked for."""
+    with matplotlib.rc_context(RC), drawn_with(wanted):
+        yield
+
+
+def refuse_to_replace(
+    figures: Mapping[str, Figure], folder: Path, formats: Sequence[str] = DEFAULT_FORMATS
+) -> None:
+    """Refuse to write figures over files that were not drawn here.
+
+    Raises
+    ------
+    InputError
+        If one of such a name is there.
+    """
+    for name in figures:
+        for suffix in formats:
+            file = folder / f"{name}.{suffix}"
+            if os.path.lexists(file) and not _is_drawn(file, suffix):
+                raise InputError(
+                    f"{file}: is there already and was not drawn by valmatch; move it, or choose"
+                    " another --format"
+                )
+
+
+def _is_drawn(file: Path, suffix: str) -> bool:
+    """Return whether a file is a figure that was drawn here."""
+    if file.is_symlink() or not file.is_file():
+        return False
+    try:
+        return MARKS[suffix] in file.read_bytes()
+    except OSError:
+        return False
+
+
+def save(
+    figures: Mapping[str, Figure], folder: Path, formats: Sequence[str] = DEFAULT_FORMATS
+) -> list[Path]:
+    """Write each figure as a file of each format; return them.
+
+    Raises
+    ------
+    RunError
+        If a file cannot be written.
+    """
+    files = []
+    for name, figure in figures.items():
+        for suffix in formats:
+            file, content = folder / f"{name}.{suffix}", io.BytesIO()
+            with style_context(), warnings.catch_warnings():
+                # Not every font has every letter of every name.
+                warnings.filterwarnings("ignore", "Glyph .* missing")
+                figure.savefig(content, format=suffix, dpi=DPI, metadata=SAID[suffix])
+            figure.set_layout_engine("none")  # the first file has laid it out
+            write_bytes(file, content.getvalue())
+            files.append(file)
+    return files
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure of its own size in inches, or of the one that is asked for.
+
+    Raises
+    ------
+    InputError
+        If its texts have no room in that.
+    """
+    return Figure(figsize=sized(width, height), layout="constrained")
+
+
+def panels(
+    count: int, columns: int, width: float = 2.75, height: float = 2.2, *, free: bool = False
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure of `count` panels in rows; what is left of the last row stays empty.
+
+    Parameters
+    ----------
+    count, columns : int
+        How many panels there are, and how many of them in a row.
+    width, height : float
+        Of a panel in inches.
+    free : bool
+        Whether rows may be of another length where that suits the size that is asked for.
+    """
+    columns = min(columns, count)
+    wanted = current_options().size
+    if free and wanted:
+        columns = max(
+            range(1, count + 1),
+            key=lambda k: min(wanted[0] / k / width, wanted[1] / math.ceil(count / k) / height),
+        )
+    rows = math.ceil(count / columns)
+    figure = new_figure(max(5.0, width * columns), height * rows + 0.5)
+    axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
+    for empty in axes[count:]:
+        empty.remove()
+    return figure, axes[:count]
+
+
+def head(figure: Figure, *texts: str, lines: int = 2) -> None:
+    """Write above a figure its title, or what it shows, in at most so many lines."""
+    inches = figure.get_figwidth()
+    texts = (current_options().title,) if current_options().title else texts
+    found = "\n".join(wrapped(text, inches) for text in texts)
+    if found.count("\n") >= lines:
+        found = wrapped("; ".join(texts), inches, lines)
+    figure.suptitle(found, fontsize=9.5)
+
+
+def wrapped(text: str, inches: float, lines: int | None = None) -> str:
+    """Break a text so that it fits into a width, and into so many lines, but no unit in brackets.
+
+    Names that are too long are broken behind a joint.
+    """
+    width = max(12, int(inches * CHARACTERS_PER_INCH))
+    text = re.sub(r"\[[^]]*\]", lambda unit: unit[0].replace(" ", NO_BREAK), text)
+    text = re.sub(rf"\S{{{width + 1},}}", lambda name: _broken(name[0], width), text)
+    broken: Any = {"break_long_words": False, "break_on_hyphens": False, "placeholder": " …"}
+    return textwrap.fill(text, width, max_lines=lines, **broken).replace(NO_BREAK, " ")
+
+
+def _broken(name: str, width: int) -> str:
+    """Return a name in pieces of at most a width, if it has joints there."""
+    pieces = [""]
+    for part in re.findall(r"[^_.,/]*[_.,/]?", name):
+        if len(pieces[-1]) + len(part) > width and pieces[-1]:
+            pieces.append("")
+        pieces[-1] += part
+    return " ".join(pieces)
+
+
+def note(axes: Axes, text: str) -> None:
+    """Say in an empty panel why it is so."""
+    axes.text(
+        0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=GREY, wrap=True
+    )
+    axes.set(xticks=[], yticks=[])
+
+
+def thinned(n: int, most: int = MOST_MARKS) -> slice:
+    """Return which of `n` things are shown: every k-th, so that at most `most` are."""
+    return slice(None, None, max(1, math.ceil(n / most)))
+
+
+def dots(axes: Axes, x: NDArray[Any], y: NDArray[Any], **properties: Any) -> None:  # noqa: ANN401
+    """Draw marks without a line, if there are any; thinned if they are too many to see."""
+    if not x.size:
+        return
+    shown = thinned(x.size)
+    x, y = x[shown], y[shown]
+    dot = {"linestyle": "", "marker": "o", "markersize": 3.0, "markeredgewidth": 0.0}
+    axes.plot(x, y, rasterized=x.size > MOST_VECTOR_MARKS, **{**dot, **properties})
+
+
+def counted(axes: Axes, what: str) -> None:
+    """Label the vertical axis as a count."""
+    axes.set_ylabel(what)
+    axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
+
+
+def plus_minus(mean: float, half: float) -> str:
+    """Return a mean with its half-width, to two digits of the half-width."""
+    if math.isnan(mean):
+        return "undefined"
+    if math.isnan(half):
+        return f"{mean:.4g}"
+    if half == 0:
+        return f"{mean:.6g} ± 0"
+    digits = min(9, 1 - math.floor(math.log10(half)))
+    if not -4 < digits < 7:
+        return f"{mean:.4g} ± {half:.2g}"
+    return f"{mean:,.{max(0, digits)}f} ± {half:,.{max(0, digits)}f}"
+
+
+def spread_out(axes: Axes, which: str, values: Floats) -> None:
+    """Space an axis logarithmically if its values span orders of magnitude.
+
+    With values at or near zero it is linear up to the tenth of them that is smallest.
+    """
+    sizes = np.abs(values[np.isfinite(values) & (values != 0)])
+    if not sizes.size:
+        return
+    low, quarter, most = np.percentile(sizes, (10, 25, 100))
+    if most < 10 * quarter and most < 30 * low:
+        return
+    least = np.nanmin(values)
+    scale, limits = getattr(axes, f"set_{which}scale"), getattr(axes, f"set_{which}lim")
+    axis: Any = getattr(axes, f"{which}axis")
+    if least >= low / 10:
+        scale("log")
+        limits(0.8 * least, 1.25 * most)
+        if most < 50 * least:
+            axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    else:
+        threshold = 10.0 ** math.floor(math.log10(low))
+        scale("symlog", linthresh=threshold, linscale=0.5)
+        if least >= 0:
+            limits(-0.4 * threshold, 1.3 * most)
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())

@@ -1,0 +1,196 @@
+"""A day of the `valorant` model: queue, waits, matches."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MultipleLocator
+
+from valmatch.arrays import Floats
+from valmatch.plots.parts.labels import label, legend_above
+from valmatch.plots.parts.source import RunFiles
+from valmatch.plots.parts.style import BAD, FAINT, GOOD, GREY, counted, dots, head, new_figure, note
+from valmatch.plots.parts.waiting import Steps, fill_steps, waiting_between
+
+WINDOWS_PER_DAY = 24
+GROUPS = 10
+HOURS, MOST_TICKS = (2, 6, 12, 24), 13
+"""Hours between ticks, and how many there may be."""
+
+
+class ValorantDay(NamedTuple):
+    """The players and the matches of a day, as arrays.
+
+    Attributes
+    ----------
+    horizon : float
+        Its length in hours, as far as it is drawn.
+    threshold : float
+        Wait in hours after which a player is prioritized.
+    arrival, leaving : numpy.ndarray
+        Hours of each player; NaN where never matched.
+    rating : numpy.ndarray
+        Rating of each player in Elo points.
+    wait : numpy.ndarray
+        Minutes of each player; NaN where never matched.
+    differences : numpy.ndarray
+        Of the mean ratings in each match, in Elo points.
+    """
+
+    horizon: float
+    threshold: float
+    arrival: Floats
+    leaving: Floats
+    rating: Floats
+    wait: Floats
+    differences: Floats
+
+
+def draw(run: RunFiles) -> dict[str, Figure]:
+    """Draw ``players.csv`` and ``matches.csv``.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or damaged.
+    """
+    day = read_day(run)
+    figure = new_figure(9.5, 8.8)
+    places = figure.subplot_mosaic([["queue"] * 2, ["waits"] * 2, ["ratings", "matches"]])
+    _queue(places["queue"], day)
+    _waits(places["waits"], day)
+    _ratings(places["ratings"], day)
+    _matches(places["matches"], day, run)
+    players, matches = day.arrival.size, day.differences.size
+    facts = (
+        f"replication {run.manifest.get('replication')}",
+        f"{players:,} player{'s' * (players != 1)}",
+        f"{matches:,} match{'es' * (matches != 1)}",
+    )
+    head(figure, run.heading(*facts))
+    return {"day": figure}
+
+
+def read_day(run: RunFiles) -> ValorantDay:
+    """Return what the tables of a run hold."""
+    columns = ("arrival_hours", "match_hours", "rating", "wait_minutes")
+    arrival, leaving, rating, wait = run.table("players.csv", columns).numbers.values()
+    horizon = run.factor("horizon")
+    last = float(np.nanmax(np.concatenate([[0.0], arrival, leaving])))
+    # A short queue log is drawn to its end rather than over the whole day of the config.
+    if horizon is None or (last < 0.5 * horizon and not np.isnan(leaving).any()):
+        horizon = last
+    differences = run.table("matches.csv", ("team_diff",)).numbers["team_diff"]
+    threshold = float(run.factor("wait_thresh"))
+    return ValorantDay(float(horizon), threshold, arrival, leaving, rating, wait, differences)
+
+
+def waiting(day: ValorantDay, prioritized: bool = False) -> Steps:
+    """Return how many players wait, or how many of them are prioritized, over the day."""
+    begin = day.arrival + (day.threshold if prioritized else 0.0)
+    return waiting_between(0.0, day.horizon, begin, day.leaving)
+
+
+def rolling(day: ValorantDay) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return hours with mean, 10th and 90th percentile of the waits around them, in minutes.
+
+    A wait counts at the time of arrival, in a centred window of a part of the day.
+    """
+    matched = ~np.isnan(day.wait)
+    arrival, wait = day.arrival[matched], day.wait[matched]
+    half = day.horizon / WINDOWS_PER_DAY / 2
+    hours = np.linspace(half, day.horizon - half, 8 * WINDOWS_PER_DAY)
+    first = np.searchsorted(arrival, hours - half)
+    last = np.searchsorted(arrival, hours + half, side="right")
+    found = np.full((3, hours.size), np.nan)
+    for k, (low, high) in enumerate(zip(first, last, strict=True)):
+        if high > low:
+            own = wait[low:high]
+            found[:, k] = own.mean(), *np.percentile(own, (10, 90))
+    return hours, found[0], found[1], found[2]
+
+
+def _queue(axes: Axes, day: ValorantDay) -> None:
+    """Draw the number of waiting players."""
+    if not day.arrival.size:
+        note(axes, "nobody arrived")
+        return
+    for steps, colour, what in (
+        (waiting(day), FAINT, "waiting"),
+        (waiting(day, prioritized=True), BAD, "of them prioritized"),
+    ):
+        fill_steps(axes, steps, colour, what)
+    _over_the_day(axes, day, "time [hours]", "")
+    counted(axes, "waiting players")
+    legend_above(axes)
+
+
+def _waits(axes: Axes, day: ValorantDay) -> None:
+    """Draw the rolling mean of the waits."""
+    if np.isnan(day.wait).all():
+        note(axes, "nobody was matched")
+        return
+    hours, mean, low, high = rolling(day)
+    axes.fill_between(hours, low, high, color=FAINT, alpha=0.4, linewidth=0, label="10% to 90%")
+    axes.plot(hours, mean, color=GOOD, label=f"mean over {60 * day.horizon / 24:.3g} minutes")
+    _over_the_day(axes, day, "time of arrival [hours]", "wait of matched players [minutes]")
+    legend_above(axes)
+
+
+def _over_the_day(axes: Axes, day: ValorantDay, x: str, y: str) -> None:
+    label(axes, x, y)
+    axes.set_xlim(0.0, day.horizon or 1.0)
+    axes.set_ylim(bottom=0.0)
+    for step in HOURS:
+        if step * MOST_TICKS / 2 < day.horizon <= step * MOST_TICKS:
+            axes.xaxis.set_major_locator(MultipleLocator(step))
+            break
+
+
+def _ratings(axes: Axes, day: ValorantDay) -> None:
+    """Draw the wait of each player against the rating, with the means of equal groups."""
+    if not day.arrival.size:
+        note(axes, "nobody arrived")
+        return
+    matched = ~np.isnan(day.wait)
+    rating, wait = day.rating[matched], day.wait[matched]
+    dots(axes, rating, wait, color=FAINT, alpha=0.8, label="matched")
+    left = 60.0 * (day.horizon - day.arrival[~matched])
+    dots(axes, day.rating[~matched], left, color=BAD, marker="^", markersize=4.5, label="unmatched")
+    if rating.size >= 5 * GROUPS:
+        groups = np.array_split(np.argsort(rating, kind="stable"), GROUPS)
+        centres, means = ([values[group].mean() for group in groups] for values in (rating, wait))
+        axes.plot(centres, means, "o-", color="black", markersize=4, label="means of tenths")
+    waits = np.append(wait, left)
+    # Linear up to about the mean wait, because many players wait for no time at all.
+    threshold = 10.0 ** round(math.log10(max(float(waits.mean()), 1e-6)))
+    most = float(waits.max())
+    if most > 10.0 * threshold:
+        axes.set_yscale("symlog", linthresh=threshold)
+        axes.set_ylim(-0.05 * threshold, 1.5 * most)
+    label(axes, "rating [Elo points]", "wait [minutes]")
+    axes.yaxis.set_major_formatter("{x:g}")
+    legend_above(axes)
+
+
+def _matches(axes: Axes, day: ValorantDay, run: RunFiles) -> None:
+    """Draw how the differences of matches are distributed, between the limits of the rules."""
+    if not day.differences.size:
+        note(axes, "no matches")
+        return
+    counts, edges = np.histogram(day.differences, min(40, max(8, int(day.differences.size**0.5))))
+    axes.stairs(counts, edges, fill=True, color=FAINT, alpha=0.7)
+    mean = float(day.differences.mean())
+    axes.axvline(mean, color=BAD, label=f"mean {mean:.4g}")
+    limit = float(run.factor("team_diff"))
+    relaxed = limit + float(run.factor("team_slack"))
+    for value, name, style in ((limit, "team_diff", "--"), (relaxed, "with slack", ":")):
+        if value <= 1.5 * edges[-1]:
+            axes.axvline(value, color=GREY, linestyle=style, label=f"{name} {value:.4g}")
+    label(axes, "difference of the mean ratings [Elo points]")
+    counted(axes, "matches")
+    legend_above(axes)

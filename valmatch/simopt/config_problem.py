@@ -1,0 +1,399 @@
+"""The problem of any config as a Problem of SimOpt, with its model as a Model."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field, create_model, field_validator
+from simopt.base import (
+    ConstraintType,
+    Model,
+    Objective,
+    Problem,
+    RepResult,
+    StochasticConstraint,
+    VariableType,
+)
+
+from valmatch.config.config import Config
+from valmatch.config.identity import config_id, problem_id
+from valmatch.config.loading import ConfigLike, load
+from valmatch.draws.streams import Streams
+from valmatch.errors import InputError, option
+from valmatch.execution.simulator import build
+from valmatch.models import model as valmatch_model
+from valmatch.models.model import row_of
+from valmatch.optimization import problem as valmatch_problem
+from valmatch.optimization.optimize import DEFAULT_BUDGET
+from valmatch.optimization.problem_of_config import problem_of, with_factors
+from valmatch.text.suggestions import hint
+from valmatch.text.terminal import shown
+
+Vector = tuple[float, ...]
+
+ROUNDING = 1e-9
+"""Share of a range by which a solver may step over its bounds, as rounding makes some do."""
+
+
+def problem(
+    config: ConfigLike,
+    overrides: Sequence[str] | Mapping[str, Any] = (),
+    *,
+    penalty: float | Mapping[str, float] | None = None,
+    undefined: Mapping[str, float] | None = None,
+) -> Problem:
+    """Return the problem of a config's `optimize` section for SimOpt.
+
+    As it is posed, its decision variables have the units of the factors, and every constraint is a
+    stochastic one: E[excess over the bound] <= 0. With a penalty it stands on the unit cube, to
+    which the search scales map the factors (`vector_to_factor_dict` gives them), and the excesses
+    become parts of the objective, for the solvers that ignore stochastic constraints, which are
+    most of SimOpt's. The problem factors are `initial_solution` and `budget`; what else the model
+    has is fixed by config and overrides. All points meet the same replications of seed 0.
+
+    Parameters
+    ----------
+    config : Config or what `valmatch.load` takes
+        What to optimise, such as ``"my.yaml"``.
+    overrides : sequence of str, or mapping
+        As of `valmatch.load`.
+    penalty : float or mapping of str to float, optional
+        What each unit of excess costs in each replication, in units of the objective; one number
+        for all constraints, or numbers by their names.
+    undefined : mapping of str to float, optional
+        What a response counts as in a replication that does not have it. Without one such a
+        replication is an error, as SimOpt would average NaN.
+
+    Raises
+    ------
+    InputError
+        If the config poses no problem, or a penalty or response cannot be.
+    """
+    loaded = load(config, overrides)
+    posed = problem_of(loaded, build(loaded))
+    bounds = [constraint.name for constraint in posed.constraints]
+    if penalty is not None:
+        penalty = _penalties(penalty, bounds)
+    undefined = dict(undefined or {})
+    for name, value in undefined.items():
+        if name not in posed.responses:
+            raise InputError(
+                f"{option('undefined')}: the problem has no response {shown(name)}"
+                f" ({hint(name, posed.responses)})"
+            )
+        _number("undefined", f" {name}", value, -math.inf)
+    return _class_of(_Posed(loaded, posed, penalty, undefined))()
+
+
+def _penalties(
+    penalty: float | Mapping[str, float], constraints: Sequence[str]
+) -> dict[str, float]:
+    """Return the penalty of each constraint."""
+    if not isinstance(penalty, Mapping):
+        return {name: _number("penalty", "", penalty, 0.0) for name in constraints}
+    for name in penalty:
+        if name not in constraints:
+            raise InputError(
+                f"{option('penalty')}: {shown(name)} is no constraint ({hint(name, constraints)})"
+            )
+    missing = [name for name in constraints if name not in penalty]
+    if missing:
+        raise InputError(f"{option('penalty')}: none for {missing[0]} (one for each is needed)")
+    return {name: _number("penalty", f" {name}", penalty[name], 0.0) for name in constraints}
+
+
+def _number(argument: str, key: str, value: object, least: float) -> float:
+    """Return a finite number that is not below `least`."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if number and math.isfinite(value) and value >= least:  # type: ignore[arg-type, operator]
+        return float(value)  # type: ignore[arg-type]
+    allowed = "a number" if math.isinf(least) else f"a number >= {least:g}"
+    raise InputError(f"{option(argument)}{key}: {shown(value)} (allowed: {allowed})")
+
+
+@dataclass(frozen=True)
+class _Posed:
+    """What a problem is made of.
+
+    Attributes
+    ----------
+    config : Config
+        The config.
+    problem : Problem
+        Its problem, as `optimize` has it.
+    penalty : dict or None
+        The penalty of each constraint, None where they stay constraints.
+    undefined : dict
+        What responses count as where they are undefined.
+    """
+
+    config: Config
+    problem: valmatch_problem.Problem
+    penalty: dict[str, float] | None
+    undefined: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What the same problem has in common, whenever it was made."""
+        parts = repr((self.config.optimize.budget, self.penalty, self.undefined))
+        return config_id(self.config), problem_id(self.config), self.name, parts
+
+    @property
+    def name(self) -> str:
+        """The name of the config, fit for the files that SimOpt writes."""
+        stem = re.sub(r"[^\w-]", "", Path(self.config.source).stem)
+        return (stem or self.config.model).upper()
+
+    @property
+    def bounds(self) -> list[tuple[float, float]]:
+        """Bounds of the coordinates that SimOpt sees."""
+        if self.penalty is not None:
+            return [(0.0, 1.0)] * len(self.problem.variables)
+        return [(v.low, v.high) for v in self.problem.variables]
+
+    @property
+    def start(self) -> Vector:
+        """The starting solution in these coordinates."""
+        if self.penalty is not None:
+            return tuple(self.problem.start.tolist())
+        return tuple(v.start for v in self.problem.variables)
+
+    @property
+    def variable_type(self) -> VariableType:
+        """Whether the variables are whole numbers; on the unit cube they are not."""
+        whole = {v.whole for v in self.problem.variables if self.penalty is None}
+        if whole == {True}:
+            return VariableType.DISCRETE
+        return VariableType.MIXED if True in whole else VariableType.CONTINUOUS
+
+    def inside(self, x: Sequence[float]) -> Vector:
+        """Return a point within the bounds; see `within`."""
+        return within(x, self.bounds, [v.name for v in self.problem.variables])
+
+
+_classes: dict[tuple[object, ...], type[Problem]] = {}
+"""The classes made so far, so that copies of a problem are equal to it."""
+
+
+def _class_of(posed: _Posed) -> type[Problem]:
+    """Return the class of SimOpt for a problem: it keeps what it needs to know in classes."""
+    if posed.key not in _classes:
+        stochastic = len(posed.problem.constraints) if posed.penalty is None else 0
+        names = {v.name for v in posed.problem.variables}
+        model_factors = {
+            f"variable_{k}": (float, Field(v.start, alias=v.name, description=v.name))
+            for k, v in enumerate(posed.problem.variables)
+        }
+        strict = ConfigDict(extra="forbid")
+        model_attributes = {
+            "posed": posed,
+            "class_name_abbr": posed.config.model.upper(),
+            "class_name": f"{posed.config.model} of {posed.name}",
+            "config_class": create_model("Factors", __config__=strict, **model_factors),  # type: ignore[call-overload]
+            "n_responses": len(posed.problem.responses),
+        }
+        attributes = {
+            "posed": posed,
+            "class_name_abbr": posed.name if posed.penalty is None else f"{posed.name}-PENALIZED",
+            "class_name": f"the problem of {posed.name}",
+            "config_class": _options_of(posed),
+            "model_class": type("ConfiguredModel", (_ConfiguredModel,), model_attributes),
+            "n_stochastic_constraints": stochastic,
+            "constraint_type": ConstraintType.STOCHASTIC if stochastic else ConstraintType.BOX,
+            "variable_type": posed.variable_type,
+            "model_decision_factors": names,
+        }
+        _classes[posed.key] = type("ConfiguredProblem", (_ConfiguredProblem,), attributes)
+    return _classes[posed.key]
+
+
+def _options_of(posed: _Posed) -> type[BaseModel]:
+    """Return the class of the problem's factors."""
+    most = posed.config.optimize.budget or DEFAULT_BUDGET
+
+    class Options(BaseModel):
+        model_config = ConfigDict(extra="forbid", validate_default=True)
+
+        initial_solution: Vector = Field(posed.start, description="initial solution")
+        budget: int = Field(
+            default=most,
+            gt=0,
+            description="max # of replications for a solver to take",
+            json_schema_extra={"isDatafarmable": False},
+        )
+
+        @field_validator("initial_solution")
+        @classmethod
+        def _inside(cls, x: Vector) -> Vector:
+            return posed.inside(x)
+
+    return Options
+
+
+def _problem_again(posed: _Posed, name: str, factors: dict[str, Any]) -> Problem:
+    return _class_of(posed)(name, factors)
+
+
+def _model_again(posed: _Posed, factors: dict[str, Any]) -> Model:
+    return _class_of(posed).model_class(factors)
+
+
+class _ConfiguredModel(Model):  # type: ignore[misc]  # simopt has no types
+    """The model of a config, whose factors are the decision variables."""
+
+    posed: ClassVar[_Posed]
+    n_rngs: ClassVar[int] = 1
+
+    def __init__(self, fixed_factors: dict[str, Any] | None = None) -> None:
+        super().__init__(fixed_factors)
+        self._streams = Streams(0)
+        self._built: tuple[dict[str, Any], valmatch_model.Model[object]] | None = None
+        self._replication: int | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy by the factors: SimOpt copies and pickles models, kernels cannot be."""
+        return _model_again, (self.posed, dict(self.factors))
+
+    def before_replicate(self, rng_list: Sequence[Random]) -> None:
+        """Take the random numbers of the next replication from the first stream."""
+        self._replication = replication_index(rng_list[0])
+
+    def replicate(self) -> tuple[dict[str, float], dict[str, Any]]:
+        """Run one replication; return the responses that the problem names, and no gradients."""
+        if self._replication is None:
+            raise RuntimeError("call before_replicate(rng_list) before replicate()")
+        factors = dict(self.factors)
+        if self._built is None or self._built[0] != factors:
+            config = self.posed.config
+            self._built = factors, build(config, with_factors(config, factors))
+        model = self._built[1]
+        outcome = model.run(model.draw(self._streams, self._replication))
+        row = row_of(model, outcome.responses).tolist()
+        found = dict(zip(model.responses.names, row, strict=True))
+        return {name: self._defined(name, found[name]) for name in self.posed.problem.responses}, {}
+
+    def _defined(self, name: str, value: float) -> float:
+        """Return a response, or what it counts as where it is undefined."""
+        if not math.isnan(value):
+            return value
+        if name in self.posed.undefined:
+            return self.posed.undefined[name]
+        raise ValueError(
+            f"{name} is undefined in a replication at {dict(self.factors)}; say what it counts as"
+            f" there: problem(..., undefined={{{name!r}: ...}})"
+        )
+
+
+class _ConfiguredProblem(Problem):  # type: ignore[misc]
+    """The problem of a config."""
+
+    posed: ClassVar[_Posed]
+    n_objectives: ClassVar[int] = 1
+    minmax: ClassVar[tuple[int, ...]] = (-1,)
+    gradient_available: ClassVar[bool] = False
+    model_default_factors: ClassVar[dict[str, Any]] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy by what it was made of; its class is made anew where it is not known."""
+        return _problem_again, (self.posed, self.name, dict(self.factors))
+
+    @property
+    def dim(self) -> int:
+        """Number of decision variables."""
+        return len(self.posed.problem.variables)
+
+    @property
+    def lower_bounds(self) -> Vector:
+        """Lower bounds of the coordinates."""
+        return tuple(low for low, _ in self.posed.bounds)
+
+    @property
+    def upper_bounds(self) -> Vector:
+        """Upper bounds of the coordinates."""
+        return tuple(high for _, high in self.posed.bounds)
+
+    def vector_to_factor_dict(self, vector: Sequence[float]) -> dict[str, float]:
+        """Return the factors at a point, whole where the factor is.
+
+        Raises
+        ------
+        ValueError
+            If the point is out of bounds by more than rounding makes of it.
+        """
+        pairs = list(zip(self.posed.problem.variables, self.posed.inside(vector), strict=True))
+        if self.posed.penalty is not None:
+            return {v.name: v.from_unit(x) for v, x in pairs}
+        return {v.name: float(round(x)) if v.whole else x for v, x in pairs}
+
+    def factor_dict_to_vector(self, factor_dict: Mapping[str, float]) -> Vector:
+        """Return the point of given factors."""
+        variables = self.posed.problem.variables
+        if self.posed.penalty is not None:
+            return tuple(v.to_unit(factor_dict[v.name]) for v in variables)
+        return tuple(factor_dict[v.name] for v in variables)
+
+    def get_random_solution(self, rand_sol_rng: Random) -> Vector:
+        """Draw a random solution as `optimize` does; uniformly from the unit cube."""
+        variables = self.posed.problem.variables
+        if self.posed.penalty is not None:
+            return tuple(float(rand_sol_rng.random()) for _ in variables)
+        return tuple(_random_value(v, rand_sol_rng) for v in variables)
+
+    def replicate(self, x: Vector, /) -> RepResult:
+        """Return objective and excesses of the replication that the model is set to."""
+        responses, _ = self.model.replicate()
+        posed = self.posed.problem
+        objective = sum(term.weight * responses[term.response] for term in posed.terms)
+        excesses = {c.name: c.sign * (responses[c.response] - c.bound) for c in posed.constraints}
+        if self.posed.penalty is None:
+            constraints = [StochasticConstraint(excess) for excess in excesses.values()]
+            return RepResult([Objective(objective)], constraints)
+        cost = sum(self.posed.penalty[name] * max(0.0, e) for name, e in excesses.items())
+        return RepResult([Objective(objective + cost)])
+
+
+def _random_value(variable: valmatch_problem.Variable, rng: Random) -> float:
+    """Draw the value of a variable in a random solution."""
+    if math.isinf(variable.std):
+        return variable.from_unit(float(rng.random()))
+    drawn = float(rng.normalvariate(variable.mean, variable.std))
+    value = min(variable.high, max(variable.low, drawn))
+    return float(round(value)) if variable.whole else value
+
+
+def replication_index(rng: Random) -> int:
+    """Turn the state of a stream into the index of a replication, from 0 to 2**63 - 1.
+
+    The stream is a generator of SimOpt (MRG32k3a), whose `random` has 32 bits and whose
+    `getrandbits` is not its own: so two calls of `random` give the higher 32 and the lower 31
+    bits. Among n replications some two have the same index with probability below n**2 / 2**64.
+    """
+    high = int(rng.random() * 2.0**32)
+    return high << 31 | int(rng.random() * 2.0**31)
+
+
+def within(
+    x: Sequence[float], bounds: Sequence[tuple[float, float]], names: Sequence[str]
+) -> Vector:
+    """Return a vector within bounds, rounding undone.
+
+    Raises
+    ------
+    ValueError
+        If it is too short or too long, or out of bounds by more than that.
+    """
+    if len(x) != len(bounds):
+        raise ValueError(f"{len(x)} decision variables given (the problem has {len(bounds)})")
+    for name, value, (low, high) in zip(names, x, bounds, strict=True):
+        slack = ROUNDING * (high - low)
+        if not low - slack <= value <= high + slack:
+            raise ValueError(f"{name} is {value} (allowed: from {low:g} to {high:g})")
+    return tuple(
+        min(high, max(low, float(value))) for value, (low, high) in zip(x, bounds, strict=True)
+    )

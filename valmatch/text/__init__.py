@@ -1,0 +1,1 @@
+"""Words and numbers: fit for a terminal, read, and suggested where they are misspelt."""

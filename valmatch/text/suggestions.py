@@ -1,0 +1,75 @@
+"""Suggestions for misspelt names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from types import MappingProxyType
+
+ALIKE = 0.6  # ratio of difflib from which names are taken for each other
+MUCH_ALIKE = 0.75  # and from which no other name is thought of
+
+PART = 3  # letters of a part by which a name is known
+
+
+def closest_name(name: str, names: Iterable[str], least: float = ALIKE) -> str | None:
+    """Return the one of `names` that is most like `name`, whatever the case, - or _; or None.
+
+    Parameters
+    ----------
+    name : str
+        What was written.
+    names : iterable of str
+        What could have been meant; of those alike to the letter, the first one counts.
+    least : float
+        How like they must be, in [0, 1]; 1 is the same.
+    """
+    folded: dict[str, str] = {}
+    for known in names:
+        folded.setdefault(_folded(known), known)
+    near = get_close_matches(_folded(name), folded, n=1, cutoff=least)
+    return folded[near[0]] if near else None
+
+
+def hint(name: str, names: Iterable[str], called: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return ``did you mean ...?``, or without a name like that ``allowed: ...``.
+
+    All names that `name` is a part of may be meant, unless one is much like it. What is not shown
+    by its name is shown as it is `called`.
+    """
+    names = list(names)
+    shown = [called.get(known, known) for known in names]
+    near = closest_name(name, names, MUCH_ALIKE)
+    whole = [known for known in names if len(name) >= PART and _folded(name) in _folded(known)]
+    if near or not whole:
+        near = near or closest_name(name, names)
+        if near is None:
+            return f"allowed: {', '.join(shown) or 'none'}"
+        return f"did you mean {called.get(near, near)}?"
+    *others, last = (called.get(known, known) for known in whole)
+    return f"did you mean {', '.join(others)}{' or ' if others else ''}{last}?"
+
+
+def correction(name: str, names: Iterable[str]) -> str:
+    """Return ``; did you mean ...?`` to go on with after what is allowed, or nothing."""
+    near = closest_name(name, names)
+    return f"; did you mean {near}?" if near else ""
+
+
+def by_last_part(names: Iterable[str], section: str = "") -> dict[str, str]:
+    """Return which of some dotted names the last part of each stands for.
+
+    Where several have it, that is the one in `section`, or else all: "match.beta or rating.beta".
+    """
+    found: dict[str, str] = {}
+    own: dict[str, str] = {}
+    for name in names:
+        outer, _, last = name.rpartition(".")
+        found[last] = f"{found[last]} or {name}" if last in found else name
+        if outer == section:
+            own[last] = name
+    return found | own
+
+
+def _folded(name: str) -> str:
+    return name.casefold().replace("-", "_")
