@@ -35,17 +35,15 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 def test_texts_stand_between_their_marks(tmp_path: Path) -> None:
     page = tmp_path / "README.md"
-    page.write_text(
-        "<!-- a -->\nold\n<!-- end -->\nof <!-- b -->1<!-- end -->, <!-- c -->2<!-- end -->\n"
-    )
+    page.write_text("<!-- a -->\nold\n<!-- end -->\nof <!-- b -->1<!-- end -->, <!-- c -->\n")
     pages.fill(page, {"b": "3", "a": pages.table(["x", "y"], [["1", "2"]])})
     assert page.read_text() == (
         "<!-- a -->\n| x | y |\n|---|---|\n| 1 | 2 |\n<!-- end -->\n"
-        "of <!-- b -->3<!-- end -->, <!-- c -->2<!-- end -->\n"
+        "of <!-- b -->3<!-- end -->, <!-- c -->\n"
     )
-    for missing in ("d", "end"):
+    for missing in ("c", "d"):
         before = page.read_text()
-        with pytest.raises(ValueError, match=missing):
+        with pytest.raises(ValueError, match=f"<!-- {missing} -->"):
             pages.fill(page, {missing: "4"})
         assert page.read_text() == before
 
