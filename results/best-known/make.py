@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from results.pages import counted, fill, parser
-
 from valmatch.optimization.best_known import shipped_problems, table_file
 from valmatch.storage.output import cell, write_csv
 

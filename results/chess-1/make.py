@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from results.pages import counted, fill, parser, table
 
+from results.pages import counted, fill, parser, table
 from tests.oracles.simopt_chess_1 import (
     simopt_model,
     simopt_replication,

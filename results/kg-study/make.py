@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from results.pages import counted, fill, parser, table
-
 from valmatch.config.loading import load
 from valmatch.experiments.replicate import replicate
 from valmatch.plots.drawing import plot_files

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from results.pages import fill, make_parts, table
 from scipy.special import stdtrit
 
+from results.pages import fill, make_parts, table
 from valmatch import Replications, load, replicate, simulate
 from valmatch.arrays import Floats
 from valmatch.storage.output import write_csv

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from results.pages import counted, fill, parser, table
 
+from results.pages import counted, fill, parser, table
 from valmatch.config.loading import load
 from valmatch.execution.simulator import build
 from valmatch.optimization.evaluation import Evaluator

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from results.pages import fill, make_parts, table
 from scipy.special import stdtrit
 
+from results.pages import fill, make_parts, table
 from valmatch.arrays import Floats
 from valmatch.config.loading import load
 from valmatch.execution.simulator import build, run

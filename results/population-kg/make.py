@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from results.pages import fill, make_parts, table
 from scipy.special import ndtri, stdtr, stdtrit
 
+from results.pages import fill, make_parts, table
 from valmatch import load
 from valmatch.arrays import Floats
 from valmatch.execution.simulator import run

@@ -16,7 +16,6 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 from results.pages import counted, fill, parser
-
 from valmatch import Estimate, compare, load, optimize, replicate
 from valmatch.optimization.optimize import DEFAULT_BUDGET
 from valmatch.storage.output import write_csv

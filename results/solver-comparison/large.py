@@ -22,12 +22,12 @@ import numpy as np
 
 from valmatch.config.config import Config
 from valmatch.config.loading import load
+from valmatch.execution.simulator import build
 from valmatch.models.model import Model
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.run import RunSpec, Settings, run_solver
 from valmatch.optimization.solver_comparison import POST_FIRST, bootstrapped
-from valmatch.execution.simulator import build
 from valmatch.storage.output import write_atomically, write_csv
 
 HERE = Path(__file__).parent

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from results.pages import fill
 
+from results.pages import fill
 from valmatch.optimization.best_known import table_file
 from valmatch.storage.output import cell, write_csv
 

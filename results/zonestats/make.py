@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import get_args
 
 import numpy as np
-from results.pages import make_parts
 
+from results.pages import make_parts
 from valmatch.config.loading import load
 from valmatch.execution.simulator import build, record, run
 from valmatch.ratings.zonestats_cap import MOST_DISTANT, Cap
