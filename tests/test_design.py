@@ -15,7 +15,7 @@ from valmatch.config.identity import config_id
 from valmatch.config.loading import load
 from valmatch.config.spans import span
 from valmatch.errors import InputError
-from valmatch.execution.run_options import Listeners
+from valmatch.execution.listeners import Listeners
 from valmatch.experiments.design import Design, design_of, parse_levels
 from valmatch.experiments.plan import Plan
 from valmatch.experiments.sweep import run_design

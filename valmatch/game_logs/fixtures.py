@@ -17,6 +17,7 @@ import numpy as np
 
 from valmatch.config.numerals import real_number
 from valmatch.errors import InputError, option
+from valmatch.game_logs.options import LogFormat
 from valmatch.game_logs.reading.cells import read_flags
 from valmatch.game_logs.reading.columns import LONG, Columns, Format, find_columns
 from valmatch.game_logs.reading.moments import moment
@@ -87,9 +88,7 @@ def parse_pairs(texts: Sequence[str], known: Iterable[str]) -> list[Fixture]:
     return found
 
 
-def read_fixtures(
-    path: Path, columns: Mapping[str, str], known: Iterable[str], separator: str = ","
-) -> list[Fixture]:
+def read_fixtures(path: Path, written: LogFormat, known: Iterable[str]) -> list[Fixture]:
     """Read fixtures from a CSV file.
 
     Long format: `game`, `player`, optional `team` (empty, or without the column: the player plays
@@ -105,12 +104,11 @@ def read_fixtures(
     ----------
     path : Path
         The file; `-` is standard input.
-    columns : mapping
-        Names of the file's columns by meaning, where they differ.
+    written : LogFormat
+        How the file is written; where semicolons stand between cells, a side of several needs
+        quotes.
     known : iterable of str
         Names of players.
-    separator : str
-        What stands between cells; where it is a semicolon, a side of several needs quotes.
 
     Raises
     ------
@@ -118,13 +116,13 @@ def read_fixtures(
         If the file cannot be used.
     """
     name, names = ("standard input" if str(path) == "-" else str(path)), set(known)
-    rows = _rows(path, name, separator)
+    rows = _rows(path, name, written.delimiter)
     line, header = next(rows, (0, []))
     if not header:
         raise InputError(f"{name}: is empty (allowed: a CSV file with a header)")
     header = [cell.strip() for cell in header]
     where, formats = f"{name}:{line}", _formats(header)
-    found = find_columns(where, header, columns, formats, "fixtures have", separator)
+    found = find_columns(where, header, written, formats, "fixtures have")
     cells = _cells(rows, name, found)
     games = list(_long(cells) if found.format is _LONG else _wide(cells, found, names))
     if not games:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from valmatch.config import arguments
 from valmatch.config.arguments import PathLike
 from valmatch.config.input_files import sha256
-from valmatch.csv_dialect import separator_called
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals
 from valmatch.game_logs.csv_text import time_text
 from valmatch.game_logs.files import SUMMARY
 from valmatch.game_logs.fixtures import Fixture, parse_pairs, read_fixtures
 from valmatch.game_logs.forecast import Forecast, forecast
+from valmatch.game_logs.options import PredictKeywords, split
 from valmatch.game_logs.parameters import values_of
 from valmatch.game_logs.previous_ratings import KINDS, PreviousRatings
 from valmatch.game_logs.remarks import nobody_at_home
@@ -126,11 +126,8 @@ def predict_games(
     pair: str | Sequence[str] = (),
     system: str | None = None,
     parameters: Mapping[str, float] = {},
-    columns: Mapping[str, str] = {},
-    separator: str = ",",
-    out: PathLike | None = None,
     raw_names: bool = False,
-    warn: Callable[[str], None] = lambda text: None,
+    **keywords: Unpack[PredictKeywords],
 ) -> PredictedGames:
     """Predict games by the system that rated their players; whoever is not rated is a newcomer.
 
@@ -146,17 +143,20 @@ def predict_games(
         By which system the ratings are, for a file without a manifest beside it.
     parameters : mapping
         Values of parameters that are not those which `ratings` was made with.
-    columns : mapping
-        Names of the columns of `fixtures` by meaning, where they differ.
-    separator : str
-        What stands between the cells of `fixtures`: ``,``, ``;``, ``|``, or ``tab``.
-    out : PathLike or None
-        Folder for ``predictions.csv``, ``summary.json`` and ``manifest.json``.
     raw_names : bool
         Write names as they are; else those that a spreadsheet would take for formulas get an
         apostrophe, see `valmatch.csv_names.mark`.
-    warn : callable
-        Called with each remark.
+    **keywords
+        How to read the games, and whom to tell:
+
+        columns : mapping
+            Names of the columns of `fixtures` by meaning, where they differ.
+        separator : str
+            What stands between the cells of `fixtures`: ``,``, ``;``, ``|``, or ``tab``.
+        out : PathLike or None
+            Folder for ``predictions.csv``, ``summary.json`` and ``manifest.json``.
+        warn : callable
+            Called with each remark.
 
     Raises
     ------
@@ -165,50 +165,51 @@ def predict_games(
     RunError
         If the results cannot be written.
     """
+    options, listeners = split(keywords, PredictKeywords)
     previous = PreviousRatings(arguments.path("ratings", ratings))
     chosen = _system(previous, system)
     values = values_of(chosen, parameters, previous.parameters)
-    texts = arguments.names("pair", pair)
+    pairs = arguments.names("pair", pair)
     path = None if fixtures is None else arguments.path("fixtures", fixtures)
-    if path is None and not texts:
+    if path is None and not pairs:
         raise InputError(f"{option('fixtures')} or {option('pair')}: says which games to predict")
-    known = previous.players(chosen)
+    players = previous.players(chosen)
     if previous.manifest is None:
-        warn(previous.remark(chosen, parameters))
-    names = [one.player for one in known]
-    between = separator_called(separator)
-    games = read_fixtures(path, columns, names, between) if path else []
-    games += parse_pairs(texts, names)
-    _check(games, chosen, previous, known)
-    at_home, neutral = any(one.at_home for one in games), any(one.neutral for one in games)
+        listeners.warn(previous.remark(chosen, parameters))
+    names = [player.player for player in players]
+    games = read_fixtures(path, options.format, names) if path else []
+    games += parse_pairs(pairs, names)
+    _check(games, chosen, previous, players)
+    at_home, neutral = any(game.at_home for game in games), any(game.neutral for game in games)
     if remark := nobody_at_home(values, at_home, neutral):
-        warn(remark)
+        listeners.warn(remark)
     claimed: AbstractContextManager[RunFolder | None] = nullcontext()
-    if out is not None:
-        claimed = _claim(arguments.path("out", out), previous, path, values, chosen, games)
+    if options.out is not None:
+        claimed = _claim(options.out, previous, path, values, chosen, games)
     with claimed as folder:
-        result = PredictedGames(
-            chosen.name,
-            values,
-            forecast(chosen, values, known, games),
-            folder.path if folder else None,
-        )
+        result = PredictedGames(chosen.name, values, forecast(chosen, values, players, games))
         if folder:
-            with held_signals():  # a signal finds all files or none
-                write_csv(folder.path / PREDICTIONS, result.columns(), raw_names=raw_names)
-                if not raw_names:
-                    folder.note(marked_names=[PREDICTIONS])
-                with write_atomically(folder.path / SUMMARY) as file:
-                    file.write(to_json(result.summary()))
-                folder.close("complete")
+            result = replace(result, folder=folder.path)
+            _write(folder, result, raw_names)
     return result
+
+
+def _write(folder: RunFolder, result: PredictedGames, raw_names: bool) -> None:
+    """Write the files of predictions, and close their folder."""
+    with held_signals():  # a signal finds all files or none
+        write_csv(folder.path / PREDICTIONS, result.columns(), raw_names=raw_names)
+        if not raw_names:
+            folder.note(marked_names=[PREDICTIONS])
+        with write_atomically(folder.path / SUMMARY) as file:
+            file.write(to_json(result.summary()))
+        folder.close("complete")
 
 
 def _system(previous: PreviousRatings, name: str | None) -> System:
     """Return the system that made the ratings."""
-    chosen = system_named(name or previous.made_by())
-    previous.check(chosen)
-    return chosen
+    system = system_named(name or previous.made_by())
+    previous.check(system)
+    return system
 
 
 def _check(

@@ -15,17 +15,25 @@ from valmatch.config.numerals import real_number
 from valmatch.csv_names import are_marked, unmark
 from valmatch.errors import InputError, option
 from valmatch.game_logs.csv_text import time_text
-from valmatch.game_logs.files import RATINGS, RatedFile
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.reading.moments import moment
 from valmatch.game_logs.roster import COUNTS, LAST_GAME, Known
 from valmatch.ratings.system import Column, System
-from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
+from valmatch.storage.manifest import MANIFEST, Count, Facts, Manifest, read_manifest
+
+RATINGS = "ratings.csv"
 
 _COUNTS = tuple(Column(name, 0.0, 1e15) for name in ("games", *COUNTS))
 
 KINDS = {True: "dates", False: "numbers"}
 """What times are called by whether they are moments."""
+
+
+class RatedFile(Facts):
+    """A log that was rated, as a manifest holds it: its digest and its size."""
+
+    sha256: str
+    bytes: Count
 
 
 class RatingManifest(Manifest):

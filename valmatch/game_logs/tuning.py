@@ -13,8 +13,7 @@ from valmatch.arrays import Floats
 from valmatch.errors import InputError, option
 from valmatch.game_logs.blocks import Difference, blocks_of, difference
 from valmatch.game_logs.games import part
-from valmatch.game_logs.names import Names
-from valmatch.game_logs.roster import Known, Roster
+from valmatch.game_logs.roster import Roster
 from valmatch.game_logs.scores import Scores, scores
 from valmatch.ratings.games import Games
 from valmatch.ratings.system import System
@@ -136,12 +135,9 @@ class Tuning:
 
 
 def tune(
-    system: System,
+    start: Roster,
     names: Sequence[str],
-    values: Mapping[str, float],
     games: Games,
-    players: Names,
-    known: Sequence[Known],
     train: float,
     stop: Callable[[], bool] = lambda: False,
 ) -> Tuning:
@@ -162,18 +158,13 @@ def tune(
 
     Parameters
     ----------
-    system : System
-        The rating system.
+    start : Roster
+        The rating system, the values of its parameters where the search starts, and the players
+        before the first game.
     names : sequence of str
         Parameters to fit.
-    values : mapping
-        Values of all parameters, where the search starts.
     games : Games
         All games in play order.
-    players : Names
-        Their players.
-    known : sequence of Known
-        Where some players start.
     train : float
         Share of the games that form the first part, in (0, 1).
     stop : callable
@@ -192,30 +183,31 @@ def tune(
             f"{option('tune')} {HOME}: no game of this log has a side at home (allowed: with the"
             " columns home and away)"
         )
+    system, values = start.system, start.values
     minutes = float(np.median(games.minutes)) if games.n_games else 1.0
     axes = [_axis(system, name, values, minutes) for name in names]
     n_first = games_to_fit(games, train)
     parts = (part(games, 0, n_first), part(games, n_first, games.n_games))
-    judge = _Judge(system, players, known, parts, stop, three_way=DRAWS in names)
+    trials = _Trials(start, parts, stop, three_way=DRAWS in names)
     remarks: list[str] = []
     unit = [name for name in system.unit if values[name]]
-    if unit and not known and set(unit) <= set(names):
+    if unit and not start.known and set(unit) <= set(names):
         held = next(name for name in names if name in unit)
         axes = [axis for axis in axes if axis.name != held]
         remarks.append(
             f"{held} is held at {values[held]!r}: among new players the predictions depend only"
             f" on the ratios of {', '.join(system.unit)}"
         )
-    axes, best = _search(axes, dict(values), judge, remarks)
-    published, before, _ = judge.trial({p.name: p.published for p in system.parameters})
-    tuned, after, sums = judge.trial(best)
+    axes, best = _search(axes, dict(values), trials, remarks)
+    published, before, _ = trials.trial({p.name: p.published for p in system.parameters})
+    tuned, after, sums = trials.trial(best)
     gain = after - before
     std_error = float(gain.std(ddof=1) / math.sqrt(len(gain))) if len(gain) > 1 else None
     against = dict(values)
     if DRAWS in names and not values[DRAWS]:
         against[DRAWS] = best[DRAWS]
-    measure = THREE if judge.three_way and tuned.rest.three_way_log_loss else "log_loss"
-    beaten = judge.trial(against)[2]
+    measure = THREE if trials.three_way and tuned.rest.three_way_log_loss else "log_loss"
+    beaten = trials.trial(against)[2]
     judged = difference(measure, sums, beaten)
     adopted = best == against or difference(measure, beaten, sums).above_zero
     fitted = [axis.name for axis in axes]
@@ -226,7 +218,7 @@ def tune(
         tuned=tuned,
         difference=float(gain.mean()),
         difference_std_error=std_error,
-        evaluations=judge.evaluations,
+        evaluations=trials.evaluations,
         remarks=[*remarks, *_not_adopted(fitted, best, against, measure, judged, adopted)],
         adopted=adopted,
         parameters=best if adopted else against,
@@ -278,12 +270,24 @@ def games_to_fit(games: Games, train: float) -> int:
 
 
 @dataclass
-class _Judge:
-    """Plays a log in two parts under any values of the parameters."""
+class _Trials:
+    """Plays a log in two parts under any values of the parameters.
 
-    system: System
-    players: Names
-    known: Sequence[Known]
+    Attributes
+    ----------
+    start : Roster
+        The players before the first game.
+    parts : tuple of Games
+        The part that is fitted to, and the rest.
+    stop : callable
+        Returns whether to give up.
+    three_way : bool
+        Whether the loss is that of three results.
+    evaluations : int
+        How often the first part was played for its loss.
+    """
+
+    start: Roster
     parts: tuple[Games, Games]
     stop: Callable[[], bool]
     three_way: bool
@@ -294,7 +298,7 @@ class _Judge:
         if self.stop():
             raise KeyboardInterrupt
         self.evaluations += 1
-        roster = Roster(self.system, values, self.players, self.known)
+        roster = self.start.restarted(values)
         roster.play(self.parts[0], 0)
         found = scores(roster.tally[0])
         loss = found.three_way_log_loss if self.three_way else None
@@ -307,7 +311,7 @@ class _Judge:
         if self.stop():
             raise KeyboardInterrupt
         rest = self.parts[1]
-        roster = Roster(self.system, values, self.players, self.known)
+        roster = self.start.restarted(values)
         roster.play(self.parts[0], 0)
         first = scores(roster.tally[0])
         roster.tally[:] = 0.0
@@ -383,7 +387,7 @@ def _axis(system: System, name: str, values: Mapping[str, float], minutes: float
 
 
 def _search(
-    axes: Sequence[_Axis], values: dict[str, float], judge: _Judge, remarks: list[str]
+    axes: Sequence[_Axis], values: dict[str, float], trials: _Trials, remarks: list[str]
 ) -> tuple[list[_Axis], dict[str, float]]:
     """Return which parameters count, and the values with the least loss of the first part."""
     from scipy.optimize import minimize
@@ -392,11 +396,11 @@ def _search(
         return values | {axis.name: axis.value(x) for axis, x in zip(axes, point, strict=True)}
 
     start = [axis.at(min(max(values[axis.name], axis.least), axis.most)) for axis in axes]
-    least = judge.loss(at(start))
+    least = trials.loss(at(start))
     idle = []
     for k, axis in enumerate(axes):
         points = [[*start[:k], x, *start[k + 1 :]] for x in axis.across()]
-        losses = [judge.loss(at(point)) for point in points]
+        losses = [trials.loss(at(point)) for point in points]
         if max(losses) - min(losses) < _NOTHING:
             idle.append(axis.name)
         elif min(losses) < least:
@@ -412,7 +416,7 @@ def _search(
     if not axes:
         return [], values
     found = minimize(
-        lambda point: judge.loss(at(point.tolist())),
+        lambda point: trials.loss(at(point.tolist())),
         start,
         method="Nelder-Mead",
         bounds=[axis.ends for axis in axes],

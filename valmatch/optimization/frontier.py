@@ -17,12 +17,8 @@ from valmatch.config.spans import MOST, span
 from valmatch.durations import in_unit
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
-from valmatch.execution.run_options import (
-    DEFAULT_OPTIONS,
-    NO_LISTENERS,
-    Listeners,
-    RunOptions,
-)
+from valmatch.execution.listeners import NO_LISTENERS, Listeners
+from valmatch.execution.run_options import DEFAULT_OPTIONS, RunOptions
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.model import Model
 from valmatch.nearest import hint

@@ -19,7 +19,8 @@ from valmatch.config.loading import ConfigLike, load
 from valmatch.config.sections import TermOptions
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
-from valmatch.execution.run_options import Listeners, RunKeywords, RunOptions, split
+from valmatch.execution.listeners import Listeners
+from valmatch.execution.run_options import RunKeywords, RunOptions, split
 from valmatch.halting import Stopped
 from valmatch.model import ANY, Model, Response
 from valmatch.nearest import hint

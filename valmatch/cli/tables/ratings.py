@@ -21,7 +21,7 @@ from valmatch.statistics.estimates import t_quantile
 
 if TYPE_CHECKING:
     from valmatch.game_logs.blocks import Difference
-    from valmatch.game_logs.compared import ComparedSystems
+    from valmatch.game_logs.comparison.result import RatingComparison
     from valmatch.game_logs.predicting import PredictedGames
     from valmatch.game_logs.rating import RatedLog
     from valmatch.game_logs.roster import Ranking
@@ -124,7 +124,7 @@ def _digits(values: Sequence[float]) -> int:
     return 2 if largest == 0.0 else max(0, min(4, 4 - math.floor(math.log10(largest))))
 
 
-def show_systems(found: ComparedSystems) -> None:
+def show_systems(found: RatingComparison) -> None:
     """Print how well systems predicted, and by how much they fall behind the first of them."""
     names, columns = ["system"], [list(found.means)]
     for measure in next(iter(found.means.values())):

@@ -10,18 +10,16 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.arrays import Floats, Ints
-from valmatch.config import arguments
-from valmatch.config.arguments import PathLike
 from valmatch.errors import InputError
-from valmatch.game_logs.baselines import COIN, RECORD, FormerPredictions
 from valmatch.game_logs.blocks import blocks_of
-from valmatch.game_logs.compared import ComparedSystems, compared
-from valmatch.game_logs.comparison import tallies
+from valmatch.game_logs.comparison.baselines import COIN, RECORD, FormerPredictions
+from valmatch.game_logs.comparison.result import RatingComparison, compared, tallies
 from valmatch.game_logs.files import HISTORY
 from valmatch.game_logs.games import reordered
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.previous_ratings import RatingManifest
 from valmatch.game_logs.reading.history import History, read_history
+from valmatch.game_logs.roster import Roster
 from valmatch.ratings.games import Games
 from valmatch.storage.manifest import Manifest, read_manifest
 
@@ -58,20 +56,14 @@ def is_rating(folder: Path) -> bool:
         return False
 
 
-def compare_ratings(
-    a: PathLike, b: PathLike, *, warn: Callable[[str], None] = lambda text: None
-) -> ComparedSystems:
+def compare_folders(a: Path, b: Path, warn: Callable[[str], None]) -> RatingComparison:
     """Compare how well two ratings of one log predicted the games that both have.
 
-    The log may have been corrected in between; then the games that are the same in both count.
-
-    As `valmatch.game_logs.comparison.compare_systems` does, but by what is in the folders: of games
-    of two sides alone, for the history of others has no prediction of each two sides; and players
-    have behind them, for the burn-in, the games of this log.
+    See `valmatch.game_logs.comparison.ratings.compare_ratings`.
 
     Parameters
     ----------
-    a, b : PathLike
+    a, b : Path
         Folders of `rate`.
     warn : callable
         Called with each remark.
@@ -82,8 +74,7 @@ def compare_ratings(
         If a folder holds no rating, or they are not of one log, or have no game in common.
     """
     titles, players = Names(), Names()
-    folders = arguments.path("a", a), arguments.path("b", b)
-    one, other = (_rating(folder, titles, players) for folder in folders)
+    one, other = (_rating(folder, titles, players) for folder in (a, b))
     games, mine, its = _in_common(one, other)
     if one.manifest.games_sha256 != other.manifest.games_sha256:
         warn(
@@ -103,7 +94,7 @@ def compare_ratings(
     ]
     blocks, burn_in = blocks_of(games, one.history.dated), one.manifest.burn_in
     sums = {
-        system.name: tallies(system, {}, players, games, blocks, burn_in)
+        system.name: tallies(Roster(system, {}, players, ()), games, blocks, burn_in)
         for system in (*former, COIN, RECORD)
     }
     parameters = (one.manifest.parameters, other.manifest.parameters)

@@ -1,15 +1,19 @@
-"""What a comparison of rating systems finds."""
+"""The result of a comparison of rating systems or ratings, and the sums that it is made of."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from valmatch.arrays import Floats
 from valmatch.game_logs.blocks import MEASURES, OF_DRAWS, Difference, difference
+from valmatch.game_logs.games import part, pieces, until_stopped
+from valmatch.game_logs.roster import Roster
 from valmatch.game_logs.scores import TALLIES, Scores, scores
 from valmatch.game_logs.tuning import Tuning
 from valmatch.ratings.games import Games
@@ -17,8 +21,8 @@ from valmatch.storage.results import Result
 
 
 @dataclass(frozen=True, repr=False)
-class ComparedSystems(Result):
-    """How well several rating systems, and two baselines, predicted the games of one log.
+class RatingComparison(Result):
+    """How well several rating systems or ratings, and two baselines, predicted games of one log.
 
     Attributes
     ----------
@@ -133,12 +137,44 @@ class ComparedSystems(Result):
         }
 
 
+def tallies(
+    start: Roster,
+    games: Games,
+    blocks: Sequence[tuple[int, int]],
+    burn_in: int,
+    stop: Callable[[], bool] = lambda: False,
+) -> Floats:
+    """Return (blocks, 2, columns) tallies of the games of each block, played by a system.
+
+    Parameters
+    ----------
+    start : Roster
+        The system, and the players before the first game; played through.
+    games : Games
+        The games; those before the first block are played too.
+    blocks : sequence of tuple of int
+        The first and the last game, exclusive, of each block, one after the other.
+    burn_in : int
+        See `RatingComparison`.
+    stop : callable
+        Returns whether to give up.
+    """
+    sums = []
+    for first, last in [(0, blocks[0][0]), *blocks]:
+        start.tally[:] = 0.0
+        block = pieces(part(games, first, last), start.system.pairs_at_once)
+        for piece in until_stopped(block, stop):
+            start.play(piece, burn_in)
+        sums.append(start.tally.copy())
+    return np.array(sums[1:])
+
+
 def compared(
     sums: Mapping[str, Floats],
     parameters: Mapping[str, Mapping[str, float]],
     games: Games,
     burn_in: int,
-) -> ComparedSystems:
+) -> RatingComparison:
     """Return what is found by tallies of the same games.
 
     Parameters
@@ -150,7 +186,7 @@ def compared(
     games : Games
         The games.
     burn_in : int
-        See `ComparedSystems`.
+        See `RatingComparison`.
     """
     predictions = {
         name: dict(zip(TALLIES, map(scores, own.sum(axis=0)), strict=True))
@@ -164,7 +200,7 @@ def compared(
         n: {m: difference(m, one, ones[leader]) for m in measures} for n, one in ones.items()
     }
     others = (name for name in ones if name != leader)
-    return ComparedSystems(
+    return RatingComparison(
         parameters=parameters,
         leader=leader,
         unbeaten=[name for name in others if not differences[name]["log_loss"].above_zero],

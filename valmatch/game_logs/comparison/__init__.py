@@ -1,0 +1,1 @@
+"""Which of several rating systems, or ratings, predicts the games of a log best."""
