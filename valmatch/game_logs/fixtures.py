@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, groupby
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import NamedTuple
 
-import numpy as np
-
-from valmatch.config.numerals import real_number
+from valmatch.csv_dialect import cells_of
+from valmatch.csv_reader import Dialect, Row, read_rows
 from valmatch.errors import InputError, option
 from valmatch.game_logs.options import LogFormat
-from valmatch.game_logs.reading.cells import read_flags
-from valmatch.game_logs.reading.columns import LONG, Columns, Format, find_columns
-from valmatch.game_logs.reading.moments import moment
+from valmatch.game_logs.reading.columns import LONG, Format, find_columns
 from valmatch.printable import shown
-from valmatch.text_files import open_text
 
 _LONG = Format(LONG.name, ("game", "player"), ("team", "time"))
 _SIDES = (("home", "away"), ("player_a", "player_b"), ("winner", "loser"), ("side_1", "side_2"))
+
+_ABOUT = ("game", "time", "neutral")
+"""Meanings of columns that hold no side, in a row for each game."""
 
 _BETWEEN = ";"
 """What stands between the players of a side."""
@@ -55,17 +50,10 @@ class Fixture(NamedTuple):
     where: str
     game: str
     sides: Sequence[Sequence[str]]
-    time: float
-    dated: bool
+    time: float = math.nan
+    dated: bool = True
     at_home: bool = False
     neutral: bool = False
-
-
-class _Row(NamedTuple):
-    """The cells of a row by their meaning, and where they stand."""
-
-    where: str
-    cells: Mapping[str, str]
 
 
 def parse_pairs(texts: Sequence[str], known: Iterable[str]) -> list[Fixture]:
@@ -81,7 +69,7 @@ def parse_pairs(texts: Sequence[str], known: Iterable[str]) -> list[Fixture]:
     names, found = set(known), []
     for number, text in enumerate(texts, 1):
         where = f"{option('pair')} {shown(text)}"
-        cells = [cell.strip() for cell in next(csv.reader([text], skipinitialspace=True), [])]
+        cells = cells_of(text)
         if len(cells) < 2:
             raise InputError(f"{where}: has one side (allowed: two or more, such as ann,bob)")
         found.append(_fixture(where, f"{number}", [_players(cell, names) for cell in cells]))
@@ -115,36 +103,21 @@ def read_fixtures(path: Path, written: LogFormat, known: Iterable[str]) -> list[
     InputError
         If the file cannot be used.
     """
-    name, names = ("standard input" if str(path) == "-" else str(path)), set(known)
-    rows = _rows(path, name, written.delimiter)
-    line, header = next(rows, (0, []))
-    if not header:
-        raise InputError(f"{name}: is empty (allowed: a CSV file with a header)")
-    header = [cell.strip() for cell in header]
-    where, formats = f"{name}:{line}", _formats(header)
-    found = find_columns(where, header, written, formats, "fixtures have")
-    cells = _cells(rows, name, found)
-    games = list(_long(cells) if found.format is _LONG else _wide(cells, found, names))
-    if not games:
+    file = None if str(path) == "-" else path
+    name = str(file or "standard input")
+
+    def choose(header: Sequence[str], place: str) -> dict[str, str]:
+        if not header:
+            raise InputError(f"{name}: is empty (allowed: a CSV file with a header)")
+        found = find_columns(place, header, written, _formats(header), "fixtures have")
+        return {meaning: header[column] for meaning, column in found.places.items()}
+
+    rows = read_rows(file, choose, Dialect(written.delimiter, trimmed=True), marked=False)
+    first = next(rows, None)
+    if first is None:
         raise InputError(f"{name}: holds no game to predict")
-    return games
-
-
-def _rows(path: Path, name: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a CSV file that are not empty, each with the number of its last line."""
-    try:
-        with ExitStack() as stack:
-            file: TextIO = sys.stdin
-            if str(path) != "-":
-                packed = stack.enter_context(open_text(path))
-                file = io.TextIOWrapper(packed, encoding="utf-8-sig", newline="")
-            rows = csv.reader(file, delimiter=separator, strict=True, skipinitialspace=True)
-            for row in filter(None, rows):
-                yield rows.line_num, row
-    except OSError as error:
-        raise InputError(f"{name}: cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{name}: is no CSV file in UTF-8: {error}") from None
+    rows = chain([first], rows)
+    return list(_long(rows) if "player" in first.cells else _wide(rows, set(known)))
 
 
 def _formats(header: Sequence[str]) -> list[Format]:
@@ -157,61 +130,40 @@ def _formats(header: Sequence[str]) -> list[Format]:
     return [_LONG, *(Format("sides", two, optional.get(two, ("game", "time"))) for two in _SIDES)]
 
 
-def _cells(rows: Iterable[tuple[int, list[str]]], name: str, columns: Columns) -> Iterator[_Row]:
-    """Yield the wanted cells of each row."""
-    width = len(columns.names)
-    for line, cells in rows:
-        where = f"{name}:{line}"
-        if len(cells) != width:
-            raise InputError(f"{where}: the row has {len(cells)} cells (allowed: {width})")
-        found = {meaning: cells[place].strip() for meaning, place in columns.places.items()}
-        for meaning in columns.format.required:
-            if not found[meaning]:
-                raise InputError(f"{where}: {_called(columns, meaning)}: the cell is empty")
-        yield _Row(where, found)
-
-
-def _called(columns: Columns, meaning: str) -> str:
-    """Return the name that the file has for a column."""
-    return columns.names[columns.places[meaning]]
-
-
-def _long(rows: Iterable[_Row]) -> Iterator[Fixture]:
+def _long(rows: Iterable[Row]) -> Iterator[Fixture]:
     """Yield the fixtures of rows for each player."""
     seen: set[str] = set()
-    for game, group in groupby(rows, key=lambda row: row.cells["game"]):
+    for game, group in groupby(rows, key=lambda row: row.text("game")):
         first, *others = group
         if game in seen:
             allowed = "one run of rows a game"
-            raise InputError(f"{first.where}: game {game!r} was there before (allowed: {allowed})")
+            raise InputError(f"{first.place}: game {game!r} was there before (allowed: {allowed})")
         seen.add(game)
         sides: dict[object, list[str]] = {}
         for number, row in enumerate([first, *others]):
-            sides.setdefault(row.cells.get("team") or number, []).append(row.cells["player"])
+            sides.setdefault(row.cells.get("team") or number, []).append(row.text("player"))
         if len(sides) < 2:
-            raise InputError(f"{first.where}: game {game!r} has one side (allowed: two or more)")
-        yield _fixture(first.where, game, list(sides.values()), first.cells.get("time", ""))
+            raise InputError(f"{first.place}: game {game!r} has one side (allowed: two or more)")
+        yield _timed(_fixture(first.place, game, list(sides.values())), first)
 
 
-def _wide(rows: Iterable[_Row], columns: Columns, known: set[str]) -> Iterator[Fixture]:
+def _wide(rows: Iterable[Row], known: set[str]) -> Iterator[Fixture]:
     """Yield the fixtures of rows for each game."""
-    about = ("game", "time", "neutral")
-    meanings = [meaning for meaning in columns.places if meaning not in about]
-    for number, (where, cells) in enumerate(rows, 1):
-        sides = [_players(cells[meaning], known) for meaning in meanings if cells[meaning]]
-        game, time = cells.get("game") or f"{number}", cells.get("time", "")
-        neutral = "neutral" in cells and _flag(where, _called(columns, "neutral"), cells["neutral"])
-        one = _fixture(where, game, sides, time)
-        yield one._replace(at_home="home" in cells and not neutral, neutral=neutral)
+    for number, row in enumerate(rows, 1):
+        cells = row.cells
+        first, second, *further = (name for name in cells if name not in _ABOUT)
+        sides = [row.text(first), row.text(second), *(cells[name] for name in further)]
+        players = [_players(side, known) for side in sides if side]
+        neutral = "neutral" in cells and row.flag("neutral")
+        game = _fixture(row.place, cells.get("game") or f"{number}", players)
+        at_home = "home" in cells and not neutral
+        yield _timed(game._replace(at_home=at_home, neutral=neutral), row)
 
 
-def _flag(where: str, column: str, cell: str) -> bool:
-    """Return what a cell says: yes or no."""
-    text = np.frombuffer(cell.encode(), np.uint8)
-    flag = int(read_flags(text, np.array([0]), np.array([len(text)]))[0])
-    if flag < 0:
-        raise InputError(f"{where}: {column}: {cell!r} (allowed: yes, no, true, false, 1, 0)")
-    return flag == 1
+def _timed(game: Fixture, row: Row) -> Fixture:
+    """Return a fixture at the time of its row."""
+    time, dated = row.time("time")
+    return game._replace(time=time, dated=dated)
 
 
 def _players(cell: str, known: set[str]) -> list[str]:
@@ -221,8 +173,8 @@ def _players(cell: str, known: set[str]) -> list[str]:
     return [name.strip() for name in cell.split(_BETWEEN)]
 
 
-def _fixture(where: str, game: str, sides: Sequence[Sequence[str]], time: str = "") -> Fixture:
-    """Return a fixture, checked."""
+def _fixture(where: str, game: str, sides: Sequence[Sequence[str]]) -> Fixture:
+    """Return a fixture, its players checked, at no time."""
     seen: set[str] = set()
     for player in (player for side in sides for player in side):
         if not player:
@@ -230,9 +182,4 @@ def _fixture(where: str, game: str, sides: Sequence[Sequence[str]], time: str = 
         if player in seen:
             raise InputError(f"{where}: {player!r} is in this game twice")
         seen.add(player)
-    number = real_number(time)
-    found = moment(time) if number is None else number
-    if time and math.isnan(found):
-        allowed = "a number or an ISO 8601 moment"
-        raise InputError(f"{where}: time: {time!r} (allowed: {allowed})")
-    return Fixture(where, game, sides, found, number is None)
+    return Fixture(where, game, sides)

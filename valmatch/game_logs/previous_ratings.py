@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
+from functools import partial
 from pathlib import Path
 
 from pydantic import Field
 
-from valmatch.config.input_files import regular
-from valmatch.config.numerals import real_number
-from valmatch.csv_names import are_marked, unmark
+from valmatch.csv_names import are_marked
+from valmatch.csv_reader import Dialect, Row, read_rows
 from valmatch.errors import InputError, option
 from valmatch.game_logs.csv_text import time_text
 from valmatch.game_logs.reading.log import GameLog
-from valmatch.game_logs.reading.moments import moment
 from valmatch.game_logs.roster import COUNTS, LAST_GAME, Known
-from valmatch.ratings.system import Column, System
+from valmatch.printable import shown
+from valmatch.ratings.system import System
 from valmatch.storage.manifest import MANIFEST, Count, Facts, Manifest, read_manifest
 
 RATINGS = "ratings.csv"
 
-_COUNTS = tuple(Column(name, 0.0, 1e15) for name in ("games", *COUNTS))
+_COUNTS = ("games", *COUNTS)
 
 KINDS = {True: "dates", False: "numbers"}
 """What times are called by whether they are moments."""
@@ -146,29 +144,15 @@ class PreviousRatings:
         InputError
             If the file cannot be used.
         """
-        path, known = self.path, dict[str, Known]()
-        marked = self.manifest is None or are_marked(path)
-        try:
-            with regular(path).open(encoding="utf-8-sig", newline="") as file:
-                rows = csv.reader(file, strict=True)
-                header = _header(path, next(rows, []), system)
-                for cells in filter(None, rows):
-                    where = f"{path}:{rows.line_num}"
-                    if len(cells) > len(header):
-                        what = f"the row has {len(cells)} cells (allowed: {len(header)})"
-                        raise InputError(f"{where}: {what}")
-                    row = dict(zip_longest(header, cells, fillvalue=""))
-                    if marked:
-                        row["player"] = unmark(row["player"])
-                    one = _known(where, row, system)
-                    if one.player in known:
-                        raise InputError(f"{where}: player: {one.player!r} is here twice")
-                    known[one.player] = one
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-        except (UnicodeDecodeError, csv.Error) as error:
-            raise InputError(f"{path}: is no CSV file in UTF-8: {error}") from None
-        return list(known.values())
+        players: dict[str, Known] = {}
+        marked = self.manifest is None or are_marked(self.path)
+        choose = partial(_columns, system)
+        for row in read_rows(self.path, choose, Dialect(padded=True), marked=marked):
+            player = _known(row, system)
+            if player.player in players:
+                raise row.wrong("player", f"{shown(player.player)} is here twice")
+            players[player.player] = player
+        return list(players.values())
 
     def refuse_rated(self, log: GameLog) -> None:
         """Refuse a log that is one of those rated here, or one of them with more games.
@@ -225,47 +209,21 @@ class PreviousRatings:
             )
 
 
-def _header(path: Path, header: list[str], system: System) -> list[str]:
-    """Return the names of the columns, checked."""
+def _columns(system: System, header: Sequence[str], place: str) -> list[str]:
+    """Return the columns to read of a ``ratings.csv``."""
     names = [column.name for column in system.columns]
     if missing := {"player", *names} - set(header):
         raise InputError(
-            f"{path}:1: no column {min(missing)!r} (ratings by {system.name} have player,"
+            f"{place}: no column {min(missing)!r} (ratings by {system.name} have player,"
             f" {', '.join(names)} and may have games)"
         )
-    if len(set(header)) < len(header):
-        raise InputError(f"{path}:1: a column is here twice")
-    return header
+    optional = [name for name in (*_COUNTS, LAST_GAME) if name in header]
+    return ["player", *names, *optional]
 
 
-def _known(where: str, row: Mapping[str, str], system: System) -> Known:
-    """Read one row of a ``ratings.csv``."""
-    player = row["player"]
-    if not player:
-        raise InputError(f"{where}: player: the cell is empty")
-    state = [_number(where, row, column) for column in system.columns]
-    games, *counts = (_count(where, row, column) for column in _COUNTS)
-    cell = row.get(LAST_GAME, "")
-    number = real_number(cell)
-    last = moment(cell) if number is None else number
-    if cell and math.isnan(last):
-        allowed = "a number or an ISO 8601 moment"
-        raise InputError(f"{where}: {LAST_GAME}: {cell!r} (allowed: {allowed})")
-    return Known(player, state, games, counts, last, number is None)
-
-
-def _count(where: str, row: Mapping[str, str], column: Column) -> int:
-    """Read a whole number; of a column that is not there, 0."""
-    value = _number(where, row, column) if column.name in row else 0.0
-    if value != int(value):
-        raise InputError(f"{where}: {column.name}: {row[column.name]!r} (allowed: a whole number)")
-    return int(value)
-
-
-def _number(where: str, row: Mapping[str, str], column: Column) -> float:
-    cell = row[column.name]
-    value = real_number(cell)
-    if value is None or not column.low <= value <= column.high:
-        allowed = f"a number from {column.low:g} to {column.high:g}"
-        raise InputError(f"{where}: {column.name}: {cell!r} (allowed: {allowed})")
-    return value
+def _known(row: Row, system: System) -> Known:
+    """Return what one row of a ``ratings.csv`` says of a player."""
+    player = row.text("player")
+    state = [row.number_within(one.name, one.low, one.high) for one in system.columns]
+    games, *counts = (row.whole(name, 0.0, 1e15) if name in row.cells else 0 for name in _COUNTS)
+    return Known(player, state, games, counts, *row.time(LAST_GAME))

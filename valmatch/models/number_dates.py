@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.models.csv_rows import Row
+from valmatch.csv_reader import Row
 from valmatch.printable import shown
 
 DIGITS = {8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}

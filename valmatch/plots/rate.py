@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 from valmatch.arrays import Floats
 from valmatch.config.numerals import real_number
 from valmatch.errors import InputError, option
-from valmatch.game_logs.reading.moments import moment
+from valmatch.moments import seconds_of
 from valmatch.nearest import correction
 from valmatch.plots import rating_systems
 from valmatch.plots.calibration import CalibrationPoint, bins_of
@@ -159,7 +159,7 @@ def _time(text: str) -> tuple[float, str]:
     number = real_number(text)
     if number is not None:
         return number, TIMES
-    value = moment(text)
+    value = seconds_of(text)
     if math.isnan(value):
         raise ValueError(f"{text!r} is no time")
     return value, DATES

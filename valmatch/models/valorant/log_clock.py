@@ -11,8 +11,8 @@ import numpy as np
 
 from valmatch.arrays import Floats
 from valmatch.config.numerals import real_number
+from valmatch.csv_reader import Row
 from valmatch.errors import option
-from valmatch.models.csv_rows import Row
 from valmatch.models.number_dates import check_digits, check_serial_days
 from valmatch.moments import moment_of
 from valmatch.printable import shown
