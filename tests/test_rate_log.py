@@ -21,7 +21,7 @@ from valmatch.game_logs.names import Names
 from valmatch.game_logs.rating import rate_games
 from valmatch.game_logs.reading import log as log_module
 from valmatch.game_logs.reading.cells import Cells, read_flags, read_numbers, split
-from valmatch.game_logs.reading.moments import read_moments
+from valmatch.game_logs.reading.datetimes import read_moments
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
 

@@ -19,7 +19,7 @@ from valmatch.csv_dialect import parse_columns
 from valmatch.csv_names import mark, unmark
 from valmatch.errors import InputError
 from valmatch.game_logs.comparison.ratings import compare_ratings
-from valmatch.game_logs.predicting import predict_games
+from valmatch.game_logs.prediction.predicting import predict_games
 from valmatch.game_logs.rating import rate_games
 from valmatch.ratings.registry import NAMES, system_named
 
@@ -61,7 +61,7 @@ def test_fits_to_little_are_adopted_only_if_shown_to_help(system: str, tmp_path:
         tuning = result.tuning
         assert tuning is not None
         values = {one.name: one.published for one in system_named(system).parameters}
-        mean, half = tuning.judged.mean, tuning.judged.half_width
+        mean, half = tuning.score_change.mean, tuning.score_change.half_width
         shown = mean is not None and half is not None and mean < -half
         assert tuning.adopted == shown
         assert result.parameters == (tuning.tuned.parameters if shown else values)

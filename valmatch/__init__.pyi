@@ -18,8 +18,8 @@ from valmatch.fields import Whole as Whole
 from valmatch.fields import refuse as refuse
 from valmatch.game_logs.comparison.ratings import compare_ratings as compare_ratings
 from valmatch.game_logs.comparison.result import RatingComparison as RatingComparison
-from valmatch.game_logs.predicting import PredictedGames as PredictedGames
-from valmatch.game_logs.predicting import predict_games as predict_games
+from valmatch.game_logs.prediction.predicting import PredictedGames as PredictedGames
+from valmatch.game_logs.prediction.predicting import predict_games as predict_games
 from valmatch.game_logs.rating import RatedLog as RatedLog
 from valmatch.game_logs.rating import rate_games as rate_games
 from valmatch.model import Axes as Axes

@@ -77,7 +77,7 @@ def predict(
     from valmatch.cli.tables.ratings import show_predictions
     from valmatch.csv_dialect import parse_columns
     from valmatch.game_logs.parameters import parse_parameters
-    from valmatch.game_logs.predicting import predict_games
+    from valmatch.game_logs.prediction.predicting import predict_games
 
     result = predict_games(
         ratings,

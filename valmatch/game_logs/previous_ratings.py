@@ -12,9 +12,9 @@ from pydantic import Field
 from valmatch.csv_names import are_marked
 from valmatch.csv_reader import Dialect, Row, read_rows
 from valmatch.errors import InputError, option
-from valmatch.game_logs.csv_text import time_text
 from valmatch.game_logs.reading.log import GameLog
-from valmatch.game_logs.roster import COUNTS, LAST_GAME, Known
+from valmatch.game_logs.roster import COUNTS, LAST_GAME, RatedPlayer
+from valmatch.game_logs.writing.csv_text import time_text
 from valmatch.printable import shown
 from valmatch.ratings.system import System
 from valmatch.storage.manifest import MANIFEST, Count, Facts, Manifest, read_manifest
@@ -117,11 +117,15 @@ class PreviousRatings:
         if self.system not in (None, system.name):
             what = f"holds ratings by {self.system} (allowed: by {system.name})"
             raise InputError(f"{self.path}: {what}")
-        limits = {one.name: one for one in system.parameters}
+        limits = {parameter.name: parameter for parameter in system.parameters}
         for name, value in self.parameters.items():
-            one = limits.get(name)
-            if one is None or not one.low <= value <= one.high:
-                what = f"(allowed: {one.low!r} to {one.high!r})" if one else "is none of the system"
+            parameter = limits.get(name)
+            if parameter is None or not parameter.low <= value <= parameter.high:
+                what = (
+                    f"(allowed: {parameter.low!r} to {parameter.high!r})"
+                    if parameter
+                    else "is none of the system"
+                )
                 raise InputError(f"{self.manifest}: damaged: parameters.{name}: {value!r} {what}")
 
     def remark(self, system: System, given: Mapping[str, float]) -> str:
@@ -129,14 +133,14 @@ class PreviousRatings:
         if self.manifest is None:
             return f"{self.path}: no {MANIFEST} of a rating beside it: parameters are as published"
         taken = [
-            f"{one.name} = {self.parameters[one.name]!r}"
-            for one in system.parameters
-            if one.name not in given
-            and self.parameters.get(one.name, one.published) != one.published
+            f"{parameter.name} = {self.parameters[parameter.name]!r}"
+            for parameter in system.parameters
+            if parameter.name not in given
+            and self.parameters.get(parameter.name, parameter.published) != parameter.published
         ]
         return f"{', '.join(taken)}: as in {self.manifest}" if taken else ""
 
-    def players(self, system: System) -> list[Known]:
+    def players(self, system: System) -> list[RatedPlayer]:
         """Read the players.
 
         Raises
@@ -144,11 +148,11 @@ class PreviousRatings:
         InputError
             If the file cannot be used.
         """
-        players: dict[str, Known] = {}
+        players: dict[str, RatedPlayer] = {}
         marked = self.manifest is None or are_marked(self.path)
         choose = partial(_columns, system)
         for row in read_rows(self.path, choose, Dialect(padded=True), marked=marked):
-            player = _known(row, system)
+            player = _player(row, system)
             if player.player in players:
                 raise row.wrong("player", f"{shown(player.player)} is here twice")
             players[player.player] = player
@@ -162,24 +166,28 @@ class PreviousRatings:
         InputError
             If it is.
         """
-        rated = sorted((one for one in self.rated if one.bytes <= log.size), key=lambda r: r.bytes)
-        digests = log.digests([one.bytes for one in rated])
-        for one, digest in zip(rated, digests, strict=True):
-            if one.sha256 == digest:
-                what = "was" if one.bytes == log.size else "begins with what was"
+        rated = sorted(
+            (file for file in self.rated if file.bytes <= log.size), key=lambda file: file.bytes
+        )
+        digests = log.digests([file.bytes for file in rated])
+        for file, digest in zip(rated, digests, strict=True):
+            if file.sha256 == digest:
+                what = "was" if file.bytes == log.size else "begins with what was"
                 raise InputError(
                     f"{log.name}: {what} rated already, for {self.path}"
                     f" ({option('again=True')} rates it once more)"
                 )
 
-    def refuse_times(self, log: GameLog, known: Sequence[Known], first: float, again: bool) -> None:
+    def refuse_times(
+        self, log: GameLog, known: Sequence[RatedPlayer], first: float, again: bool
+    ) -> None:
         """Refuse a log that begins before the last game rated here.
 
         Parameters
         ----------
         log : GameLog
             The log, some of it read.
-        known : sequence of Known
+        known : sequence of RatedPlayer
             The players.
         first : float
             The time of its first game.
@@ -191,21 +199,21 @@ class PreviousRatings:
         InputError
             If it does, or if its times and those here cannot be compared.
         """
-        timed = [one for one in known if not math.isnan(one.last)]
+        timed = [player for player in known if not math.isnan(player.last)]
         if not (timed and log.timed):
             return
-        last = max(timed, key=lambda one: one.last)
+        last = max(timed, key=lambda player: player.last)
         time = log.columns.names[log.columns.places["time"]]
-        if any(one.dated != log.dated for one in timed):
+        if any(player.dated != log.dated for player in timed):
             raise InputError(
                 f"{log.name}: {time}: holds {KINDS[log.dated]}, {LAST_GAME} of {self.path}"
                 f" {KINDS[not log.dated]} (allowed: the same in both)"
             )
         if first <= last.last and not again:
-            mine, other = (time_text(value, log.dated) for value in (first, last.last))
+            here, there = (time_text(value, log.dated) for value in (first, last.last))
             raise InputError(
-                f"{log.name}: {time}: its first game was at {mine}, but {self.path} has rated games"
-                f" up to {other} ({option('again=True')} rates it all the same)"
+                f"{log.name}: {time}: its first game was at {here}, but {self.path} has rated games"
+                f" up to {there} ({option('again=True')} rates it all the same)"
             )
 
 
@@ -221,9 +229,9 @@ def _columns(system: System, header: Sequence[str], place: str) -> list[str]:
     return ["player", *names, *optional]
 
 
-def _known(row: Row, system: System) -> Known:
+def _player(row: Row, system: System) -> RatedPlayer:
     """Return what one row of a ``ratings.csv`` says of a player."""
     player = row.text("player")
-    state = [row.number_within(one.name, one.low, one.high) for one in system.columns]
+    state = [row.number_within(column.name, column.low, column.high) for column in system.columns]
     games, *counts = (row.whole(name, 0.0, 1e15) if name in row.cells else 0 for name in _COUNTS)
-    return Known(player, state, games, counts, *row.time(LAST_GAME))
+    return RatedPlayer(player, state, games, counts, *row.time(LAST_GAME))

@@ -15,22 +15,10 @@ from valmatch.config.arguments import PathLike
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals, stop_on_signal
 from valmatch.execution.listeners import Listeners
-from valmatch.game_logs.files import (
-    HISTORY,
-    PAIRS,
-    SUMMARY,
-    claim,
-    outdated,
-    ratings_in,
-    write_ratings,
-)
 from valmatch.game_logs.games import joined, pieces, until_stopped
-from valmatch.game_logs.history import HistoryWriter
 from valmatch.game_logs.options import LogKeywords, LogOptions, RatingOptions, split
-from valmatch.game_logs.pairs import PairsWriter
 from valmatch.game_logs.parameters import check_tuned, values_of
 from valmatch.game_logs.previous_ratings import RATINGS, PreviousRatings
-from valmatch.game_logs.ranks import Ranks
 from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog, open_log
 from valmatch.game_logs.reading.rows import DEFAULT_MINUTES
@@ -42,9 +30,20 @@ from valmatch.game_logs.remarks import (
     uneven_games,
     worse_than_a_coin,
 )
-from valmatch.game_logs.roster import COUNTS, LAST_GAME, Known, Ranking, Roster
+from valmatch.game_logs.roster import COUNTS, LAST_GAME, Ranking, RatedPlayer, Roster
 from valmatch.game_logs.scores import TALLIES, Scores, scores
 from valmatch.game_logs.tuning import Tuning, tune
+from valmatch.game_logs.writing.folder import (
+    HISTORY,
+    PAIRS,
+    SUMMARY,
+    claim,
+    outdated,
+    ratings_in,
+    write_ratings,
+)
+from valmatch.game_logs.writing.history import HistoryWriter
+from valmatch.game_logs.writing.pairs import PairsWriter
 from valmatch.ratings.games import Games
 from valmatch.ratings.registry import DEFAULT, system_named
 from valmatch.ratings.system import System
@@ -215,8 +214,8 @@ def rate_games(
         If the results cannot be written.
     """
     options, listeners = split(keywords, LogKeywords)
-    earlier = None if ratings is None else arguments.path("ratings", ratings)
-    rating = RatingOptions(system, parameters, earlier, again, cap, pairs, raw_names)
+    previous = None if ratings is None else arguments.path("ratings", ratings)
+    rating = RatingOptions(system, parameters, previous, again, cap, pairs, raw_names)
     return rate_log(arguments.path("games", games), rating, options, listeners)
 
 
@@ -250,7 +249,7 @@ def rate_log(
         if options.tune:
             start, parts = _tuned(start, parts, log, options, stop)
         roster = Roster(start.system, start.values, log.players, start.players, log.timed)
-        games = (piece for some in parts for piece in pieces(some, start.system.pairs_at_once))
+        games = (piece for held in parts for piece in pieces(held, start.system.pairs_at_once))
         written = stack.enter_context(ExitStack())
         writers = _writers(written, folder, roster, log, rating, stop)
         totals = _play(roster, until_stopped(games, stop), options.burn_in, writers)
@@ -281,7 +280,7 @@ class _Start:
         What caps a game, if anything does.
     previous : PreviousRatings or None
         The ratings to go on from.
-    players : sequence of Known
+    players : sequence of RatedPlayer
         The players in them.
     tuning : Tuning or None
         How some of the values were fitted.
@@ -291,7 +290,7 @@ class _Start:
     values: Mapping[str, float]
     cap: str
     previous: PreviousRatings | None
-    players: Sequence[Known]
+    players: Sequence[RatedPlayer]
     tuning: Tuning | None = None
 
 
@@ -344,7 +343,7 @@ def _later(
     parts: Iterable[Games],
     previous: PreviousRatings,
     log: GameLog,
-    players: Sequence[Known],
+    players: Sequence[RatedPlayer],
     again: bool,
 ) -> Iterator[Games]:
     """Pass parts on, if the first game comes after those rated before; see `PreviousRatings`."""
@@ -385,8 +384,9 @@ def _writers(
     if folder is None:
         return []
     file = written.enter_context(write_atomically(folder.path / HISTORY))
-    ranks = Ranks(roster.ratings()) if isinstance(roster.system, ZoneStats) else None
-    writers: list[HistoryWriter | PairsWriter] = [HistoryWriter(file, log, ranks, rating.raw_names)]
+    ratings = roster.ratings() if isinstance(roster.system, ZoneStats) else None
+    history = HistoryWriter(file, log, ratings, rating.raw_names)
+    writers: list[HistoryWriter | PairsWriter] = [history]
     if rating.pairs:
         file = written.enter_context(write_atomically(folder.path / PAIRS))
         writers.append(PairsWriter(file, log, roster.values, stop, rating.raw_names))

@@ -1,4 +1,4 @@
-"""The players of a log with what is known of each."""
+"""The players of a log, with what a rating system knows of each."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 
 from valmatch.arrays import Floats, Ints
 from valmatch.compilation import njit
-from valmatch.game_logs.csv_text import numerals, time_text, words
 from valmatch.game_logs.names import Names, Texts
 from valmatch.game_logs.playing import play
 from valmatch.game_logs.scores import Played, new_tally, unplayed
+from valmatch.game_logs.writing.csv_text import numerals, time_text, words
 from valmatch.ratings.games import Games, Players
 from valmatch.ratings.system import System
 
@@ -27,8 +27,8 @@ LAST_GAME = "last_game"
 _WON, _LOST, _DRAWN = range(3)
 
 
-class Known(NamedTuple):
-    """A player of an earlier rating.
+class RatedPlayer(NamedTuple):
+    """A player of previous ratings.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class Roster:
         Values of its parameters.
     names : Names
         Numbers of the players; may grow between games.
-    known : sequence of Known
+    known : sequence of RatedPlayer
         Where some players start.
     timed : bool
         Whether games have times.
@@ -132,7 +132,7 @@ class Roster:
         system: System,
         values: Mapping[str, float],
         names: Names,
-        known: Sequence[Known],
+        known: Sequence[RatedPlayer],
         timed: bool = False,
     ) -> None:
         self.system, self.values = system, values

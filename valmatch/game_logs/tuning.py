@@ -19,7 +19,7 @@ from valmatch.ratings.games import Games
 from valmatch.ratings.system import System
 
 HOME, DRAWS = "home_advantage", "draw_probability"
-"""Parameters of which not every log tells something, or which say how likely three results are."""
+"""Parameters of which not every log says something, or which say how likely three results are."""
 
 THREE = "three_way_log_loss"
 
@@ -57,7 +57,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Tuning:
-    """Parameters fitted to the log loss of the first part of a log, and judged by the rest.
+    """Parameters fitted to the log loss of the first part of a log, and tested on the rest.
 
     Attributes
     ----------
@@ -77,12 +77,12 @@ class Tuning:
     parameters : mapping of str to float
         The values to go on with: the tuned ones if they are adopted.
     measure : str
-        The score by which that was judged: ``log_loss``, or ``three_way_log_loss``.
+        The score by which that was decided: ``log_loss``, or ``three_way_log_loss``.
     against : mapping of str to float
         The values that had to be beaten: those where the search started. Where these know no
         draws and the tuned ones do, with the tuned probability of draws: what gives a draw no
         probability at all cannot be compared.
-    judged : Difference
+    score_change : Difference
         By how much the score of the tuned values exceeds theirs, over blocks of the games of the
         rest.
     evaluations : int
@@ -103,7 +103,7 @@ class Tuning:
     parameters: Mapping[str, float]
     measure: str
     against: Mapping[str, float]
-    judged: Difference
+    score_change: Difference
 
     @property
     def adopted_names(self) -> list[str]:
@@ -127,7 +127,7 @@ class Tuning:
             "judged": {
                 "against": dict(self.against),
                 "measure": self.measure,
-                **self.judged.as_dict(),
+                **self.score_change.as_dict(),
             },
             "evaluations": self.evaluations,
             "remarks": list(self.remarks),
@@ -154,7 +154,7 @@ def tune(
     flatter what was adopted a little.
 
     If all parameters that carry the unit of the ratings were to be fitted and all players are
-    new, only their ratios could be told from the games: then the first of them is held.
+    new, only their ratios could be learned from the games: then the first of them is held.
 
     Parameters
     ----------
@@ -178,26 +178,11 @@ def tune(
     KeyboardInterrupt
         If `stop` says so.
     """
-    if HOME in names and not (games.homes >= 0).any():
-        raise InputError(
-            f"{option('tune')} {HOME}: no game of this log has a side at home (allowed: with the"
-            " columns home and away)"
-        )
-    system, values = start.system, start.values
-    minutes = float(np.median(games.minutes)) if games.n_games else 1.0
-    axes = [_axis(system, name, values, minutes) for name in names]
+    axes, remarks = _axes(start, names, games)
     n_first = games_to_fit(games, train)
     parts = (part(games, 0, n_first), part(games, n_first, games.n_games))
     trials = _Trials(start, parts, stop, three_way=DRAWS in names)
-    remarks: list[str] = []
-    unit = [name for name in system.unit if values[name]]
-    if unit and not start.known and set(unit) <= set(names):
-        held = next(name for name in names if name in unit)
-        axes = [axis for axis in axes if axis.name != held]
-        remarks.append(
-            f"{held} is held at {values[held]!r}: among new players the predictions depend only"
-            f" on the ratios of {', '.join(system.unit)}"
-        )
+    system, values = start.system, start.values
     axes, best = _search(axes, dict(values), trials, remarks)
     published, before, _ = trials.trial({p.name: p.published for p in system.parameters})
     tuned, after, sums = trials.trial(best)
@@ -208,7 +193,7 @@ def tune(
         against[DRAWS] = best[DRAWS]
     measure = THREE if trials.three_way and tuned.rest.three_way_log_loss else "log_loss"
     beaten = trials.trial(against)[2]
-    judged = difference(measure, sums, beaten)
+    score_change = difference(measure, sums, beaten)
     adopted = best == against or difference(measure, beaten, sums).above_zero
     fitted = [axis.name for axis in axes]
     return Tuning(
@@ -219,12 +204,12 @@ def tune(
         difference=float(gain.mean()),
         difference_std_error=std_error,
         evaluations=trials.evaluations,
-        remarks=[*remarks, *_not_adopted(fitted, best, against, measure, judged, adopted)],
+        remarks=[*remarks, *_not_adopted(fitted, best, against, measure, score_change, adopted)],
         adopted=adopted,
         parameters=best if adopted else against,
         measure=measure,
         against=against,
-        judged=judged,
+        score_change=score_change,
     )
 
 
@@ -233,21 +218,21 @@ def _not_adopted(
     best: Mapping[str, float],
     against: Mapping[str, float],
     measure: str,
-    judged: Difference,
+    score_change: Difference,
     adopted: bool,
 ) -> list[str]:
     """Say what is not adopted, and why; or nothing."""
     changed = [name for name in fitted if best[name] != against[name]]
     if adopted or not changed:
         return []
-    found, kept = (
+    tuned, start = (
         ", ".join(f"{name} = {values[name]:.6g}" for name in changed) for values in (best, against)
     )
-    spread = "" if judged.half_width is None else f" +- {judged.half_width:.4f}"
-    by = "" if judged.mean is None else f" ({judged.mean:+.4f}{spread}, 95%)"
+    spread = "" if score_change.half_width is None else f" +- {score_change.half_width:.4f}"
+    by = "" if score_change.mean is None else f" ({score_change.mean:+.4f}{spread}, 95%)"
     label = measure.replace("three_", "three-").replace("_", " ")
     return [
-        f"{found}: not adopted, {kept} stays: the {label} of the rest of the games is not shown to"
+        f"{tuned}: not adopted, {start} stays: the {label} of the rest of the games is not shown to"
         f" be lower{by}"
     ]
 
@@ -370,11 +355,32 @@ class _Axis(NamedTuple):
         return sorted(set(np.clip(wide, *self.ends).tolist()))
 
 
+def _axes(start: Roster, names: Sequence[str], games: Games) -> tuple[list[_Axis], list[str]]:
+    """Return how to search parameters, and remarks on those that the games cannot tell."""
+    if HOME in names and not (games.homes >= 0).any():
+        raise InputError(
+            f"{option('tune')} {HOME}: no game of this log has a side at home (allowed: with the"
+            " columns home and away)"
+        )
+    system, values = start.system, start.values
+    minutes = float(np.median(games.minutes)) if games.n_games else 1.0
+    axes = [_axis(system, name, values, minutes) for name in names]
+    unit = [name for name in system.unit if values[name]]
+    if not unit or start.known or not set(unit) <= set(names):
+        return axes, []
+    fixed = next(name for name in names if name in unit)
+    remark = (
+        f"{fixed} is held at {values[fixed]!r}: among new players the predictions depend only"
+        f" on the ratios of {', '.join(system.unit)}"
+    )
+    return [axis for axis in axes if axis.name != fixed], [remark]
+
+
 def _axis(system: System, name: str, values: Mapping[str, float], minutes: float) -> _Axis:
     """Return how to search a parameter; a start beyond what is sane may be found again."""
     if even := system.searched(name, values):
         return _Axis(name, *even, *even, even=True)
-    limits = next(one for one in system.parameters if one.name == name)
+    limits = next(known for known in system.parameters if known.name == name)
     middle = values[name] or limits.published
     if not middle:
         raise InputError(

@@ -82,13 +82,13 @@ def _history(run: RunFiles, system: str, heading: str) -> Figure:
     for k, player in enumerate(chosen):
         games, ratings = paths[player]
         shown = thinned(games.size, MOST_STEPS)
-        look: dict[str, Any] = {"color": COLOURS[k], "linestyle": LINES[k % len(LINES)]}
+        style: dict[str, Any] = {"color": COLOURS[k], "linestyle": LINES[k % len(LINES)]}
         # To the last game, at which the rating is that of the ranking.
         at, height = np.append(games[shown], last), np.append(ratings[shown], ratings[-1:])
         label = f"{rank_of[player]}. {_short(player)}"
         if games.size:
             where = at.astype("datetime64[s]") if over == DATES else at
-            axes.step(where, height, where="post", linewidth=1.2, label=label, **look)
+            axes.step(where, height, where="post", linewidth=1.2, label=label, **style)
     axes.set(xlabel=over, ylabel=f"rating by {system} [points]")
     axes.margins(x=0.01)
     if over == GAMES:
@@ -190,9 +190,9 @@ def _bins(
     upper: Axes, lower: Axes, bins: Sequence[CalibrationPoint], place: int, colour: str, label: str
 ) -> None:
     """Draw the bins of some games, beside those of others."""
-    predicted = np.array([one.predicted for one in bins])
-    observed = np.array([one.observed for one in bins])
-    ends = np.array([one.interval for one in bins]).reshape(-1, 2).T
+    predicted = np.array([point.predicted for point in bins])
+    observed = np.array([point.observed for point in bins])
+    ends = np.array([point.interval for point in bins]).reshape(-1, 2).T
     upper.errorbar(
         predicted,
         observed,
@@ -202,8 +202,8 @@ def _bins(
         markersize=5,
         label=label,
     )
-    width = np.array([one.high - one.low for one in bins]) / 2.5
-    left = np.array([one.low + (one.high - one.low) * (0.1 + 0.4 * place) for one in bins])
-    bars = lower.bar(left, [one.games for one in bins], width, align="edge", color=colour)
+    width = np.array([point.high - point.low for point in bins]) / 2.5
+    left = np.array([point.low + (point.high - point.low) * (0.1 + 0.4 * place) for point in bins])
+    bars = lower.bar(left, [point.games for point in bins], width, align="edge", color=colour)
     if place == 0:  # those of the others would touch them
         lower.bar_label(bars, fmt="{:,.0f}", fontsize=7.5, padding=1)

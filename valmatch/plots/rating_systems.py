@@ -27,9 +27,9 @@ def draw(run: RunFiles, summary: Mapping[str, Any]) -> dict[str, Figure]:
     """
     with damaged(run.folder / "summary.json"):
         bins = {
-            str(name): bins_of(one["predictions"]["all"]["calibration"])
-            for name, one in summary["systems"].items()
-            if not one["baseline"]
+            str(name): bins_of(system["predictions"]["all"]["calibration"])
+            for name, system in summary["systems"].items()
+            if not system["baseline"]
         }
         heading = f"{summary['games']:,} games, best: {summary['best']}"
     heading += f", {run.remark}" if run.remark else ""
@@ -49,9 +49,9 @@ def _calibration(bins: Mapping[str, Sequence[CalibrationPoint]], heading: str) -
         return figure
     for k, (name, own) in enumerate(bins.items()):
         colour, line = COLOURS[k % len(COLOURS)], LINES[k % len(LINES)]
-        predicted = np.array([one.predicted for one in own]) + APART * (k - (len(bins) - 1) / 2)
-        observed = np.array([one.observed for one in own])
-        ends = np.array([one.interval for one in own]).reshape(-1, 2).T
+        predicted = np.array([point.predicted for point in own]) + APART * (k - (len(bins) - 1) / 2)
+        observed = np.array([point.observed for point in own])
+        ends = np.array([point.interval for point in own]).reshape(-1, 2).T
         upper.errorbar(
             predicted,
             observed,
@@ -63,8 +63,8 @@ def _calibration(bins: Mapping[str, Sequence[CalibrationPoint]], heading: str) -
             color=colour,
             label=name,
         )
-        middles = [(one.low + one.high) / 2 for one in own]
-        games = [one.games for one in own]
+        middles = [(point.low + point.high) / 2 for point in own]
+        games = [point.games for point in own]
         lower.plot(middles, games, color=colour, linestyle=line, marker=".", linewidth=1.0)
     upper.legend(loc="upper left")
     counted(lower, "games")

@@ -1,1 +1,1 @@
-"""Which of several rating systems, or ratings, predicts the games of a log best."""
+"""Comparison of rating systems, or of ratings, by how well they predict the games of a log."""

@@ -1,4 +1,4 @@
-"""Several rating systems on one log, or ratings in folders: which predicts its games best."""
+"""Comparison of rating systems on one log, or of ratings in two folders."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from valmatch.game_logs.blocks import blocks_of
 from valmatch.game_logs.comparison.baselines import COIN, RECORD
 from valmatch.game_logs.comparison.folders import compare_folders
 from valmatch.game_logs.comparison.result import RatingComparison, compared, tallies
-from valmatch.game_logs.files import SUMMARY, claim
 from valmatch.game_logs.games import joined, part, until_stopped
 from valmatch.game_logs.options import LogKeywords, LogOptions, split
 from valmatch.game_logs.parameters import check_tuned, values_of
@@ -36,6 +35,7 @@ from valmatch.game_logs.remarks import (
 )
 from valmatch.game_logs.roster import Roster
 from valmatch.game_logs.tuning import Tuning, games_to_fit, tune
+from valmatch.game_logs.writing.folder import SUMMARY, claim
 from valmatch.ratings.games import Games
 from valmatch.ratings.registry import system_named
 from valmatch.ratings.system import System

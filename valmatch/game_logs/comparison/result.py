@@ -100,11 +100,11 @@ class RatingComparison(Result):
         """Return a row for each system and baseline, as ``comparison.csv`` has them."""
         found: dict[str, list[Any]] = {"system": list(self.means)}
         for name in self.means[self.leader]:
-            for what, ones in (("", self.means), ("_to_best", self.differences)):
-                some = [one[name] for one in ones.values()]
-                found[f"{name}{what}"] = [one.mean for one in some]
-                found[f"{name}{what}_half_width"] = [one.half_width for one in some]
-                ends = [one.interval or (None, None) for one in some]
+            for what, estimates in (("", self.means), ("_to_best", self.differences)):
+                column = [of_system[name] for of_system in estimates.values()]
+                found[f"{name}{what}"] = [estimate.mean for estimate in column]
+                found[f"{name}{what}_half_width"] = [estimate.half_width for estimate in column]
+                ends = [estimate.interval or (None, None) for estimate in column]
                 found[f"{name}{what}_low"] = [low for low, _ in ends]
                 found[f"{name}{what}_high"] = [high for _, high in ends]
         return found
@@ -118,11 +118,11 @@ class RatingComparison(Result):
                     "baseline": name not in self.parameters,
                     **({"fitted": list(self.fitted[name])} if name in self.fitted else {}),
                     **({"tuning": self.tunings[name].as_dict()} if name in self.tunings else {}),
-                    "predictions": {key: one.as_dict() for key, one in found.items()},
-                    "means": {key: one.as_dict() for key, one in self.means[name].items()},
-                    "to_best": {key: one.as_dict() for key, one in self.differences[name].items()},
+                    "predictions": _as_dicts(predictions),
+                    "means": _as_dicts(self.means[name]),
+                    "to_best": _as_dicts(self.differences[name]),
                 }
-                for name, found in self.predictions.items()
+                for name, predictions in self.predictions.items()
             },
             "best": self.best,
             "least_log_loss": self.leader,
@@ -135,6 +135,11 @@ class RatingComparison(Result):
             "blocks": self.blocks,
             **({"no_interval": self.no_interval} if self.no_interval else {}),
         }
+
+
+def _as_dicts(found: Mapping[str, Scores] | Mapping[str, Difference]) -> dict[str, Any]:
+    """Return scores or estimates by name as ``summary.json`` holds them."""
+    return {name: scores.as_dict() for name, scores in found.items()}
 
 
 def tallies(
@@ -193,13 +198,14 @@ def compared(
         for name, own in sums.items()
     }
     leader = min(parameters, key=lambda name: _loss(predictions[name]["all"]))
-    ones = {name: own[:, 0] for name, own in sums.items()}
+    of_all = {name: own[:, 0] for name, own in sums.items()}
     of_draws = sum(own["all"].three_way_log_loss is not None for own in predictions.values())
     measures = [*MEASURES, *(OF_DRAWS if of_draws > 1 else ())]
     differences = {
-        n: {m: difference(m, one, ones[leader]) for m in measures} for n, one in ones.items()
+        name: {m: difference(m, own, of_all[leader]) for m in measures}
+        for name, own in of_all.items()
     }
-    others = (name for name in ones if name != leader)
+    others = (name for name in of_all if name != leader)
     return RatingComparison(
         parameters=parameters,
         leader=leader,
@@ -209,9 +215,9 @@ def compared(
         unrated=0,
         skipped={},
         burn_in=burn_in,
-        blocks=len(ones[leader]),
+        blocks=len(of_all[leader]),
         predictions=predictions,
-        means={n: {m: difference(m, one) for m in measures} for n, one in ones.items()},
+        means={name: {m: difference(m, own) for m in measures} for name, own in of_all.items()},
         differences=differences,
     )
 

@@ -1,4 +1,4 @@
-"""Which column of a game log is which."""
+"""The formats of game logs, and which column of a file has which meaning."""
 
 from __future__ import annotations
 

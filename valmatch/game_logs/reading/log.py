@@ -1,4 +1,4 @@
-"""Game logs, read in blocks."""
+"""A game log: a CSV file of games, checked and read in blocks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from valmatch.arrays import Bytes, Floats, Ints
 from valmatch.bad_rows import BadRows
 from valmatch.csv_names import are_marked
 from valmatch.errors import InputError, option
-from valmatch.game_logs.csv_text import unmark_cells
 from valmatch.game_logs.games import joined, pieces, reordered
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.options import COMMON, LogFormat, LogOptions
@@ -33,8 +32,9 @@ from valmatch.game_logs.reading.columns import (
     SCORES,
     find_columns,
 )
-from valmatch.game_logs.reading.moments import are_moments
+from valmatch.game_logs.reading.datetimes import are_moments
 from valmatch.game_logs.reading.rows import Rows
+from valmatch.game_logs.writing.csv_text import unmark_cells
 from valmatch.ratings.games import Games
 from valmatch.ratings.system import FAR, MOST_PLAYERS
 from valmatch.text_files import as_text, open_text

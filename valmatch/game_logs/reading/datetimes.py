@@ -1,4 +1,4 @@
-"""Moments of games, read from ISO 8601 text."""
+"""Date-times of games, read from ISO 8601 text by compiled functions."""
 
 from __future__ import annotations
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from valmatch.config.input_files import sha256
 from valmatch.errors import InputError, option
-from valmatch.game_logs.csv_text import lines
 from valmatch.game_logs.previous_ratings import RATINGS, PreviousRatings, RatedFile
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.roster import Ranking
+from valmatch.game_logs.writing.csv_text import lines
 from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
 from valmatch.storage.output import write_atomically
 from valmatch.storage.run_folder import RunFolder
@@ -58,16 +58,16 @@ def claim(
         If the folder cannot be used, or holds another rating, or would lose what is read.
     """
     digest = log.sha256()
-    earlier = previous.path if previous else None
-    files = {"games_sha256": digest, "ratings_sha256": sha256(earlier) if earlier else None}
+    ratings = previous.path if previous else None
+    files = {"games_sha256": digest, "ratings_sha256": sha256(ratings) if ratings else None}
     logs = [*(previous.rated if previous else ()), RatedFile(sha256=digest, bytes=log.size)]
     whole = {**identity, **files}
     facts: dict[str, object] = {"source": log.name, "rated": [file.model_dump() for file in logs]}
-    read = [log.path, earlier, earlier.parent / MANIFEST if earlier else None]
+    read = [log.path, ratings, ratings.parent / MANIFEST if ratings else None]
     held = _made_in(out)
     may_differ = () if held is None else CORRECTED
     if held and all(held.get(key) == whole[key] for key in whole if key not in may_differ):
-        _check_changes(out, log, earlier, held, files, redo)
+        _check_changes(out, log, ratings, held, files, redo)
     if redo:
         facts |= {key: whole.pop(key) for key in may_differ}
     paths = [path for path in read if path]
@@ -82,7 +82,7 @@ def _check_changes(
     files: Mapping[str, str | None],
     redo: bool,
 ) -> None:
-    """Refuse another log than the one rated in a folder, and unless told to redo, a changed one."""
+    """Refuse another log than that of a folder, or a changed one unless it may be rated again."""
     changed = [key for key, digest in files.items() if held.get(key) != digest]
     if "games_sha256" in changed and Path(held.source).name != Path(log.name).name:
         raise InputError(
