@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.game_logs.baselines import COIN
 from valmatch.game_logs.blocks import blocks_of, difference
-from valmatch.game_logs.comparison import tallies
+from valmatch.game_logs.comparison.baselines import COIN
+from valmatch.game_logs.comparison.result import tallies
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.roster import Roster
 from valmatch.ratings.games import Games
@@ -85,8 +85,9 @@ def covered(league: League, leagues: int, seed: int) -> Floats:
         assert len(blocks) >= 20
         sums, losses = [], []
         for system, values in some:
-            sums.append(tallies(system, values, names, games, blocks, 0)[:, 0])
-            p = Roster(system, values, names, ()).play(games, 0).found.expected[::2]
+            start = Roster(system, values, names, ())
+            sums.append(tallies(start, games, blocks, 0)[:, 0])
+            p = start.restarted(values).play(games, 0).found.expected[::2]
             losses.append(float(-(true * np.log(p) + (1.0 - true) * np.log(1.0 - p)).mean()))
         for k in range(1, len(some)):
             found = difference("log_loss", sums[0], sums[k])

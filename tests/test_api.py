@@ -13,6 +13,7 @@ import pytest
 
 import valmatch
 from valmatch.execution.run_options import ReplicateKeywords, RunKeywords, ShardKeywords
+from valmatch.game_logs.options import LogKeywords, PredictKeywords
 from valmatch.kernels.lazy_exports import names_of
 
 LOG = "game,winner,loser\n1,ann,bob\n2,ann,cy\n3,cy,bob\n"
@@ -287,7 +288,7 @@ def test_every_public_function_documents_its_arguments() -> None:
         "compare",
         "optimize",
         "rate_games",
-        "compare_systems",
+        "compare_ratings",
         "predict_games",
         "load",
         "plot",
@@ -310,11 +311,49 @@ def test_functions_take_the_keywords_that_they_document_and_no_others() -> None:
             call(SMALL, worker=2)
     with pytest.raises(TypeError, match="unexpected keyword argument 'shard'"):
         valmatch.compare(SMALL, SMALL, 3, shard="0/2")  # type: ignore[call-arg]
+    reading = {"columns", "separator", "out", "warn"}
+    assert keywords_of(valmatch.predict_games) == reading
+    fitting = {"tune", "train", "burn_in", "redo", "skip_bad_games", "max_bad_rows", "progress"}
+    assert keywords_of(valmatch.rate_games) == reading | fitting
+    assert keywords_of(valmatch.compare_ratings) == reading | fitting
+    with pytest.raises(TypeError, match="unexpected keyword argument 'burnin'"):
+        valmatch.rate_games("-", burnin=3)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'tune'"):
+        valmatch.predict_games("-", tune="K")  # type: ignore[call-arg]
+
+
+def test_ratings_are_compared_by_a_log_or_by_folders(tmp_path: Path, log: Path) -> None:
+    by_log = valmatch.compare_ratings(log, ["elo", "glicko2"])
+    folders = [tmp_path / name for name in ("elo", "glicko2")]
+    for folder in folders:
+        valmatch.rate_games(log, folder.name, out=folder)
+    by_folders = valmatch.compare_ratings(*folders)
+    assert type(by_log) is type(by_folders) is valmatch.RatingComparison
+    assert by_log.means == by_folders.means
+    assert list(valmatch.compare_ratings(str(log), "elo").parameters) == ["elo"]
+    with pytest.raises(valmatch.InputError) as error:
+        valmatch.compare_ratings(*folders, tune="K")
+    assert str(error.value) == (
+        f"tune: goes with a log and names of systems ({folders[0]} is a folder of a rating)"
+    )
+    for pair in (("lost", folders[0]), (folders[0], "lost")):
+        with pytest.raises(valmatch.InputError, match=r"^lost: holds no rating, the other folder"):
+            valmatch.compare_ratings(*pair)
+    with pytest.raises(valmatch.InputError, match=r"^others: 3 \(allowed: a path"):
+        valmatch.compare_ratings(folders[0], 3)  # type: ignore[arg-type]
+    with pytest.raises(valmatch.InputError, match=r"^lost: cannot be read"):
+        valmatch.compare_ratings("lost", ["elo"])
 
 
 def keywords_of(function: Callable[..., object]) -> set[str]:
     """Return the names of the keyword arguments that a function shares with others."""
-    kinds: list[type] = [RunKeywords, ShardKeywords, ReplicateKeywords]
+    kinds: list[type] = [
+        RunKeywords,
+        ShardKeywords,
+        ReplicateKeywords,
+        LogKeywords,
+        PredictKeywords,
+    ]
     names = {f"Unpack[{kind.__name__}]": set(kind.__annotations__) for kind in kinds}
     annotation = function.__annotations__.get("keywords")
     return names[annotation] if annotation else set()

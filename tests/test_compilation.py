@@ -116,6 +116,18 @@ def test_kernels_have_the_state_of_the_files_they_are_compiled_from(
     assert used == {"kernels/compilation.py", kernel, *others, *lazily}
 
 
+def test_a_variant_whose_part_was_moved_is_another(package: Path) -> None:
+    def of(part: str) -> Path:
+        kernel_cache._contents.cache_clear()
+        kernel_cache._modules.cache_clear()
+        source = package / "ratings/glicko2.py"
+        return Path(cache_folder.__wrapped__(package, source, "", "pairs", (package / part,)))
+
+    before = of("policies/nearest.py")
+    (package / "policies/nearest.py").rename(package / "policies/close.py")
+    assert of("policies/close.py").name != before.name
+
+
 def test_kernels_of_two_files_have_the_state_of_both(package: Path) -> None:
     def both() -> Path:
         kernel_cache._contents.cache_clear()

@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from valmatch.game_logs.csv_text import lines, numerals, words
 from valmatch.game_logs.names import Texts
+from valmatch.game_logs.writing.csv_text import lines, numerals, words
 
 
 def pieces(texts: Texts) -> list[str]:

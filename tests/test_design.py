@@ -14,7 +14,7 @@ from tests.command import valmatch
 from valmatch.config.identity import config_id
 from valmatch.config.loading import load
 from valmatch.errors import InputError
-from valmatch.execution.run_options import Listeners
+from valmatch.execution.listeners import Listeners
 from valmatch.experiments.design import Design, design_of, parse_levels, span
 from valmatch.experiments.plan import Plan
 from valmatch.experiments.sweep import run_design

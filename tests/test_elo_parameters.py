@@ -13,8 +13,8 @@ import pytest
 from tests.command import valmatch
 from tests.game_logs import random_rows, write
 from valmatch.errors import InputError
-from valmatch.game_logs.comparison import compare_systems
-from valmatch.game_logs.predicting import predict_games
+from valmatch.game_logs.comparison.ratings import compare_ratings
+from valmatch.game_logs.prediction.predicting import predict_games
 from valmatch.game_logs.rating import rate_games
 from valmatch.ratings.davidson import chances, weight_of_draws
 
@@ -213,7 +213,7 @@ def test_unit_is_held_by_what_has_one(tmp_path: Path) -> None:
 def test_losses_of_three_results_are_compared_where_two_systems_have_them(tmp_path: Path) -> None:
     log = write(tmp_path / "l.csv", league(6, 800, 40.0, 0.25), HOME)
     values = {"elo.draw_probability": 0.25, "trueskill.draw_probability": 0.25}
-    found = compare_systems(log, ["elo", "trueskill", "zonestats"], parameters=values)
+    found = compare_ratings(log, ["elo", "trueskill", "zonestats"], parameters=values)
     alone = rate_games(log, "trueskill", parameters={"draw_probability": 0.25}).predictions["all"]
     mine = found.means["trueskill"]["three_way_log_loss"].mean
     assert mine == pytest.approx(alone.three_way_log_loss, rel=1e-12)
@@ -226,7 +226,7 @@ def test_losses_of_three_results_are_compared_where_two_systems_have_them(tmp_pa
     assert found.means["zonestats"]["three_way_log_loss"].mean is None
     assert found.differences["coin"]["three_way_log_loss"].mean is None
     assert "three_way_log_loss" in found.columns()
-    less = compare_systems(log, ["elo", "trueskill"])
+    less = compare_ratings(log, ["elo", "trueskill"])
     assert "three_way_log_loss" not in less.columns()
     summary = json.loads(valmatch("rate", log, "--system", "trueskill", "--json").out)
     assert summary["predictions"]["all"]["three_way_log_loss"] > 0.0

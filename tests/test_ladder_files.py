@@ -332,7 +332,7 @@ def test_other_models_take_no_skills() -> None:
         ("player,time\nann,-0.5\n", ":2: time: -0.5 is negative (allowed: hours >= 0)"),
         ("player,time\n ,1\n", ":2: player: empty (allowed: a name of 1 to 100 characters)"),
         (f"player,time\n{'x' * 101},1\n", ":2: player: 'xxx"),
-        ("player,time\nann\n", ":2: 1 cells (the header has 2)"),
+        ("player,time\nann\n", ":2: the row has 1 cells (allowed: 2)"),
         ('player,time\nann,"1\n', ":2: cannot be read: unexpected end of data"),
         (
             "player,time\nann,1\nbob,1\nann,3\nann,1.0\nbob,1\n",
@@ -364,7 +364,7 @@ def test_bad_sessions_are_refused_in_one_line(text: str, message: str) -> None:
             "player,skill\nann,1\nbob,2\nann,1\n",
             ":4: player: 'ann' has a row above (allowed: one row a player)",
         ),
-        ("player,skill\nann,1,2\n", ":2: 3 cells (the header has 2)"),
+        ("player,skill\nann,1,2\n", ":2: the row has 3 cells (allowed: 2)"),
     ],
 )
 def test_bad_skills_are_refused_in_one_line(text: str, message: str) -> None:

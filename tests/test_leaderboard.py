@@ -12,7 +12,7 @@ import pytest
 from tests.command import valmatch
 from tests.game_logs import random_rows, write
 from valmatch.errors import InputError
-from valmatch.game_logs.comparison import compare_systems
+from valmatch.game_logs.comparison.ratings import compare_ratings
 from valmatch.game_logs.rating import rate_games
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
@@ -142,7 +142,7 @@ def test_comparison_is_one_chart_of_calibration(tmp_path: Path) -> None:
 
     path = write(tmp_path / "log.csv", random_rows(2, 200))
     out = tmp_path / "out"
-    result = compare_systems(path, ["elo", "zonestats", "glicko2"], out=out)
+    result = compare_ratings(path, ["elo", "zonestats", "glicko2"], out=out)
     upper, lower = plot(out).axes
     _, legend = upper.get_legend_handles_labels()
     assert legend == ["perfect", "elo", "zonestats", "glicko2"]

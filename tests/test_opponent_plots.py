@@ -107,7 +107,7 @@ def test_bad_curves(runs: Path, tmp_path: Path) -> None:
     for text, message in [
         (header, "holds no curves"),
         ("a,b\n1,2\n", "damaged: there is no column 'n'"),
-        (header + "oracle,1,win_fraction,2,x,0\n", "damaged: row 2: could not convert"),
+        (header + "oracle,1,win_fraction,2,x,0\n", ":2: damaged: mean: 'x' (allowed: a number)"),
         (header + "oracle,1,win_fraction,2,0,0\n", "no curve of true_draw_probability under a"),
         (header + "x,1,true_draw_probability,2,0,0\n", "under a policy 'x'"),
     ]:

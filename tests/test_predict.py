@@ -18,7 +18,7 @@ import pytest
 from tests.command import valmatch
 from tests.game_logs import random_rows, write
 from valmatch.errors import InputError
-from valmatch.game_logs.predicting import predict_games
+from valmatch.game_logs.prediction.predicting import predict_games
 from valmatch.game_logs.rating import rate_games
 from valmatch.statistics.estimates import t_quantile
 
@@ -254,7 +254,7 @@ BAD: list[tuple[str, str]] = [
     ("", "fixtures.csv: is empty (allowed: a CSV file with a header)"),
     ("game,player\n1,ann\n2,bob\n", "fixtures.csv:2: game '1' has one side (allowed: two or"),
     ("game,player\n1,a\n1,b\n2,a\n2,b\n1,c\n1,d\n", "fixtures.csv:6: game '1' was there before"),
-    ('home,away\n"ann,bob\n', "fixtures.csv: is no CSV file in UTF-8: "),
+    ('home,away\n"ann,bob\n', "fixtures.csv:2: cannot be read: unexpected end of data"),
 ]
 
 

@@ -196,7 +196,7 @@ def row(text: str) -> str:
             "aaa' (allowed: 1 to 100 characters)",
         ),
         (row("2026-03-08T09:00:00+01:00,a\0,1,eu\n"), ":6: account: 'a\\x00' (allowed: 1 to 100"),
-        (row("2026-03-08T09:00:00+01:00,a\n"), ":6: 2 cells (the header has 4)"),
+        (row("2026-03-08T09:00:00+01:00,a\n"), ":6: the row has 2 cells (allowed: 4)"),
         ("joined_at,account,mmr\n1e17,a,1\n1e17,a,1\n", ":2: joined_at: '1e17' (allowed: years 1"),
         (DATES.replace(",", ";"), ":1: the header is one cell with semicolons in it"),
         (DATES.replace("mmr", "elo"), ":1: log.columns rating=mmr: no column 'mmr'"),
@@ -521,7 +521,7 @@ def test_what_can_be_measured_is_known_without_reading_the_log(
         reads.append(path)
         return open_text(path, most)
 
-    monkeypatch.setattr("valmatch.inputs.csv_rows.open_text", counted)
+    monkeypatch.setattr("valmatch.inputs.csv_reader.open_text", counted)
     names = [one.response.name for one in list_responses("valorant", [f"arrivals={path}"])]
     assert len(reads) <= 1  # for the horizon
     assert {"wait_p95", "wait_p95.top_1%", "win_gap", "team_diff_p50"} <= set(names)

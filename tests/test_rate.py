@@ -26,9 +26,9 @@ from tests.oracles.rate import (
     read_long,
 )
 from valmatch.errors import InputError
-from valmatch.game_logs import pairs as pairs_module
 from valmatch.game_logs.rating import RatedLog, rate_games
 from valmatch.game_logs.reading import log as log_module
+from valmatch.game_logs.writing import pairs as pairs_module
 from valmatch.ratings.registry import system_named
 
 FILES = ("ratings.csv", "history.csv", "summary.json")

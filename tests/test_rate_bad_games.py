@@ -8,7 +8,7 @@ import pytest
 
 from tests.command import valmatch
 from valmatch.errors import InputError
-from valmatch.game_logs.comparison import compare_systems
+from valmatch.game_logs.comparison.ratings import compare_ratings
 from valmatch.game_logs.rating import rate_games
 
 GOOD = "".join(f"a{k % 7},b{k % 5},1,0\n" for k in range(95))
@@ -81,4 +81,4 @@ def test_a_share_is_from_0_to_1(log: Path, share: float) -> None:
     with pytest.raises(InputError, match=refusal):
         rate_games(log, "elo", max_bad_rows=share)
     with pytest.raises(InputError, match=refusal):
-        compare_systems(log, ["elo", "glicko2"], max_bad_rows=share)
+        compare_ratings(log, ["elo", "glicko2"], max_bad_rows=share)

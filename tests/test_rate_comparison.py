@@ -16,9 +16,8 @@ from tests.game_logs import LONG, random_rows, write
 from tests.oracles.rate import EloOracle, Game, Oracle, Row, ZoneStatsOracle
 from valmatch.errors import InputError
 from valmatch.game_logs.blocks import MEASURES
-from valmatch.game_logs.compared import compared
-from valmatch.game_logs.comparison import compare_systems
-from valmatch.game_logs.rated_folders import compare_ratings
+from valmatch.game_logs.comparison.ratings import compare_ratings
+from valmatch.game_logs.comparison.result import compared
 from valmatch.game_logs.rating import rate_games
 from valmatch.game_logs.remarks import worse_than_a_coin
 from valmatch.game_logs.scores import GAMES, LOSS, new_tally
@@ -48,7 +47,7 @@ def losses_of(folder: Path) -> list[float]:
 def test_scores_are_those_of_each_system_alone(tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", random_rows(1, 80, sides=(2, 3)))
     names = ["zonestats", "elo", "glicko2"]
-    found = compare_systems(path, names, burn_in=3)
+    found = compare_ratings(path, names, burn_in=3)
     for name in names:
         alone = rate_games(path, name, burn_in=3).predictions
         for part, own in found.predictions[name].items():
@@ -67,7 +66,7 @@ def test_scores_are_those_of_each_system_alone(tmp_path: Path) -> None:
 def test_differences_are_paired_over_blocks(tmp_path: Path) -> None:
     """By hand: 120 games are 50 blocks of two or three."""
     path = write(tmp_path / "log.csv", random_rows(2, 120))
-    found = compare_systems(path, ["elo", "zonestats"])
+    found = compare_ratings(path, ["elo", "zonestats"])
     assert found.blocks == 50
     rate_games(path, "elo", out=tmp_path / "elo")
     rate_games(path, "zonestats", out=tmp_path / "zonestats")
@@ -92,7 +91,7 @@ def test_blocks_divide_no_day_where_there_are_enough(tmp_path: Path) -> None:
         rows = [[[*row, f"2024-01-{day:02d}"] for row in game]
                 for day, game in zip(days, random_rows(3, games), strict=True)]  # fmt: skip
         log = write(tmp_path / name, rows, f"{LONG},time")
-        found = compare_systems(log, ["elo", "zonestats"])
+        found = compare_ratings(log, ["elo", "zonestats"])
         assert None not in {one.half_width for one in found.means["elo"].values()}
         return found.blocks
 
@@ -108,7 +107,7 @@ def test_blocks_divide_no_day_where_there_are_enough(tmp_path: Path) -> None:
 
 def test_coin_and_record_are_what_they_say(tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", random_rows(4, 100))
-    found = compare_systems(path, ["elo"])
+    found = compare_ratings(path, ["elo"])
     coin = found.predictions["coin"]["all"]
     assert coin.accuracy == 0.5
     assert coin.log_loss == pytest.approx(math.log(2.0), rel=1e-14)
@@ -207,7 +206,7 @@ def test_comparison_prints_and_writes(tmp_path: Path) -> None:
     done = valmatch("rate", path, "--system", ",".join(THREE), "--set", "elo.K=20", "--out", out)
     assert (done.code, done.err) == (0, f"results in {out}\n")
     title, header, *lines = done.out.splitlines()
-    result = compare_systems(path, THREE, parameters={"elo.K": 20.0})
+    result = compare_ratings(path, THREE, parameters={"elo.K": 20.0})
     assert title.startswith("3 systems, 300 games, ")
     said = f"50 blocks of games; best: {result.best}"
     if result.unbeaten:
@@ -264,7 +263,7 @@ def test_bad_options(options: list[str], what: str, tmp_path: Path) -> None:
 def test_undefined_log_loss_is_not_the_best(tmp_path: Path) -> None:
     """Neither that of a system which predicted nothing, nor one that is no number."""
     path = write(tmp_path / "log.csv", random_rows(7, 60))
-    found = compare_systems(path, ["elo"])
+    found = compare_ratings(path, ["elo"])
     row = np.zeros((1, *new_tally().shape))
     row[0, :, [GAMES, LOSS]] = np.array([[60.0], [30.0]])
     nothing, unknown = np.zeros_like(row), row.copy()
@@ -287,7 +286,7 @@ def test_fitted_systems_are_compared_on_what_they_were_not_fitted_to(tmp_path: P
     alone = rate_games(path, "elo", parameters={"K": 0.5}, tune=["K"], train=0.4).tuning
     assert alone is not None
     assert alone.adopted
-    found = compare_systems(path, ["elo", "zonestats"], parameters=slow, tune=["elo.K"], train=0.4)
+    found = compare_ratings(path, ["elo", "zonestats"], parameters=slow, tune=["elo.K"], train=0.4)
     assert found.parameters["elo"] == alone.tuned.parameters
     assert (found.games, found.fitted_to) == (240, 160)
     for measure in MEASURES:
@@ -305,15 +304,15 @@ def test_fitted_systems_are_compared_on_what_they_were_not_fitted_to(tmp_path: P
     assert summary["systems"]["elo"]["fitted"] == ["K"]
     assert summary["systems"]["elo"]["tuning"]["adopted"] is True
     with pytest.raises(InputError, match="holds the results of another run"):
-        compare_systems(path, ["elo", "zonestats"], out=out)
+        compare_ratings(path, ["elo", "zonestats"], out=out)
     # From the published value the same fit is not shown to help: it stays, and that is said.
     warnings: list[str] = []
-    kept = compare_systems(path, ["elo"], tune=["elo.K"], train=0.4, warn=warnings.append)
+    kept = compare_ratings(path, ["elo"], tune=["elo.K"], train=0.4, warn=warnings.append)
     assert (kept.parameters["elo"]["K"], kept.fitted["elo"]) == (32.0, [])
     assert kept.tunings["elo"].tuned.parameters["K"] != 32.0
     assert any(w.startswith("elo: K = ") and "not adopted, K = 32 stays" in w for w in warnings)
     with pytest.raises(InputError, match=r"--train 1e-09: leaves a part of the 400 games empty"):
-        compare_systems(path, ["elo"], tune=["elo.K"], train=1e-9)
+        compare_ratings(path, ["elo"], tune=["elo.K"], train=1e-9)
 
 
 # Ratings in folders.
@@ -329,7 +328,7 @@ def test_folders_are_compared_as_systems_are(tmp_path: Path) -> None:
     done = valmatch("compare", tmp_path / "elo", tmp_path / "glicko2")
     assert (done.code, done.err) == (0, "")
     assert done.out == valmatch("rate", path, "--system", "elo,glicko2").out
-    want = compare_systems(path, ["elo", "glicko2"])
+    want = compare_ratings(path, ["elo", "glicko2"])
     found = compare_ratings(tmp_path / "elo", tmp_path / "glicko2")
     assert found.means == want.means
     assert found.differences == want.differences
@@ -384,7 +383,7 @@ def test_folders_that_cannot_be_compared_are_refused_in_one_line(tmp_path: Path)
     one, other = (write(tmp_path / f"{k}.csv", random_rows(k, 30)) for k in (12, 13))
     for name, log in (("a", one), ("b", other), ("c", one), ("d", one)):
         rate_games(log, "elo", out=tmp_path / name)
-    compare_systems(one, ["elo"], out=tmp_path / "systems")
+    compare_ratings(one, ["elo"], out=tmp_path / "systems")
     (tmp_path / "empty").mkdir()
     history = tmp_path / "c" / "history.csv"
     history.write_text(history.read_text().replace("g3,", "g3,x,", 1))
@@ -448,7 +447,7 @@ def test_true_system_is_found_in_19_of_20_leagues(tmp_path: Path) -> None:
     for seed in range(20):
         truth = THREE[seed % 3]
         path = write(tmp_path / "log.csv", league(seed, truth), "winner,loser,draw")
-        result = compare_systems(path, THREE)
+        result = compare_ratings(path, THREE)
         found += result.leader == truth
         if result.leader == truth:  # and far ahead of who knows nothing
             coin = result.differences["coin"]["log_loss"]
@@ -463,7 +462,7 @@ def test_intervals_of_differences_hold_the_truth(tmp_path: Path) -> None:
     covered: list[bool] = []
     for seed in range(40):
         path = write(tmp_path / "log.csv", league(100 + seed, "elo", 400), "winner,loser,draw")
-        result = compare_systems(path, ["elo"])
+        result = compare_ratings(path, ["elo"])
         true = result.predictions["elo"]["all"]
         # The mean of score - expected score of the favourite is 0 whatever the ratings are.
         excess = sum(one.games * (one.observed - one.predicted) for one in true.calibration)

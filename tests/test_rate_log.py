@@ -20,7 +20,7 @@ from valmatch.game_logs.names import Names
 from valmatch.game_logs.rating import rate_games
 from valmatch.game_logs.reading import log as log_module
 from valmatch.game_logs.reading.cells import Cells, read_flags, read_numbers, split
-from valmatch.game_logs.reading.moments import read_moments
+from valmatch.game_logs.reading.datetimes import read_moments
 from valmatch.inputs.csv_columns import parse_columns
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
@@ -414,7 +414,7 @@ def test_moments_of_summer_and_winter_are_in_order(tmp_path: Path) -> None:
     rows = [[["a", "b", time]] for time in times]
     path = write(tmp_path / "games.csv", rows, "winner,loser,time")
     expected = [datetime(2026, 10, 25, 0, 50), datetime(2026, 10, 25, 1, 10)]
-    with closing(log_module.GameLog(path, {})) as log:
+    with closing(log_module.GameLog(path)) as log:
         found = np.concatenate([part.times for part in log.games()])
     assert found[:2].tolist() == [one.replace(tzinfo=UTC).timestamp() for one in expected]
     assert (np.diff(found) == 1200.0).all()

@@ -14,10 +14,10 @@ import pytest
 from tests.command import valmatch
 from tests.game_logs import LONG, random_rows, write
 from valmatch.errors import InputError
-from valmatch.game_logs.csv_text import time_text, times
 from valmatch.game_logs.previous_ratings import PreviousRatings
 from valmatch.game_logs.rating import rate_games
-from valmatch.game_logs.reading.moments import moment
+from valmatch.game_logs.writing.csv_text import time_text, times
+from valmatch.text.datetimes import seconds_of
 
 pytestmark = pytest.mark.usefixtures("command_line_words")
 
@@ -288,7 +288,7 @@ def test_times_are_written_as_they_are_read() -> None:
     days = 86400.0 * np.floor(whole / 86400.0)
     for values in (whole, np.concatenate([days, whole]), whole + 0.25):
         texts = [time_text(value, dated=True) for value in values.tolist()]
-        assert [moment(text) for text in texts] == values.tolist()
+        assert [seconds_of(text) for text in texts] == values.tolist()
         column = times(values, dated=True)
         cells = zip(column.starts, column.ends, strict=True)
         assert [column.buffer[a:b].tobytes().decode() for a, b in cells] == texts

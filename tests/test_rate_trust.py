@@ -16,9 +16,8 @@ import pytest
 from tests.command import valmatch
 from tests.game_logs import random_rows, write
 from valmatch.errors import InputError
-from valmatch.game_logs.comparison import compare_systems
-from valmatch.game_logs.predicting import predict_games
-from valmatch.game_logs.rated_folders import compare_ratings
+from valmatch.game_logs.comparison.ratings import compare_ratings
+from valmatch.game_logs.prediction.predicting import predict_games
 from valmatch.game_logs.rating import rate_games
 from valmatch.inputs.csv_columns import parse_columns
 from valmatch.inputs.csv_names import mark, unmark
@@ -62,7 +61,7 @@ def test_fits_to_little_are_adopted_only_if_shown_to_help(system: str, tmp_path:
         tuning = result.tuning
         assert tuning is not None
         values = {one.name: one.published for one in system_named(system).parameters}
-        mean, half = tuning.judged.mean, tuning.judged.half_width
+        mean, half = tuning.score_change.mean, tuning.score_change.half_width
         shown = mean is not None and half is not None and mean < -half
         assert tuning.adopted == shown
         assert result.parameters == (tuning.tuned.parameters if shown else values)
@@ -103,7 +102,7 @@ def test_a_fit_that_helps_is_adopted(tmp_path: Path) -> None:
 def test_best_is_who_is_shown_to_be(tmp_path: Path) -> None:
     """Coins: nobody is; skills that differ widely: Elo, of itself alone."""
     coins = write(tmp_path / "coins.csv", duels(3, 400, 20, 0.0), "winner,loser")
-    found = compare_systems(coins, ["elo", "zonestats"])
+    found = compare_ratings(coins, ["elo", "zonestats"])
     assert found.best is None
     assert "coin" in found.unbeaten
     done = valmatch("rate", coins, "--system", "elo,zonestats")
@@ -112,7 +111,7 @@ def test_best_is_who_is_shown_to_be(tmp_path: Path) -> None:
     assert found.summary()["best"] is None
     assert found.summary()["least_log_loss"] == found.leader
     wide = write(tmp_path / "wide.csv", duels(4, 4000, 20, 300.0), "winner,loser")
-    sure = compare_systems(wide, ["elo", "zonestats"], parameters={"zonestats.GAME_MULT": 1e-3})
+    sure = compare_ratings(wide, ["elo", "zonestats"], parameters={"zonestats.GAME_MULT": 1e-3})
     if not sure.unbeaten:
         assert sure.best == "elo"
     assert all(
@@ -184,7 +183,7 @@ def test_few_rating_periods_are_told(tmp_path: Path) -> None:
     (one,) = said(plain, 10.0)
     assert "lie in one rating period of" in one
     both: list[str] = []
-    compare_systems(log, ["elo", "glicko2"], parameters={"glicko2.period": 50.0}, warn=both.append)
+    compare_ratings(log, ["elo", "glicko2"], parameters={"glicko2.period": 50.0}, warn=both.append)
     assert few in both
     rate_games(plain, "glicko2", parameters={"period": 1000.0}, out=tmp_path / "week1")
     assert said(log, 1000.0, ratings=tmp_path / "week1") == []  # a week may well be one

@@ -230,17 +230,17 @@ def test_results_of_another_command_are_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_fit_stops_when_asked_to(ladder: Path, tmp_path: Path) -> None:
-    loss = tuning_module._Judge.loss
+    loss = tuning_module._Trials.loss
     losses: list[float] = []
 
-    def interrupted(judge: tuning_module._Judge, values: dict[str, float]) -> float:
-        losses.append(loss(judge, values))
+    def interrupted(trials: tuning_module._Trials, values: dict[str, float]) -> float:
+        losses.append(loss(trials, values))
         if len(losses) == 5:
             signal.raise_signal(signal.SIGINT)
         return losses[-1]
 
     with (
-        mock.patch.object(tuning_module._Judge, "loss", interrupted),
+        mock.patch.object(tuning_module._Trials, "loss", interrupted),
         pytest.raises(KeyboardInterrupt),
     ):
         rate_games(ladder, tune=["GAME_MULT"], out=tmp_path / "out")

@@ -274,7 +274,7 @@ def test_without_a_horizon_a_trace_ends_with_its_last_arrival(tmp_path: Path) ->
         ("arrival_hours,rating\n0,1_0\n", ":2: rating: '1_0'"),
         ("arrival_hours,rating\n-1,1\n", ":2: arrival_hours: -1.0 is negative"),
         ("arrival_hours,rating\n2,1\n1,1\n", ":3: arrival_hours: 1.0 is before the row above"),
-        ("arrival_hours,rating\n0\n", ":2: 1 cells (the header has 2)"),
+        ("arrival_hours,rating\n0\n", ":2: the row has 1 cells (allowed: 2)"),
         ('arrival_hours,rating\n0,"1\n', "cannot be read"),
     ],
 )

@@ -9,11 +9,10 @@ from valmatch.experiments.replicate import replicate as replicate
 from valmatch.experiments.replications import Replications as Replications
 from valmatch.experiments.simulate import Simulation as Simulation
 from valmatch.experiments.simulate import simulate as simulate
-from valmatch.game_logs.compared import ComparedSystems as ComparedSystems
-from valmatch.game_logs.comparison import compare_systems as compare_systems
-from valmatch.game_logs.predicting import PredictedGames as PredictedGames
-from valmatch.game_logs.predicting import predict_games as predict_games
-from valmatch.game_logs.rated_folders import compare_ratings as compare_ratings
+from valmatch.game_logs.comparison.ratings import compare_ratings as compare_ratings
+from valmatch.game_logs.comparison.result import RatingComparison as RatingComparison
+from valmatch.game_logs.prediction.predicting import PredictedGames as PredictedGames
+from valmatch.game_logs.prediction.predicting import predict_games as predict_games
 from valmatch.game_logs.rating import RatedLog as RatedLog
 from valmatch.game_logs.rating import rate_games as rate_games
 from valmatch.inputs.fields import Factors as Factors

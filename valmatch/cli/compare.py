@@ -168,7 +168,7 @@ def _levels(variant: str) -> list[tuple[str, str]]:
 def _show_ratings(a: str, others: Sequence[str], confidence: float | None, json: bool) -> bool:
     """Compare two ratings, if the folders are such; return whether they are."""
     from valmatch.cli.tables.ratings import show_systems
-    from valmatch.game_logs.rated_folders import compare_ratings, is_rating
+    from valmatch.game_logs.comparison.folders import compare_folders, is_rating
 
     if not any(is_rating(Path(source)) for source in (a, *others)):
         return False
@@ -176,7 +176,7 @@ def _show_ratings(a: str, others: Sequence[str], confidence: float | None, json:
         raise InputError("--confidence: intervals of ratings are at 0.95")
     if len(others) > 1:
         raise InputError("compare: ratings are compared two at a time")
-    ratings = compare_ratings(a, others[0], warn=warn)
+    ratings = compare_folders(Path(a), Path(others[0]), warn)
     show(json, ratings.summary(), lambda: show_systems(ratings))
     return True
 

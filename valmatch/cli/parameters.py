@@ -22,7 +22,8 @@ from valmatch.text.terminal import shown
 if TYPE_CHECKING:
     from valmatch.config.config import Config
     from valmatch.config.sections import OptimizeOptions, ReplicateOptions
-    from valmatch.execution.run_options import Listeners, RunOptions
+    from valmatch.execution.listeners import Listeners
+    from valmatch.execution.run_options import RunOptions
     from valmatch.execution.shards import Shard
     from valmatch.statistics.precision import Precision
 
@@ -244,7 +245,7 @@ def listeners(
     looked: Callable[[Sequence[Precision]], None] = lambda found: None,
 ) -> Listeners:
     """Return what a run calls so that the terminal shows it."""
-    from valmatch.execution.run_options import Listeners
+    from valmatch.execution.listeners import Listeners
 
     return Listeners(progress, looked, warn, detail)
 

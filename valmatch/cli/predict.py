@@ -76,7 +76,7 @@ def predict(
     """
     from valmatch.cli.tables.ratings import show_predictions
     from valmatch.game_logs.parameters import parse_parameters
-    from valmatch.game_logs.predicting import predict_games
+    from valmatch.game_logs.prediction.predicting import predict_games
     from valmatch.inputs.csv_columns import parse_columns
 
     result = predict_games(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -139,45 +139,42 @@ def rate(
     draw_probability=0.3 predicts draws, and --tune home_advantage,draw_probability,K fits both.
     """
     from valmatch.cli.tables.ratings import show_rating, show_systems
-    from valmatch.game_logs.comparison import compare_systems
+    from valmatch.execution.listeners import Listeners
+    from valmatch.game_logs.comparison.ratings import compare_systems
+    from valmatch.game_logs.options import (
+        BURN_IN,
+        TRAIN,
+        LogFormat,
+        LogOptions,
+        RatingOptions,
+        most_left_out,
+    )
     from valmatch.game_logs.parameters import parse_parameters
-    from valmatch.game_logs.rating import BURN_IN, rate_games
+    from valmatch.game_logs.rating import rate_log
     from valmatch.inputs.csv_columns import parse_columns
 
     warn_in_job_array("rate")
-    size = games.stat().st_size if games.is_file() else 0
-    several = [name.strip() for name in (system or "").split(",")]
-    if len(several) > 1:
+    systems = [name.strip() for name in (system or "").split(",")]
+    if len(systems) > 1:
         _refuse(ratings=ratings, cap=cap, pairs=pairs, again=again)
-    with progress("bytes", size) as advance:
-        common: dict[str, Any] = {
-            "parameters": parse_parameters(overrides),
-            "out": out,
-            "columns": parse_columns(columns),
-            "separator": separator,
-            "tune": [name.strip() for name in tune.split(",")] if tune else [],
-            "train": 0.5 if train is None else train,
-            "burn_in": BURN_IN if burn_in is None else burn_in,
-            "redo": redo,
-            "skip_bad_games": skip_bad_games,
-            "max_bad_rows": max_bad_rows,
-            "progress": advance,
-            "warn": warn,
-        }
-        if len(several) > 1:
-            compared = compare_systems(games, several, **common)
+    parameters = parse_parameters(overrides)
+    options = LogOptions(
+        LogFormat(parse_columns(columns), separator),
+        most_left_out(skip_bad_games, max_bad_rows),
+        [name.strip() for name in tune.split(",")] if tune else [],
+        TRAIN if train is None else train,
+        BURN_IN if burn_in is None else burn_in,
+        out,
+        redo,
+    )
+    with progress("bytes", games.stat().st_size if games.is_file() else 0) as advance:
+        heard = Listeners(advance, warn=warn)
+        if len(systems) > 1:
+            compared = compare_systems(games, systems, parameters, options, heard)
         else:
-            result = rate_games(
-                games,
-                system,
-                ratings=ratings,
-                cap=cap,
-                pairs=pairs,
-                again=again,
-                raw_names=raw_names,
-                **common,
-            )
-    if len(several) > 1:
+            rating = RatingOptions(system, parameters, ratings, again, cap, pairs, raw_names)
+            result = rate_log(games, rating, options, heard)
+    if len(systems) > 1:
         show(json, compared.summary(), lambda: show_systems(compared), out)
         return
     header = f"{result.system}, {result.games:,} games, {result.rows:,} rows"

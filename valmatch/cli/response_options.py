@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from typing import Annotated
 
 import typer
+
+from valmatch.inputs.csv_columns import cells_of
 
 Chosen = Annotated[
     str,
@@ -20,7 +21,7 @@ Chosen = Annotated[
 
 def names_of(chosen: str) -> list[str]:
     """Return the names in the option."""
-    return [name.strip() for name in next(csv.reader([chosen], skipinitialspace=True), [])]
+    return cells_of(chosen)
 
 
 def measure_levels(

@@ -1,4 +1,4 @@
-"""Options and listeners of a run, which all public functions share."""
+"""Options of a run, which all public functions that work share."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from valmatch.config.config import Config
-from valmatch.errors import InputError, option
 from valmatch.execution.executors import EXECUTORS, LOCAL, open_pool
+from valmatch.execution.listeners import Listeners
 from valmatch.execution.shards import WHOLE, Shard, parse_shard
 from valmatch.execution.simulator import releases_gil
 from valmatch.execution.worker_pool import WorkerPool
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.statistics.precision import Precision
-from valmatch.text.terminal import shown
 
 
 @dataclass(frozen=True)
@@ -86,46 +85,6 @@ class RunOptions:
 
 
 DEFAULT_OPTIONS = RunOptions()
-
-
-def _ignore(said: object) -> None:
-    """Do nothing with what is said."""
-
-
-@dataclass(frozen=True)
-class Listeners:
-    """Functions that a run calls with what is to be known of it while it goes on.
-
-    Attributes
-    ----------
-    progress : callable
-        Called with the number of further replications done.
-    looked : callable
-        Called with what is known of the targets whenever it is looked at.
-    warn : callable
-        Called with each remark on the input.
-    detail : callable
-        Called with the number of workers, and again when that changes.
-
-    Raises
-    ------
-    InputError
-        If one of them is no function.
-    """
-
-    progress: Callable[[int], None] = _ignore
-    looked: Callable[[Sequence[Precision]], None] = _ignore
-    warn: Callable[[str], None] = _ignore
-    detail: Callable[[str], None] = _ignore
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if not callable(value):
-                raise InputError(f"{option(field.name)}: {shown(value)} (allowed: a function)")
-
-
-NO_LISTENERS = Listeners()
 
 
 class RunKeywords(TypedDict, total=False):

@@ -15,7 +15,8 @@ from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError, option
-from valmatch.execution.run_options import Listeners, RunKeywords, RunOptions, split
+from valmatch.execution.listeners import Listeners
+from valmatch.execution.run_options import RunKeywords, RunOptions, split
 from valmatch.experiments.plan import DEFAULT_SEED, Plan, default_n
 from valmatch.experiments.replications import Replications
 from valmatch.experiments.side_runs import (

@@ -13,7 +13,8 @@ from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError, option
 from valmatch.execution.chunks import Chunks, replicating
 from valmatch.execution.interruption import Stop, stop_on_signal
-from valmatch.execution.run_options import Listeners, ReplicateKeywords, RunOptions, split
+from valmatch.execution.listeners import Listeners
+from valmatch.execution.run_options import ReplicateKeywords, RunOptions, split
 from valmatch.execution.shards import WHOLE
 from valmatch.execution.simulator import build
 from valmatch.execution.worker_pool import WorkerPool

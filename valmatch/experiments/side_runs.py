@@ -14,7 +14,8 @@ from valmatch.config.config import Config
 from valmatch.config.identity import changes, config_id, resolved
 from valmatch.errors import InputError
 from valmatch.execution.interruption import Stop, stop_on_signal
-from valmatch.execution.run_options import Listeners, RunOptions
+from valmatch.execution.listeners import Listeners
+from valmatch.execution.run_options import RunOptions
 from valmatch.execution.simulator import build
 from valmatch.experiments.plan import Plan
 from valmatch.experiments.replicate import check_finished, claim, run_plan

@@ -14,12 +14,8 @@ from typing import Any
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.execution.interruption import stop_on_signal
-from valmatch.execution.run_options import (
-    DEFAULT_OPTIONS,
-    NO_LISTENERS,
-    Listeners,
-    RunOptions,
-)
+from valmatch.execution.listeners import NO_LISTENERS, Listeners
+from valmatch.execution.run_options import DEFAULT_OPTIONS, RunOptions
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.experiments.design import Design
 from valmatch.experiments.plan import Plan

@@ -49,10 +49,10 @@ def pieces(games: Games, pairs: int = 1 << 40) -> Iterator[Games]:
 
 def until_stopped(parts: Iterable[Games], stop: Callable[[], bool]) -> Iterator[Games]:
     """Pass parts on until a signal comes; half a rating is of no use."""
-    for some in parts:
+    for games in parts:
         if stop():
             raise KeyboardInterrupt
-        yield some
+        yield games
 
 
 def joined(parts: Sequence[Games]) -> Games:

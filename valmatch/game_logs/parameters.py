@@ -1,4 +1,4 @@
-"""The parameters of a rating system: as given, as in earlier ratings, or as published."""
+"""The values of a rating system's parameters: given, of previous ratings, or published."""
 
 from __future__ import annotations
 
@@ -77,4 +77,7 @@ def values_of(
                 f"{option('parameters')} {name}={value!r}: out of range (allowed: {low!r} to"
                 f" {high!r})"
             )
-    return {n: given.get(n, before.get(n, one.published)) for n, one in limits.items()}
+    return {
+        name: given.get(name, before.get(name, parameter.published))
+        for name, parameter in limits.items()
+    }

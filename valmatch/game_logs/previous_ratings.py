@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
+from functools import partial
 from pathlib import Path
 
 from pydantic import Field
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.csv_text import time_text
-from valmatch.game_logs.files import RATINGS, RatedFile
 from valmatch.game_logs.reading.log import GameLog
-from valmatch.game_logs.reading.moments import moment
-from valmatch.game_logs.roster import COUNTS, LAST_GAME, Known
-from valmatch.inputs.csv_names import are_marked, unmark
-from valmatch.inputs.files import regular
-from valmatch.ratings.system import Column, System
-from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
-from valmatch.text.numerals import real_number
+from valmatch.game_logs.roster import COUNTS, LAST_GAME, RatedPlayer
+from valmatch.game_logs.writing.csv_text import time_text
+from valmatch.inputs.csv_names import are_marked
+from valmatch.inputs.csv_reader import Dialect, Row, read_rows
+from valmatch.ratings.system import System
+from valmatch.storage.manifest import MANIFEST, Count, Facts, Manifest, read_manifest
+from valmatch.text.terminal import shown
 
-_COUNTS = tuple(Column(name, 0.0, 1e15) for name in ("games", *COUNTS))
+RATINGS = "ratings.csv"
+
+_COUNTS = ("games", *COUNTS)
 
 KINDS = {True: "dates", False: "numbers"}
 """What times are called by whether they are moments."""
+
+
+class RatedFile(Facts):
+    """A log that was rated, as a manifest holds it: its digest and its size."""
+
+    sha256: str
+    bytes: Count
 
 
 class RatingManifest(Manifest):
@@ -111,11 +117,15 @@ class PreviousRatings:
         if self.system not in (None, system.name):
             what = f"holds ratings by {self.system} (allowed: by {system.name})"
             raise InputError(f"{self.path}: {what}")
-        limits = {one.name: one for one in system.parameters}
+        limits = {parameter.name: parameter for parameter in system.parameters}
         for name, value in self.parameters.items():
-            one = limits.get(name)
-            if one is None or not one.low <= value <= one.high:
-                what = f"(allowed: {one.low!r} to {one.high!r})" if one else "is none of the system"
+            parameter = limits.get(name)
+            if parameter is None or not parameter.low <= value <= parameter.high:
+                what = (
+                    f"(allowed: {parameter.low!r} to {parameter.high!r})"
+                    if parameter
+                    else "is none of the system"
+                )
                 raise InputError(f"{self.manifest}: damaged: parameters.{name}: {value!r} {what}")
 
     def remark(self, system: System, given: Mapping[str, float]) -> str:
@@ -123,14 +133,14 @@ class PreviousRatings:
         if self.manifest is None:
             return f"{self.path}: no {MANIFEST} of a rating beside it: parameters are as published"
         taken = [
-            f"{one.name} = {self.parameters[one.name]!r}"
-            for one in system.parameters
-            if one.name not in given
-            and self.parameters.get(one.name, one.published) != one.published
+            f"{parameter.name} = {self.parameters[parameter.name]!r}"
+            for parameter in system.parameters
+            if parameter.name not in given
+            and self.parameters.get(parameter.name, parameter.published) != parameter.published
         ]
         return f"{', '.join(taken)}: as in {self.manifest}" if taken else ""
 
-    def players(self, system: System) -> list[Known]:
+    def players(self, system: System) -> list[RatedPlayer]:
         """Read the players.
 
         Raises
@@ -138,29 +148,15 @@ class PreviousRatings:
         InputError
             If the file cannot be used.
         """
-        path, known = self.path, dict[str, Known]()
-        marked = self.manifest is None or are_marked(path)
-        try:
-            with regular(path).open(encoding="utf-8-sig", newline="") as file:
-                rows = csv.reader(file, strict=True)
-                header = _header(path, next(rows, []), system)
-                for cells in filter(None, rows):
-                    where = f"{path}:{rows.line_num}"
-                    if len(cells) > len(header):
-                        what = f"the row has {len(cells)} cells (allowed: {len(header)})"
-                        raise InputError(f"{where}: {what}")
-                    row = dict(zip_longest(header, cells, fillvalue=""))
-                    if marked:
-                        row["player"] = unmark(row["player"])
-                    one = _known(where, row, system)
-                    if one.player in known:
-                        raise InputError(f"{where}: player: {one.player!r} is here twice")
-                    known[one.player] = one
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-        except (UnicodeDecodeError, csv.Error) as error:
-            raise InputError(f"{path}: is no CSV file in UTF-8: {error}") from None
-        return list(known.values())
+        players: dict[str, RatedPlayer] = {}
+        marked = self.manifest is None or are_marked(self.path)
+        choose = partial(_columns, system)
+        for row in read_rows(self.path, choose, Dialect(padded=True), marked=marked):
+            player = _player(row, system)
+            if player.player in players:
+                raise row.wrong("player", f"{shown(player.player)} is here twice")
+            players[player.player] = player
+        return list(players.values())
 
     def refuse_rated(self, log: GameLog) -> None:
         """Refuse a log that is one of those rated here, or one of them with more games.
@@ -170,24 +166,28 @@ class PreviousRatings:
         InputError
             If it is.
         """
-        rated = sorted((one for one in self.rated if one.bytes <= log.size), key=lambda r: r.bytes)
-        digests = log.digests([one.bytes for one in rated])
-        for one, digest in zip(rated, digests, strict=True):
-            if one.sha256 == digest:
-                what = "was" if one.bytes == log.size else "begins with what was"
+        rated = sorted(
+            (file for file in self.rated if file.bytes <= log.size), key=lambda file: file.bytes
+        )
+        digests = log.digests([file.bytes for file in rated])
+        for file, digest in zip(rated, digests, strict=True):
+            if file.sha256 == digest:
+                what = "was" if file.bytes == log.size else "begins with what was"
                 raise InputError(
                     f"{log.name}: {what} rated already, for {self.path}"
                     f" ({option('again=True')} rates it once more)"
                 )
 
-    def refuse_times(self, log: GameLog, known: Sequence[Known], first: float, again: bool) -> None:
+    def refuse_times(
+        self, log: GameLog, known: Sequence[RatedPlayer], first: float, again: bool
+    ) -> None:
         """Refuse a log that begins before the last game rated here.
 
         Parameters
         ----------
         log : GameLog
             The log, some of it read.
-        known : sequence of Known
+        known : sequence of RatedPlayer
             The players.
         first : float
             The time of its first game.
@@ -199,65 +199,39 @@ class PreviousRatings:
         InputError
             If it does, or if its times and those here cannot be compared.
         """
-        timed = [one for one in known if not math.isnan(one.last)]
+        timed = [player for player in known if not math.isnan(player.last)]
         if not (timed and log.timed):
             return
-        last = max(timed, key=lambda one: one.last)
+        last = max(timed, key=lambda player: player.last)
         time = log.columns.names[log.columns.places["time"]]
-        if any(one.dated != log.dated for one in timed):
+        if any(player.dated != log.dated for player in timed):
             raise InputError(
                 f"{log.name}: {time}: holds {KINDS[log.dated]}, {LAST_GAME} of {self.path}"
                 f" {KINDS[not log.dated]} (allowed: the same in both)"
             )
         if first <= last.last and not again:
-            mine, other = (time_text(value, log.dated) for value in (first, last.last))
+            here, there = (time_text(value, log.dated) for value in (first, last.last))
             raise InputError(
-                f"{log.name}: {time}: its first game was at {mine}, but {self.path} has rated games"
-                f" up to {other} ({option('again=True')} rates it all the same)"
+                f"{log.name}: {time}: its first game was at {here}, but {self.path} has rated games"
+                f" up to {there} ({option('again=True')} rates it all the same)"
             )
 
 
-def _header(path: Path, header: list[str], system: System) -> list[str]:
-    """Return the names of the columns, checked."""
+def _columns(system: System, header: Sequence[str], place: str) -> list[str]:
+    """Return the columns to read of a ``ratings.csv``."""
     names = [column.name for column in system.columns]
     if missing := {"player", *names} - set(header):
         raise InputError(
-            f"{path}:1: no column {min(missing)!r} (ratings by {system.name} have player,"
+            f"{place}: no column {min(missing)!r} (ratings by {system.name} have player,"
             f" {', '.join(names)} and may have games)"
         )
-    if len(set(header)) < len(header):
-        raise InputError(f"{path}:1: a column is here twice")
-    return header
+    optional = [name for name in (*_COUNTS, LAST_GAME) if name in header]
+    return ["player", *names, *optional]
 
 
-def _known(where: str, row: Mapping[str, str], system: System) -> Known:
-    """Read one row of a ``ratings.csv``."""
-    player = row["player"]
-    if not player:
-        raise InputError(f"{where}: player: the cell is empty")
-    state = [_number(where, row, column) for column in system.columns]
-    games, *counts = (_count(where, row, column) for column in _COUNTS)
-    cell = row.get(LAST_GAME, "")
-    number = real_number(cell)
-    last = moment(cell) if number is None else number
-    if cell and math.isnan(last):
-        allowed = "a number or an ISO 8601 moment"
-        raise InputError(f"{where}: {LAST_GAME}: {cell!r} (allowed: {allowed})")
-    return Known(player, state, games, counts, last, number is None)
-
-
-def _count(where: str, row: Mapping[str, str], column: Column) -> int:
-    """Read a whole number; of a column that is not there, 0."""
-    value = _number(where, row, column) if column.name in row else 0.0
-    if value != int(value):
-        raise InputError(f"{where}: {column.name}: {row[column.name]!r} (allowed: a whole number)")
-    return int(value)
-
-
-def _number(where: str, row: Mapping[str, str], column: Column) -> float:
-    cell = row[column.name]
-    value = real_number(cell)
-    if value is None or not column.low <= value <= column.high:
-        allowed = f"a number from {column.low:g} to {column.high:g}"
-        raise InputError(f"{where}: {column.name}: {cell!r} (allowed: {allowed})")
-    return value
+def _player(row: Row, system: System) -> RatedPlayer:
+    """Return what one row of a ``ratings.csv`` says of a player."""
+    player = row.text("player")
+    state = [row.number_within(column.name, column.low, column.high) for column in system.columns]
+    games, *counts = (row.whole(name, 0.0, 1e15) if name in row.cells else 0 for name in _COUNTS)
+    return RatedPlayer(player, state, games, counts, *row.time(LAST_GAME))

@@ -5,31 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO, get_args
+from typing import Any, NamedTuple, Unpack, get_args
 
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals, stop_on_signal
-from valmatch.game_logs.files import (
-    HISTORY,
-    PAIRS,
-    RATINGS,
-    SUMMARY,
-    check_redo,
-    claim,
-    outdated,
-    ratings_in,
-    write_ratings,
-)
+from valmatch.execution.listeners import Listeners
 from valmatch.game_logs.games import joined, pieces, until_stopped
-from valmatch.game_logs.history import HistoryWriter
-from valmatch.game_logs.pairs import PairsWriter
+from valmatch.game_logs.options import LogKeywords, LogOptions, RatingOptions, split
 from valmatch.game_logs.parameters import check_tuned, values_of
-from valmatch.game_logs.previous_ratings import PreviousRatings
-from valmatch.game_logs.ranks import Ranks
+from valmatch.game_logs.previous_ratings import RATINGS, PreviousRatings
 from valmatch.game_logs.reading.cells import find_cells
-from valmatch.game_logs.reading.log import GameLog, most_left_out
+from valmatch.game_logs.reading.log import GameLog, open_log
 from valmatch.game_logs.reading.rows import DEFAULT_MINUTES
 from valmatch.game_logs.remarks import (
     few_periods,
@@ -39,13 +27,22 @@ from valmatch.game_logs.remarks import (
     uneven_games,
     worse_than_a_coin,
 )
-from valmatch.game_logs.roster import COUNTS, LAST_GAME, Known, Ranking, Roster
+from valmatch.game_logs.roster import COUNTS, LAST_GAME, Ranking, RatedPlayer, Roster
 from valmatch.game_logs.scores import TALLIES, Scores, scores
-from valmatch.game_logs.tuning import Tuning
-from valmatch.game_logs.tuning import tune as fit
+from valmatch.game_logs.tuning import Tuning, tune
+from valmatch.game_logs.writing.folder import (
+    HISTORY,
+    PAIRS,
+    SUMMARY,
+    claim,
+    outdated,
+    ratings_in,
+    write_ratings,
+)
+from valmatch.game_logs.writing.history import HistoryWriter
+from valmatch.game_logs.writing.pairs import PairsWriter
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
-from valmatch.inputs.csv_columns import separator_called
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.ratings.games import Games
 from valmatch.ratings.registry import DEFAULT, system_named
@@ -55,8 +52,6 @@ from valmatch.ratings.zonestats_cap import MOST_DISTANT, Cap
 from valmatch.storage.output import to_json, write_atomically
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
-
-BURN_IN = 10
 
 
 @dataclass(frozen=True, repr=False)
@@ -133,7 +128,7 @@ class RatedLog(Result):
             "unrated_games": self.unrated,
             "skipped_games": dict(self.skipped),
             "burn_in": self.burn_in,
-            "predictions": {name: one.as_dict() for name, one in self.predictions.items()},
+            "predictions": {name: own.as_dict() for name, own in self.predictions.items()},
             "tuning": self.tuning.as_dict() if self.tuning else None,
         }
 
@@ -144,21 +139,11 @@ def rate_games(
     *,
     parameters: Mapping[str, float] = {},
     ratings: PathLike | None = None,
-    out: PathLike | None = None,
-    columns: Mapping[str, str] = {},
-    separator: str = ",",
-    tune: str | Sequence[str] = (),
-    train: float = 0.5,
-    burn_in: int = BURN_IN,
+    again: bool = False,
     cap: str | None = None,
     pairs: bool = False,
-    again: bool = False,
-    redo: bool = False,
-    skip_bad_games: bool = False,
-    max_bad_rows: float | None = None,
     raw_names: bool = False,
-    progress: Callable[[int], None] = lambda done: None,
-    warn: Callable[[str], None] = lambda text: None,
+    **keywords: Unpack[LogKeywords],
 ) -> RatedLog:
     """Rate the players of a game log, predicting each game from the ratings before it.
 
@@ -178,45 +163,48 @@ def rate_games(
         published.
     ratings : PathLike or None
         An earlier ``ratings.csv`` to go on from, or its folder; the result is that of one log.
-    out : PathLike or None
-        Folder for ``ratings.csv``, ``history.csv``, ``summary.json`` and
-        ``manifest.json``, with `pairs` also ``pairs.csv``.
-    columns : mapping
-        Names of the file's columns by meaning, where they differ.
-    separator : str
-        What stands between the cells of the log: ``,``, ``;``, ``|``, or ``tab``.
-    tune : str or sequence of str
-        Parameters to fit to the log loss of the first part of the log; what is found is adopted if
-        the rest is shown to be predicted better by it.
-    train : float
-        Share of the games in that part, in (0, 1).
-    burn_in : int
-        Games that every player of a game must have behind him for its prediction to count as one
-        after the burn-in, >= 0.
+    again : bool
+        Rate also games that seem to have been rated in `ratings` already: a log that was, one that
+        begins with one that was, or one that is not later.
     cap : str or None
         What caps a game under ``zonestats``: ``most_distant`` (equation 5) or ``every_player``,
         see `valmatch.ratings.zonestats_cap.Cap`; None: what did in `ratings`, or else
         ``most_distant``.
     pairs : bool
         Write ``pairs.csv`` too, every contest of two players, under ``zonestats``.
-    again : bool
-        Rate also games that seem to have been rated in `ratings` already: a log that was, one that
-        begins with one that was, or one that is not later.
-    redo : bool
-        Replace the rating that `out` holds where its log, or that of `ratings`, was corrected
-        since; it must be of a log of this name by the same system in the same way.
-    skip_bad_games : bool
-        Leave bad games out and count them, instead of raising.
-    max_bad_rows : float or None
-        Leave bad games out even if they are as large a share of all; a log with more is refused.
-        None: 0.05, where bad games are left out.
     raw_names : bool
         Write names as they are; else those that a spreadsheet would take for formulas get an
         apostrophe, see `valmatch.inputs.csv_names.mark`, which reading them takes off again.
-    progress : callable
-        Called with the number of further bytes read.
-    warn : callable
-        Called with each remark.
+    **keywords
+        How to read the log, what to fit, and whom to tell:
+
+        columns : mapping
+            Names of the file's columns by meaning, where they differ.
+        separator : str
+            What stands between the cells of the log: ``,``, ``;``, ``|``, or ``tab``.
+        skip_bad_games : bool
+            Leave bad games out and count them, instead of raising.
+        max_bad_rows : float or None
+            Leave bad games out even if they are as large a share of all; a log with more is
+            refused. None: 0.05, where bad games are left out.
+        tune : str or sequence of str
+            Parameters to fit to the log loss of the first part of the log; what is found is adopted
+            if the rest is shown to be predicted better by it.
+        train : float
+            Share of the games in that part, in (0, 1); 0.5 by default.
+        burn_in : int
+            Games that every player of a game must have behind him for its prediction to count as
+            one after the burn-in, >= 0; 10 by default.
+        out : PathLike or None
+            Folder for ``ratings.csv``, ``history.csv``, ``summary.json`` and ``manifest.json``,
+            with `pairs` also ``pairs.csv``.
+        redo : bool
+            Replace the rating that `out` holds where its log, or that of `ratings`, was corrected
+            since; it must be of a log of this name by the same system in the same way.
+        progress : callable
+            Called with the number of further bytes read.
+        warn : callable
+            Called with each remark.
 
     Raises
     ------
@@ -225,124 +213,187 @@ def rate_games(
     RunError
         If the results cannot be written.
     """
-    previous = None if ratings is None else PreviousRatings(arguments.path("ratings", ratings))
-    cap = cap or (previous.cap if previous else None) or MOST_DISTANT
-    chosen = _system(system or (previous.made_by() if previous else DEFAULT), cap, pairs)
-    if previous:
-        previous.check(chosen)
-    if pairs and out is None:
-        raise InputError(f"{option('pairs=True')}: needs {option('out')}, the folder for {PAIRS}")
-    given = values_of(chosen, parameters, previous.parameters if previous else {})
-    tune = arguments.names("tune", tune)
-    check_tuned(chosen, tune)
-    arguments.level("train", train)
-    arguments.whole("burn_in", burn_in)
-    between = separator_called(separator)
-    path = arguments.path("games", games)
-    most_bad = most_left_out(skip_bad_games, max_bad_rows)
-    check_redo(redo, out)
-    known = previous.players(chosen) if previous else []
-    if previous and (remark := previous.remark(chosen, parameters)):
+    options, listeners = split(keywords, LogKeywords)
+    previous = None if ratings is None else arguments.path("ratings", ratings)
+    rating = RatingOptions(system, parameters, previous, again, cap, pairs, raw_names)
+    return rate_log(arguments.path("games", games), rating, options, listeners)
+
+
+def rate_log(
+    path: Path, rating: RatingOptions, options: LogOptions, listeners: Listeners
+) -> RatedLog:
+    """Rate the players of a log; see `rate_games`."""
+    start, warn = _start(rating, options), listeners.warn
+    previous = start.previous
+    if previous and (remark := previous.remark(start.system, rating.parameters)):
         warn(remark)
     announce_compilation(find_cells)
     with ExitStack() as stack:
-        log = stack.enter_context(
-            closing(GameLog(path, columns, most_bad, chosen.most_players, between))
-        )
-        if chosen.name == "zonestats" and "minutes" not in log.columns.places:
+        log = stack.enter_context(closing(open_log(path, options, start.system.most_players)))
+        if start.system.name == "zonestats" and "minutes" not in log.columns.places:
             warn(f"no column minutes: every player counts as {DEFAULT_MINUTES:g} minutes in a game")
-        folder = None
-        if not tune and (remark := nobody_at_home(given, log.at_home)):
+        if not options.tune and (remark := nobody_at_home(start.values, log.at_home)):
             warn(remark)
-        if out is not None:
-            identity = {
-                "system": chosen.name,
-                "given": given,
-                "columns": dict(columns),
-                "separator": None if between == "," else between,
-                "tune": list(tune),
-                "train": train if tune else None,
-                "burn_in": burn_in,
-                "cap": None if cap == MOST_DISTANT else cap,
-                "pairs": pairs or None,
-                "skip_bad_games": most_bad is not None,
-            }
-            read, rated = (previous.path, previous.rated) if previous else (None, [])
-            home = arguments.path("out", out)
-            before = ratings_in(home) if redo else None
-            folder = stack.enter_context(claim(home, log, read, rated, identity, redo))
-        if previous and not again:
+        folder = before = None
+        if options.out is not None:
+            before = ratings_in(options.out) if options.redo else None
+            identity = _identity(start, rating, options)
+            claimed = claim(options.out, log, previous, identity, options.redo)
+            folder = stack.enter_context(claimed)
+        if previous and not rating.again:
             previous.refuse_rated(log)
         stop = stack.enter_context(stop_on_signal())
-        values, tuning = given, None
-        parts: Iterable[Games] = until_stopped(log.games(progress), stop)
+        parts: Iterable[Games] = until_stopped(log.games(listeners.progress), stop)
         if previous:
-            parts = _later(parts, previous, log, known, again)
-        everything = _together(parts) if tune else None
-        if everything:
-            tuning = fit(chosen, tune, values, everything, log.players, known, train, stop)
-            values = dict(tuning.parameters)
-            parts = [everything]
-        parts = (piece for some in parts for piece in pieces(some, chosen.pairs_at_once))
-        roster = Roster(chosen, values, log.players, known, log.timed)
-        with ExitStack() as written:
-            file = _opened(HISTORY, folder, written)
-            more = _opened(PAIRS, folder, written) if pairs else None
-            ranks = Ranks(roster.ratings()) if isinstance(chosen, ZoneStats) else None
-            writers: list[HistoryWriter | PairsWriter] = []
-            writers += [HistoryWriter(file, log, ranks, raw_names)] if file else []
-            writers += [PairsWriter(more, log, values, stop, raw_names)] if more else []
-            seen = _play(roster, values, until_stopped(parts, stop), burn_in, writers)
-            predictions = dict(zip(TALLIES, map(scores, roster.tally), strict=True))
-            for remark in games_left_out(log):
+            parts = _later(parts, previous, log, start.players, rating.again)
+        if options.tune:
+            start, parts = _tuned(start, parts, log, options, stop)
+        roster = Roster(start.system, start.values, log.players, start.players, log.timed)
+        games = (piece for held in parts for piece in pieces(held, start.system.pairs_at_once))
+        written = stack.enter_context(ExitStack())
+        writers = _writers(written, folder, roster, log, rating, stop)
+        totals = _play(roster, until_stopped(games, stop), options.burn_in, writers)
+        result = _result(roster, totals, log, start, options.burn_in)
+        for remark in _remarks(result, totals, log, start):
+            warn(remark)
+        if folder:
+            result = replace(result, folder=folder.path)
+            with held_signals():  # a signal finds all files or none
+                written.close()
+                _write(folder, result, rating)
+            for remark in outdated(folder.path, before):
                 warn(remark)
-            if not seen.rows:
-                raise InputError(f"{log.name}: holds no game that can be rated")
-            for remark in tuning.remarks if tuning else ():
-                warn(remark)
-            fitted = tuning.adopted_names if tuning else ()
-            found = predictions["all"]
-            if remark := worse_than_a_coin(chosen, found, seen.uneven, 2.0, fitted):
-                warn(remark)
-            if remark := chosen.remark(values):
-                warn(remark)
-            # Week after week, each log may well be one period.
-            if not known and (remark := few_periods(chosen, values, seen.periods, found.games)):
-                warn(remark)
-            result = RatedLog(
-                system=chosen.name,
-                parameters=values,
-                games=found.games,
-                rows=seen.rows,
-                unrated=log.unrated,
-                skipped=log.bad.counts,
-                burn_in=burn_in,
-                ranking=roster.ranking(log.dated if log.timed else any(o.dated for o in known)),
-                predictions=predictions,
-                tuning=tuning,
-                cap=cap,
-                folder=folder.path if folder else None,
-            )
-            if folder:
-                with held_signals():  # a signal finds all files or none
-                    written.close()
-                    write_ratings(folder.path / RATINGS, result.ranking, raw_names)
-                    with write_atomically(folder.path / SUMMARY) as summary:
-                        summary.write(to_json(result.summary()))
-                    if not raw_names:
-                        folder.note(marked_names=[RATINGS, HISTORY, *([PAIRS] if pairs else [])])
-                    folder.close("complete", parameters=values)
-                for remark in outdated(folder.path, before):
-                    warn(remark)
     return result
 
 
-def _opened(name: str, folder: RunFolder | None, written: ExitStack) -> TextIO | None:
-    """Return a file of the folder, if there is one, that appears when the stack is closed."""
-    return written.enter_context(write_atomically(folder.path / name)) if folder else None
+@dataclass(frozen=True)
+class _Start:
+    """What a rating starts from.
+
+    Attributes
+    ----------
+    system : System
+        The rating system.
+    values : mapping of str to float
+        Values of all its parameters.
+    cap : str
+        What caps a game, if anything does.
+    previous : PreviousRatings or None
+        The ratings to go on from.
+    players : sequence of RatedPlayer
+        The players in them.
+    tuning : Tuning or None
+        How some of the values were fitted.
+    """
+
+    system: System
+    values: Mapping[str, float]
+    cap: str
+    previous: PreviousRatings | None
+    players: Sequence[RatedPlayer]
+    tuning: Tuning | None = None
 
 
-class _Seen(NamedTuple):
+def _start(rating: RatingOptions, options: LogOptions) -> _Start:
+    """Return the system, its parameters and the players that are known before the log."""
+    previous = PreviousRatings(rating.ratings) if rating.ratings else None
+    cap = rating.cap or (previous.cap if previous else None) or MOST_DISTANT
+    name = rating.system or (previous.made_by() if previous else DEFAULT)
+    system = _system(name, cap, rating.pairs)
+    if previous:
+        previous.check(system)
+    if rating.pairs and options.out is None:
+        raise InputError(f"{option('pairs=True')}: needs {option('out')}, the folder for {PAIRS}")
+    values = values_of(system, rating.parameters, previous.parameters if previous else {})
+    check_tuned(system, options.tune)
+    return _Start(system, values, cap, previous, previous.players(system) if previous else [])
+
+
+def _system(name: str, cap: str, pairs: bool) -> System:
+    """Return a rating system, capped in one of the ways, that can do what is wanted."""
+    system = system_named(name)
+    capped = arguments.one_of("cap", cap, get_args(Cap)) != MOST_DISTANT
+    if isinstance(system, ZoneStats):
+        return ZoneStats(cap) if capped else system
+    if capped:
+        raise InputError(f"{option('cap')} {cap}: {name} has no cap (allowed with: zonestats)")
+    if pairs:
+        what = f"{name} compares no pairs of players (allowed with: zonestats)"
+        raise InputError(f"{option('pairs=True')}: {what}")
+    return system
+
+
+def _identity(start: _Start, rating: RatingOptions, options: LogOptions) -> dict[str, object]:
+    """Return what distinguishes this rating from others of the same log."""
+    return {
+        "system": start.system.name,
+        "given": dict(start.values),
+        "columns": dict(options.format.columns),
+        "separator": options.format.other_separator,
+        "tune": list(options.tune),
+        "train": options.train if options.tune else None,
+        "burn_in": options.burn_in,
+        "cap": None if start.cap == MOST_DISTANT else start.cap,
+        "pairs": rating.pairs or None,
+        "skip_bad_games": options.most_bad is not None,
+    }
+
+
+def _later(
+    parts: Iterable[Games],
+    previous: PreviousRatings,
+    log: GameLog,
+    players: Sequence[RatedPlayer],
+    again: bool,
+) -> Iterator[Games]:
+    """Pass parts on, if the first game comes after those rated before; see `PreviousRatings`."""
+    checked = False
+    for games in parts:
+        if games.n_games and not checked:
+            previous.refuse_times(log, players, float(games.times[0]), again)
+            checked = True
+        yield games
+
+
+def _tuned(
+    start: _Start,
+    parts: Iterable[Games],
+    log: GameLog,
+    options: LogOptions,
+    stop: Callable[[], bool],
+) -> tuple[_Start, list[Games]]:
+    """Fit parameters to the first part of all games; return the values to go on with, the games."""
+    held = [games for games in parts if games.n_games]
+    if not held:
+        return start, []
+    games = joined(held)
+    roster = Roster(start.system, start.values, log.players, start.players)
+    tuning = tune(roster, options.tune, games, options.train, stop)
+    return replace(start, values=dict(tuning.parameters), tuning=tuning), [games]
+
+
+def _writers(
+    written: ExitStack,
+    folder: RunFolder | None,
+    roster: Roster,
+    log: GameLog,
+    rating: RatingOptions,
+    stop: Callable[[], bool],
+) -> list[HistoryWriter | PairsWriter]:
+    """Return what writes files game by game; they appear when the stack is closed."""
+    if folder is None:
+        return []
+    file = written.enter_context(write_atomically(folder.path / HISTORY))
+    ratings = roster.ratings() if isinstance(roster.system, ZoneStats) else None
+    history = HistoryWriter(file, log, ratings, rating.raw_names)
+    writers: list[HistoryWriter | PairsWriter] = [history]
+    if rating.pairs:
+        file = written.enter_context(write_atomically(folder.path / PAIRS))
+        writers.append(PairsWriter(file, log, roster.values, stop, rating.raw_names))
+    return writers
+
+
+class _Totals(NamedTuple):
     """What there was in games: rows, games of unequally large sides, and rating periods."""
 
     rows: int
@@ -352,56 +403,72 @@ class _Seen(NamedTuple):
 
 def _play(
     roster: Roster,
-    values: Mapping[str, float],
     parts: Iterable[Games],
     burn_in: int,
     writers: Sequence[HistoryWriter | PairsWriter],
-) -> _Seen:
+) -> _Totals:
     """Play games, and write what is wanted of them."""
     n_rows = uneven = periods = 0
     last = math.nan
-    for some in parts:
-        played = roster.play(some, burn_in)
-        n_rows += len(some.players)
-        uneven += uneven_games(some)
-        begun, last = periods_begun(values, some.times, last)
+    for games in parts:
+        played = roster.play(games, burn_in)
+        n_rows += len(games.players)
+        uneven += uneven_games(games)
+        begun, last = periods_begun(roster.values, games.times, last)
         periods += begun
         for writer in writers:
-            writer.append(some, played)
-    return _Seen(n_rows, uneven, periods)
+            writer.append(games, played)
+    return _Totals(n_rows, uneven, periods)
 
 
-def _later(
-    parts: Iterable[Games],
-    previous: PreviousRatings,
-    log: GameLog,
-    known: Sequence[Known],
-    again: bool,
-) -> Iterator[Games]:
-    """Pass parts on, if the first game comes after those rated before; see `PreviousRatings`."""
-    checked = False
-    for some in parts:
-        if some.n_games and not checked:
-            previous.refuse_times(log, known, float(some.times[0]), again)
-            checked = True
-        yield some
+def _result(roster: Roster, totals: _Totals, log: GameLog, start: _Start, burn_in: int) -> RatedLog:
+    """Return what came of a rating."""
+    predictions = dict(zip(TALLIES, map(scores, roster.tally), strict=True))
+    dated = log.dated if log.timed else any(player.dated for player in start.players)
+    return RatedLog(
+        system=start.system.name,
+        parameters=start.values,
+        games=predictions["all"].games,
+        rows=totals.rows,
+        unrated=log.unrated,
+        skipped=log.bad.counts,
+        burn_in=burn_in,
+        ranking=roster.ranking(dated),
+        predictions=predictions,
+        tuning=start.tuning,
+        cap=start.cap,
+    )
 
 
-def _together(parts: Iterable[Games]) -> Games | None:
-    """Return all games, if there are any."""
-    held = [some for some in parts if some.n_games]
-    return joined(held) if held else None
+def _remarks(result: RatedLog, totals: _Totals, log: GameLog, start: _Start) -> Iterator[str]:
+    """Yield what to know of a rating.
+
+    Raises
+    ------
+    InputError
+        If nothing was rated.
+    """
+    yield from games_left_out(log)
+    if not totals.rows:
+        raise InputError(f"{log.name}: holds no game that can be rated")
+    system, scores_of_all = start.system, result.predictions["all"]
+    yield from start.tuning.remarks if start.tuning else ()
+    fitted = start.tuning.adopted_names if start.tuning else ()
+    if remark := worse_than_a_coin(system, scores_of_all, totals.uneven, 2.0, fitted):
+        yield remark
+    if remark := system.remark(start.values):
+        yield remark
+    if start.players:  # week after week, each log may well be one period
+        return
+    if remark := few_periods(system, start.values, totals.periods, result.games):
+        yield remark
 
 
-def _system(name: str, cap: str, pairs: bool) -> System:
-    """Return a rating system, capped in one of the ways, that can do what is asked."""
-    chosen = system_named(name)
-    capped = arguments.one_of("cap", cap, get_args(Cap)) != MOST_DISTANT
-    if isinstance(chosen, ZoneStats):
-        return ZoneStats(cap) if capped else chosen
-    if capped:
-        raise InputError(f"{option('cap')} {cap}: {name} has no cap (allowed with: zonestats)")
-    if pairs:
-        what = f"{name} compares no pairs of players (allowed with: zonestats)"
-        raise InputError(f"{option('pairs=True')}: {what}")
-    return chosen
+def _write(folder: RunFolder, result: RatedLog, rating: RatingOptions) -> None:
+    """Write the files that are written when all games are rated, and close the folder."""
+    write_ratings(folder.path / RATINGS, result.ranking, rating.raw_names)
+    with write_atomically(folder.path / SUMMARY) as summary:
+        summary.write(to_json(result.summary()))
+    if not rating.raw_names:
+        folder.note(marked_names=[RATINGS, HISTORY, *([PAIRS] if rating.pairs else [])])
+    folder.close("complete", parameters=result.parameters)

@@ -1,4 +1,4 @@
-"""What to know about a rating besides its numbers."""
+"""Remarks on a rating: games left out, few periods, predictions worse than those of a coin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The players of a log with what is known of each."""
+"""The players of a log, with what a rating system knows of each."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.arrays import Floats, Ints
-from valmatch.game_logs.csv_text import numerals, time_text, words
 from valmatch.game_logs.names import Names, Texts
 from valmatch.game_logs.playing import play
 from valmatch.game_logs.scores import Played, new_tally, unplayed
+from valmatch.game_logs.writing.csv_text import numerals, time_text, words
 from valmatch.kernels.compilation import njit
 from valmatch.ratings.games import Games, Players
 from valmatch.ratings.system import System
@@ -27,8 +27,8 @@ LAST_GAME = "last_game"
 _WON, _LOST, _DRAWN = range(3)
 
 
-class Known(NamedTuple):
-    """A player of an earlier rating.
+class RatedPlayer(NamedTuple):
+    """A player of previous ratings.
 
     Attributes
     ----------
@@ -114,13 +114,15 @@ class Roster:
         Values of its parameters.
     names : Names
         Numbers of the players; may grow between games.
-    known : sequence of Known
+    known : sequence of RatedPlayer
         Where some players start.
     timed : bool
         Whether games have times.
 
     Attributes
     ----------
+    system, values, names, known
+        As given.
     tally : numpy.ndarray
         Sums over predictions, see `valmatch.game_logs.scores`.
     """
@@ -130,32 +132,35 @@ class Roster:
         system: System,
         values: Mapping[str, float],
         names: Names,
-        known: Sequence[Known],
+        known: Sequence[RatedPlayer],
         timed: bool = False,
     ) -> None:
-        self._system = system
-        self._values = values
-        self._names = names
+        self.system, self.values = system, values
+        self.names, self.known = names, known
         self._timed = timed
         self._players = Players(np.empty((0, len(system.columns))), np.empty(0, np.int64))
         self._counts = np.empty((0, len(COUNTS)), np.int64)
         self._last = np.empty(0)
-        self._known = [names.number(one.player) for one in known]
+        self._numbers = [names.number(player.player) for player in known]
         self._grow()
-        for number, one in zip(self._known, known, strict=True):
-            self._players.state[number] = one.state
-            self._players.games[number] = one.games
-            self._counts[number] = one.counts
-            self._last[number] = one.last
+        for number, player in zip(self._numbers, known, strict=True):
+            self._players.state[number] = player.state
+            self._players.games[number] = player.games
+            self._counts[number] = player.counts
+            self._last[number] = player.last
         self._before = self.ratings()
         self.tally = new_tally()
+
+    def restarted(self, values: Mapping[str, float]) -> Roster:
+        """Return the players as they were at the start, under other values of the parameters."""
+        return Roster(self.system, values, self.names, self.known, self._timed)
 
     def _grow(self) -> None:
         """Make room for all names."""
         state, games = self._players
-        if self._names.count > len(games):
-            more = max(self._names.count, 2 * len(games)) - len(games)
-            newcomers = np.tile(self._system.newcomer(self._values), (more, 1))
+        if self.names.count > len(games):
+            more = max(self.names.count, 2 * len(games)) - len(games)
+            newcomers = np.tile(self.system.newcomer(self.values), (more, 1))
             self._players = Players(
                 np.concatenate([state, newcomers]),
                 np.concatenate([games, np.zeros(more, np.int64)]),
@@ -167,15 +172,15 @@ class Roster:
         """Predict and rate the next games."""
         self._grow()
         played = unplayed(games, self.tally)
-        play(self._system, self._values, games, self._players, burn_in, played)
+        play(self.system, self.values, games, self._players, burn_in, played)
         _count(games, self._timed, self._counts, self._last)
         return played
 
     def ratings(self) -> Floats:
         """Return the (players,) ratings; NaN of who has not played nor was known before."""
         present = self._players.games > 0
-        present[self._known] = True
-        return np.where(present, self._system.shown(self._players.state), np.nan)
+        present[self._numbers] = True
+        return np.where(present, self.system.shown(self._players.state), np.nan)
 
     def ranking(self, dated: bool = False) -> Ranking:
         """Rank the players who have played or were known before.
@@ -189,14 +194,14 @@ class Roster:
         before = np.concatenate([self._before, np.full(len(ratings) - len(self._before), np.nan)])
         numbers = np.flatnonzero(~np.isnan(ratings))
         ratings = ratings[numbers]
-        names = self._names.texts(numbers.tolist())
+        names = self.names.texts(numbers.tolist())
         by_name = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
         order = by_name[np.argsort(-ratings[by_name], kind="stable")]
         shown: Floats = ratings[order]
         numbers = numbers[order]
         # The rank of a rating is one more than the number of higher ones.
         ranks = 1 + np.searchsorted(-shown, -shown, side="left")
-        columns = [column.name for column in self._system.columns]
+        columns = [column.name for column in self.system.columns]
         own = [(k, name) for k, name in enumerate(columns) if name != "rating"]
         return Ranking(
             ranks=ranks.tolist(),
@@ -211,7 +216,7 @@ class Roster:
             state={c: self._players.state[numbers, k].tolist() for k, c in own},
             printed=tuple(
                 column.name
-                for column in self._system.columns
+                for column in self.system.columns
                 if column.printed and column.name != "rating"
             ),
         )

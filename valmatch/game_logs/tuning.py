@@ -13,14 +13,13 @@ from valmatch.arrays import Floats
 from valmatch.errors import InputError, option
 from valmatch.game_logs.blocks import Difference, blocks_of, difference
 from valmatch.game_logs.games import part
-from valmatch.game_logs.names import Names
-from valmatch.game_logs.roster import Known, Roster
+from valmatch.game_logs.roster import Roster
 from valmatch.game_logs.scores import Scores, scores
 from valmatch.ratings.games import Games
 from valmatch.ratings.system import System
 
 HOME, DRAWS = "home_advantage", "draw_probability"
-"""Parameters of which not every log tells something, or which say how likely three results are."""
+"""Parameters of which not every log says something, or which say how likely three results are."""
 
 THREE = "three_way_log_loss"
 
@@ -58,7 +57,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Tuning:
-    """Parameters fitted to the log loss of the first part of a log, and judged by the rest.
+    """Parameters fitted to the log loss of the first part of a log, and tested on the rest.
 
     Attributes
     ----------
@@ -78,12 +77,12 @@ class Tuning:
     parameters : mapping of str to float
         The values to go on with: the tuned ones if they are adopted.
     measure : str
-        The score by which that was judged: ``log_loss``, or ``three_way_log_loss``.
+        The score by which that was decided: ``log_loss``, or ``three_way_log_loss``.
     against : mapping of str to float
         The values that had to be beaten: those where the search started. Where these know no
         draws and the tuned ones do, with the tuned probability of draws: what gives a draw no
         probability at all cannot be compared.
-    judged : Difference
+    score_change : Difference
         By how much the score of the tuned values exceeds theirs, over blocks of the games of the
         rest.
     evaluations : int
@@ -104,7 +103,7 @@ class Tuning:
     parameters: Mapping[str, float]
     measure: str
     against: Mapping[str, float]
-    judged: Difference
+    score_change: Difference
 
     @property
     def adopted_names(self) -> list[str]:
@@ -128,7 +127,7 @@ class Tuning:
             "judged": {
                 "against": dict(self.against),
                 "measure": self.measure,
-                **self.judged.as_dict(),
+                **self.score_change.as_dict(),
             },
             "evaluations": self.evaluations,
             "remarks": list(self.remarks),
@@ -136,12 +135,9 @@ class Tuning:
 
 
 def tune(
-    system: System,
+    start: Roster,
     names: Sequence[str],
-    values: Mapping[str, float],
     games: Games,
-    players: Names,
-    known: Sequence[Known],
     train: float,
     stop: Callable[[], bool] = lambda: False,
 ) -> Tuning:
@@ -158,22 +154,17 @@ def tune(
     flatter what was adopted a little.
 
     If all parameters that carry the unit of the ratings were to be fitted and all players are
-    new, only their ratios could be told from the games: then the first of them is held.
+    new, only their ratios could be learned from the games: then the first of them is held.
 
     Parameters
     ----------
-    system : System
-        The rating system.
+    start : Roster
+        The rating system, the values of its parameters where the search starts, and the players
+        before the first game.
     names : sequence of str
         Parameters to fit.
-    values : mapping
-        Values of all parameters, where the search starts.
     games : Games
         All games in play order.
-    players : Names
-        Their players.
-    known : sequence of Known
-        Where some players start.
     train : float
         Share of the games that form the first part, in (0, 1).
     stop : callable
@@ -187,36 +178,22 @@ def tune(
     KeyboardInterrupt
         If `stop` says so.
     """
-    if HOME in names and not (games.homes >= 0).any():
-        raise InputError(
-            f"{option('tune')} {HOME}: no game of this log has a side at home (allowed: with the"
-            " columns home and away)"
-        )
-    minutes = float(np.median(games.minutes)) if games.n_games else 1.0
-    axes = [_axis(system, name, values, minutes) for name in names]
+    axes, remarks = _axes(start, names, games)
     n_first = games_to_fit(games, train)
     parts = (part(games, 0, n_first), part(games, n_first, games.n_games))
-    judge = _Judge(system, players, known, parts, stop, three_way=DRAWS in names)
-    remarks: list[str] = []
-    unit = [name for name in system.unit if values[name]]
-    if unit and not known and set(unit) <= set(names):
-        held = next(name for name in names if name in unit)
-        axes = [axis for axis in axes if axis.name != held]
-        remarks.append(
-            f"{held} is held at {values[held]!r}: among new players the predictions depend only"
-            f" on the ratios of {', '.join(system.unit)}"
-        )
-    axes, best = _search(axes, dict(values), judge, remarks)
-    published, before, _ = judge.trial({p.name: p.published for p in system.parameters})
-    tuned, after, sums = judge.trial(best)
+    trials = _Trials(start, parts, stop, three_way=DRAWS in names)
+    system, values = start.system, start.values
+    axes, best = _search(axes, dict(values), trials, remarks)
+    published, before, _ = trials.trial({p.name: p.published for p in system.parameters})
+    tuned, after, sums = trials.trial(best)
     gain = after - before
     std_error = float(gain.std(ddof=1) / math.sqrt(len(gain))) if len(gain) > 1 else None
     against = dict(values)
     if DRAWS in names and not values[DRAWS]:
         against[DRAWS] = best[DRAWS]
-    measure = THREE if judge.three_way and tuned.rest.three_way_log_loss else "log_loss"
-    beaten = judge.trial(against)[2]
-    judged = difference(measure, sums, beaten)
+    measure = THREE if trials.three_way and tuned.rest.three_way_log_loss else "log_loss"
+    beaten = trials.trial(against)[2]
+    score_change = difference(measure, sums, beaten)
     adopted = best == against or difference(measure, beaten, sums).above_zero
     fitted = [axis.name for axis in axes]
     return Tuning(
@@ -226,13 +203,13 @@ def tune(
         tuned=tuned,
         difference=float(gain.mean()),
         difference_std_error=std_error,
-        evaluations=judge.evaluations,
-        remarks=[*remarks, *_not_adopted(fitted, best, against, measure, judged, adopted)],
+        evaluations=trials.evaluations,
+        remarks=[*remarks, *_not_adopted(fitted, best, against, measure, score_change, adopted)],
         adopted=adopted,
         parameters=best if adopted else against,
         measure=measure,
         against=against,
-        judged=judged,
+        score_change=score_change,
     )
 
 
@@ -241,21 +218,21 @@ def _not_adopted(
     best: Mapping[str, float],
     against: Mapping[str, float],
     measure: str,
-    judged: Difference,
+    score_change: Difference,
     adopted: bool,
 ) -> list[str]:
     """Say what is not adopted, and why; or nothing."""
     changed = [name for name in fitted if best[name] != against[name]]
     if adopted or not changed:
         return []
-    found, kept = (
+    tuned, start = (
         ", ".join(f"{name} = {values[name]:.6g}" for name in changed) for values in (best, against)
     )
-    spread = "" if judged.half_width is None else f" +- {judged.half_width:.4f}"
-    by = "" if judged.mean is None else f" ({judged.mean:+.4f}{spread}, 95%)"
+    spread = "" if score_change.half_width is None else f" +- {score_change.half_width:.4f}"
+    by = "" if score_change.mean is None else f" ({score_change.mean:+.4f}{spread}, 95%)"
     label = measure.replace("three_", "three-").replace("_", " ")
     return [
-        f"{found}: not adopted, {kept} stays: the {label} of the rest of the games is not shown to"
+        f"{tuned}: not adopted, {start} stays: the {label} of the rest of the games is not shown to"
         f" be lower{by}"
     ]
 
@@ -278,12 +255,24 @@ def games_to_fit(games: Games, train: float) -> int:
 
 
 @dataclass
-class _Judge:
-    """Plays a log in two parts under any values of the parameters."""
+class _Trials:
+    """Plays a log in two parts under any values of the parameters.
 
-    system: System
-    players: Names
-    known: Sequence[Known]
+    Attributes
+    ----------
+    start : Roster
+        The players before the first game.
+    parts : tuple of Games
+        The part that is fitted to, and the rest.
+    stop : callable
+        Returns whether to give up.
+    three_way : bool
+        Whether the loss is that of three results.
+    evaluations : int
+        How often the first part was played for its loss.
+    """
+
+    start: Roster
     parts: tuple[Games, Games]
     stop: Callable[[], bool]
     three_way: bool
@@ -294,7 +283,7 @@ class _Judge:
         if self.stop():
             raise KeyboardInterrupt
         self.evaluations += 1
-        roster = Roster(self.system, values, self.players, self.known)
+        roster = self.start.restarted(values)
         roster.play(self.parts[0], 0)
         found = scores(roster.tally[0])
         loss = found.three_way_log_loss if self.three_way else None
@@ -307,7 +296,7 @@ class _Judge:
         if self.stop():
             raise KeyboardInterrupt
         rest = self.parts[1]
-        roster = Roster(self.system, values, self.players, self.known)
+        roster = self.start.restarted(values)
         roster.play(self.parts[0], 0)
         first = scores(roster.tally[0])
         roster.tally[:] = 0.0
@@ -366,11 +355,32 @@ class _Axis(NamedTuple):
         return sorted(set(np.clip(wide, *self.ends).tolist()))
 
 
+def _axes(start: Roster, names: Sequence[str], games: Games) -> tuple[list[_Axis], list[str]]:
+    """Return how to search parameters, and remarks on those that the games cannot tell."""
+    if HOME in names and not (games.homes >= 0).any():
+        raise InputError(
+            f"{option('tune')} {HOME}: no game of this log has a side at home (allowed: with the"
+            " columns home and away)"
+        )
+    system, values = start.system, start.values
+    minutes = float(np.median(games.minutes)) if games.n_games else 1.0
+    axes = [_axis(system, name, values, minutes) for name in names]
+    unit = [name for name in system.unit if values[name]]
+    if not unit or start.known or not set(unit) <= set(names):
+        return axes, []
+    fixed = next(name for name in names if name in unit)
+    remark = (
+        f"{fixed} is held at {values[fixed]!r}: among new players the predictions depend only"
+        f" on the ratios of {', '.join(system.unit)}"
+    )
+    return [axis for axis in axes if axis.name != fixed], [remark]
+
+
 def _axis(system: System, name: str, values: Mapping[str, float], minutes: float) -> _Axis:
     """Return how to search a parameter; a start beyond what is sane may be found again."""
     if even := system.searched(name, values):
         return _Axis(name, *even, *even, even=True)
-    limits = next(one for one in system.parameters if one.name == name)
+    limits = next(known for known in system.parameters if known.name == name)
     middle = values[name] or limits.published
     if not middle:
         raise InputError(
@@ -383,7 +393,7 @@ def _axis(system: System, name: str, values: Mapping[str, float], minutes: float
 
 
 def _search(
-    axes: Sequence[_Axis], values: dict[str, float], judge: _Judge, remarks: list[str]
+    axes: Sequence[_Axis], values: dict[str, float], trials: _Trials, remarks: list[str]
 ) -> tuple[list[_Axis], dict[str, float]]:
     """Return which parameters count, and the values with the least loss of the first part."""
     from scipy.optimize import minimize
@@ -392,11 +402,11 @@ def _search(
         return values | {axis.name: axis.value(x) for axis, x in zip(axes, point, strict=True)}
 
     start = [axis.at(min(max(values[axis.name], axis.least), axis.most)) for axis in axes]
-    least = judge.loss(at(start))
+    least = trials.loss(at(start))
     idle = []
     for k, axis in enumerate(axes):
         points = [[*start[:k], x, *start[k + 1 :]] for x in axis.across()]
-        losses = [judge.loss(at(point)) for point in points]
+        losses = [trials.loss(at(point)) for point in points]
         if max(losses) - min(losses) < _NOTHING:
             idle.append(axis.name)
         elif min(losses) < least:
@@ -412,7 +422,7 @@ def _search(
     if not axes:
         return [], values
     found = minimize(
-        lambda point: judge.loss(at(point.tolist())),
+        lambda point: trials.loss(at(point.tolist())),
         start,
         method="Nelder-Mead",
         bounds=[axis.ends for axis in axes],

@@ -47,6 +47,17 @@ def split_names(cell: str) -> list[str]:
     return next(csv.reader(io.StringIO(cell, newline=""), delimiter=SEPARATES), [])
 
 
+def cells_of(text: str) -> list[str]:
+    """Return the cells of an option that is written as a row of a CSV file, without outer blanks.
+
+    Examples
+    --------
+    >>> cells_of('ann, "bob, jr"')
+    ['ann', 'bob, jr']
+    """
+    return [cell.strip() for cell in next(csv.reader([text], skipinitialspace=True), [])]
+
+
 def parse_columns(text: str, example: str = "game=match_id") -> dict[str, str]:
     """Return the names that ``game=match_id,winner=winning_team`` gives to columns, by meaning.
 

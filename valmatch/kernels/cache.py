@@ -98,7 +98,10 @@ def files_of(package: Path, source: Path) -> set[Path]:
 
 @cache
 def _contents(package: Path, path: Path) -> tuple[str, set[Path]]:
-    """Return a digest of a file with its data, and the files of the package that it imports."""
+    """Return a digest of a file with its data and its place, and the files that it imports.
+
+    Kernels know the modules of what they call by name: those of a file that was moved are others.
+    """
     text, data = path.read_bytes(), path.with_suffix(".npy")
     modules = _modules(package)
     imported: set[Path] = set()
@@ -107,7 +110,9 @@ def _contents(package: Path, path: Path) -> tuple[str, set[Path]]:
         imported |= {modules[name] for name in taken if name in modules}
     if BY_NAME.search(text):
         imported |= set(path.parent.glob("*.py"))
-    return _digest(text + (data.read_bytes() if data.exists() else b"")), imported
+    place = path.relative_to(package) if path.is_relative_to(package) else path.name
+    content = text + (data.read_bytes() if data.exists() else b"")
+    return _digest(b"%s\0%s" % (str(place).encode(), content)), imported
 
 
 @cache

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.inputs.csv_rows import Row
+from valmatch.inputs.csv_reader import Row
 from valmatch.text.terminal import shown
 
 DIGITS = {8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}

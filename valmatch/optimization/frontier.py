@@ -12,12 +12,8 @@ from valmatch.config.config import Config
 from valmatch.config.identity import config_id, problem_id
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
-from valmatch.execution.run_options import (
-    DEFAULT_OPTIONS,
-    NO_LISTENERS,
-    Listeners,
-    RunOptions,
-)
+from valmatch.execution.listeners import NO_LISTENERS, Listeners
+from valmatch.execution.run_options import DEFAULT_OPTIONS, RunOptions
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.execution.simulator import build
 from valmatch.experiments.design import MOST_LEVELS, span

@@ -16,7 +16,8 @@ from valmatch.config.identity import config_id, problem_id
 from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import Stop, stop_on_signal
-from valmatch.execution.run_options import Listeners, RunOptions, ShardKeywords, split
+from valmatch.execution.listeners import Listeners
+from valmatch.execution.run_options import RunOptions, ShardKeywords, split
 from valmatch.execution.shards import WHOLE, Shard
 from valmatch.execution.simulator import build
 from valmatch.inputs import arguments

@@ -19,7 +19,8 @@ from valmatch.config.sections import TermOptions
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import stop_on_signal
-from valmatch.execution.run_options import Listeners, RunKeywords, RunOptions, split
+from valmatch.execution.listeners import Listeners
+from valmatch.execution.run_options import RunKeywords, RunOptions, split
 from valmatch.execution.simulator import build
 from valmatch.inputs import arguments
 from valmatch.kernels.halting import Stopped

@@ -13,7 +13,6 @@ from matplotlib.ticker import MaxNLocator
 
 from valmatch.arrays import Floats
 from valmatch.errors import InputError, option
-from valmatch.game_logs.reading.moments import moment
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.parts.style import (
     BAD,
@@ -27,6 +26,7 @@ from valmatch.plots.parts.style import (
     note,
     thinned,
 )
+from valmatch.text.datetimes import seconds_of
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import correction
 
@@ -164,7 +164,7 @@ def _time(text: str) -> tuple[float, str]:
     number = real_number(text)
     if number is not None:
         return number, TIMES
-    value = moment(text)
+    value = seconds_of(text)
     if math.isnan(value):
         raise ValueError(f"{text!r} is no time")
     return value, DATES

@@ -21,8 +21,8 @@ from valmatch.statistics.estimates import t_quantile
 
 if TYPE_CHECKING:
     from valmatch.game_logs.blocks import Difference
-    from valmatch.game_logs.compared import ComparedSystems
-    from valmatch.game_logs.predicting import PredictedGames
+    from valmatch.game_logs.comparison.result import RatingComparison
+    from valmatch.game_logs.prediction.predicting import PredictedGames
     from valmatch.game_logs.rating import RatedLog
     from valmatch.game_logs.roster import Ranking
     from valmatch.game_logs.scores import Scores
@@ -78,11 +78,11 @@ def _half(std_error: float | None, n: int) -> float | None:
 def _show_tuning(title: str, tuning: Tuning) -> None:
     """Print what was fitted, how it does on the rest, and whether it is adopted."""
     values = ", ".join(f"{name} = {tuning.tuned.parameters[name]:.6g}" for name in tuning.fitted)
-    judged = tuning.judged
-    spread = "" if judged.half_width is None else f" ± {judged.half_width:.4f}"
+    change = tuning.score_change
+    spread = "" if change.half_width is None else f" ± {change.half_width:.4f}"
     measure = tuning.measure.replace("three_", "three-").replace("_", " ")
     verdict = "adopted" if tuning.adopted else "not adopted"
-    gain = f"{measure} of the rest {formatted(judged.mean, '+.4f')}{spread} (95%): {verdict}"
+    gain = f"{measure} of the rest {formatted(change.mean, '+.4f')}{spread} (95%): {verdict}"
     print()
     print(textwrap.fill(f"{title} {values or 'nothing'}: {gain}", WIDTH))
 
@@ -124,12 +124,12 @@ def _digits(values: Sequence[float]) -> int:
     return 2 if largest == 0.0 else max(0, min(4, 4 - math.floor(math.log10(largest))))
 
 
-def show_systems(found: ComparedSystems) -> None:
+def show_systems(found: RatingComparison) -> None:
     """Print how well systems predicted, and by how much they fall behind the first of them."""
     names, columns = ["system"], [list(found.means)]
     for measure in next(iter(found.means.values())):
-        pairs = [_rounded_to(difference[measure]) for difference in found.differences.values()]
-        columns.append([formatted(mean[measure].mean, ".4f") for mean in found.means.values()])
+        pairs = [_rounded_to(own[measure]) for own in found.differences.values()]
+        columns.append([formatted(own[measure].mean, ".4f") for own in found.means.values()])
         columns += [aligned(side) for side in zip(*pairs, strict=True)]
         title = measure.replace("_", " ").replace("brier", "Brier").replace("three ", "three-")
         names += [title, f"- {found.leader}", "± 95%"]
@@ -147,8 +147,8 @@ def _rounded_to(difference: Difference) -> tuple[str, str]:
     if difference.mean is None or not (difference.mean or difference.half_width):
         return "", ""
     half = formatted(difference.half_width, ".4f")
-    reach = arms_of(difference.arms, half) if difference.arms else half
-    return formatted(difference.mean, "+.4f"), reach
+    arms = difference.arms
+    return formatted(difference.mean, "+.4f"), arms_of(arms, half) if arms else half
 
 
 def show_predictions(result: PredictedGames) -> None:

@@ -167,12 +167,12 @@ def arrange(
         rates,
         minutes,
     )
-    kept = taken[:n]
+    usable = taken[:n]
     n_sides = int(game_starts[n])
     rows = slice(0, int(side_starts[n_sides]))
     games = Games(
-        names[kept],
-        times[kept],
+        names[usable],
+        times[usable],
         homes[:n],
         game_starts[: n + 1],
         side_starts[: n_sides + 1],

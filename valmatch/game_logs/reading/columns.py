@@ -1,4 +1,4 @@
-"""Which column of a game log is which."""
+"""The formats of game logs, and which column of a file has which meaning."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from valmatch.errors import InputError, option
+from valmatch.game_logs.options import LogFormat
 from valmatch.inputs.csv_text import other_separator
 from valmatch.text.suggestions import closest_name, hint
 from valmatch.text.terminal import VALUE, shortened, shown
@@ -73,10 +74,9 @@ class Columns:
 def find_columns(
     where: str,
     header: Sequence[str],
-    given: Mapping[str, str],
+    written: LogFormat,
     formats: Sequence[Format] = FORMATS,
     what: str = "a log has",
-    separator: str = ",",
 ) -> Columns:
     """Find the columns of a log, or of another file of games, by its header.
 
@@ -88,21 +88,21 @@ def find_columns(
         Address of the header, for messages.
     header : sequence of str
         Names of the columns.
-    given : mapping
-        Names that the user gives, by meaning; other columns have their meaning as name.
+    written : LogFormat
+        Names that the user gives, by meaning; other columns have their meaning as name. And what
+        was taken for what stands between cells.
     formats : sequence of Format
         The shapes that the file may have.
     what : str
         What messages call such a file, with a verb.
-    separator : str
-        What was taken for what stands between cells.
 
     Raises
     ------
     InputError
         If a required column is missing, a given one does not exist, or a name is ambiguous.
     """
-    if len(header) == 1 and (other := other_separator(header, separator)):
+    given = written.columns
+    if len(header) == 1 and (other := other_separator(header, written.delimiter)):
         raise InputError(
             f"{where}: the header is one cell with {other}s in it:"
             f" {option('separator')} {other} reads it"

@@ -1,4 +1,4 @@
-"""Game logs, read in blocks."""
+"""A game log: a CSV file of games, checked and read in blocks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import hashlib
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from valmatch.arrays import Bytes, Floats, Ints
 from valmatch.errors import InputError, option
-from valmatch.game_logs.csv_text import unmark_cells
 from valmatch.game_logs.games import joined, pieces, reordered
 from valmatch.game_logs.names import Names
+from valmatch.game_logs.options import COMMON, LogFormat, LogOptions
 from valmatch.game_logs.reading.arrange import Arranged, Reason, arrange, starts_of_games
 from valmatch.game_logs.reading.cells import Cells, split
 from valmatch.game_logs.reading.columns import (
@@ -30,10 +30,10 @@ from valmatch.game_logs.reading.columns import (
     SCORES,
     find_columns,
 )
-from valmatch.game_logs.reading.moments import are_moments
+from valmatch.game_logs.reading.datetimes import are_moments
 from valmatch.game_logs.reading.rows import Rows
-from valmatch.inputs import arguments
-from valmatch.inputs.bad_rows import MOST, BadRows
+from valmatch.game_logs.writing.csv_text import unmark_cells
+from valmatch.inputs.bad_rows import BadRows
 from valmatch.inputs.csv_names import are_marked
 from valmatch.inputs.csv_text import as_text, open_text
 from valmatch.ratings.games import Games
@@ -109,15 +109,13 @@ class GameLog:
     ----------
     path : Path
         The file; `-` is standard input.
-    columns : mapping
-        Names of the file's columns by meaning, where they differ.
+    format_ : LogFormat
+        How the file is written.
     most_bad : float or None
         The share of all games that may be left out as they cannot be used; None: the first of these
         ends the reading.
     most_players : int
         A game of more players cannot be used.
-    separator : str
-        What stands between cells, see `valmatch.inputs.csv_columns`.
 
     Attributes
     ----------
@@ -149,21 +147,20 @@ class GameLog:
     def __init__(
         self,
         path: Path,
-        columns: Mapping[str, str],
+        format_: LogFormat = COMMON,
         most_bad: float | None = None,
         most_players: int = MOST_PLAYERS,
-        separator: str = ",",
     ) -> None:
         self.path = None if str(path) == "-" else path
         self.name = str(path) if self.path else "standard input"
         self._file = _opened(path)
         self._skip, self._most_bad = most_bad is not None, most_bad or 0.0
         self._most_players = most_players
-        self._separator = separator
+        self._separator = format_.delimiter
         try:
             header, self._start, self._line = self._header()
             where = f"{self.name}:{self._line - 1}"
-            self.columns = find_columns(where, header, columns, separator=separator)
+            self.columns = find_columns(where, header, format_)
         except InputError:
             self.close()
             raise
@@ -464,14 +461,6 @@ def _first_rows(cells: Cells, n: int) -> Cells:
     )
 
 
-def most_left_out(skip_bad_games: bool, max_bad_rows: float | None) -> float | None:
-    """Return the share of all games that may be left out; None if none may.
-
-    Raises
-    ------
-    InputError
-        If it is no share.
-    """
-    if max_bad_rows is None:
-        return MOST if skip_bad_games else None
-    return arguments.share("max_bad_rows", max_bad_rows)
+def open_log(path: Path, options: LogOptions, most_players: int) -> GameLog:
+    """Return a log to be read as options say, whose games have at most so many players."""
+    return GameLog(path, options.format, options.most_bad, most_players)

@@ -1,4 +1,4 @@
-"""What each row of a game log says, column by column."""
+"""The rows of a piece of a game log, their cells read as numbers, times, flags and results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from valmatch.arrays import Bools, Bytes, Floats, Ints
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.reading.arrange import Entries, Reason
 from valmatch.game_logs.reading.cells import Cells, read_flags, read_numbers, read_results
-from valmatch.game_logs.reading.moments import read_moments
+from valmatch.game_logs.reading.datetimes import read_moments
 from valmatch.ratings.system import FAR
 
 DEFAULT_MINUTES = 20.0  # in a game whose minutes are unknown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import count, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 
 from valmatch.arrays import Floats
 from valmatch.errors import InputError
-from valmatch.inputs.csv_rows import Row, read_rows
+from valmatch.inputs.csv_reader import Dialect, Row, read_rows
+from valmatch.inputs.files import MAX_FILE
 from valmatch.models.ladder.factors import MAX_PLAYERS, MAX_STARTS, LadderFactors
 from valmatch.models.ladder.state import NO_SESSIONS, Sessions
 from valmatch.models.number_dates import check_digits, check_serial_days
@@ -157,7 +159,7 @@ def _skills(path: Path) -> dict[str, float]:
     """Return the skills of the players by name."""
     found: dict[str, float] = {}
     what = "the skills of players have the columns player, and skill or rating"
-    for row in read_rows(path, lambda header: _columns(path, header, SKILL, what)):
+    for row in _rows(path, SKILL, what):
         name, (_, column) = _name(row), row.cells
         if name in found:
             raise row.wrong("player", f"{shown(name)} has a row above (allowed: one row a player)")
@@ -181,7 +183,7 @@ def _starts(
     lines: list[int] = []
     first: Row | None = None
     what = "session starts have the columns player, and arrival_hours or time"
-    for row in read_rows(path, lambda header: _columns(path, header, TIME, what)):
+    for row in _rows(path, TIME, what):
         name, (_, column) = _name(row), row.cells
         if skills is not None and name not in numbers:
             raise row.wrong("player", f"{shown(name)} is not among the players of {skills}")
@@ -222,13 +224,19 @@ def _check_places(
     )
 
 
-def _columns(path: Path, header: list[str], either: Sequence[str], what: str) -> list[str]:
+def _rows(path: Path, either: Sequence[str], what: str) -> Iterator[Row]:
+    """Yield the rows of a file of players, whose second column is called either way."""
+    choose = partial(_columns, either, what)
+    return read_rows(path, choose, Dialect(separator=None), most=MAX_FILE)
+
+
+def _columns(either: Sequence[str], what: str, header: Sequence[str], place: str) -> list[str]:
     """Return the columns to read."""
     second = next((name for name in either if name in header), None)
     if "player" not in header or second is None:
         missing = " or ".join(either) if "player" in header else "player"
         # Any file might be named here: nothing of it is shown.
-        raise InputError(f"{path}:1: column {missing} is missing ({what})")
+        raise InputError(f"{place}: column {missing} is missing ({what})")
     return ["player", second]
 
 

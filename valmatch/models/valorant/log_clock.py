@@ -11,7 +11,7 @@ import numpy as np
 
 from valmatch.arrays import Floats
 from valmatch.errors import option
-from valmatch.inputs.csv_rows import Row
+from valmatch.inputs.csv_reader import Row
 from valmatch.models.number_dates import check_digits, check_serial_days
 from valmatch.text.datetimes import datetime_of
 from valmatch.text.numerals import real_number

@@ -15,8 +15,9 @@ from valmatch.arrays import Floats
 from valmatch.errors import InputError, option
 from valmatch.inputs.bad_rows import BadRows, RowError
 from valmatch.inputs.csv_columns import SEPARATORS
-from valmatch.inputs.csv_rows import Row, read_rows
+from valmatch.inputs.csv_reader import Dialect, Row, read_rows
 from valmatch.inputs.csv_text import other_separator
+from valmatch.inputs.files import MAX_FILE
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.log_clock import LogClock, Time
 from valmatch.models.valorant.log_factors import LogFactors
@@ -212,12 +213,13 @@ def _entries(
 ) -> Iterator[_Entry]:
     """Yield the good rows; fill the names of columns, and of those that nothing is read from."""
 
-    def choose(header: list[str]) -> list[str]:
-        names.update(_columns(path, header, log))
+    def choose(header: Sequence[str], place: str) -> list[str]:
+        names.update(_columns(place, header, log))
         unused.extend(name for name in header if name and name not in names.values())
         return list(names.values())
 
-    for row in read_rows(path, choose, SEPARATORS[log.separator], wrong=bad.add):
+    dialect = Dialect(SEPARATORS[log.separator])
+    for row in read_rows(path, choose, dialect, most=MAX_FILE, wrong=bad.add):
         try:
             time = clock.read(row, names["arrival_hours"])
             rating, vector = _rating(row, names, multipliers)
@@ -247,26 +249,26 @@ def _rating(
     return rating, vector
 
 
-def _columns(path: Path, header: list[str], log: LogFactors) -> dict[str, str]:
+def _columns(place: str, header: Sequence[str], log: LogFactors) -> dict[str, str]:
     """Return the names of the columns to read, by meaning."""
     try:
-        return _named_columns(path, header, log)
+        return _named_columns(place, header, log)
     except InputError:
         other = other_separator(header, SEPARATORS[log.separator])
         if not other:
             raise
         cells = "is one cell" if len(header) == 1 else f"has {len(header)} cells"
         raise InputError(
-            f"{path}:1: the header {cells} with {other}s in it:"
+            f"{place}: the header {cells} with {other}s in it:"
             f" {option(f'log.separator={other}')} reads it"
         ) from None
 
 
-def _named_columns(path: Path, header: list[str], log: LogFactors) -> dict[str, str]:
+def _named_columns(place: str, header: Sequence[str], log: LogFactors) -> dict[str, str]:
     for meaning, name in log.columns.items():
         if name not in header:
             raise InputError(
-                f"{path}:1: {option('log.columns')} {meaning}={name}: no column {shown(name)}"
+                f"{place}: {option('log.columns')} {meaning}={name}: no column {shown(name)}"
                 f" ({hint(name, header)})"
             )
     names: dict[str, str] = {
@@ -283,12 +285,12 @@ def _named_columns(path: Path, header: list[str], log: LogFactors) -> dict[str, 
     if "arrival_hours" not in names:
         # Any file might be named here: nothing of it is shown.
         raise InputError(
-            f"{path}:1: column arrival_hours is missing (a queue log has the columns arrival_hours,"
+            f"{place}: column arrival_hours is missing (a queue log has the columns arrival_hours,"
             f" hours since its start, or date-times, and rating, or elo, kd and wr; {says})"
         )
     if not {"rating", *VECTOR} & names.keys():
         missing, found = "rating, or elo, kd and wr", ", ".join(header)
-        raise InputError(f"{path}:1: column {missing} is missing (found: {found}; {says})")
+        raise InputError(f"{place}: column {missing} is missing (found: {found}; {says})")
     return names
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from array import array
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence, Sized
@@ -18,6 +17,7 @@ import numpy as np
 from valmatch.arrays import Floats
 from valmatch.errors import InputError, option
 from valmatch.inputs.csv_names import are_marked, unmark
+from valmatch.inputs.csv_reader import rows_of
 from valmatch.inputs.files import regular
 from valmatch.plots.parts.units import Units
 from valmatch.storage.json_file import read_json
@@ -179,7 +179,7 @@ class RunFiles:
             If the file is missing or damaged.
         """
         rows = self._rows(name)
-        header = next(rows, [])
+        _, header = next(rows, (1, []))
         rows.close()
         return header
 
@@ -191,17 +191,22 @@ class RunFiles:
         InputError
             If the file is missing or damaged, or lacks a column.
         """
+        for _, cells in self._cells(name, columns):
+            yield cells
+
+    def _cells(self, name: str, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+        """Yield some cells of each row, with the line where it ends."""
         rows, path = self._rows(name), self.folder / name
-        header = next(rows, [])
+        _, header = next(rows, (1, []))
         missing = [column for column in columns if column not in header]
         if missing:
             raise InputError(f"{path}: damaged: there is no column {missing[0]!r}")
         places = [header.index(column) for column in columns]
-        for number, row in enumerate(rows, 2):
+        for line, row in rows:
             if len(row) != len(header):
-                what = f"{len(row)} cells (the header has {len(header)})"
-                raise InputError(f"{path}: damaged: row {number} has {what}")
-            yield [row[place] for place in places]
+                what = f"the row has {len(row)} cells (allowed: {len(header)})"
+                raise InputError(f"{path}:{line}: damaged: {what}")
+            yield line, [row[place] for place in places]
 
     def table(
         self,
@@ -221,14 +226,9 @@ class RunFiles:
         columns = {column: array("d") for column in numbers}
         words: dict[str, list[str]] = {column: [] for column in texts}
         count, path = len(columns), self.folder / name
-        for number, row in enumerate(self.rows(name, [*columns, *words]), 2):
-            try:
-                for cell, column in zip(row, columns.values(), strict=False):
-                    column.append(float(cell or "nan"))
-                    if abs(column[-1]) > FAR and not (infinite and cell == "inf"):
-                        raise ValueError(f"{cell} is too large")
-            except ValueError as error:
-                raise InputError(f"{path}: damaged: row {number}: {error}") from None
+        for line, row in self._cells(name, [*columns, *words]):
+            for cell, (column, values) in zip(row, columns.items(), strict=False):
+                values.append(_number(cell, infinite, f"{path}:{line}: damaged: {column}"))
             for cell, word in zip(row[count:], words.values(), strict=True):
                 word.append(intern(cell))
         if words and are_marked(path):
@@ -238,18 +238,20 @@ class RunFiles:
         arrays = {column: np.array(values) for column, values in columns.items()}
         return FileTable(path, arrays, words)
 
-    def _rows(self, name: str) -> Generator[list[str]]:
-        """Yield the rows of a CSV file; a last line without an end, left by a kill, is dropped."""
+    def _rows(self, name: str) -> Generator[tuple[int, list[str]]]:
+        """Yield the rows of a CSV file with their lines.
+
+        A last line without an end, left by a kill, is dropped.
+        """
         path = self.folder / name
         try:
             with regular(path).open(encoding="utf-8", newline="") as file:
                 lines = (line for line in file if line.endswith(("\n", "\r")))
-                for row in csv.reader(lines, strict=True):
-                    yield row if all(map(str.isprintable, row)) else list(map(escaped, row))
+                for line, row in rows_of(lines, str(path), fault="damaged"):
+                    plain = all(map(str.isprintable, row))
+                    yield line, row if plain else list(map(escaped, row))
         except OSError as error:
             raise self._unreadable(path, error) from None
-        except (UnicodeDecodeError, csv.Error) as error:
-            raise InputError(f"{path}: damaged: {error}") from None
 
     def json(self, name: str) -> dict[str, Any]:
         """Read a JSON file.
@@ -268,6 +270,17 @@ class RunFiles:
     def _unreadable(self, path: Path, error: OSError) -> InputError:
         why = f" ({self.remark})" if self.remark else ""
         return InputError(f"{path}: cannot be read: {error.strerror}{why}")
+
+
+def _number(cell: str, infinite: bool, place: str) -> float:
+    """Return the number in a cell, NaN where it is empty; it may be infinite where that is said."""
+    try:
+        value = float(cell or "nan")
+    except ValueError:
+        raise InputError(f"{place}: {shown(cell)} (allowed: a number)") from None
+    if abs(value) > FAR and not (infinite and cell == "inf"):
+        raise InputError(f"{place}: {shown(cell)} is too large (allowed: up to {FAR:g})")
+    return value
 
 
 def _in_print(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds

@@ -1,15 +1,19 @@
-"""What a comparison of rating systems finds."""
+"""The result of a comparison of rating systems or ratings, and the sums that it is made of."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from valmatch.arrays import Floats
 from valmatch.game_logs.blocks import MEASURES, OF_DRAWS, Difference, difference
+from valmatch.game_logs.games import part, pieces, until_stopped
+from valmatch.game_logs.roster import Roster
 from valmatch.game_logs.scores import TALLIES, Scores, scores
 from valmatch.game_logs.tuning import Tuning
 from valmatch.ratings.games import Games
@@ -17,8 +21,8 @@ from valmatch.storage.results import Result
 
 
 @dataclass(frozen=True, repr=False)
-class ComparedSystems(Result):
-    """How well several rating systems, and two baselines, predicted the games of one log.
+class RatingComparison(Result):
+    """How well several rating systems or ratings, and two baselines, predicted games of one log.
 
     Attributes
     ----------
@@ -96,11 +100,11 @@ class ComparedSystems(Result):
         """Return a row for each system and baseline, as ``comparison.csv`` has them."""
         found: dict[str, list[Any]] = {"system": list(self.means)}
         for name in self.means[self.leader]:
-            for what, ones in (("", self.means), ("_to_best", self.differences)):
-                some = [one[name] for one in ones.values()]
-                found[f"{name}{what}"] = [one.mean for one in some]
-                found[f"{name}{what}_half_width"] = [one.half_width for one in some]
-                ends = [one.interval or (None, None) for one in some]
+            for what, estimates in (("", self.means), ("_to_best", self.differences)):
+                column = [of_system[name] for of_system in estimates.values()]
+                found[f"{name}{what}"] = [estimate.mean for estimate in column]
+                found[f"{name}{what}_half_width"] = [estimate.half_width for estimate in column]
+                ends = [estimate.interval or (None, None) for estimate in column]
                 found[f"{name}{what}_low"] = [low for low, _ in ends]
                 found[f"{name}{what}_high"] = [high for _, high in ends]
         return found
@@ -114,11 +118,11 @@ class ComparedSystems(Result):
                     "baseline": name not in self.parameters,
                     **({"fitted": list(self.fitted[name])} if name in self.fitted else {}),
                     **({"tuning": self.tunings[name].as_dict()} if name in self.tunings else {}),
-                    "predictions": {key: one.as_dict() for key, one in found.items()},
-                    "means": {key: one.as_dict() for key, one in self.means[name].items()},
-                    "to_best": {key: one.as_dict() for key, one in self.differences[name].items()},
+                    "predictions": _as_dicts(predictions),
+                    "means": _as_dicts(self.means[name]),
+                    "to_best": _as_dicts(self.differences[name]),
                 }
-                for name, found in self.predictions.items()
+                for name, predictions in self.predictions.items()
             },
             "best": self.best,
             "least_log_loss": self.leader,
@@ -133,12 +137,49 @@ class ComparedSystems(Result):
         }
 
 
+def _as_dicts(found: Mapping[str, Scores] | Mapping[str, Difference]) -> dict[str, Any]:
+    """Return scores or estimates by name as ``summary.json`` holds them."""
+    return {name: scores.as_dict() for name, scores in found.items()}
+
+
+def tallies(
+    start: Roster,
+    games: Games,
+    blocks: Sequence[tuple[int, int]],
+    burn_in: int,
+    stop: Callable[[], bool] = lambda: False,
+) -> Floats:
+    """Return (blocks, 2, columns) tallies of the games of each block, played by a system.
+
+    Parameters
+    ----------
+    start : Roster
+        The system, and the players before the first game; played through.
+    games : Games
+        The games; those before the first block are played too.
+    blocks : sequence of tuple of int
+        The first and the last game, exclusive, of each block, one after the other.
+    burn_in : int
+        See `RatingComparison`.
+    stop : callable
+        Returns whether to give up.
+    """
+    sums = []
+    for first, last in [(0, blocks[0][0]), *blocks]:
+        start.tally[:] = 0.0
+        block = pieces(part(games, first, last), start.system.pairs_at_once)
+        for piece in until_stopped(block, stop):
+            start.play(piece, burn_in)
+        sums.append(start.tally.copy())
+    return np.array(sums[1:])
+
+
 def compared(
     sums: Mapping[str, Floats],
     parameters: Mapping[str, Mapping[str, float]],
     games: Games,
     burn_in: int,
-) -> ComparedSystems:
+) -> RatingComparison:
     """Return what is found by tallies of the same games.
 
     Parameters
@@ -150,21 +191,22 @@ def compared(
     games : Games
         The games.
     burn_in : int
-        See `ComparedSystems`.
+        See `RatingComparison`.
     """
     predictions = {
         name: dict(zip(TALLIES, map(scores, own.sum(axis=0)), strict=True))
         for name, own in sums.items()
     }
     leader = min(parameters, key=lambda name: _loss(predictions[name]["all"]))
-    ones = {name: own[:, 0] for name, own in sums.items()}
+    of_all = {name: own[:, 0] for name, own in sums.items()}
     of_draws = sum(own["all"].three_way_log_loss is not None for own in predictions.values())
     measures = [*MEASURES, *(OF_DRAWS if of_draws > 1 else ())]
     differences = {
-        n: {m: difference(m, one, ones[leader]) for m in measures} for n, one in ones.items()
+        name: {m: difference(m, own, of_all[leader]) for m in measures}
+        for name, own in of_all.items()
     }
-    others = (name for name in ones if name != leader)
-    return ComparedSystems(
+    others = (name for name in of_all if name != leader)
+    return RatingComparison(
         parameters=parameters,
         leader=leader,
         unbeaten=[name for name in others if not differences[name]["log_loss"].above_zero],
@@ -173,9 +215,9 @@ def compared(
         unrated=0,
         skipped={},
         burn_in=burn_in,
-        blocks=len(ones[leader]),
+        blocks=len(of_all[leader]),
         predictions=predictions,
-        means={n: {m: difference(m, one) for m in measures} for n, one in ones.items()},
+        means={name: {m: difference(m, own) for m in measures} for name, own in of_all.items()},
         differences=differences,
     )
 

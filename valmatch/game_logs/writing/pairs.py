@@ -8,10 +8,10 @@ from typing import TextIO
 import numpy as np
 
 from valmatch.arrays import Floats, Ints
-from valmatch.game_logs.csv_text import lines, numerals
-from valmatch.game_logs.history import titles
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.scores import Played
+from valmatch.game_logs.writing.csv_text import lines, numerals
+from valmatch.game_logs.writing.history import titles
 from valmatch.kernels.compilation import njit
 from valmatch.ratings.games import Games
 from valmatch.ratings.zonestats import pairwise_result, predicted_outcome, time_scaled
@@ -80,12 +80,12 @@ class PairsWriter:
                 numbers,
             )
             if n:
-                mine, other = rows[:, :n]
+                first_rows, second_rows = rows[:, :n]
                 players = self._log.players
                 columns = (
-                    titles(self._log, games).at(game_of_row[mine]),
-                    players.cells(games.players[mine]),
-                    players.cells(games.players[other]),
+                    titles(self._log, games).at(game_of_row[first_rows]),
+                    players.cells(games.players[first_rows]),
+                    players.cells(games.players[second_rows]),
                     *map(numerals, numbers[:, :n]),
                 )
                 self._file.write(lines(columns, self._raw))

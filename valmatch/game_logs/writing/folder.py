@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from valmatch.errors import InputError, option
-from valmatch.game_logs.csv_text import lines
+from valmatch.game_logs.previous_ratings import RATINGS, PreviousRatings, RatedFile
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.roster import Ranking
+from valmatch.game_logs.writing.csv_text import lines
 from valmatch.inputs.files import sha256
-from valmatch.storage.manifest import MANIFEST, Count, Facts, Manifest, read_manifest
+from valmatch.storage.manifest import MANIFEST, Manifest, read_manifest
 from valmatch.storage.output import write_atomically
 from valmatch.storage.run_folder import RunFolder
 
-RATINGS, HISTORY, PAIRS, SUMMARY = "ratings.csv", "history.csv", "pairs.csv", "summary.json"
-
-
-class RatedFile(Facts):
-    """A log that was rated, as a manifest holds it: its digest and its size."""
-
-    sha256: str
-    bytes: Count
-
-
-def check_redo(redo: bool, out: object) -> None:
-    """Check that there is a folder of which a rating can be made again.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    """
-    if redo and out is None:
-        raise InputError(f"{option('redo=True')}: needs {option('out')}, the folder to make again")
+HISTORY, PAIRS, SUMMARY = "history.csv", "pairs.csv", "summary.json"
 
 
 class _Made(Manifest):
@@ -51,8 +33,7 @@ CORRECTED = ("games_sha256", "ratings_sha256", "given")
 def claim(
     out: Path,
     log: GameLog,
-    previous: Path | None,
-    rated: Sequence[RatedFile],
+    previous: PreviousRatings | None,
     identity: Mapping[str, object],
     redo: bool = False,
 ) -> RunFolder:
@@ -64,10 +45,8 @@ def claim(
         The folder.
     log : GameLog
         The games.
-    previous : Path or None
-        The previous ratings.
-    rated : sequence of RatedFile
-        The logs that those were made from.
+    previous : PreviousRatings or None
+        The ratings that it goes on from.
     identity : mapping
         What else distinguishes this rating from others.
     redo : bool
@@ -79,15 +58,16 @@ def claim(
         If the folder cannot be used, or holds another rating, or would lose what is read.
     """
     digest = log.sha256()
-    files = {"games_sha256": digest, "ratings_sha256": sha256(previous) if previous else None}
-    logs = [*rated, RatedFile(sha256=digest, bytes=log.size)]
+    ratings = previous.path if previous else None
+    files = {"games_sha256": digest, "ratings_sha256": sha256(ratings) if ratings else None}
+    logs = [*(previous.rated if previous else ()), RatedFile(sha256=digest, bytes=log.size)]
     whole = {**identity, **files}
-    facts: dict[str, object] = {"source": log.name, "rated": [one.model_dump() for one in logs]}
-    read = [log.path, previous, previous.parent / MANIFEST if previous else None]
+    facts: dict[str, object] = {"source": log.name, "rated": [file.model_dump() for file in logs]}
+    read = [log.path, ratings, ratings.parent / MANIFEST if ratings else None]
     held = _made_in(out)
     may_differ = () if held is None else CORRECTED
     if held and all(held.get(key) == whole[key] for key in whole if key not in may_differ):
-        _check_changes(out, log, previous, held, files, redo)
+        _check_changes(out, log, ratings, held, files, redo)
     if redo:
         facts |= {key: whole.pop(key) for key in may_differ}
     paths = [path for path in read if path]
@@ -102,7 +82,7 @@ def _check_changes(
     files: Mapping[str, str | None],
     redo: bool,
 ) -> None:
-    """Refuse another log than the one rated in a folder, and unless told to redo, a changed one."""
+    """Refuse another log than that of a folder, or a changed one unless it may be rated again."""
     changed = [key for key, digest in files.items() if held.get(key) != digest]
     if "games_sha256" in changed and Path(held.source).name != Path(log.name).name:
         raise InputError(
@@ -147,11 +127,11 @@ def outdated(folder: Path, before: str | None) -> list[str]:
     if before is None or before == ratings_in(folder):
         return []
     beside = sorted(path.parent for path in folder.resolve().parent.glob(f"*/{MANIFEST}"))
-    found = [(one, made) for one in beside if (made := _made_in(one))]
+    found = [(path, made) for path in beside if (made := _made_in(path))]
     return [
-        f"{folder.parent / one.name}: went on from the ratings that {folder} held before; rate"
+        f"{folder.parent / path.name}: went on from the ratings that {folder} held before; rate"
         f" {made.source} again, too ({option('redo=True')})"
-        for one, made in found
+        for path, made in found
         if made.ratings_sha256 == before
     ]
 

@@ -1,16 +1,13 @@
-"""Moments of games, read from ISO 8601 text."""
+"""Date-times of games, read from ISO 8601 text by compiled functions."""
 
 from __future__ import annotations
-
-import math
-from datetime import UTC
 
 import numpy as np
 
 from valmatch.arrays import Bytes, Floats, Ints
 from valmatch.game_logs.reading.cells import read_numbers
 from valmatch.kernels.compilation import inlined, njit
-from valmatch.text.datetimes import datetime_of
+from valmatch.text.datetimes import seconds_of
 
 _SPACE, _MINUS, _COLON, _T, _Z, _ZERO, _NINE = b" -:TZ09"
 
@@ -46,20 +43,10 @@ def read_moments(buffer: Bytes, starts: Ints, ends: Ints) -> Floats:
     _read_plain(buffer, starts, ends, seconds)
     values = seconds.astype(np.float64)
     for cell in np.flatnonzero(seconds == _UNSURE):
-        values[cell] = moment(buffer[starts[cell] : ends[cell]].tobytes().decode(errors="replace"))
+        values[cell] = seconds_of(
+            buffer[starts[cell] : ends[cell]].tobytes().decode(errors="replace")
+        )
     return values
-
-
-def moment(text: str) -> float:
-    """Return the seconds since 1970 of any moment that Python can read, or a day of PGN, or NaN."""
-    found = datetime_of(text)
-    if found is None:
-        return math.nan
-    try:
-        # Ratings write it in UTC: there, too, it lies in the years 1 to 9999.
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC).timestamp()
-    except OverflowError:
-        return math.nan
 
 
 @njit

@@ -140,10 +140,10 @@ def unmark_cells(buffer: Bytes, starts: Ints, ends: Ints) -> None:
         starts[k] += unmark(cell) != cell
 
 
-def _beginning_with(column: Texts, some: bytes) -> Ints:
+def _beginning_with(column: Texts, characters: bytes) -> Ints:
     """Return which cells begin with one of some bytes."""
     cells = np.flatnonzero(column.starts < column.ends)
-    return cells[np.isin(column.buffer[column.starts[cells]], np.frombuffer(some, np.uint8))]
+    return cells[np.isin(column.buffer[column.starts[cells]], np.frombuffer(characters, np.uint8))]
 
 
 def lines(columns: Sequence[Texts], raw: bool = True) -> str:
@@ -157,7 +157,7 @@ def lines(columns: Sequence[Texts], raw: bool = True) -> str:
         Whether texts are written as they are; else those that begin like formulas are marked.
     """
     if not raw:
-        columns = [one if isinstance(one, Numerals) else marked(one) for one in columns]
+        columns = [column if isinstance(column, Numerals) else marked(column) for column in columns]
     n = len(columns[0].starts)
     sizes = np.full(n, len(columns))  # of what stands between cells
     more = [np.zeros(0 if isinstance(column, Numerals) else n, np.int64) for column in columns]

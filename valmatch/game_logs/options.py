@@ -1,0 +1,209 @@
+"""Options of the functions that work on game logs, as records with checked values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypedDict, get_args
+
+from valmatch.errors import InputError, option
+from valmatch.execution.listeners import Listeners
+from valmatch.inputs import arguments
+from valmatch.inputs.arguments import PathLike
+from valmatch.inputs.bad_rows import MOST
+from valmatch.inputs.csv_columns import separator_called
+from valmatch.ratings.zonestats_cap import Cap
+
+BURN_IN, TRAIN = 10, 0.5
+
+
+class PredictKeywords(TypedDict, total=False):
+    """Keyword arguments of all public functions that read a file of games."""
+
+    columns: Mapping[str, str]
+    separator: str
+    out: PathLike | None
+    warn: Callable[[str], None]
+
+
+class LogKeywords(PredictKeywords, total=False):
+    """Keyword arguments of the public functions that rate a game log; see `LogOptions`."""
+
+    tune: str | Sequence[str]
+    train: float
+    burn_in: int
+    redo: bool
+    skip_bad_games: bool
+    max_bad_rows: float | None
+    progress: Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class LogFormat:
+    """How a CSV file of games is written.
+
+    Attributes
+    ----------
+    columns : mapping of str to str
+        Names of its columns by meaning, where they differ.
+    separator : str
+        What stands between its cells: ``,``, ``;``, ``|``, or a name such as ``tab``.
+
+    Raises
+    ------
+    InputError
+        If there is no such separator.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    separator: str = ","
+
+    def __post_init__(self) -> None:
+        separator_called(self.separator)
+
+    @property
+    def delimiter(self) -> str:
+        """The character between cells."""
+        return separator_called(self.separator)
+
+    @property
+    def other_separator(self) -> str | None:
+        """That character, None for a comma."""
+        return None if self.delimiter == "," else self.delimiter
+
+
+COMMON = LogFormat()
+"""Columns that are called as they are meant, between commas."""
+
+
+@dataclass(frozen=True)
+class LogOptions:
+    """How a game log is read, what is fitted to it, what is measured, where results go; checked.
+
+    Attributes
+    ----------
+    format : LogFormat
+        How the log is written.
+    most_bad : float or None
+        The share of all games that may be left out as they cannot be used; None: the first of these
+        ends the reading.
+    tune : sequence of str
+        Names of the parameters to fit to the log loss of the first part of the log.
+    train : float
+        Share of the games in that part, in (0, 1).
+    burn_in : int
+        Games that every player of a game must have behind him for its prediction to count as one
+        after the burn-in, >= 0.
+    out : Path or None
+        Folder for the results.
+    redo : bool
+        Whether to replace what `out` holds where its log was corrected since.
+
+    Raises
+    ------
+    InputError
+        If one of them cannot be used.
+    """
+
+    format: LogFormat = COMMON
+    most_bad: float | None = None
+    tune: Sequence[str] = ()
+    train: float = TRAIN
+    burn_in: int = BURN_IN
+    out: Path | None = None
+    redo: bool = False
+
+    def __post_init__(self) -> None:
+        arguments.level("train", self.train)
+        arguments.whole("burn_in", self.burn_in)
+        if self.redo and self.out is None:
+            what = f"needs {option('out')}, the folder to make again"
+            raise InputError(f"{option('redo=True')}: {what}")
+
+
+@dataclass(frozen=True)
+class RatingOptions:
+    """By which system players are rated, from where, and what is written of it; checked.
+
+    Attributes
+    ----------
+    system : str or None
+        Name of the rating system; None: the one that made `ratings`, or else the default.
+    parameters : mapping of str to float
+        Values of parameters that are given.
+    ratings : Path or None
+        Earlier ratings to go on from: a file, or its folder.
+    again : bool
+        Whether to rate also games that seem to have been rated there already.
+    cap : str or None
+        What caps a game under zonestats; None: what did in `ratings`, or else the default.
+    pairs : bool
+        Whether to write all contests of two players.
+    raw_names : bool
+        Whether names that begin like formulas are written as they are.
+
+    Raises
+    ------
+    InputError
+        If there is no such cap.
+    """
+
+    system: str | None = None
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    ratings: Path | None = None
+    again: bool = False
+    cap: str | None = None
+    pairs: bool = False
+    raw_names: bool = False
+
+    def __post_init__(self) -> None:
+        if self.cap is not None:
+            arguments.one_of("cap", self.cap, get_args(Cap))
+
+
+def most_left_out(skip_bad_games: bool, max_bad_rows: float | None) -> float | None:
+    """Return the share of all games that may be left out; None if none may.
+
+    Raises
+    ------
+    InputError
+        If it is no share.
+    """
+    if max_bad_rows is None:
+        return MOST if skip_bad_games else None
+    return arguments.share("max_bad_rows", max_bad_rows)
+
+
+def split(keywords: Mapping[str, Any], kind: type[PredictKeywords]) -> tuple[LogOptions, Listeners]:
+    """Return the options and the listeners among the keyword arguments of a public function.
+
+    Parameters
+    ----------
+    keywords : mapping of str to object
+        What was given.
+    kind : type
+        The keywords that the function takes.
+
+    Raises
+    ------
+    InputError
+        If a value cannot be used.
+    TypeError
+        If the function takes no such keyword.
+    """
+    for name in keywords:
+        if name not in kind.__annotations__:
+            raise TypeError(f"got an unexpected keyword argument {name!r}")
+    heard = {name: keywords[name] for name in ("progress", "warn") if name in keywords}
+    out = keywords.get("out")
+    options = LogOptions(
+        LogFormat(keywords.get("columns", {}), keywords.get("separator", ",")),
+        most_left_out(keywords.get("skip_bad_games", False), keywords.get("max_bad_rows")),
+        arguments.names("tune", keywords.get("tune", ())),
+        keywords.get("train", TRAIN),
+        keywords.get("burn_in", BURN_IN),
+        None if out is None else arguments.path("out", out),
+        keywords.get("redo", False),
+    )
+    return options, Listeners(**heard)

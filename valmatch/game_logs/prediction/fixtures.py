@@ -1,0 +1,185 @@
+"""Games that are still to be played, read from CSV files or from options."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, groupby
+from pathlib import Path
+from typing import NamedTuple
+
+from valmatch.errors import InputError, option
+from valmatch.game_logs.options import LogFormat
+from valmatch.game_logs.reading.columns import LONG, Format, find_columns
+from valmatch.inputs.csv_columns import cells_of
+from valmatch.inputs.csv_reader import Dialect, Row, read_rows
+from valmatch.text.terminal import shown
+
+_LONG = Format(LONG.name, ("game", "player"), ("team", "time"))
+_SIDES = (("home", "away"), ("player_a", "player_b"), ("winner", "loser"), ("side_1", "side_2"))
+
+_ABOUT = ("game", "time", "neutral")
+"""Meanings of columns that hold no side, in a row for each game."""
+
+_BETWEEN = ";"
+"""What stands between the players of a side."""
+
+
+class Fixture(NamedTuple):
+    """A game that is still to be played.
+
+    Attributes
+    ----------
+    where : str
+        What messages call the place that it is from.
+    game : str
+        Its name.
+    sides : sequence of sequence of str
+        The players of each side, without one twice.
+    time : float
+        When it will be played; NaN if that is not known.
+    dated : bool
+        Whether that is a moment, in seconds since 1970.
+    at_home : bool
+        Whether the first side plays at home; else nobody does.
+    neutral : bool
+        Whether that is so because the game is on neutral ground.
+    """
+
+    where: str
+    game: str
+    sides: Sequence[Sequence[str]]
+    time: float = math.nan
+    dated: bool = True
+    at_home: bool = False
+    neutral: bool = False
+
+
+def parse_pairs(texts: Sequence[str], known: Iterable[str]) -> list[Fixture]:
+    """Return the fixtures that texts such as ``ann,bob`` or ``ann;bob,cy;dan`` stand for.
+
+    Nobody plays at home in them.
+
+    Raises
+    ------
+    InputError
+        If a text names fewer than two sides, a side without a player, or a player twice.
+    """
+    names, found = set(known), []
+    for number, text in enumerate(texts, 1):
+        where = f"{option('pair')} {shown(text)}"
+        cells = cells_of(text)
+        if len(cells) < 2:
+            raise InputError(f"{where}: has one side (allowed: two or more, such as ann,bob)")
+        found.append(_fixture(where, f"{number}", [_players(cell, names) for cell in cells]))
+    return found
+
+
+def read_fixtures(path: Path, written: LogFormat, known: Iterable[str]) -> list[Fixture]:
+    """Read fixtures from a CSV file.
+
+    Long format: `game`, `player`, optional `team` (empty, or without the column: the player plays
+    alone), `time`; the rows of a game stand together. Or a row for each game, with the columns
+    `home` and `away`, `player_a` and `player_b`, `winner` and `loser` (whoever wins), or
+    `side_1`, `side_2` and as many more as there are (empty: no further side), optional `game` and
+    `time`; the players of a side are divided by semicolons, unless the whole cell is a player's
+    name. The side `home` plays at home, unless the column `neutral` says yes;
+    nobody does in files without it. Other columns do not count, so
+    that a log can be predicted as if it were to come.
+
+    Parameters
+    ----------
+    path : Path
+        The file; `-` is standard input.
+    written : LogFormat
+        How the file is written; where semicolons stand between cells, a side of several needs
+        quotes.
+    known : iterable of str
+        Names of players.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be used.
+    """
+    file = None if str(path) == "-" else path
+    name = str(file or "standard input")
+
+    def choose(header: Sequence[str], place: str) -> dict[str, str]:
+        if not header:
+            raise InputError(f"{name}: is empty (allowed: a CSV file with a header)")
+        found = find_columns(place, header, written, _formats(header), "fixtures have")
+        return {meaning: header[column] for meaning, column in found.places.items()}
+
+    rows = read_rows(file, choose, Dialect(written.delimiter, trimmed=True), marked=False)
+    first = next(rows, None)
+    if first is None:
+        raise InputError(f"{name}: holds no game to predict")
+    rows = chain([first], rows)
+    return list(_long(rows) if "player" in first.cells else _wide(rows, set(known)))
+
+
+def _formats(header: Sequence[str]) -> list[Format]:
+    """Return the shapes that fixtures with these columns may have."""
+    further = [name for name in header if re.fullmatch(r"side_([3-9]|[1-9]\d+)", name)]
+    optional = {
+        ("side_1", "side_2"): ("game", "time", *further),
+        ("home", "away"): ("game", "time", "neutral"),
+    }
+    return [_LONG, *(Format("sides", two, optional.get(two, ("game", "time"))) for two in _SIDES)]
+
+
+def _long(rows: Iterable[Row]) -> Iterator[Fixture]:
+    """Yield the fixtures of rows for each player."""
+    seen: set[str] = set()
+    for game, group in groupby(rows, key=lambda row: row.text("game")):
+        first, *others = group
+        if game in seen:
+            allowed = "one run of rows a game"
+            raise InputError(f"{first.place}: game {game!r} was there before (allowed: {allowed})")
+        seen.add(game)
+        sides: dict[object, list[str]] = {}
+        for number, row in enumerate([first, *others]):
+            sides.setdefault(row.cells.get("team") or number, []).append(row.text("player"))
+        if len(sides) < 2:
+            raise InputError(f"{first.place}: game {game!r} has one side (allowed: two or more)")
+        yield _timed(_fixture(first.place, game, list(sides.values())), first)
+
+
+def _wide(rows: Iterable[Row], known: set[str]) -> Iterator[Fixture]:
+    """Yield the fixtures of rows for each game."""
+    for number, row in enumerate(rows, 1):
+        cells = row.cells
+        first, second, *further = (name for name in cells if name not in _ABOUT)
+        sides = [row.text(first), row.text(second), *(cells[name] for name in further)]
+        players = [_players(side, known) for side in sides if side]
+        neutral = "neutral" in cells and row.flag("neutral")
+        game = _fixture(row.place, cells.get("game") or f"{number}", players)
+        at_home = "home" in cells and not neutral
+        yield _timed(game._replace(at_home=at_home, neutral=neutral), row)
+
+
+def _timed(game: Fixture, row: Row) -> Fixture:
+    """Return a fixture at the time of its row."""
+    time, dated = row.time("time")
+    return game._replace(time=time, dated=dated)
+
+
+def _players(cell: str, known: set[str]) -> list[str]:
+    """Return the players of a side."""
+    if cell in known:
+        return [cell]
+    return [name.strip() for name in cell.split(_BETWEEN)]
+
+
+def _fixture(where: str, game: str, sides: Sequence[Sequence[str]]) -> Fixture:
+    """Return a fixture, its players checked, at no time."""
+    seen: set[str] = set()
+    for player in (player for side in sides for player in side):
+        if not player:
+            raise InputError(f"{where}: a side has a player without a name")
+        if player in seen:
+            raise InputError(f"{where}: {player!r} is in this game twice")
+        seen.add(player)
+    return Fixture(where, game, sides)

@@ -1,0 +1,1 @@
+"""The files of a rating and the text in them."""

@@ -1,0 +1,259 @@
+"""CSV files read row by row: the wanted cells of each row by column, typed, with their places."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple, TextIO
+
+from valmatch.errors import InputError
+from valmatch.inputs.bad_rows import RowError
+from valmatch.inputs.csv_columns import SEPARATORS
+from valmatch.inputs.csv_names import are_marked, unmark
+from valmatch.inputs.csv_text import open_text, other_separator
+from valmatch.text.datetimes import seconds_of
+from valmatch.text.numerals import real_number
+from valmatch.text.terminal import shown
+
+WIDTH = "number of cells"
+"""What is wrong with a row that has too many cells or too few."""
+
+FLAGS = {
+    **dict.fromkeys(("true", "t", "yes", "y", "1"), True),
+    **dict.fromkeys(("false", "f", "no", "n", "0"), False),
+}
+"""What cells that say yes or no may hold, in any case."""
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How the text of a CSV file is divided into cells.
+
+    Attributes
+    ----------
+    separator : str or None
+        What stands between cells; None for what divides the header, first of all commas.
+    trimmed : bool
+        Whether blanks around cells do not count.
+    padded : bool
+        Whether the last cells of a row may be missing; they are empty then.
+    """
+
+    separator: str | None = ","
+    trimmed: bool = False
+    padded: bool = False
+
+
+COMMAS = Dialect()
+"""Cells between commas, as they stand."""
+
+
+class Row(NamedTuple):
+    """The wanted cells of a row, and where it stands.
+
+    Attributes
+    ----------
+    file : Path or str
+        What messages call the file.
+    line : int
+        Number of its last line.
+    cells : mapping of str to str
+        The cells by column, or by its meaning.
+    names : mapping of str to str
+        What the file calls columns, where the cells go by their meaning.
+    """
+
+    file: Path | str
+    line: int
+    cells: Mapping[str, str]
+    names: Mapping[str, str] = MappingProxyType({})
+
+    @property
+    def place(self) -> str:
+        """What messages call the place of the row."""
+        return f"{self.file}:{self.line}"
+
+    def wrong(self, column: str, what: str, kind: str = "") -> RowError:
+        """Return the error that a cell is wrong, in a way that may have a name."""
+        name = self.names.get(column, column)
+        kind = f"{column} ({kind})" if kind else column
+        return RowError(f"{self.place}: {name}: {what}", kind=kind)
+
+    def text(self, column: str) -> str:
+        """Return a cell that must not be empty."""
+        cell = self.cells[column]
+        if not cell:
+            raise self.wrong(column, "the cell is empty")
+        return cell
+
+    def number(self, column: str, of: str = "") -> float:
+        """Return a finite number, or say that a cell is not one `of` what it is to be."""
+        cell = self.cells[column]
+        value = real_number(cell.strip())
+        if value is None:
+            what = shown(cell) if cell.strip() else "empty"
+            raise self.wrong(column, f"{what} (allowed: a finite number{of})")
+        return value
+
+    def number_within(self, column: str, low: float, high: float) -> float:
+        """Return a number that is neither below `low` nor above `high`."""
+        value = real_number(self.cells[column])
+        if value is None or not low <= value <= high:
+            allowed = f"a number from {low:g} to {high:g}"
+            raise self.wrong(column, f"{shown(self.cells[column])} (allowed: {allowed})")
+        return value
+
+    def whole(self, column: str, low: float, high: float) -> int:
+        """Return a whole number that is neither below `low` nor above `high`."""
+        value = self.number_within(column, low, high)
+        if value != int(value):
+            raise self.wrong(column, f"{shown(self.cells[column])} (allowed: a whole number)")
+        return int(value)
+
+    def time(self, column: str) -> tuple[float, bool]:
+        """Return a time, and whether it is a date, in seconds since 1970; NaN of an empty cell."""
+        cell = self.cells.get(column, "")
+        number = real_number(cell)
+        time = seconds_of(cell) if number is None else number
+        if cell and math.isnan(time):
+            raise self.wrong(column, f"{shown(cell)} (allowed: a number or an ISO 8601 moment)")
+        return time, number is None
+
+    def flag(self, column: str) -> bool:
+        """Return what a cell says: yes or no."""
+        cell = self.cells[column]
+        if (flag := FLAGS.get(cell.lower())) is None:
+            raise self.wrong(column, f"{shown(cell)} (allowed: yes, no, true, false, 1, 0)")
+        return flag
+
+
+def _raise(error: RowError) -> None:
+    raise error
+
+
+Choose = Callable[[Sequence[str], str], Mapping[str, str] | Iterable[str]]
+"""Given the columns of a file, none of an empty one, and the place of its header, returns those to
+read, by name or by meaning; raises InputError without them."""
+
+
+def read_rows(
+    path: Path | None,
+    choose: Choose,
+    dialect: Dialect = COMMAS,
+    *,
+    most: int | None = None,
+    marked: bool | None = None,
+    wrong: Callable[[RowError], None] = _raise,
+) -> Iterator[Row]:
+    """Yield the rows of a CSV file below its header, but blank lines.
+
+    Parameters
+    ----------
+    path : Path or None
+        The file, which gzip may have packed; None: standard input.
+    choose : callable
+        Returns which columns to read, see `Choose`.
+    dialect : Dialect
+        How the text is divided into cells.
+    most : int or None
+        Bytes that the file may have; None for any number.
+    marked : bool or None
+        Whether names may be marked, see `valmatch.inputs.csv_names`; None: if a manifest says so.
+    wrong : callable
+        Called with what is wrong with a row that has too many cells or too few; it is left out
+        unless that raises.
+
+    Raises
+    ------
+    InputError
+        Naming the place of the first thing that is wrong.
+    """
+    name = str(path or "standard input")
+    marked = bool(path and are_marked(path)) if marked is None else marked
+    with _opened(path, name, most) as file:
+        rows = rows_of(file, name, dialect)
+        line, found = next(rows, (1, []))
+        header = [cell.strip() for cell in found]
+        chosen = choose(header, f"{name}:{line}")
+        names = chosen if isinstance(chosen, Mapping) else {column: column for column in chosen}
+        for column in names.values():
+            if header.count(column) > 1:
+                raise InputError(f"{name}:{line}: column {column} appears twice")
+        places = {meaning: header.index(column) for meaning, column in names.items()}
+        for line, cells in rows:
+            if len(cells) > len(header) or (len(cells) < len(header) and not dialect.padded):
+                what = f"the row has {len(cells)} cells (allowed: {len(header)})"
+                wrong(RowError(f"{name}:{line}: {what}", kind=WIDTH))
+                continue
+            cells += [""] * (len(header) - len(cells))
+            wanted = {meaning: cells[place] for meaning, place in places.items()}
+            if marked:
+                wanted = {meaning: unmark(cell) for meaning, cell in wanted.items()}
+            yield Row(name, line, wanted, names)
+
+
+@contextmanager
+def _opened(path: Path | None, name: str, most: int | None) -> Iterator[TextIO]:
+    """Open a file as text; what goes wrong with reading it is bad input."""
+    try:
+        if path is None:
+            yield sys.stdin
+            return
+        with closing(open_text(path, most)) as packed:
+            yield io.TextIOWrapper(packed, encoding="utf-8-sig", newline="")
+    except OSError as error:
+        raise InputError(f"{name}: cannot be read: {error.strerror}") from None
+
+
+def rows_of(
+    lines: Iterable[str], name: str, dialect: Dialect = COMMAS, fault: str = "cannot be read"
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of CSV text that are not empty, each with the number of its last line.
+
+    Parameters
+    ----------
+    lines : iterable of str
+        The text.
+    name : str
+        What messages call it.
+    dialect : Dialect
+        How it is divided into cells.
+    fault : str
+        What messages say of text that is none of a CSV file.
+
+    Raises
+    ------
+    InputError
+        If it is no CSV file in UTF-8.
+    """
+    lines, head = iter(lines), list[str]()
+    try:
+        separator = dialect.separator
+        while separator is None:
+            head.append(next(lines, ""))
+            if not head[-1] or head[-1].strip():
+                separator = _separator(head[-1])
+        blanks = dialect.trimmed
+        rows = csv.reader(
+            chain(head, lines), strict=True, delimiter=separator, skipinitialspace=blanks
+        )
+        for cells in rows:
+            if cells:
+                yield rows.line_num, [cell.strip() for cell in cells] if blanks else cells
+    except UnicodeDecodeError:
+        raise InputError(f"{name}: {fault}: not a text file in UTF-8") from None
+    except csv.Error as error:
+        raise InputError(f"{name}:{rows.line_num}: {fault}: {error}") from None
+
+
+def _separator(header: str) -> str:
+    """Return what divides a header that has no comma; a comma if nothing does."""
+    return "," if "," in header else SEPARATORS[other_separator([header], ",") or "comma"]
