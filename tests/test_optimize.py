@@ -21,13 +21,13 @@ from tests.command import valmatch
 from valmatch.config.loading import load, shipped_configs
 from valmatch.errors import InputError
 from valmatch.optimization import evaluation
-from valmatch.optimization import solver_comparison as comparison_module
+from valmatch.optimization.certification.selection import replications_of_test
 from valmatch.optimization.evaluation import BudgetSpent, Evaluator
-from valmatch.optimization.optimize import optimize
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.selection import replications_of_test
-from valmatch.optimization.solver_comparison import post_replications
+from valmatch.optimization.studies import solver_comparison as comparison_module
+from valmatch.optimization.studies.solver_comparison import post_replications
+from valmatch.optimization.studies.solver_study import optimize
 from valmatch.optimization.verdict import Verdict
 from valmatch.simulator import build, run
 from valmatch.statistics.estimates import estimate
@@ -88,9 +88,9 @@ def test_unit_cube_and_box_correspond() -> None:
         assert (variable.from_unit(-1), variable.from_unit(2)) == (variable.low, variable.high)
 
 
-@pytest.mark.parametrize("kept", [evaluation.KEPT, 3])
+@pytest.mark.parametrize("kept", [evaluation.STORED_INPUTS, 3])
 def test_controls_are_those_of_the_simulator(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaluation, "KEPT", kept)
+    monkeypatch.setattr(evaluation, "STORED_INPUTS", kept)
     evaluator = Evaluator(load("valorant-20min"), posed(), 5, 100, budget=12)
     model = build(load("valorant-start"))
     seen, expectations = evaluator.controls(6)
@@ -109,11 +109,11 @@ def test_variables_that_enter_the_draws_have_no_controls() -> None:
     assert [part.shape for part in evaluator.controls(6)] == [(6, 0), (0,)]
 
 
-@pytest.mark.parametrize("kept", [evaluation.KEPT, 3])
+@pytest.mark.parametrize("kept", [evaluation.STORED_INPUTS, 3])
 def test_evaluations_are_those_of_the_simulator_and_made_once(
     kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(evaluation, "KEPT", kept)
+    monkeypatch.setattr(evaluation, "STORED_INPUTS", kept)
     config = load("valorant-20min")
     problem = posed()
     evaluator = Evaluator(config, problem, 5, 100, budget=12)
@@ -442,7 +442,7 @@ def test_a_comparison_of_solvers_stops_when_time_is_up(
         signal.raise_signal(signal.SIGTERM)
         return compared(*arguments)
 
-    monkeypatch.setattr("valmatch.optimization.optimize.compare", late)
+    monkeypatch.setattr("valmatch.optimization.studies.solver_study.compare", late)
     options: dict[str, Any] = {"macroreps": 2, "out": tmp_path / "out"}
     config = load("valorant-20min")
     stopped = optimize(config, "random", 100, **options)

@@ -29,8 +29,8 @@ from valmatch.errors import InputError, option
 from valmatch.model import row_of
 from valmatch.nearest import hint
 from valmatch.optimization import problem as valmatch_problem
-from valmatch.optimization.optimize import DEFAULT_BUDGET
 from valmatch.optimization.problem_of_config import problem_of, with_factors
+from valmatch.optimization.studies.study import DEFAULT_BUDGET
 from valmatch.printable import shown
 from valmatch.simulator import build
 from valmatch.streams import Streams

@@ -23,7 +23,7 @@ from valmatch.config.loading import load
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.nondominated import hypervolume
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.solver_comparison import POST_FIRST, bootstrapped
+from valmatch.optimization.studies.solver_comparison import POST_FIRST, bootstrapped
 from valmatch.simulator import build
 from valmatch.storage.output import write_csv
 

@@ -16,7 +16,7 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 from valmatch import Estimate, compare, load, optimize, replicate
-from valmatch.optimization.optimize import DEFAULT_BUDGET
+from valmatch.optimization.studies.study import DEFAULT_BUDGET
 from valmatch.storage.output import write_csv
 
 HERE = Path(__file__).parent

@@ -16,7 +16,7 @@ from simopt.experiment.run_solver import run_solver
 from valmatch.config.loading import load
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.solver_comparison import POST_FIRST, post_replications
+from valmatch.optimization.studies.solver_comparison import POST_FIRST, post_replications
 from valmatch.simopt_adapter import PenalizedValorantAvgDifference
 from valmatch.simulator import build
 

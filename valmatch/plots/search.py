@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from valmatch.arrays import Floats
-from valmatch.optimization.run import RUN, STAGE
+from valmatch.optimization.solver_run import RUN, STAGE
 from valmatch.plots.labels import label, legend_below
 from valmatch.plots.optimized import (
     Candidates,

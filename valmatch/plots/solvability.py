@@ -19,7 +19,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from valmatch.arrays import Floats
-from valmatch.optimization.solver_comparison import BEST_KNOWN, bootstrapped
+from valmatch.optimization.studies.solver_comparison import BEST_KNOWN, bootstrapped
 from valmatch.plots.labels import label
 from valmatch.plots.source import RunFiles, damaged
 from valmatch.plots.style import COLOURS, LINES, head, panels

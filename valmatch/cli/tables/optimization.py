@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from valmatch.cli.console import title_of
 from valmatch.cli.tables.layout import (
     WIDTH,
     add_row,
@@ -17,15 +18,20 @@ from valmatch.cli.tables.layout import (
     show_no_interval,
 )
 from valmatch.optimization.problem import START, TODAY
+from valmatch.optimization.problem_of_config import found_scales
+from valmatch.optimization.solvers.registry import labelled
+from valmatch.optimization.studies.pareto import Front
+from valmatch.optimization.studies.solver_study import Study
+from valmatch.optimization.studies.sweep import Frontier
 from valmatch.printable import printable
 
 if TYPE_CHECKING:
-    from valmatch.optimization.afterwards import Afterwards
-    from valmatch.optimization.against_start import AgainstStart
-    from valmatch.optimization.frontier import Frontier
-    from valmatch.optimization.optimize import Study
-    from valmatch.optimization.pareto import Front
-    from valmatch.optimization.solver_comparison import SolverComparison
+    from valmatch.config.config import Config
+    from valmatch.optimization.post_analysis.baseline import BaselineComparison
+    from valmatch.optimization.post_analysis.post_analysis import PostAnalysis
+    from valmatch.optimization.solver_run import Settings
+    from valmatch.optimization.studies.solver_comparison import SolverComparison
+    from valmatch.optimization.studies.study import StudyResult
 
 ANSWERS = {True: "yes", False: "no", None: "undecided"}
 
@@ -37,15 +43,28 @@ WORDS_OF_SOLVERS = (
 )
 
 
-def searched(found: Mapping[str, Any]) -> str:
-    """Return a paragraph on the search scales that were found, "" where all were given.
+def header_of(config: Config, settings: Settings, solvers: Sequence[str]) -> str:
+    """Return what stands above the tables of a study: what is optimised, how, on which scales."""
+    header = f"{title_of(config)}, seed {settings.seed}, budget {settings.budget:,}"
+    if solvers:
+        header += f"\nsolver: {', '.join(map(labelled, solvers))}"
+    return header + _search_scales(config)
 
-    Parameters
-    ----------
-    found : mapping
-        What a summary says of them.
-    """
-    scales = found.get("search_scale", {})
+
+def show_result(header: str, result: StudyResult) -> None:
+    """Print what came of a study."""
+    match result:
+        case Study():
+            show_study(header, result)
+        case Frontier():
+            show_frontier(header, result)
+        case Front():
+            show_front(header, result)
+
+
+def _search_scales(config: Config) -> str:
+    """Return a paragraph on the search scales that were found, "" where all were given."""
+    scales: Mapping[str, str] = found_scales(config).get("search_scale", {})
     lines = ""
     for scale in dict.fromkeys(scales.values()):
         names = ", ".join(name for name, one in scales.items() if one == scale)
@@ -84,15 +103,15 @@ def show_study(header: str, study: Study) -> None:
     print(textwrap.fill(f"feasible: {ANSWERS[found.feasible]}; {printable(found.why)}", WIDTH))
     for remark in found.remarks():
         print(textwrap.fill(printable(remark), WIDTH))
-    if study.afterwards:
+    if study.post_analysis:
         print()
-        _show_afterwards(study.afterwards)
+        _show_post_analysis(study.post_analysis)
     if study.comparison:
         print()
         show_solvers(study.comparison)
 
 
-def _show_afterwards(found: Afterwards) -> None:
+def _show_post_analysis(found: PostAnalysis) -> None:
     """Print the recommended point beside what the config gives, and what the constraints cost."""
     _show_beside(found.against_start, found.spent)
     if found.against_today:
@@ -106,7 +125,7 @@ def _show_afterwards(found: Afterwards) -> None:
         print(textwrap.fill(printable(said), WIDTH, subsequent_indent="  "))
 
 
-def _show_beside(beside: AgainstStart, spent: int = 0) -> None:
+def _show_beside(beside: BaselineComparison, spent: int = 0) -> None:
     """Print the recommended point beside another one."""
     rows = list(beside.compared)
     differences = [mean_and_half(one.difference) for one in rows]
@@ -131,8 +150,6 @@ def _show_beside(beside: AgainstStart, spent: int = 0) -> None:
 
 def show_solvers(comparison: SolverComparison) -> None:
     """Print one line for each solver."""
-    from valmatch.optimization.solvers.registry import labelled
-
     table = new_table("solver", "runs", "median objective", "area", "<= 5 %", "<= 10 %", "wrong")
     for name, line in comparison.solvers.items():
         median = line["median_objective"]["value"]

@@ -1,15 +1,16 @@
-"""The file of all replications of an optimisation, from which an interrupted run goes on."""
+"""The folder of a study, and the files of replications that an interrupted run goes on from."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import ItemsView, Iterator, Mapping, MutableMapping, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 from valmatch.config.config import Config
 from valmatch.errors import InputError, RunError
+from valmatch.optimization.evaluation import Journal
 from valmatch.optimization.problem import Problem
 from valmatch.storage.line_file import numbers, read_lines
 from valmatch.storage.output import cell, write_bytes
@@ -20,58 +21,94 @@ Row = tuple[float, ...]
 
 
 JOURNAL = "evaluations.csv"
+"""File of all replications."""
 
-JUDGED = "judged.csv"
-"""File of what points are truly worth, by so many fresh replications."""
+TRUTHS = "judged.csv"
+"""File of the objective and the violation of points by many fresh replications."""
 
 TRUTH = ("objective", "violation")
 """Its columns after the point and the number of replications."""
 
 
-def open_journal(
-    stack: ExitStack,
-    out: Path | None,
-    config: Config,
-    problem: Problem,
-    identity: Mapping[str, object],
-    resume: bool,
-    at_least: Mapping[str, int] | None = None,
-    facts: Mapping[str, object] | None = None,
-) -> tuple[RunFolder | None, FileJournal | None]:
-    """Claim the folder of an optimisation and open its journal; nothing where `out` is None.
+class StudyFiles(NamedTuple):
+    """The claimed folder of a study and the files that it goes on from; None where there is none.
 
-    A run may go on with one that has less of what `at_least` counts; the manifest also holds
-    `facts`.
+    Attributes
+    ----------
+    folder : RunFolder or None
+        The folder.
+    journal : FileJournal or None
+        All replications of the runs.
+    truths : Journal or None
+        What comparisons of solvers have found of points.
+    """
+
+    folder: RunFolder | None = None
+    journal: FileJournal | None = None
+    truths: Journal | None = None
+
+    def trim(self) -> None:
+        """Leave in the files what the study has used."""
+        for journal in (self.journal, self.truths):
+            if isinstance(journal, FileJournal):
+                journal.trim()
+
+
+class FolderClaim(NamedTuple):
+    """What the manifest of a study's folder says.
+
+    Attributes
+    ----------
+    config : Config
+        What is optimised.
+    identity : mapping of str to object
+        What a folder to go on with must have in common with the study.
+    grows : mapping of str to int
+        Sizes by name, of which it may have less.
+    facts : mapping of str to object
+        What else the manifest holds.
+    """
+
+    config: Config
+    identity: Mapping[str, object]
+    grows: Mapping[str, int]
+    facts: Mapping[str, object]
+
+
+@contextmanager
+def open_files(
+    out: Path | None, problem: Problem, claim: FolderClaim, resume: bool, compares: bool
+) -> Iterator[StudyFiles]:
+    """Claim the folder of a study and open its files; nothing where `out` is None.
+
+    Parameters
+    ----------
+    out : Path or None
+        The folder.
+    problem : Problem
+        Has the columns of the files.
+    claim : FolderClaim
+        What the manifest says.
+    resume : bool
+        Whether to go on from what an earlier run left.
+    compares : bool
+        Whether there is a file of what comparisons have found.
     """
     if out is None:
-        return None, None
-    folder = stack.enter_context(
-        RunFolder(
-            out,
-            "optimize",
-            config,
-            identity,
-            resume=resume,
-            at_least=at_least,
-            facts={
-                **(at_least or {}),
-                **(facts or {}),
-                "optimize": config.optimize.model_dump(exclude_none=True),
-            },
+        yield StudyFiles()
+        return
+    config, identity, grows, facts = claim
+    variables, truths = _names(problem), None
+    with ExitStack() as stack:
+        folder = stack.enter_context(
+            RunFolder(out, "optimize", config, identity, resume=resume, at_least=grows, facts=facts)
         )
-    )
-    journal = FileJournal(out / JOURNAL, _names(problem), problem.responses, resume)
-    return folder, stack.enter_context(closing(journal))
-
-
-def open_judged(
-    stack: ExitStack, out: Path | None, problem: Problem, resume: bool
-) -> FileJournal | None:
-    """Open the file of what points are truly worth, in a claimed folder; None without one."""
-    if out is None:
-        return None
-    judged = FileJournal(out / JUDGED, _names(problem), TRUTH, resume, "replications")
-    return stack.enter_context(closing(judged))
+        journal = FileJournal(out / JOURNAL, variables, problem.responses, resume)
+        stack.enter_context(closing(journal))
+        if compares:
+            truths = FileJournal(out / TRUTHS, variables, TRUTH, resume, "replications")
+            stack.enter_context(closing(truths))
+        yield StudyFiles(folder, journal, truths)
 
 
 def read_journal(folder: Path, name: str, problem: Problem) -> dict[Address, Row]:
@@ -82,9 +119,9 @@ def read_journal(folder: Path, name: str, problem: Problem) -> dict[Address, Row
     InputError
         If it is damaged; a torn last line is dropped.
     """
-    judged = name == JUDGED
-    responses = TRUTH if judged else problem.responses
-    header = _header(_names(problem), "replications" if judged else "replication", responses)
+    truths = name == TRUTHS
+    responses = TRUTH if truths else problem.responses
+    header = _header(_names(problem), "replications" if truths else "replication", responses)
     try:
         return _read(folder / name, header, len(problem.variables))[0]
     except FileNotFoundError:
@@ -121,10 +158,10 @@ class FileJournal(MutableMapping[Address, Row]):
         self._path = path
         self._rows: dict[Address, Row] = {}
         self._used: dict[Address, None] = {}
-        self._header = kept = _header(variables, index, responses)
+        self._header = text = _header(variables, index, responses)
         if resume and path.exists():
-            self._rows, kept = _read(path, kept, len(variables))
-        write_bytes(path, kept.encode())
+            self._rows, text = _read(path, text, len(variables))
+        write_bytes(path, text.encode())
         try:
             self._file: TextIO = path.open("a", encoding="utf-8", newline="")
         except OSError as error:
@@ -165,7 +202,7 @@ class FileJournal(MutableMapping[Address, Row]):
         self._rows[address] = row
         self._write(_line(address, row))
 
-    def settle(self) -> None:
+    def trim(self) -> None:
         """Leave in the file what this run has used, in that order, as if nothing had been there.
 
         What an earlier run with another budget, or with fewer runs, has left may be more, or stand
@@ -198,11 +235,11 @@ def _read(path: Path, header: str, variables: int) -> tuple[dict[Address, Row], 
     for number, line in enumerate(lines, 2):
         values = _values(line, header.count(",") + 1, variables)
         if values is None and number == len(lines) + 1:
-            return rows, header + "".join(f"{one}\n" for one in lines[:-1])
+            return rows, header + "".join(f"{row}\n" for row in lines[:-1])
         if values is None:
             raise InputError(f"{path}:{number}: damaged: {line[:60]!r}; remove this line")
         rows[tuple(values[: variables + 1])] = tuple(values[variables + 1 :])
-    return rows, header + "".join(f"{one}\n" for one in lines)
+    return rows, header + "".join(f"{row}\n" for row in lines)
 
 
 def _line(address: Address, row: Row) -> str:

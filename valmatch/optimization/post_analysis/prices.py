@@ -3,7 +3,7 @@
 Where a sweep has solved for several bounds, that is the difference quotient of their objectives.
 After a single run it is the multiplier of the constraint at the recommended point: at an optimum
 all small moves that change a binding response by a unit change the objective by as much, so that
-any of them shows it. A move has three points (`valmatch.optimization.moves`), which meet the same
+any of them shows it. A move has three points (see `moves`), which meet the same
 fresh replications. The price is the derivative, at the bound, of the parabola that gives the
 objective by the response along the move: a point that certification has kept a little short of
 the bound shows the slope at the bound nevertheless. The interval is that of this derivative,
@@ -27,9 +27,9 @@ import numpy as np
 
 from valmatch.arrays import Floats
 from valmatch.fields import plain_number
-from valmatch.optimization.moves import PILOT, find_move, near
+from valmatch.optimization.post_analysis.moves import PILOT, find_move, near
 from valmatch.optimization.problem import Constraint
-from valmatch.optimization.run import Evaluation
+from valmatch.optimization.solver_run import Evaluation
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.sampling import Sampling
 

@@ -9,7 +9,7 @@ the best, its rivals, are tested where it takes what is placed to be worse: in p
 point, and with what a point that is not passed has left. Where a point is placed may depend on all
 tests before: whatever they were, an infeasible point passes with at most the probability that its
 test has, and these add up to alpha only along tests that fail. The tests themselves are those of
-`valmatch.optimization.selection`.
+`valmatch.optimization.certification.selection`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.optimization.controls import Controls
-from valmatch.optimization.selection import (
+from valmatch.optimization.certification.selection import (
     MOST,
     RESERVE,
     Certificate,
@@ -29,6 +28,7 @@ from valmatch.optimization.selection import (
     FeasibilityTest,
     chance_by_search,
 )
+from valmatch.optimization.controls import Controls
 from valmatch.optimization.solvers.placement import Level, Placed, Placement, Wanted
 from valmatch.optimization.solvers.search import PointEstimates
 from valmatch.statistics.estimates import Estimate, estimate, t_quantile

@@ -1,4 +1,7 @@
-"""The recommended point beside the start or today's rule, on replications that chose neither."""
+"""Comparison of the recommended point with a baseline, the start or today's rule.
+
+Both meet the same replications, by which neither was chosen.
+"""
 
 from __future__ import annotations
 
@@ -10,30 +13,31 @@ import numpy as np
 
 from valmatch.arrays import Floats
 from valmatch.config.config import Config
-from valmatch.model import ANY, Model, Response, row_of
-from valmatch.optimization.problem import START, TODAY, Problem, Term
+from valmatch.model import Model, Response, row_of
+from valmatch.optimization.problem import START, TODAY, Problem
 from valmatch.optimization.problem_of_config import with_factors
-from valmatch.optimization.run import STAGE
+from valmatch.optimization.solver_run import STAGE
+from valmatch.optimization.verdict import limits_of_objective
 from valmatch.simulator import build
 from valmatch.statistics.no_interval import why_no_interval
 from valmatch.statistics.pairs import PairedDifference, paired
 from valmatch.streams import Streams
 
-AFTERWARDS = 3 * STAGE
-"""Index of the first replication made when a study is over, used by no search and no test."""
+POST_ANALYSIS = 3 * STAGE
+"""Index of the first replication of the post-analysis, used by no search and no test."""
 
 SHARE, LEAST, MOST = 20, 10, 1000
 """A point gets this part of the budget, and at least and at most so many replications."""
 
 
 @dataclass(frozen=True)
-class AgainstStart:
-    """What the recommended point is worth beside another one, replication by replication.
+class BaselineComparison:
+    """The recommended point and a baseline, compared replication by replication.
 
     Attributes
     ----------
     start, recommended : mapping of str to float
-        The points: the start is that of the search, or today's rule in its place.
+        The points: the start is the baseline, or today's rule in its place.
     n : int
         Replications of each, the same for both, beyond the budget.
     responses : sequence of Response
@@ -69,11 +73,11 @@ class AgainstStart:
             **({"no_interval": self.no_interval} if self.no_interval else {}),
             "responses": {
                 response.name: {
-                    self.key: one.a.mean,
-                    "recommended": one.b.mean,
-                    "difference": one.difference.as_dict(),
+                    self.key: pair.a.mean,
+                    "recommended": pair.b.mean,
+                    "difference": pair.difference.as_dict(),
                 }
-                for response, one in rows
+                for response, pair in rows
             },
         }
 
@@ -82,28 +86,28 @@ class AgainstStart:
         rows = [
             {
                 "response": response.name,
-                self.key: one.a.mean,
-                "recommended": one.b.mean,
-                "difference": one.difference.mean,
-                "std_error": one.difference.std_error,
-                "ci_low": one.difference.ci_low,
-                "ci_high": one.difference.ci_high,
-                "confidence": one.difference.confidence,
-                "n": one.difference.n,
-                "undefined": one.difference.undefined,
+                self.key: pair.a.mean,
+                "recommended": pair.b.mean,
+                "difference": pair.difference.mean,
+                "std_error": pair.difference.std_error,
+                "ci_low": pair.difference.ci_low,
+                "ci_high": pair.difference.ci_high,
+                "confidence": pair.difference.confidence,
+                "n": pair.difference.n,
+                "undefined": pair.difference.undefined,
                 "unit": response.unit,
             }
-            for response, one in zip(self.responses, self.compared, strict=True)
+            for response, pair in zip(self.responses, self.compared, strict=True)
         ]
         return {name: [row[name] for row in rows] for name in rows[0]}
 
 
-def replications_afterwards(config: Config, budget: int) -> int:
-    """Return how many replications of a point are made when a study is over."""
+def post_analysis_replications(config: Config, budget: int) -> int:
+    """Return how many replications of a point are made after a study."""
     return 1 if config.one_history else min(MOST, max(LEAST, budget // SHARE))
 
 
-def against_start(
+def compare_with_baseline(
     config: Config,
     problem: Problem,
     point: Mapping[str, float],
@@ -112,7 +116,7 @@ def against_start(
     confidence: float,
     check: Callable[[], None] = lambda: None,
     name: str = START,
-) -> AgainstStart:
+) -> BaselineComparison:
     """Simulate the start, or today's rule, and a point on the same `n` replications.
 
     Parameters
@@ -133,52 +137,43 @@ def against_start(
         "start" or "today's rule".
     """
     start = problem.today if name == TODAY and problem.today else problem.point(problem.start)
-    models = [build(config, with_factors(config, one)) for one in (start, point)]
-    values = [_responses(model, n, seed, check) for model in models]
-    common = [one for one in models[0].responses if one.name in models[1].responses.names]
+    models = [build(config, with_factors(config, values)) for values in (start, point)]
+    made = [_responses(model, n, seed, check) for model in models]
+    first, second = (model.responses for model in models)
+    common = [response for response in first if response.name in second.names]
     both = []
-    for model, rows in zip(models, values, strict=True):
+    for model, rows in zip(models, made, strict=True):
         by_name = dict(zip(model.responses.names, rows.T, strict=True))
         objective = problem.outcomes(by_name)[:, 0]
-        both.append(np.column_stack([objective, *(by_name[one.name] for one in common)]))
+        both.append(np.column_stack([objective, *(by_name[response.name] for response in common)]))
     samplings = models[0].sampling, models[1].sampling
     compared = paired(both[0], both[1], confidence, samplings)
     unit = unit_of_objective(problem, common)
     limits = limits_of_objective(problem.terms, common)
     weighted = Response("objective", unit, "what is minimised", limits=limits)
     responses = [weighted, *common]
-    pairs = zip(responses, compared, strict=True)
-    kept = [found.within(one.limits) for one, found in pairs]
-    changes = {one.name: found.difference for one, found in zip(responses, kept, strict=True)}
+    pairs = [
+        pair.within(response.limits) for response, pair in zip(responses, compared, strict=True)
+    ]
+    changes = {
+        response.name: pair.difference for response, pair in zip(responses, pairs, strict=True)
+    }
     reason = why_no_interval(changes, models[0].sampling.no_interval(n))
-    return AgainstStart(start, dict(point), n, responses, kept, name, reason)
+    return BaselineComparison(start, dict(point), n, responses, pairs, name, reason)
 
 
 def _responses(model: Model[object], n: int, seed: int, check: Callable[[], None]) -> Floats:
     """Return the responses of `n` replications, one by one as searches make them."""
     streams, rows = Streams(seed), []
-    for replication in range(AFTERWARDS, AFTERWARDS + n):
+    for replication in range(POST_ANALYSIS, POST_ANALYSIS + n):
         check()
         inputs = model.draw(streams, replication)
         rows.append(row_of(model, model.run(inputs).responses))
     return np.array(rows)
 
 
-def limits_of_objective(
-    terms: Sequence[Term], responses: Sequence[Response]
-) -> tuple[float, float]:
-    """Return the least and the largest weighted sum of responses within their limits."""
-    limits = {one.name: one.limits for one in responses}
-    low = high = 0.0
-    for term in terms:
-        if term.weight:
-            ends = sorted(term.weight * end for end in limits.get(term.response, ANY))
-            low, high = low + ends[0], high + ends[1]
-    return low, high
-
-
 def unit_of_objective(problem: Problem, responses: Sequence[Response]) -> str:
     """Return the unit that all terms of the objective have, "" where they differ."""
-    units = {one.name: one.unit for one in responses}
+    units = {response.name: response.unit for response in responses}
     found = {units.get(term.response, "") for term in problem.terms}
     return found.pop() if len(found) == 1 else ""

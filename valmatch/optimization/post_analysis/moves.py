@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.optimization.run import Evaluation
+from valmatch.optimization.solver_run import Evaluation
 
 Evaluate = Callable[[Floats, int], Floats]
 

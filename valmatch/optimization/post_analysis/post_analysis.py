@@ -1,4 +1,4 @@
-"""What is learned of the recommended point when a study is over, beyond its budget."""
+"""Analysis of the recommended point after a study, beyond its budget."""
 
 from __future__ import annotations
 
@@ -9,43 +9,43 @@ from typing import Any
 
 from valmatch.config.config import Config
 from valmatch.model import Model
-from valmatch.optimization.against_start import (
-    AFTERWARDS,
-    AgainstStart,
-    against_start,
-    replications_afterwards,
+from valmatch.optimization.evaluation import Evaluator, Execution
+from valmatch.optimization.post_analysis.baseline import (
+    POST_ANALYSIS,
+    BaselineComparison,
+    compare_with_baseline,
+    post_analysis_replications,
 )
-from valmatch.optimization.evaluation import Evaluator
-from valmatch.optimization.moves import PILOT
-from valmatch.optimization.prices import Price, prices
+from valmatch.optimization.post_analysis.moves import PILOT
+from valmatch.optimization.post_analysis.prices import Price, prices
 from valmatch.optimization.problem import TODAY, Problem
-from valmatch.optimization.run import Settings, SolverRun
+from valmatch.optimization.solver_run import Settings, SolverRun
 from valmatch.storage.output import write_csv
 
 AGAINST_START, AGAINST_TODAY = "start_and_recommended.csv", "today_and_recommended.csv"
 
 
 @dataclass(frozen=True)
-class Afterwards:
+class PostAnalysis:
     """The recommended point beside the start and today's rule, and what each constraint costs.
 
     Attributes
     ----------
-    against_start : AgainstStart
+    against_start : BaselineComparison
         Both points on the same fresh replications.
     prices : sequence of Price
         One for each constraint.
     spent : int
         Replications that this took, beyond the budget.
-    against_today : AgainstStart or None
+    against_today : BaselineComparison or None
         Today's rule and the recommended point on the same replications, where the config has values
         of its own for the variables.
     """
 
-    against_start: AgainstStart
+    against_start: BaselineComparison
     prices: Sequence[Price]
     spent: int
-    against_today: AgainstStart | None = None
+    against_today: BaselineComparison | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the part of ``summary.json`` that holds it."""
@@ -53,7 +53,7 @@ class Afterwards:
         return {
             "start_and_recommended": self.against_start.as_dict(),
             **({"today_and_recommended": today.as_dict()} if today else {}),
-            "prices": {one.constraint.name: one.as_dict() for one in self.prices},
+            "prices": {price.constraint.name: price.as_dict() for price in self.prices},
             "spent_beyond_budget": self.spent,
         }
 
@@ -64,14 +64,14 @@ class Afterwards:
             write_csv(folder / AGAINST_TODAY, self.against_today.columns())
 
 
-def afterwards(
+def post_analysis(
     config: Config,
     model: Model[object],
     problem: Problem,
     run: SolverRun,
     settings: Settings,
     check: Callable[[], None],
-) -> Afterwards:
+) -> PostAnalysis:
     """Compare the point that a run came to with what the config gives; price the constraints there.
 
     Parameters
@@ -83,17 +83,17 @@ def afterwards(
     check : callable
         Called before each replication; ends the work by what it raises.
     """
-    n, seed = replications_afterwards(config, settings.budget), settings.seed
+    n, seed = post_analysis_replications(config, settings.budget), settings.seed
     point, confidence = problem.point(run.certificate.unit), 1.0 - settings.alpha
     how = config, problem, point, n, seed, confidence, check
-    compared, today, made = against_start(*how), None, 2 * n
+    compared, today, made = compare_with_baseline(*how), None, 2 * n
     if problem.today:
-        today, made = against_start(*how, TODAY), made + n
+        today, made = compare_with_baseline(*how, TODAY), made + n
     if config.one_history:
         why = "its cost is not known, as one log shows no slope (a sweep of bounds does)"
-        priced = [Price(one, why=why) for one in problem.constraints]
-        return Afterwards(compared, priced, made, today)
-    evaluator = Evaluator(config, problem, seed, AFTERWARDS, budget=1 << 62, check=check)
+        priced = [Price(constraint, why=why) for constraint in problem.constraints]
+        return PostAnalysis(compared, priced, made, today)
+    evaluator = Evaluator(config, problem, seed, POST_ANALYSIS, 1 << 62, Execution(check=check))
     priced = prices(
         problem.constraints,
         run.evaluations,
@@ -103,4 +103,4 @@ def afterwards(
         model.sampling,
         confidence,
     )
-    return Afterwards(compared, priced, made + evaluator.spent, today)
+    return PostAnalysis(compared, priced, made + evaluator.spent, today)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from valmatch.config.config import Config
 from valmatch.errors import InputError
 from valmatch.execution.interruption import Stop
 from valmatch.execution.shards import Shard, parse_shard
@@ -25,23 +24,26 @@ from valmatch.experiments.combine import (
     with_whole,
 )
 from valmatch.experiments.run_manifests import OptimizeManifest
-from valmatch.model import Model
-from valmatch.optimization.asked import Asked
-from valmatch.optimization.evaluation import Journal
-from valmatch.optimization.frontier import (
-    AskedFrontier,
-    Frontier,
-    conclude_frontier,
-    parse_sweep,
-)
-from valmatch.optimization.journal import JOURNAL, JUDGED, Address, FileJournal, Row, read_journal
-from valmatch.optimization.optimize import Study, conclude
-from valmatch.optimization.parallel_runs import Job
+from valmatch.optimization.evaluation import Execution, Journal
 from valmatch.optimization.problem import Problem
-from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.run import Settings, SolverRun, run_solver
-from valmatch.optimization.solvers.registry import check as check_solvers
-from valmatch.simulator import build
+from valmatch.optimization.studies.kinds import spec_of_manifests
+from valmatch.optimization.studies.parallel_runs import Job, R
+from valmatch.optimization.studies.study import (
+    PosedProblem,
+    StudyResult,
+    StudySpec,
+    conclude,
+    files_of,
+    pose,
+)
+from valmatch.optimization.studies.study_files import (
+    JOURNAL,
+    TRUTHS,
+    Address,
+    FileJournal,
+    Row,
+    read_journal,
+)
 from valmatch.storage.contents import CONTENTS
 from valmatch.storage.manifest import MANIFEST
 from valmatch.storage.output import cell
@@ -71,7 +73,7 @@ class CombinedOptimization:
 
     Attributes
     ----------
-    whole : Study or Frontier
+    whole : StudyResult
         All of them together.
     owed : mapping of str to list of int
         The runs that are missing, by the shard that owes them; one item without shards.
@@ -79,7 +81,7 @@ class CombinedOptimization:
         What is owed: "run" or "point".
     """
 
-    whole: Study | Frontier
+    whole: StudyResult
     owed: Mapping[str, Sequence[int]]
     what: str
 
@@ -114,110 +116,61 @@ def combine_optimizations(
         If the whole cannot be written.
     """
     manifests = read_manifests(with_whole(out, folders), "optimize", OptimizeManifest, warn)
-    one, first = next(iter(manifests.items()))
+    first_folder, first = next(iter(manifests.items()))
     for folder, manifest in manifests.items():
-        _refuse_other(first, one, manifest, folder)
-    config = config_of(first, one)
-    model = build(config)
-    problem = problem_of(config, model)
-    found = _Found(
-        list(manifests.values()),
-        config,
-        model,
-        problem,
-        _union(manifests, JOURNAL, problem),
-        _union(manifests, JUDGED, problem),
-    )
+        _refuse_other(first, first_folder, manifest, folder)
+    config = config_of(first, first_folder)
+    parts = list(manifests.values())
+    spec = spec_of_manifests(config, parts)
+    posed = pose(spec, lambda text: None)
+    rows, truths = (_union(manifests, name, posed.problem) for name in (JOURNAL, TRUTHS))
     to = None if check else out
     if to:
         names = (MANIFEST, *CONTENTS["optimize"].files)
         refuse_to_replace(to, names, files_of_runs("optimize", folders, to))
-    return _combine_runs(found, to) if first.sweep is None else _combine_points(found, to)
+    whole, missing = _combined(spec, posed, rows, truths, to)
+    return CombinedOptimization(whole, _owed(parts, missing), spec.part_name)
 
 
-@dataclass(frozen=True)
-class _Found:
-    """What is in the folders: their manifests, what they solve, and what they have made of it."""
-
-    manifests: Sequence[OptimizeManifest]
-    config: Config
-    model: Model[object]
-    problem: Problem
-    rows: Rows
-    judged: Rows
-
-    @property
-    def settings(self) -> Settings:
-        first = self.manifests[0]
-        return Settings(first.budget, first.seed, 1.0 - first.confidence)
-
-    def again(self, job: Job, journal: Journal) -> SolverRun | None:
-        """Make a run once more of its replications; None if any is missing."""
-        try:
-            return run_solver(self.config, *job, self.settings, journal)
-        except _Absent:
-            return None
-
-    def owed(self, missing: Sequence[int]) -> dict[str, list[int]]:
-        """Return what is missing by the shard that owes it."""
-        counts = {parse_shard(one.shard).count for one in self.manifests if one.shard}
-        if len(counts) != 1:
-            return {"the run": list(missing)} if missing else {}
-        count = counts.pop()
-        shards = {Shard(index % count, count): index % count for index in sorted(missing)}
-        return {
-            f"{SHARD}{shard}": [one for one in missing if one % count == rest]
-            for shard, rest in sorted(shards.items(), key=lambda item: item[1])
-        }
-
-
-def _combine_runs(found: _Found, out: Path | None) -> CombinedOptimization:
-    """Merge the runs of a study."""
-    first = found.manifests[0]
-    asked = Asked(
-        found.config,
-        found.problem,
-        found.settings,
-        check_solvers((first.solver or "").split(",")),
-        max(one.macroreps or 1 for one in found.manifests),
-        first.confidence,
-    )
-    with asked.kept_in(out, resume=True) as kept:
-        journal = _Past(_taken(kept.journal, found.rows))
-        kept = kept._replace(judged=_taken(kept.judged, found.judged))
-        made = [(task, found.again((found.problem, task), journal)) for task in asked.tasks]
-        missing = sorted({task.macrorep for task, run in made if run is None})
-        study = conclude(
-            asked,
-            found.model,
-            [run for _, run in made if run is not None],
-            kept,
-            Stop(),
-            stopped=INCOMPLETE if missing else "",
-        )
-    return CombinedOptimization(study, found.owed(missing), "run")
-
-
-def _combine_points(found: _Found, out: Path | None) -> CombinedOptimization:
-    """Merge the points of a frontier."""
-    first = found.manifests[0]
-    asked = AskedFrontier(
-        found.config,
-        found.problem,
-        found.settings,
-        parse_sweep(found.config, first.sweep or ""),
-        first.solver or "",
-        first.confidence,
-    )
-    check_solvers([asked.solver])
-    with asked.kept_in(out, resume=True) as (folder, journal):
-        past = _Past(_taken(journal, found.rows))
-        made = {place: found.again(job, past) for place, job in asked.jobs.items()}
-        runs = {place: run for place, run in made.items() if run is not None}
-        missing = [place for place in made if place not in runs]
+def _combined(
+    spec: StudySpec[Any, Any],
+    posed: PosedProblem,
+    rows: Rows,
+    truths: Rows,
+    out: Path | None,
+) -> tuple[StudyResult, list[int]]:
+    """Make a study again of its replications; return it with the places of what is missing."""
+    jobs = spec.jobs(posed)
+    with files_of(spec, posed, out, resume=True) as files:
+        past = _Past(_with_rows(files.journal, rows))
+        files = files._replace(truths=_with_rows(files.truths, truths))
+        runs = [(job, _made_again(job, past)) for job in jobs]
+        missing = sorted({job.index for job, run in runs if run is None})
+        made = [(job, run) for job, run in runs if run is not None]
+        execution = Execution(check=Stop().check)
         stopped = INCOMPLETE if missing else ""
-        frontier = conclude_frontier(asked, found.model, runs, folder, journal, stopped)
-    return CombinedOptimization(frontier, found.owed(missing), "point")
+        return conclude(spec, posed, made, files, execution, lambda: stopped), missing
+
+
+def _made_again(job: Job[R], journal: Journal) -> R | None:
+    """Make a job once more of its replications; None if any is missing."""
+    try:
+        return job.make(Execution(journal))
+    except _Absent:
+        return None
+
+
+def _owed(manifests: Sequence[OptimizeManifest], missing: Sequence[int]) -> dict[str, list[int]]:
+    """Return what is missing by the shard that owes it."""
+    counts = {parse_shard(manifest.shard).count for manifest in manifests if manifest.shard}
+    if len(counts) != 1:
+        return {"the run": list(missing)} if missing else {}
+    count = counts.pop()
+    shards = {Shard(place % count, count): place % count for place in sorted(missing)}
+    return {
+        f"{SHARD}{shard}": [place for place in missing if place % count == rest]
+        for shard, rest in sorted(shards.items(), key=lambda item: item[1])
+    }
 
 
 class _Absent(Exception):  # noqa: N818 - no error
@@ -233,7 +186,7 @@ class _Past(ChainMap[Address, Row]):
         return True
 
 
-def _taken(journal: Journal | None, rows: Rows) -> Journal:
+def _with_rows(journal: Journal | None, rows: Rows) -> Journal:
     """Return a journal that has all rows, in a file if there is one."""
     if not isinstance(journal, FileJournal):
         return rows
@@ -242,7 +195,7 @@ def _taken(journal: Journal | None, rows: Rows) -> Journal:
 
 
 def _refuse_other(
-    first: OptimizeManifest, one: Path, other: OptimizeManifest, folder: Path
+    first: OptimizeManifest, first_folder: Path, other: OptimizeManifest, folder: Path
 ) -> None:
     """Refuse a folder of another optimisation, and of one that has no parts."""
     if other.solver is None:
@@ -250,11 +203,11 @@ def _refuse_other(
             f"{folder}: the front of several objectives is one run (allowed: folders of several"
             " runs, or of a sweep)"
         )
-    refuse_other_run(first, one, other, folder)
+    refuse_other_run(first, first_folder, other, folder)
     for key, what in SAME.items():
         mine, theirs = first.get(key), other.get(key)
         if mine != theirs:
-            raise InputError(f"{one} and {folder}: different {what}, {mine} and {theirs}")
+            raise InputError(f"{first_folder} and {folder}: different {what}, {mine} and {theirs}")
 
 
 def _union(folders: Sequence[Path] | Mapping[Path, object], name: str, problem: Problem) -> Rows:
