@@ -17,7 +17,7 @@ from tests.command import valmatch
 from tests.sweeps import swept
 from valmatch.config.loading import load
 from valmatch.optimization.evaluation import Evaluator
-from valmatch.optimization.post_analysis.baseline import POST_ANALYSIS
+from valmatch.optimization.post_analysis.post_analysis import POST_ANALYSIS
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_run import RUN, STAGE
 from valmatch.optimization.studies.solver_study import optimize

@@ -127,9 +127,8 @@ def _combine_optimizations(out: Path, folders: list[Path], json: bool, check: bo
     from valmatch.optimization.studies.combine import combine_optimizations
 
     found = combine_optimizations(out, folders, check=check, warn=warn)
-    whole = found.whole
-    header = header_of(whole.config, whole.settings, whole.solver_names)
-    show(json, found.summary(), lambda: show_result(header, whole), None if check else out)
+    header = header_of(found.spec)
+    show(json, found.summary(), lambda: show_result(header, found.whole), None if check else out)
     if check:
         _say_what_to_run_again(found.owed)
     _exit_if_missing(found.shortfalls())

@@ -119,7 +119,7 @@ def optimize(
     from valmatch.cli.tables.optimization import header_of, show_result
     from valmatch.execution.shards import WHOLE
     from valmatch.optimization.solvers.registry import AUTO
-    from valmatch.optimization.studies.kinds import spec_of_request
+    from valmatch.optimization.studies.kinds import spec_of
     from valmatch.optimization.studies.study import DEFAULT_BUDGET, StudyRequest, execute
 
     how = RunArguments(workers, executor, scheduler, out, resume, max_time)
@@ -134,6 +134,9 @@ def optimize(
         scheduler=scheduler,
     )
     given = settings.optimize
+    responses = None if pareto is None else [name.strip() for name in pareto.split(",")]
+    if responses is None and sweep is None and given.objectives:
+        responses = []
     request = StudyRequest(
         [name.strip() for name in (solver or given.solver or AUTO).split(",")],
         first(budget, given.budget, DEFAULT_BUDGET),
@@ -141,14 +144,14 @@ def optimize(
         first(macroreps, given.macroreps, 1),
         float(first(confidence, given.confidence, 0.95)),
         sweep,
-        pareto,
+        responses,
         solver,
         shard,
     )
     options = how.options(given)
-    spec = spec_of_request(settings, request)
+    spec = spec_of(settings, request)
     spec = replace(spec, shard=_part(shard, spec.size, spec.parts_in_words))
-    header = header_of(settings, spec.settings, spec.solver_names)
+    header = header_of(spec)
     with progress("replications", spec.replications) as advance:
         result = execute(spec, options, listeners(advance))
     show(json, result.summary(), lambda: show_result(header, result), out)

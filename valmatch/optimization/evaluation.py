@@ -47,7 +47,7 @@ class Execution:
 
 
 HERE = Execution()
-"""Replications are made here, one by one, and nobody is told."""
+"""All replications are made here, and none is reported."""
 
 
 class BudgetSpent(Exception):  # noqa: N818 - it is an event, not an error

@@ -77,15 +77,7 @@ class Verdict:
             "name": self.name or None,
             "at_bounds": dict(self.at_bounds),
             "objective": self.objective.as_dict(),
-            "constraints": {
-                bound.name: {
-                    "response": bound.response,
-                    "sense": "<=" if bound.sign > 0 else ">=",
-                    "bound": bound.bound,
-                    **mean.as_dict(),
-                }
-                for bound, mean in self.constraints
-            },
+            "constraints": constraints_as_dict(self.constraints),
         }
         infeasible = {"recommended": None, "least_violation": found}
         return {
@@ -95,6 +87,19 @@ class Verdict:
             **({"no_interval": self.no_interval} if self.no_interval else {}),
             "remarks": self.remarks(),
         }
+
+
+def constraints_as_dict(constraints: Sequence[tuple[Constraint, Estimate]]) -> dict[str, Any]:
+    """Return what ``summary.json`` holds of constraints, each with the mean of its response."""
+    return {
+        bound.name: {
+            "response": bound.response,
+            "sense": "<=" if bound.sign > 0 else ">=",
+            "bound": bound.bound,
+            **mean.as_dict(),
+        }
+        for bound, mean in constraints
+    }
 
 
 def at_bound(name: str, value: float, side: str) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from valmatch.cli.console import title_of
 from valmatch.cli.tables.layout import (
@@ -27,11 +27,9 @@ from valmatch.printable import printable
 
 if TYPE_CHECKING:
     from valmatch.config.config import Config
-    from valmatch.optimization.post_analysis.baseline import BaselineComparison
-    from valmatch.optimization.post_analysis.post_analysis import PostAnalysis
-    from valmatch.optimization.solver_run import Settings
+    from valmatch.optimization.post_analysis.post_analysis import BaselineComparison, PostAnalysis
     from valmatch.optimization.studies.solver_comparison import SolverComparison
-    from valmatch.optimization.studies.study import StudyResult
+    from valmatch.optimization.studies.study import StudyResult, StudySpec
 
 ANSWERS = {True: "yes", False: "no", None: "undecided"}
 
@@ -43,12 +41,12 @@ WORDS_OF_SOLVERS = (
 )
 
 
-def header_of(config: Config, settings: Settings, solvers: Sequence[str]) -> str:
+def header_of(spec: StudySpec[Any, Any]) -> str:
     """Return what stands above the tables of a study: what is optimised, how, on which scales."""
-    header = f"{title_of(config)}, seed {settings.seed}, budget {settings.budget:,}"
-    if solvers:
-        header += f"\nsolver: {', '.join(map(labelled, solvers))}"
-    return header + _search_scales(config)
+    header = f"{title_of(spec.config)}, seed {spec.settings.seed}, budget {spec.settings.budget:,}"
+    if spec.solver_names:
+        header += f"\nsolver: {', '.join(map(labelled, spec.solver_names))}"
+    return header + _search_scales(spec.config)
 
 
 def show_result(header: str, result: StudyResult) -> None:
@@ -67,7 +65,7 @@ def _search_scales(config: Config) -> str:
     scales: Mapping[str, str] = found_scales(config).get("search_scale", {})
     lines = ""
     for scale in dict.fromkeys(scales.values()):
-        names = ", ".join(name for name, one in scales.items() if one == scale)
+        names = ", ".join(name for name, found in scales.items() if found == scale)
         why = "no scale is given, and the range spans over two orders of magnitude"
         said = f"search scale: {scale} for {printable(names)} ({why})"
         lines += "\n" + textwrap.fill(said, WIDTH, subsequent_indent="  ")
@@ -92,11 +90,11 @@ def show_study(header: str, study: Study) -> None:
     confidence = found.objective.confidence
     table = new_table("mean of", "value", f"± {confidence:.0%}", "n", "bound")
     rows = [("objective", found.objective, "")]
-    for one, mean in found.constraints:
-        rows.append((one.response, mean, f"{'<=' if one.sign > 0 else '>='} {one.bound:g}"))
-    for name, one_mean, bound in rows:
-        mean_text, half = mean_and_half(one_mean)
-        add_row(table, name, mean_text, half, str(one_mean.n), bound)
+    for bound, mean in found.constraints:
+        rows.append((bound.response, mean, f"{'<=' if bound.sign > 0 else '>='} {bound.bound:g}"))
+    for name, mean, limit in rows:
+        mean_text, half = mean_and_half(mean)
+        add_row(table, name, mean_text, half, str(mean.n), limit)
     print_table("", table)
     show_no_interval(found.no_interval)
     print()
@@ -117,7 +115,7 @@ def _show_post_analysis(found: PostAnalysis) -> None:
     if found.against_today:
         print()
         _show_beside(found.against_today)
-    units = {one.name: one.unit for one in found.against_start.responses}
+    units = {response.name: response.unit for response in found.against_start.responses}
     if found.prices:
         print()
     for price in found.prices:
@@ -128,15 +126,15 @@ def _show_post_analysis(found: PostAnalysis) -> None:
 def _show_beside(beside: BaselineComparison, spent: int = 0) -> None:
     """Print the recommended point beside another one."""
     rows = list(beside.compared)
-    differences = [mean_and_half(one.difference) for one in rows]
+    differences = [mean_and_half(pair.difference) for pair in rows]
     half = f"± {rows[0].difference.confidence:.0%}"
     table = new_table("response", beside.name, "recommended", "change", half, "n", "unit")
     columns = [
-        aligned([mean_and_half(one.a)[0] for one in rows]),
-        aligned([mean_and_half(one.b)[0] for one in rows]),
+        aligned([mean_and_half(pair.a)[0] for pair in rows]),
+        aligned([mean_and_half(pair.b)[0] for pair in rows]),
         aligned([mean for mean, _ in differences]),
         aligned([width for _, width in differences]),
-        [str(one.difference.n) for one in rows],
+        [str(pair.difference.n) for pair in rows],
     ]
     for response, *cells in zip(beside.responses, *columns, strict=True):
         add_row(table, response.name, *cells, response.unit)
@@ -180,14 +178,14 @@ def show_front(header: str, front: Front) -> None:
         return
     names = list(front.points[0].objectives)
     table = new_table(*(part for name in names for part in (name, "±")), *front.points[0].point)
-    means = [[mean_and_half(one.objectives[name]) for one in front.points] for name in names]
+    means = [[mean_and_half(point.objectives[name]) for point in front.points] for name in names]
     columns = [
         (aligned([mean for mean, _ in column]), aligned([half for _, half in column]))
         for column in means
     ]
-    for number, one in enumerate(front.points):
+    for number, point in enumerate(front.points):
         cells = [side[number] for pair in columns for side in pair]
-        add_row(table, *cells, *(f"{x:.4g}" for x in one.point.values()))
+        add_row(table, *cells, *(f"{x:.4g}" for x in point.point.values()))
     print_table(f"{header}\n{front.found}", table, repeated=2 * len(names))
     show_no_interval(front.no_interval)
     for remark in front.remarks():

@@ -11,9 +11,8 @@ interval of the paired differences says that it is better.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
 
@@ -21,18 +20,17 @@ from valmatch.arrays import Floats
 from valmatch.optimization.certification.selection import (
     MOST,
     Certificate,
-    Evaluate,
     FeasibilityTest,
     certify,
     chance_by_search,
 )
 from valmatch.optimization.certification.sequential_tests import (
     LIKELY,
+    Fresh,
     Rival,
     certify_in_turn,
     is_better,
 )
-from valmatch.optimization.controls import Controls
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.solvers.placement import Level, Placed
 from valmatch.optimization.solvers.search import PointEstimates, Solver
@@ -55,8 +53,6 @@ LEAST = 5
 CLEARLY = 3.0
 """Standard errors by which the search sees a given point beaten that is not tested."""
 
-Fresh: TypeAlias = Callable[[int], tuple[Evaluate, Controls]]
-
 
 @dataclass(frozen=True)
 class FreshReplications:
@@ -72,7 +68,7 @@ class FreshReplications:
     alpha : float
         Probability of calling an infeasible point feasible, at most.
     tested : int
-        Replications of a test that the search was told of.
+        Replications of a test, as the search knew them.
     """
 
     first: Fresh
@@ -140,15 +136,15 @@ def _may_be_best(
     fresh: FreshReplications,
 ) -> bool:
     """Return whether a search leaves it open that a given point is the best feasible one."""
-    one = known.of(unit)
-    if one is None:  # it is undefined, or a search that has its own ways never saw it
+    seen = known.of(unit)
+    if seen is None:  # it is undefined, or a search that has its own ways never saw it
         return not (known.units == unit).all(axis=1).any()
-    if chance_by_search(one, fresh.tested, n, ERROR * fresh.alpha) < LIKELY:
+    if chance_by_search(seen, fresh.tested, n, ERROR * fresh.alpha) < LIKELY:
         return False
     if best is None or (best.means[0, 1:] > 0.0).any():
         return True
-    error = np.hypot(one.errors[0, 0], best.errors[0, 0])
-    return bool(one.means[0, 0] - best.means[0, 0] <= CLEARLY * error)
+    error = np.hypot(seen.errors[0, 0], best.errors[0, 0])
+    return bool(seen.means[0, 0] - best.means[0, 0] <= CLEARLY * error)
 
 
 def _tests_of_given(
@@ -187,9 +183,9 @@ def _of_search(
     for test_of_given in given.values():
         level = _level_after(known, test_of_given, level)
     rivals = [
-        Rival(unit, one, fresh.tested, given=bool(name))
+        Rival(unit, seen, fresh.tested, given=bool(name))
         for name, unit in {"": solver.incumbent(), **problem.given}.items()
-        if name not in given and (one := known.of(unit)) is not None
+        if name not in given and (seen := known.of(unit)) is not None
     ]
     found = certify_in_turn(
         solver.placement,
@@ -205,13 +201,13 @@ def _of_search(
 
 def _level_after(known: PointEstimates, test: FeasibilityTest, level: Level | None) -> Level | None:
     """Return what the test of a given point says of the level of all points."""
-    one = known.of(test.unit)
-    if one is None or test.undefined:
+    seen = known.of(test.unit)
+    if seen is None or test.undefined:
         return level
     shared = known.shared[1:]
     before = level or Level(np.zeros_like(shared), shared)
-    own = np.sqrt(np.maximum(0.0, one.errors[0, 1:] ** 2 - shared**2))
-    placed = Placed(test.unit, one.means[0, 1:], own, before, True)
+    own = np.sqrt(np.maximum(0.0, seen.errors[0, 1:] ** 2 - shared**2))
+    placed = Placed(test.unit, seen.means[0, 1:], own, before, True)
     return before.after(placed, test.sample.mean[1:], test.sample.errors[1:])
 
 

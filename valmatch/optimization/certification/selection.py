@@ -186,8 +186,8 @@ class AdjustedOutcomes:
         if self.undefined:
             return
         found = regression(outcomes, controls)
-        residuals = np.array([one.residuals for one in found])
-        self.mean = np.array([one.mean for one in found])
+        residuals = np.array([fit.residuals for fit in found])
+        self.mean = np.array([fit.mean for fit in found])
         self.residuals = residuals
         self.leverage, degrees = found[0].leverage, found[0].degrees
         self.controls = len(outcomes) - 1 - degrees

@@ -26,23 +26,24 @@ from valmatch.experiments.combine import (
 from valmatch.experiments.run_manifests import OptimizeManifest
 from valmatch.optimization.evaluation import Execution, Journal
 from valmatch.optimization.problem import Problem
-from valmatch.optimization.studies.kinds import spec_of_manifests
-from valmatch.optimization.studies.parallel_runs import Job, R
-from valmatch.optimization.studies.study import (
-    PosedProblem,
-    StudyResult,
-    StudySpec,
-    conclude,
-    files_of,
-    pose,
-)
-from valmatch.optimization.studies.study_files import (
+from valmatch.optimization.studies.journal import (
     JOURNAL,
     TRUTHS,
     Address,
     FileJournal,
     Row,
     read_journal,
+)
+from valmatch.optimization.studies.kinds import spec_of
+from valmatch.optimization.studies.parallel_runs import Job, R
+from valmatch.optimization.studies.study import (
+    PosedProblem,
+    StudyRequest,
+    StudyResult,
+    StudySpec,
+    conclude,
+    open_files,
+    pose,
 )
 from valmatch.storage.contents import CONTENTS
 from valmatch.storage.manifest import MANIFEST
@@ -73,17 +74,17 @@ class CombinedOptimization:
 
     Attributes
     ----------
+    spec : StudySpec
+        What was asked for.
     whole : StudyResult
-        All of them together.
+        What came of all of them together.
     owed : mapping of str to list of int
         The runs that are missing, by the shard that owes them; one item without shards.
-    what : str
-        What is owed: "run" or "point".
     """
 
+    spec: StudySpec[Any, Any]
     whole: StudyResult
     owed: Mapping[str, Sequence[int]]
-    what: str
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds, and what is missing."""
@@ -95,7 +96,7 @@ class CombinedOptimization:
         for name, owed in self.owed.items():
             n = len(owed)
             shown = ", ".join(map(str, owed[:SHOWN])) + (", ..." if n > SHOWN else "")
-            lines.append(f"{name} owes {n} {self.what}{'s' * (n > 1)}: {shown}")
+            lines.append(f"{name} owes {n} {self.spec.part}{'s' * (n > 1)}: {shown}")
         return lines
 
 
@@ -121,7 +122,7 @@ def combine_optimizations(
         _refuse_other(first, first_folder, manifest, folder)
     config = config_of(first, first_folder)
     parts = list(manifests.values())
-    spec = spec_of_manifests(config, parts)
+    spec = spec_of(config, _request_of(parts))
     posed = pose(spec, lambda text: None)
     rows, truths = (_union(manifests, name, posed.problem) for name in (JOURNAL, TRUTHS))
     to = None if check else out
@@ -129,7 +130,20 @@ def combine_optimizations(
         names = (MANIFEST, *CONTENTS["optimize"].files)
         refuse_to_replace(to, names, files_of_runs("optimize", folders, to))
     whole, missing = _combined(spec, posed, rows, truths, to)
-    return CombinedOptimization(whole, _owed(parts, missing), spec.part_name)
+    return CombinedOptimization(spec, whole, _owed(parts, missing))
+
+
+def _request_of(manifests: Sequence[OptimizeManifest]) -> StudyRequest:
+    """Return what the runs of folders were asked for, together."""
+    first = manifests[0]
+    return StudyRequest(
+        (first.solver or "").split(","),
+        first.budget,
+        first.seed,
+        max(manifest.macroreps or 1 for manifest in manifests),
+        first.confidence,
+        first.sweep,
+    )
 
 
 def _combined(
@@ -141,7 +155,7 @@ def _combined(
 ) -> tuple[StudyResult, list[int]]:
     """Make a study again of its replications; return it with the places of what is missing."""
     jobs = spec.jobs(posed)
-    with files_of(spec, posed, out, resume=True) as files:
+    with open_files(spec, posed, out, resume=True) as files:
         past = _Past(_with_rows(files.journal, rows))
         files = files._replace(truths=_with_rows(files.truths, truths))
         runs = [(job, _made_again(job, past)) for job in jobs]

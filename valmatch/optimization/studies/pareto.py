@@ -17,7 +17,6 @@ from valmatch.config.loading import ConfigLike, load
 from valmatch.config.sections import TermOptions
 from valmatch.errors import InputError, option
 from valmatch.execution.run_options import RunKeywords, split
-from valmatch.experiments.run_manifests import OptimizeManifest
 from valmatch.model import ANY, Model
 from valmatch.nearest import hint
 from valmatch.optimization.evaluation import Execution, Journal
@@ -35,7 +34,7 @@ from valmatch.optimization.studies.study import (
     execute,
     settings_of,
 )
-from valmatch.optimization.verdict import at_bound, limits_of_objective
+from valmatch.optimization.verdict import at_bound, constraints_as_dict, limits_of_objective
 from valmatch.printable import shortened, shown
 from valmatch.statistics.estimates import Estimate, estimate
 from valmatch.statistics.sampling import INDEPENDENT, Resampled
@@ -68,22 +67,13 @@ class FrontPoint:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the part of ``summary.json`` that holds it."""
-        bounds = {
-            bound.name: {
-                "response": bound.response,
-                "sense": "<=" if bound.sign > 0 else ">=",
-                "bound": bound.bound,
-                **mean.as_dict(),
-            }
-            for bound, mean in self.constraints
-        }
         objectives = {name: mean.as_dict() for name, mean in self.objectives.items()}
         return {
             "point": self.point,
             "name": self.name or None,
             "at_bounds": dict(self.at_bounds),
             "objectives": objectives,
-            "constraints": bounds,
+            "constraints": constraints_as_dict(self.constraints),
         }
 
 
@@ -203,9 +193,9 @@ class FrontSpec(StudySpec[FrontRun, Front]):
 
     @classmethod
     def requested(cls, config: Config, request: StudyRequest) -> FrontSpec | None:
-        """Return the front that a command line or a config asks for."""
+        """Return the front that is asked for."""
         pareto = request.pareto
-        if pareto is None and (request.sweep is not None or not config.optimize.objectives):
+        if pareto is None:
             return None
         given = {
             "sweep": request.sweep,
@@ -215,19 +205,15 @@ class FrontSpec(StudySpec[FrontRun, Front]):
         }
         for name, value in given.items():  # its search is one of its own, and is one run
             if value:
-                what = f"--pareto {shortened(pareto)}" if pareto else "the section objectives"
+                named = f"--pareto {shortened(','.join(pareto))}"
+                what = named if pareto else "the section objectives"
                 raise InputError(f"{option(name)}: of no use with {what} (leave one of them out)")
         return cls(
             config=config,
             settings=settings_of(request.budget, request.seed, request.confidence),
             confidence=request.confidence,
-            objectives=[] if pareto is None else [name.strip() for name in pareto.split(",")],
+            objectives=pareto,
         )
-
-    @classmethod
-    def restored(cls, config: Config, manifests: Sequence[OptimizeManifest]) -> FrontSpec | None:
-        """Return None: a front is one run, whose folder has no parts to be combined."""
-        return None
 
     def pose(self, model: Model[object]) -> Problem:
         """Return the problem whose outcomes are the objectives, then the excesses over bounds."""

@@ -16,7 +16,6 @@ from valmatch.config.loading import ConfigLike, load
 from valmatch.errors import InputError, option
 from valmatch.execution.run_options import ShardKeywords, split
 from valmatch.execution.shards import WHOLE, Shard
-from valmatch.experiments.run_manifests import OptimizeManifest
 from valmatch.halting import Stopped
 from valmatch.model import Model
 from valmatch.optimization.evaluation import Execution, Journal
@@ -129,11 +128,6 @@ class Study(StudyResult):
         return {"runs": len(self.runs)}
 
     @property
-    def solver_names(self) -> Sequence[str]:
-        """The solvers by name."""
-        return self.solvers
-
-    @property
     def failures(self) -> list[str]:
         """A line for each solver of one's own that did what it may not."""
         return failures(self.runs)
@@ -195,7 +189,7 @@ class SolverStudySpec(StudySpec[SolverRun, Study]):
 
     @classmethod
     def requested(cls, config: Config, request: StudyRequest) -> SolverStudySpec:
-        """Return the study that a command line asks for."""
+        """Return the study that is asked for."""
         solvers = check(request.solvers)
         settings = settings_of(request.budget, request.seed, request.confidence)
         arguments.whole("macroreps", request.macroreps)
@@ -205,18 +199,6 @@ class SolverStudySpec(StudySpec[SolverRun, Study]):
             confidence=request.confidence,
             solvers=solvers,
             macroreps=request.macroreps,
-        )
-
-    @classmethod
-    def restored(cls, config: Config, manifests: Sequence[OptimizeManifest]) -> SolverStudySpec:
-        """Return the study that folders are parts of."""
-        first = manifests[0]
-        return cls(
-            config=config,
-            settings=settings_of(first.budget, first.seed, first.confidence),
-            confidence=first.confidence,
-            solvers=check((first.solver or "").split(",")),
-            macroreps=max(manifest.macroreps or 1 for manifest in manifests),
         )
 
     @property
@@ -346,7 +328,7 @@ def optimize(
     confidence : float
         Probability with which a point called feasible is so; level of the intervals.
     **keywords
-        How to work and whom to tell:
+        Options and listeners of the run:
 
         workers : int
             Workers: several runs are made at once, in processes; a single run has the replications

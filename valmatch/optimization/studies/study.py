@@ -8,11 +8,11 @@ carried out, resumed, concluded and combined by the same functions.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from valmatch.config import arguments
 from valmatch.config.config import Config
@@ -20,23 +20,23 @@ from valmatch.config.identity import config_id, problem_id
 from valmatch.execution.interruption import stop_on_signal
 from valmatch.execution.run_options import Listeners, RunOptions
 from valmatch.execution.shards import WHOLE, Shard
-from valmatch.experiments.run_manifests import OptimizeManifest
 from valmatch.model import Model
 from valmatch.optimization.evaluation import Execution, Journal
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.solver_run import Settings
+from valmatch.optimization.studies.journal import JOURNAL, TRUTHS, FileJournal, open_journal
 from valmatch.optimization.studies.parallel_runs import Job, R, open_pools, run_all
-from valmatch.optimization.studies.study_files import FolderClaim, StudyFiles, open_files
 from valmatch.simulator import build
 from valmatch.storage.output import to_json, write_atomically
 from valmatch.storage.results import Result
+from valmatch.storage.run_folder import RunFolder
 
 DEFAULT_BUDGET = 1000
 
 
 @dataclass(frozen=True)
 class StudyRequest:
-    """What a command line asks `optimize` for.
+    """What `optimize` is asked for, of whatever kind.
 
     Attributes
     ----------
@@ -48,8 +48,8 @@ class StudyRequest:
         Level of the intervals.
     sweep : str or None
         Values of a bound or weight to solve for, as they were given.
-    pareto : str or None
-        Responses of a Pareto front, by commas.
+    pareto : sequence of str or None
+        Responses of a Pareto front, none: the config's `objectives`; None where none is wanted.
     solver, shard : str or None
         The options of these names, as they were given.
     """
@@ -60,7 +60,7 @@ class StudyRequest:
     macroreps: int = 1
     confidence: float = 0.95
     sweep: str | None = None
-    pareto: str | None = None
+    pareto: Sequence[str] | None = None
     solver: str | None = None
     shard: str | None = None
 
@@ -115,11 +115,6 @@ class StudyResult(Result):
         """Write the files of the results, all but ``summary.json``."""
 
     @property
-    def solver_names(self) -> Sequence[str]:
-        """The solvers by name, none where they are not a matter of choice."""
-        return ()
-
-    @property
     def failures(self) -> Sequence[str]:
         """A line for each solver of one's own that did what it may not."""
         return ()
@@ -165,6 +160,9 @@ class StudySpec(ABC, Generic[R, S]):
         The part of the study to make.
     """
 
+    part: ClassVar[str] = "run"
+    """What is made for each of the parts that shards divide among them."""
+
     config: Config
     settings: Settings
     confidence: float
@@ -173,14 +171,7 @@ class StudySpec(ABC, Generic[R, S]):
     @classmethod
     @abstractmethod
     def requested(cls, config: Config, request: StudyRequest) -> StudySpec[R, S] | None:
-        """Return the study that a command line asks for; None if it is of another kind."""
-
-    @classmethod
-    @abstractmethod
-    def restored(
-        cls, config: Config, manifests: Sequence[OptimizeManifest]
-    ) -> StudySpec[R, S] | None:
-        """Return the study that folders are parts of; None if it is of another kind."""
+        """Return the study that is asked for; None if it is of another kind."""
 
     @property
     def size(self) -> int:
@@ -188,13 +179,8 @@ class StudySpec(ABC, Generic[R, S]):
         return 1
 
     @property
-    def part_name(self) -> str:
-        """What one of these parts is called."""
-        return "run"
-
-    @property
     def parts_in_words(self) -> str:
-        """What these parts are, in the plural."""
+        """What these parts are."""
         return "runs"
 
     @property
@@ -253,6 +239,30 @@ class StudySpec(ABC, Generic[R, S]):
         """
 
 
+class StudyFiles(NamedTuple):
+    """The claimed folder of a study and the files that it goes on from; None where there is none.
+
+    Attributes
+    ----------
+    folder : RunFolder or None
+        The folder.
+    journal : FileJournal or None
+        All replications of the runs.
+    truths : Journal or None
+        What comparisons of solvers have found of points.
+    """
+
+    folder: RunFolder | None = None
+    journal: FileJournal | None = None
+    truths: Journal | None = None
+
+    def trim(self) -> None:
+        """Leave in the files what the study has used."""
+        for journal in (self.journal, self.truths):
+            if isinstance(journal, FileJournal):
+                journal.trim()
+
+
 def settings_of(budget: int, seed: int, confidence: float) -> Settings:
     """Return what all runs have in common, checked.
 
@@ -290,24 +300,46 @@ def execute(spec: StudySpec[R, S], options: RunOptions, listeners: Listeners) ->
     with ExitStack() as stack:
         stop = stack.enter_context(stop_on_signal(options.max_seconds))
         pools = stack.enter_context(open_pools(spec.config, len(jobs), stop, options, listeners))
-        files = stack.enter_context(files_of(spec, posed, options.out, options.resume))
+        files = stack.enter_context(open_files(spec, posed, options.out, options.resume))
         execution = Execution(files.journal, pools.shared, stop.check, listeners.progress)
         runs = list(run_all(jobs, pools, execution, stop))
         made = list(zip(jobs, runs, strict=False))
         return conclude(spec, posed, made, files, execution, lambda: stop.reason)
 
 
-def files_of(
+@contextmanager
+def open_files(
     spec: StudySpec[R, S], posed: PosedProblem, out: Path | None, resume: bool
-) -> AbstractContextManager[StudyFiles]:
-    """Claim a folder for the files of a study, if there is one."""
+) -> Iterator[StudyFiles]:
+    """Claim a folder for a study and open its files; nothing where `out` is None.
+
+    An earlier run may have left less of what grows.
+    """
+    if out is None:
+        yield StudyFiles()
+        return
     facts = {
         **spec.grows,
         "confidence": spec.confidence,
         "optimize": spec.config.optimize.model_dump(exclude_none=True),
     }
-    claim = FolderClaim(spec.config, spec.identity(posed), spec.grows, facts)
-    return open_files(out, posed.problem, claim, resume, spec.compares)
+    folder = RunFolder(
+        out,
+        "optimize",
+        spec.config,
+        spec.identity(posed),
+        resume=resume,
+        at_least=spec.grows,
+        facts=facts,
+    )
+    truths = None
+    with ExitStack() as stack:
+        stack.enter_context(folder)
+        journal = stack.enter_context(closing(open_journal(out, JOURNAL, posed.problem, resume)))
+        if spec.compares:
+            truths = open_journal(out, TRUTHS, posed.problem, resume)
+            stack.enter_context(closing(truths))
+        yield StudyFiles(folder, journal, truths)
 
 
 def conclude(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from valmatch.config.config import Config
 from valmatch.config.identity import problem_id
@@ -15,7 +15,6 @@ from valmatch.config.spans import MOST, span
 from valmatch.durations import in_unit
 from valmatch.errors import InputError, option
 from valmatch.execution.shards import WHOLE
-from valmatch.experiments.run_manifests import OptimizeManifest
 from valmatch.model import Model
 from valmatch.nearest import hint
 from valmatch.optimization.certification.selection import Certificate
@@ -118,11 +117,6 @@ class Frontier(StudyResult):
     def counts(self) -> Mapping[str, int]:
         """The number of values that were solved for."""
         return {"points": len(self.solved)}
-
-    @property
-    def solver_names(self) -> Sequence[str]:
-        """The solver by name."""
-        return [self.solver]
 
     @property
     def verdicts(self) -> list[tuple[float, Verdict]]:
@@ -234,45 +228,28 @@ class SweepSpec(StudySpec[SolverRun, Frontier]):
         Name of what solves for each of them.
     """
 
+    part: ClassVar[str] = "point"
+
     sweep: Sweep
     solver: str
 
     @classmethod
     def requested(cls, config: Config, request: StudyRequest) -> SweepSpec | None:
-        """Return the sweep that a command line asks for."""
+        """Return the sweep that is asked for."""
         if request.sweep is None:
             return None
         return cls(
             config=config,
             sweep=parse_sweep(config, request.sweep),
-            solver=_checked(request.solvers[0]),
+            solver=next(iter(check(request.solvers[:1]))),
             settings=settings_of(request.budget, request.seed, request.confidence),
             confidence=request.confidence,
-        )
-
-    @classmethod
-    def restored(cls, config: Config, manifests: Sequence[OptimizeManifest]) -> SweepSpec | None:
-        """Return the sweep that folders are parts of."""
-        first = manifests[0]
-        if first.sweep is None:
-            return None
-        return cls(
-            config=config,
-            sweep=parse_sweep(config, first.sweep),
-            solver=_checked(first.solver or ""),
-            settings=settings_of(first.budget, first.seed, first.confidence),
-            confidence=first.confidence,
         )
 
     @property
     def size(self) -> int:
         """The number of values."""
         return len(self.sweep.points)
-
-    @property
-    def part_name(self) -> str:
-        """What is made for one value."""
-        return "point"
 
     @property
     def parts_in_words(self) -> str:
@@ -360,12 +337,6 @@ class SweepSpec(StudySpec[SolverRun, Frontier]):
                 outcomes = fresh.evaluate(test.unit, count)
             objectives.append(outcomes[: len(common), 0])
         return quotients(values, objectives, posed.model.sampling, self.confidence)
-
-
-def _checked(solver: str) -> str:
-    """Return the name of a solver that there is."""
-    (name,) = check([solver])
-    return name
 
 
 def _with_shared_points(

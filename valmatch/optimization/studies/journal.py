@@ -1,20 +1,17 @@
-"""The folder of a study, and the files of replications that an interrupted run goes on from."""
+"""Files of replications, from which an interrupted study goes on."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import ItemsView, Iterator, Mapping, MutableMapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import TextIO
 
-from valmatch.config.config import Config
 from valmatch.errors import InputError, RunError
-from valmatch.optimization.evaluation import Journal
 from valmatch.optimization.problem import Problem
 from valmatch.storage.line_file import numbers, read_lines
 from valmatch.storage.output import cell, write_bytes
-from valmatch.storage.run_folder import RunFolder
 
 Address = tuple[float, ...]
 Row = tuple[float, ...]
@@ -30,85 +27,10 @@ TRUTH = ("objective", "violation")
 """Its columns after the point and the number of replications."""
 
 
-class StudyFiles(NamedTuple):
-    """The claimed folder of a study and the files that it goes on from; None where there is none.
-
-    Attributes
-    ----------
-    folder : RunFolder or None
-        The folder.
-    journal : FileJournal or None
-        All replications of the runs.
-    truths : Journal or None
-        What comparisons of solvers have found of points.
-    """
-
-    folder: RunFolder | None = None
-    journal: FileJournal | None = None
-    truths: Journal | None = None
-
-    def trim(self) -> None:
-        """Leave in the files what the study has used."""
-        for journal in (self.journal, self.truths):
-            if isinstance(journal, FileJournal):
-                journal.trim()
-
-
-class FolderClaim(NamedTuple):
-    """What the manifest of a study's folder says.
-
-    Attributes
-    ----------
-    config : Config
-        What is optimised.
-    identity : mapping of str to object
-        What a folder to go on with must have in common with the study.
-    grows : mapping of str to int
-        Sizes by name, of which it may have less.
-    facts : mapping of str to object
-        What else the manifest holds.
-    """
-
-    config: Config
-    identity: Mapping[str, object]
-    grows: Mapping[str, int]
-    facts: Mapping[str, object]
-
-
-@contextmanager
-def open_files(
-    out: Path | None, problem: Problem, claim: FolderClaim, resume: bool, compares: bool
-) -> Iterator[StudyFiles]:
-    """Claim the folder of a study and open its files; nothing where `out` is None.
-
-    Parameters
-    ----------
-    out : Path or None
-        The folder.
-    problem : Problem
-        Has the columns of the files.
-    claim : FolderClaim
-        What the manifest says.
-    resume : bool
-        Whether to go on from what an earlier run left.
-    compares : bool
-        Whether there is a file of what comparisons have found.
-    """
-    if out is None:
-        yield StudyFiles()
-        return
-    config, identity, grows, facts = claim
-    variables, truths = _names(problem), None
-    with ExitStack() as stack:
-        folder = stack.enter_context(
-            RunFolder(out, "optimize", config, identity, resume=resume, at_least=grows, facts=facts)
-        )
-        journal = FileJournal(out / JOURNAL, variables, problem.responses, resume)
-        stack.enter_context(closing(journal))
-        if compares:
-            truths = FileJournal(out / TRUTHS, variables, TRUTH, resume, "replications")
-            stack.enter_context(closing(truths))
-        yield StudyFiles(folder, journal, truths)
+def open_journal(folder: Path, name: str, problem: Problem, resume: bool) -> FileJournal:
+    """Open one of the two files of a folder."""
+    responses, index = _columns(name, problem)
+    return FileJournal(folder / name, _names(problem), responses, resume, index)
 
 
 def read_journal(folder: Path, name: str, problem: Problem) -> dict[Address, Row]:
@@ -119,13 +41,17 @@ def read_journal(folder: Path, name: str, problem: Problem) -> dict[Address, Row
     InputError
         If it is damaged; a torn last line is dropped.
     """
-    truths = name == TRUTHS
-    responses = TRUTH if truths else problem.responses
-    header = _header(_names(problem), "replications" if truths else "replication", responses)
+    responses, index = _columns(name, problem)
     try:
+        header = _header(_names(problem), index, responses)
         return _read(folder / name, header, len(problem.variables))[0]
     except FileNotFoundError:
         return {}
+
+
+def _columns(name: str, problem: Problem) -> tuple[Sequence[str], str]:
+    """Return the columns of one of the two files after the point, and that of the index."""
+    return (TRUTH, "replications") if name == TRUTHS else (problem.responses, "replication")
 
 
 def _names(problem: Problem) -> list[str]:
