@@ -138,15 +138,15 @@ def optimize(
     if responses is None and sweep is None and given.objectives:
         responses = []
     request = StudyRequest(
-        [name.strip() for name in (solver or given.solver or AUTO).split(",")],
-        first(budget, given.budget, DEFAULT_BUDGET),
-        first(seed, given.seed, DEFAULT_SEED),
-        first(macroreps, given.macroreps, 1),
-        float(first(confidence, given.confidence, 0.95)),
-        sweep,
-        responses,
-        solver,
-        shard,
+        solvers=[name.strip() for name in (solver or given.solver or AUTO).split(",")],
+        budget=first(budget, given.budget, DEFAULT_BUDGET),
+        seed=first(seed, given.seed, DEFAULT_SEED),
+        macroreps=first(macroreps, given.macroreps, 1),
+        confidence=float(first(confidence, given.confidence, 0.95)),
+        sweep=sweep,
+        pareto=responses,
+        solver=solver,
+        shard=shard,
     )
     options = how.options(given)
     spec = spec_of(settings, request)

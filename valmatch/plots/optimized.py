@@ -110,8 +110,8 @@ def final_point(run: RunFiles, found: Mapping[str, Any]) -> FinalPoint:
     with damaged(run.folder / "summary.json"):
         best = found["recommended"] or found["least_violation"]
         bounds = [
-            Bound(name, bound["response"], bound["sense"], float(bound["bound"]), Mean.of(bound))
-            for name, bound in best["constraints"].items()
+            Bound(name, one["response"], one["sense"], float(one["bound"]), Mean.of(one))
+            for name, one in best["constraints"].items()
         ]
         feasible = str(found["feasible"]).lower()
         if feasible not in ANSWERS:
@@ -167,7 +167,7 @@ def draw_points(axes: Axes, x: Floats, means: Floats, feasible: NDArray[np.bool_
 
 def on_what(means: Sequence[Mean]) -> str:
     """Say what means were made from; those of a log have no intervals."""
-    if all(math.isnan(mean.low) for mean in means):
+    if all(math.isnan(one.low) for one in means):
         return "values on this log, which is one history"
     return f"means on fresh replications with {means[0].confidence:.0%} intervals"
 

@@ -67,7 +67,15 @@ class StudyRequest:
 
 @dataclass(frozen=True)
 class PosedProblem:
-    """The problem of a study, with the model that it is of."""
+    """The problem of a study.
+
+    Attributes
+    ----------
+    model : Model
+        What is simulated.
+    problem : Problem
+        What is optimised.
+    """
 
     model: Model[object]
     problem: Problem
