@@ -10,15 +10,14 @@ bound; short enough for objective and response to be nearly straight.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from valmatch.arrays import Floats
+from valmatch.optimization.certification.selection import Evaluate
 from valmatch.optimization.solver_run import Evaluation
-
-Evaluate = Callable[[Floats, int], Floats]
 
 NEAR = 4
 """Points near the recommended one that are looked at, for each variable and one more."""

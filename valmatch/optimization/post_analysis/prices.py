@@ -18,7 +18,7 @@ with the interval, or not known, with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -27,13 +27,12 @@ import numpy as np
 
 from valmatch.arrays import Floats
 from valmatch.fields import plain_number
+from valmatch.optimization.certification.selection import Evaluate
 from valmatch.optimization.post_analysis.moves import PILOT, find_move, near
 from valmatch.optimization.problem import Constraint
 from valmatch.optimization.solver_run import Evaluation
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.sampling import Sampling
-
-Evaluate = Callable[[Floats, int], Floats]
 
 MOST_ALIKE = 25.0
 """Condition of the moves beyond which constraints cannot be told apart."""
