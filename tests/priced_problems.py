@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.optimization.prices import Price, prices
+from valmatch.optimization.post_analysis.prices import Price, prices
 from valmatch.optimization.problem import Constraint
-from valmatch.optimization.run import Evaluation
+from valmatch.optimization.solver_run import Evaluation
 from valmatch.statistics.sampling import INDEPENDENT
 
 Truth = Callable[[Floats], list[float]]

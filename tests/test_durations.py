@@ -11,7 +11,7 @@ from valmatch.config.factor_paths import flat
 from valmatch.config.identity import config_id, problem_id
 from valmatch.config.loading import load
 from valmatch.errors import InputError
-from valmatch.optimization.frontier import parse_sweep
+from valmatch.optimization.studies.sweep import parse_sweep
 
 
 def factor(model: str, name: str, text: str) -> object:

@@ -157,7 +157,7 @@ def test_more_workers_than_cores_get_a_remark(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_replications_of_macroreps_can_be_simulated() -> None:
-    from valmatch.optimization.run import RUN
+    from valmatch.optimization.solver_run import RUN
 
     assert RANGES["macroreps"].most * RUN <= RANGES["replication"].most
     assert RANGES["budget"].most < RUN

@@ -17,7 +17,8 @@ from valmatch.execution import chunks
 from valmatch.execution.chunks import result_of
 from valmatch.execution.executors import open_pool
 from valmatch.execution.processes import died
-from valmatch.optimization import crew, parallel_runs
+from valmatch.optimization import shared_pool
+from valmatch.optimization.studies import parallel_runs
 
 SEARCH = ("optimize", "valorant-20min", "--solver", "random")
 
@@ -95,7 +96,7 @@ def test_a_run_that_loses_a_worker_says_so_and_goes_on(
 ) -> None:
     if executor == "dask":
         pytest.importorskip("distributed")
-    monkeypatch.setattr(crew, "WORTH", 0.0)
+    monkeypatch.setattr(shared_pool, "LEAST_SECONDS", 0.0)
     given = (*COMMANDS[name], "--out", tmp_path / "out")
     lost = valmatch(*given, "--executor", executor, "--workers", 2)
     assert (lost.code, lost.out) == (1, "")

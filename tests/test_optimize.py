@@ -20,15 +20,20 @@ import yaml
 from tests.command import valmatch
 from valmatch.config.loading import load, shipped_configs
 from valmatch.errors import InputError
+from valmatch.execution.shards import parse_shard
 from valmatch.execution.simulator import build, run
 from valmatch.optimization import evaluation
-from valmatch.optimization import solver_comparison as comparison_module
+from valmatch.optimization.certification.selection import replications_of_test
 from valmatch.optimization.evaluation import BudgetSpent, Evaluator
-from valmatch.optimization.optimize import optimize
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.selection import replications_of_test
-from valmatch.optimization.solver_comparison import post_replications
+from valmatch.optimization.studies import solver_comparison as comparison_module
+from valmatch.optimization.studies.kinds import spec_of
+from valmatch.optimization.studies.pareto import FrontSpec
+from valmatch.optimization.studies.solver_comparison import post_replications
+from valmatch.optimization.studies.solver_study import SolverStudySpec, optimize
+from valmatch.optimization.studies.study import StudyRequest
+from valmatch.optimization.studies.sweep import SweepSpec
 from valmatch.optimization.verdict import Verdict
 from valmatch.statistics.estimates import estimate
 
@@ -88,9 +93,9 @@ def test_unit_cube_and_box_correspond() -> None:
         assert (variable.from_unit(-1), variable.from_unit(2)) == (variable.low, variable.high)
 
 
-@pytest.mark.parametrize("kept", [evaluation.KEPT, 3])
+@pytest.mark.parametrize("kept", [evaluation.STORED_INPUTS, 3])
 def test_controls_are_those_of_the_simulator(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaluation, "KEPT", kept)
+    monkeypatch.setattr(evaluation, "STORED_INPUTS", kept)
     evaluator = Evaluator(load("valorant-20min"), posed(), 5, 100, budget=12)
     model = build(load("valorant-start"))
     seen, expectations = evaluator.controls(6)
@@ -109,11 +114,11 @@ def test_variables_that_enter_the_draws_have_no_controls() -> None:
     assert [part.shape for part in evaluator.controls(6)] == [(6, 0), (0,)]
 
 
-@pytest.mark.parametrize("kept", [evaluation.KEPT, 3])
+@pytest.mark.parametrize("kept", [evaluation.STORED_INPUTS, 3])
 def test_evaluations_are_those_of_the_simulator_and_made_once(
     kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(evaluation, "KEPT", kept)
+    monkeypatch.setattr(evaluation, "STORED_INPUTS", kept)
     config = load("valorant-20min")
     problem = posed()
     evaluator = Evaluator(config, problem, 5, 100, budget=12)
@@ -442,7 +447,7 @@ def test_a_comparison_of_solvers_stops_when_time_is_up(
         signal.raise_signal(signal.SIGTERM)
         return compared(*arguments)
 
-    monkeypatch.setattr("valmatch.optimization.optimize.compare", late)
+    monkeypatch.setattr("valmatch.optimization.studies.solver_study.compare", late)
     options: dict[str, Any] = {"macroreps": 2, "out": tmp_path / "out"}
     config = load("valorant-20min")
     stopped = optimize(config, "random", 100, **options)
@@ -582,3 +587,18 @@ def test_an_entry_of_a_list_can_be_recommended(tmp_path: Path) -> None:
     rates[3] = study.verdict.point["poisson_rate.3"]
     assert [*factors["poisson_rate"]] == rates
     assert factors["team_diff"] == study.verdict.point["team_diff"]
+
+
+def test_a_request_is_of_the_kind_that_it_names() -> None:
+    config, solvers = load("valorant-20min"), ["random", "spsa"]
+    runs = spec_of(config, StudyRequest(solvers, 100, macroreps=3))
+    assert (type(runs), runs.size, runs.replications) == (SolverStudySpec, 3, 600)
+    sweep = spec_of(config, StudyRequest(solvers, 100, sweep="upper_time=20:30:5"))
+    # One solver makes a sweep, which is what its header says.
+    assert (type(sweep), sweep.size, sweep.solver_names) == (SweepSpec, 3, ["random"])
+    half = replace(sweep, shard=parse_shard("1/2"))
+    assert half.replications == 100
+    front = spec_of(config, StudyRequest(solvers, 100, pareto=["wait_p90", "wait_p50"]))
+    assert (type(front), front.size, front.replications) == (FrontSpec, 1, 100)
+    with pytest.raises(InputError, match="shard: of no use with --pareto wait_p90,wait_p50"):
+        spec_of(config, StudyRequest(solvers, 100, pareto=["wait_p90", "wait_p50"], shard="0/2"))

@@ -15,17 +15,18 @@ import numpy as np
 import pytest
 
 from tests.command import valmatch
+from tests.sweeps import swept
 from valmatch import InputError, load, optimize
 from valmatch.execution.executors import open_pool
 from valmatch.execution.interruption import Stop
 from valmatch.execution.simulator import build
 from valmatch.kernels.halting import Stopped
-from valmatch.optimization import crew, solver_comparison
-from valmatch.optimization.combine import combine_optimizations
-from valmatch.optimization.crew import Crew
-from valmatch.optimization.evaluation import Evaluator
-from valmatch.optimization.frontier import parse_sweep, trace_frontier
+from valmatch.optimization import shared_pool
+from valmatch.optimization.evaluation import Evaluator, Execution
 from valmatch.optimization.problem_of_config import problem_of
+from valmatch.optimization.shared_pool import SharedPool
+from valmatch.optimization.studies import solver_comparison
+from valmatch.optimization.studies.combine import combine_optimizations
 
 SHOTS: dict[str, Any] = {
     "model": "sectioned",
@@ -79,14 +80,14 @@ def test_one_run_gives_the_same_bytes_on_any_number_of_workers(
     executor: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[int] = []
-    make = Crew.make
+    make = SharedPool.make
 
-    def counted(self: Crew, *given: Any) -> Any:  # noqa: ANN401
+    def counted(self: SharedPool, *given: Any) -> Any:  # noqa: ANN401
         made.append(len(given[-1]))
         return make(self, *given)
 
-    monkeypatch.setattr(Crew, "make", counted)
-    monkeypatch.setattr(crew, "WORTH", 0.0)
+    monkeypatch.setattr(SharedPool, "make", counted)
+    monkeypatch.setattr(shared_pool, "LEAST_SECONDS", 0.0)
     for workers in (1, 2, 3) if executor == "local" else (1, 2):
         options: dict[str, Any] = {"workers": workers, "executor": executor}
         optimize("valorant-30min", "spsa", 150, out=tmp_path / str(workers), **options)
@@ -112,10 +113,10 @@ def test_small_evaluations_are_not_shared(monkeypatch: pytest.MonkeyPatch) -> No
     problem = problem_of(config, build(config))
     with open_pool("local", 2, threads=True) as pool:
         shared: list[range] = []
-        one = Crew(pool, Stop())
+        one = SharedPool(pool, Stop())
         assert not one.pays(10**9)
         monkeypatch.setattr(one, "make", lambda *given: shared.append(given[-1]))
-        Evaluator(config, problem, 1, 0, 100, crew=one).evaluate(problem.start, 3)
+        Evaluator(config, problem, 1, 0, 100, Execution(pool=one)).evaluate(problem.start, 3)
         assert shared == []
         assert not one.pays(1)
         one.note(1.0)
@@ -130,13 +131,13 @@ def test_what_the_journal_has_is_not_made_by_workers_either(
     alone = Evaluator(config, problem, 1, 7, 100).evaluate(problem.start, 12)
     point = tuple(problem.point(problem.start).values())
     journal: dict[tuple[float, ...], tuple[float, ...]] = {}
-    Evaluator(config, problem, 1, 7, 100, journal).evaluate(problem.start, 12)
+    Evaluator(config, problem, 1, 7, 100, Execution(journal)).evaluate(problem.start, 12)
     for k in (0, 4, 5, 9):
         del journal[(*point, 7 + k)]
     shared: list[range] = []
-    monkeypatch.setattr(crew, "WORTH", 0.0)
+    monkeypatch.setattr(shared_pool, "LEAST_SECONDS", 0.0)
     with open_pool("local", 2, threads=True) as pool:
-        one = Crew(pool, Stop())
+        one = SharedPool(pool, Stop())
         make = one.make
 
         def noted(*given: Any) -> Any:  # noqa: ANN401
@@ -144,7 +145,7 @@ def test_what_the_journal_has_is_not_made_by_workers_either(
             return make(*given)
 
         monkeypatch.setattr(one, "make", noted)
-        evaluator = Evaluator(config, problem, 1, 7, 100, journal, crew=one)
+        evaluator = Evaluator(config, problem, 1, 7, 100, Execution(journal, one))
         np.testing.assert_array_equal(evaluator.evaluate(problem.start, 12), alone)
     assert shared == [range(11, 13)]
     assert len(journal) == 12
@@ -154,7 +155,7 @@ def test_shared_replications_end_when_it_is_time() -> None:
     config = load("valorant-20min")
     stop = Stop()
     with open_pool("local", 2, threads=True) as pool:
-        made = Crew(pool, stop).make(config, {"team_diff": 300.0}, 1, [2], range(10**9))
+        made = SharedPool(pool, stop).make(config, {"team_diff": 300.0}, 1, [2], range(10**9))
         assert len(next(made)) >= 1
         stop.interrupt()
         with pytest.raises(Stopped):
@@ -407,8 +408,8 @@ def test_contradictions_and_damage_are_refused(shots: Path, tmp_path: Path) -> N
 
 def test_points_of_a_frontier_do_not_depend_on_each_other(sectioned: None) -> None:
     config = load(SHOTS)
-    all_of_it = trace_frontier(config, parse_sweep(config, "far=4:8:2"), "random", 120, 1)
-    one = trace_frontier(config, parse_sweep(config, "far=8:8:1"), "random", 120, 1)
+    all_of_it = swept(config, "far=4:8:2", "random", 120)
+    one = swept(config, "far=8:8:1", "random", 120)
     assert all_of_it.verdicts[-1] == one.verdicts[0]
 
 

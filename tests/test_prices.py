@@ -10,9 +10,9 @@ import pytest
 
 from tests.priced_problems import PROBLEMS, SIDE, outcomes_of, searched, told
 from valmatch.arrays import Floats
-from valmatch.optimization.prices import Price, prices, quotients
+from valmatch.optimization.post_analysis.prices import Price, prices, quotients
 from valmatch.optimization.problem import Constraint
-from valmatch.optimization.run import Evaluation
+from valmatch.optimization.solver_run import Evaluation
 from valmatch.statistics.sampling import INDEPENDENT, OneHistory
 
 

@@ -13,20 +13,20 @@ import numpy as np
 import pytest
 
 from tests.known_rules import RULES, registered
+from tests.sweeps import swept
 from valmatch.arrays import Floats
 from valmatch.cli.tables.optimization import show_front, show_study
 from valmatch.config.loading import load
 from valmatch.execution.simulator import build
-from valmatch.optimization.certification import Bench, certify_run
+from valmatch.optimization.certification.certify_run import FreshReplications, certify_run
+from valmatch.optimization.certification.selection import Evaluate
 from valmatch.optimization.controls import Controls, without_controls
-from valmatch.optimization.frontier import parse_sweep, trace_frontier
-from valmatch.optimization.optimize import Study, optimize
-from valmatch.optimization.pareto import pareto_front
 from valmatch.optimization.problem import Constraint, Problem, Term, Variable
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.selection import Evaluate
 from valmatch.optimization.solvers.placement import Level, Placed, Placement, Wanted
 from valmatch.optimization.solvers.search import PointEstimates, Request
+from valmatch.optimization.studies.pareto import pareto_front
+from valmatch.optimization.studies.solver_study import Study, optimize
 
 ALPHA = 0.1
 
@@ -39,8 +39,8 @@ def _rules() -> Iterator[None]:
 
 def change_of(study: Study) -> tuple[float, float]:
     """Return the ends of the interval of the change of the objective from the start."""
-    assert study.afterwards is not None
-    change = study.afterwards.against_start.compared[0].difference
+    assert study.post_analysis is not None
+    change = study.post_analysis.against_start.compared[0].difference
     assert change.ci_low is not None
     assert change.ci_high is not None
     return change.ci_low, change.ci_high
@@ -135,7 +135,7 @@ def test_todays_rule_is_a_candidate_and_compared(
     out = capsys.readouterr().out
     assert "today's rule and recommended point on the same" in out
     outside = load({**posed, "factors": {"rule": "valley", "x1": -5}})
-    found = optimize(outside, budget=400).afterwards
+    found = optimize(outside, budget=400).post_analysis
     assert found is not None
     assert found.against_today is not None
     assert found.against_today.start == {"x1": -5.0}
@@ -144,7 +144,7 @@ def test_todays_rule_is_a_candidate_and_compared(
 def test_every_point_of_a_sweep_is_no_worse_than_a_feasible_start() -> None:
     rule = RULES["binding"]
     config = rule.config("binding")
-    frontier = trace_frontier(config, parse_sweep(config, "wait=5:7:1"), "auto", 400, 1)
+    frontier = swept(config, "wait=5:7:1", "auto", 400)
     for _, found in frontier.verdicts:
         if found.feasible:
             assert rule.expected(found.point)[0] <= rule.expected({"x1": rule.start})[0] + 1e-9
@@ -206,8 +206,10 @@ class Told:
         return Placed(self.other, np.zeros(1), np.zeros(1), level, True)
 
 
-def bench(rng: np.random.Generator, excess: Callable[[float], float], budget: int = 300) -> Bench:
-    """Return a bench whose noise is skewed and common to all points; the objective is -x."""
+def fresh(
+    rng: np.random.Generator, excess: Callable[[float], float], budget: int = 300
+) -> FreshReplications:
+    """Return replications whose noise is skewed and common to all points; the objective is -x."""
     noise = rng.gamma(4.0, 1.0, (2, budget, 2)) - 4.0
 
     def stage(number: int) -> Callable[[int], tuple[Evaluate, Controls]]:
@@ -222,7 +224,7 @@ def bench(rng: np.random.Generator, excess: Callable[[float], float], budget: in
 
         return fresh
 
-    return Bench(stage(0), stage(1), budget, ALPHA, 60)
+    return FreshReplications(stage(0), stage(1), budget, ALPHA, 60)
 
 
 POSED = Problem(
@@ -245,7 +247,7 @@ def test_infeasible_points_pass_less_often_than_stated(feasible: str, placing: b
     runs, wrong, spent = 500, 0, 0
     for seed in range(runs):
         solver = Told(0.8, np.array([[-0.5, -0.5], [-0.8, -0.5]]), placing)
-        found = certify_run(POSED, solver, bench(np.random.default_rng(seed), excess))
+        found = certify_run(POSED, solver, fresh(np.random.default_rng(seed), excess))
         wrong += found.feasible is True and excess(float(found.unit[0])) > 0.0
         spent = max(spent, found.spent)
     # Where the other point holds, it is the better one: an infeasible start is never the answer.
@@ -260,13 +262,13 @@ def test_no_budget_is_exceeded(budget: int, placing: bool) -> None:
     for excess in (-9.0, -0.2, 9.0):
         solver = Told(0.8, np.array([[-0.5, -0.5], [-0.8, -0.5]]), placing)
         rng = np.random.default_rng(1)
-        found = certify_run(POSED, solver, bench(rng, lambda x, e=excess: e, budget))  # type: ignore[misc]
+        found = certify_run(POSED, solver, fresh(rng, lambda x, e=excess: e, budget))  # type: ignore[misc]
         assert 1 <= found.spent <= budget
 
 
 def test_a_start_that_is_seen_to_be_infeasible_costs_nothing() -> None:
     solver = Told(0.8, np.array([[-0.5, 9.0], [-0.8, -0.5]]))
-    tests = bench(np.random.default_rng(1), lambda x: -3.0)
+    tests = fresh(np.random.default_rng(1), lambda x: -3.0)
     found = certify_run(POSED, solver, tests)
     assert found.first in (0, 60, 150)
     assert (found.unit[0], found.name, found.feasible) == (0.8, "", True)
@@ -274,7 +276,7 @@ def test_a_start_that_is_seen_to_be_infeasible_costs_nothing() -> None:
 
 def test_the_start_is_certified_where_nothing_else_is() -> None:
     solver = Told(0.8, np.array([[-0.5, -0.5], [-0.8, -0.5]]))
-    tests = bench(np.random.default_rng(1), lambda x: -3.0 if x == 0.5 else 3.0)
+    tests = fresh(np.random.default_rng(1), lambda x: -3.0 if x == 0.5 else 3.0)
     found = certify_run(POSED, solver, tests)
     assert (found.unit[0], found.name, found.feasible) == (0.5, "start", True)
 
@@ -282,6 +284,6 @@ def test_the_start_is_certified_where_nothing_else_is() -> None:
 def test_todays_rule_is_tested_where_a_search_never_saw_it() -> None:
     posed = replace(POSED, today={"x": 0.95})
     solver = Told(0.8, np.array([[-0.5, -0.5], [-0.8, -0.5]]), placing=False)
-    found = certify_run(posed, solver, bench(np.random.default_rng(1), lambda x: -3.0))
+    found = certify_run(posed, solver, fresh(np.random.default_rng(1), lambda x: -3.0))
     assert (found.unit[0], found.name, found.feasible) == (0.95, "today's rule", True)
     assert found.unbeaten is not None

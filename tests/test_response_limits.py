@@ -12,8 +12,8 @@ import pytest
 import valmatch as library
 from tests.command import valmatch
 from valmatch.models.model import ANY, NOT_NEGATIVE, SHARE, Response
-from valmatch.optimization.against_start import limits_of_objective
 from valmatch.optimization.problem import Term
+from valmatch.optimization.verdict import limits_of_objective
 from valmatch.statistics.control_variates import Adjusted
 from valmatch.statistics.estimates import estimate, limits_of_difference
 

@@ -23,7 +23,7 @@ from valmatch.models.registry import OWN
 from valmatch.optimization.best_known import shipped_problems
 from valmatch.optimization.problem import Variable
 from valmatch.optimization.problem_of_config import found_ends, problem_of
-from valmatch.optimization.solver_comparison import SolverComparison
+from valmatch.optimization.studies.solver_comparison import SolverComparison
 
 SAID = "search scale: linear and logarithmic from both ends for"
 

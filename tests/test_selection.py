@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from valmatch.arrays import Floats
-from valmatch.optimization.controls import without_controls
-from valmatch.optimization.selection import (
+from valmatch.optimization.certification.selection import (
     RESERVE,
+    AdjustedOutcomes,
     Certificate,
-    Sample,
     certify,
     replications_of_test,
 )
+from valmatch.optimization.controls import without_controls
 from valmatch.optimization.solvers.search import PointEstimates
 from valmatch.statistics.estimates import t_quantile
 
@@ -94,15 +94,17 @@ def test_infeasible_points_pass_less_often_than_stated(noise: Noise, points: lis
 def test_bounds_widen_with_the_skewness_on_their_side_alone() -> None:
     rng = np.random.default_rng(3)
     outcomes = rng.gamma(4.0, 1.0, (60, 1)) * [1.0, -1.0]
-    below, above = Sample(outcomes, without_controls).margins(ALPHA)
+    below, above = AdjustedOutcomes(outcomes, without_controls).margins(ALPHA)
     student = t_quantile(1.0 - RESERVE * ALPHA, 59) * outcomes.std(axis=0, ddof=1) / math.sqrt(60)
     np.testing.assert_allclose([below[0], above[1]], student, rtol=1e-12)
     assert above[0] == pytest.approx(below[1])
     assert above[0] > 1.02 * student[0]
-    same = Sample(np.full((9, 1), 2.5), without_controls).margins(ALPHA)
+    same = AdjustedOutcomes(np.full((9, 1), 2.5), without_controls).margins(ALPHA)
     assert (float(same[0][0]), float(same[1][0])) == (0.0, 0.0)
     # Where means of equal outcomes are rounded, too.
-    rounded = np.concatenate(Sample(np.full((72, 1), 0.1), without_controls).margins(ALPHA))
+    rounded = np.concatenate(
+        AdjustedOutcomes(np.full((72, 1), 0.1), without_controls).margins(ALPHA)
+    )
     assert np.abs(rounded).max() < 1e-12
 
 

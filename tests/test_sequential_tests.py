@@ -13,16 +13,22 @@ from tests.oracles.noisy_problems import PROBLEMS, Laboratory, search
 from valmatch.arrays import Floats
 from valmatch.config.loading import load
 from valmatch.execution.simulator import build
+from valmatch.optimization.certification.selection import RESERVE, Certificate, Evaluate
+from valmatch.optimization.certification.sequential_tests import (
+    FIRST,
+    SURER,
+    TESTS,
+    Rival,
+    certify_in_turn,
+)
 from valmatch.optimization.controls import Controls, without_controls
 from valmatch.optimization.evaluation import Evaluator
-from valmatch.optimization.frontier import common_replications
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.run import STAGE, RunSpec, Settings, run_solver
-from valmatch.optimization.selection import RESERVE, Certificate, Evaluate
-from valmatch.optimization.sequential_tests import FIRST, SURER, TESTS, Rival, certify_in_turn
+from valmatch.optimization.solver_run import STAGE, RunSpec, Settings, run_solver
 from valmatch.optimization.solvers.placement import Level, Placed, Placement, Wanted
 from valmatch.optimization.solvers.registry import make
 from valmatch.optimization.solvers.search import PointEstimates
+from valmatch.optimization.studies.sweep import common_replications
 
 ALPHA = 0.1
 BUDGET = 300

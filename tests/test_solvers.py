@@ -22,7 +22,7 @@ from valmatch.errors import InputError
 from valmatch.execution.simulator import build
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.run import RunSpec, Settings, run_solver
+from valmatch.optimization.solver_run import RunSpec, Settings, run_solver
 from valmatch.optimization.solvers.bayes import Surrogate, smooth
 from valmatch.optimization.solvers.gaussian_process import Total, fit, log_density, posterior
 from valmatch.optimization.solvers.gaussian_process import inverted as inverse_of

@@ -32,11 +32,11 @@ from valmatch.models.model import Responses as Responses
 from valmatch.models.model import Table as Table
 from valmatch.models.model import Window as Window
 from valmatch.models.registry import ModelEntry as ModelEntry
-from valmatch.optimization.optimize import Study as Study
-from valmatch.optimization.optimize import optimize as optimize
-from valmatch.optimization.pareto import Front as Front
-from valmatch.optimization.pareto import pareto_front as pareto_front
 from valmatch.optimization.problem import Problem as Problem
+from valmatch.optimization.studies.pareto import Front as Front
+from valmatch.optimization.studies.pareto import pareto_front as pareto_front
+from valmatch.optimization.studies.solver_study import Study as Study
+from valmatch.optimization.studies.solver_study import optimize as optimize
 from valmatch.plots.drawing import plot as plot
 from valmatch.statistics.control_variates import Adjusted as Adjusted
 from valmatch.statistics.estimates import Estimate as Estimate

@@ -30,7 +30,7 @@ from valmatch.optimization.best_known import best_known
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.run import RunSpec, Settings, run_solver
+from valmatch.optimization.solver_run import RunSpec, Settings, run_solver
 from valmatch.storage.output import cell, write_csv
 
 PAGE = Path(__file__).parent / "README.md"

@@ -24,7 +24,7 @@ from valmatch.execution.simulator import build
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.nondominated import hypervolume
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.solver_comparison import POST_FIRST, bootstrapped
+from valmatch.optimization.studies.solver_comparison import POST_FIRST, bootstrapped
 from valmatch.storage.output import write_csv
 
 HERE = Path(__file__).parent

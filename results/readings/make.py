@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from results.pages import counted, fill, parser
 from valmatch import Estimate, compare, load, optimize, replicate
-from valmatch.optimization.optimize import DEFAULT_BUDGET
+from valmatch.optimization.studies.study import DEFAULT_BUDGET
 from valmatch.storage.output import write_csv
 
 HERE = Path(__file__).parent

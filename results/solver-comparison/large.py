@@ -26,8 +26,8 @@ from valmatch.execution.simulator import build
 from valmatch.models.model import Model
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.run import RunSpec, Settings, run_solver
-from valmatch.optimization.solver_comparison import POST_FIRST, bootstrapped
+from valmatch.optimization.solver_run import RunSpec, Settings, run_solver
+from valmatch.optimization.studies.solver_comparison import POST_FIRST, bootstrapped
 from valmatch.storage.output import write_atomically, write_csv
 
 HERE = Path(__file__).parent

@@ -17,7 +17,7 @@ from valmatch.config.loading import load
 from valmatch.execution.simulator import build
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.solver_comparison import POST_FIRST, post_replications
+from valmatch.optimization.studies.solver_comparison import POST_FIRST, post_replications
 from valmatch.simopt import PenalizedValorantAvgDifference
 
 SOLVERS = ("RNDSRCH", "ASTRODF", "NELDMD", "SPSA")

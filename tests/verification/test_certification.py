@@ -14,14 +14,14 @@ from valmatch.config.config import Config
 from valmatch.config.loading import load
 from valmatch.execution.simulator import build
 from valmatch.execution.simulator import run as simulate
-from valmatch.optimization.certification import FINALISTS
+from valmatch.optimization.certification.certify_run import FINALISTS
+from valmatch.optimization.certification.selection import certify, replications_of_test
+from valmatch.optimization.certification.sequential_tests import certify_in_turn
 from valmatch.optimization.controls import Controls, without_controls
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of, with_factors
-from valmatch.optimization.run import RUN, STAGE
-from valmatch.optimization.selection import certify, replications_of_test
-from valmatch.optimization.sequential_tests import certify_in_turn
+from valmatch.optimization.solver_run import RUN, STAGE
 from valmatch.optimization.solvers.placement import Level, Placed, Wanted
 from valmatch.optimization.solvers.registry import make
 from valmatch.optimization.solvers.search import Archive, PointEstimates

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.known_rules import RULES, registered
-from valmatch.optimization.optimize import optimize
+from valmatch.optimization.studies.solver_study import optimize
 
 RUNS = 20
 BUDGET = 1_000
@@ -32,8 +32,8 @@ def test_the_recommended_point_is_never_worse_than_a_certified_start(title: str)
             start, _ = rule.expected(study.problem.point(study.problem.start))
             assert found.feasible is True, seed
             assert cost <= start * ROUNDING, seed
-            assert study.afterwards is not None
-            change = study.afterwards.against_start.compared[0].difference
+            assert study.post_analysis is not None
+            change = study.post_analysis.against_start.compared[0].difference
             assert change.ci_low is not None
             assert change.ci_low <= 1e-9, seed
             kept += found.name == "start"

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from valmatch.cli.console import info, name_of, show, title_of, warn
+from valmatch.cli.console import info, name_of, show, warn
 from valmatch.cli.parameters import Confidence, Json, Quiet, path, whole
 from valmatch.cli.replicate import each, show_run
 from valmatch.errors import InputError
@@ -123,27 +123,12 @@ def _refuse_with_optimize(**given: object) -> None:
 
 def _combine_optimizations(out: Path, folders: list[Path], json: bool, check: bool) -> None:
     """Merge the folders of an optimisation."""
-    from valmatch.cli.tables.optimization import searched, show_frontier, show_study
-    from valmatch.optimization.combine import combine_optimizations
-    from valmatch.optimization.frontier import Frontier
-    from valmatch.optimization.problem_of_config import found_scales
-    from valmatch.optimization.solvers.registry import labelled
+    from valmatch.cli.tables.optimization import header_of, show_result
+    from valmatch.optimization.studies.combine import combine_optimizations
 
     found = combine_optimizations(out, folders, check=check, warn=warn)
-    whole = found.whole
-    seed, budget = whole.settings.seed, whole.settings.budget
-    solvers = [whole.solver] if isinstance(whole, Frontier) else whole.solvers
-    header = f"{title_of(whole.config)}, seed {seed}, budget {budget:,}"
-    header += f"\nsolver: {', '.join(map(labelled, solvers))}"
-    header += searched(found_scales(whole.config))
-
-    def table() -> None:
-        if isinstance(whole, Frontier):
-            show_frontier(header, whole)
-        else:
-            show_study(header, whole)
-
-    show(json, found.summary(), table, None if check else out)
+    header = header_of(found.spec)
+    show(json, found.summary(), lambda: show_result(header, found.whole), None if check else out)
     if check:
         _say_what_to_run_again(found.owed)
     _exit_if_missing(found.shortfalls())

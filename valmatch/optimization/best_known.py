@@ -32,7 +32,7 @@ class BestKnown:
     replications : int
         Replications of all searches whose best it is.
     n : int
-        Fresh replications that judged it.
+        Fresh replications of the point.
     means : mapping of str to tuple
         Mean with the ends of its 95 % interval: of the objective, of the constrained responses.
     """
@@ -119,7 +119,7 @@ def _facts(name: str, config: Config) -> dict[str, Any]:
         "model": config.model,
         "dimension": len(posed.variables),
         "variables": list(posed.variables),
-        "constraints": [_shown(one) for one in posed.constraints.values()],
+        "constraints": [_shown(bound) for bound in posed.constraints.values()],
         "best_known": None if known is None else _known(known),
     }
 

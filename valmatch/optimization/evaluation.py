@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,16 +13,41 @@ from valmatch.config.config import Config
 from valmatch.draws.streams import Streams
 from valmatch.execution.simulator import build
 from valmatch.models.model import Model, row_of
-from valmatch.optimization.crew import Crew
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import with_factors
+from valmatch.optimization.shared_pool import SharedPool
 
 Journal = MutableMapping[tuple[float, ...], tuple[float, ...]]
 """(values of the variables, index of the replication) -> the responses that the problem names."""
 
+STORED_INPUTS = 1_000
+"""Replications whose inputs stay in memory; later ones, which few points reach, are drawn anew."""
 
-KEPT = 1_000
-"""Replications whose inputs are kept; later ones, which few points reach, are drawn anew."""
+
+@dataclass(frozen=True)
+class Execution:
+    """How replications are made, on which no result depends.
+
+    Attributes
+    ----------
+    journal : MutableMapping or None
+        Replications made by an earlier run, to which new ones are added.
+    pool : SharedPool or None
+        Makes the replications of large evaluations; None: all are made here.
+    check : callable
+        Called before each replication; ends the work by what it raises.
+    progress : callable
+        Called with the number of further replications done.
+    """
+
+    journal: Journal | None = None
+    pool: SharedPool | None = None
+    check: Callable[[], None] = lambda: None
+    progress: Callable[[int], None] = lambda done: None
+
+
+HERE = Execution()
+"""All replications are made here, and none is reported."""
 
 
 class BudgetSpent(Exception):  # noqa: N818 - it is an event, not an error
@@ -43,12 +69,8 @@ class Evaluator:
         Index of the first replication: a point's k-th replication has the index first + k.
     budget : int
         Replications that may be run.
-    journal : Journal or None
-        Replications made by an earlier run, to which new ones are added.
-    check : callable
-        Called before each replication; ends the evaluation by what it raises.
-    crew : Crew or None
-        Makes the replications of large evaluations; None: all are made here.
+    execution : Execution
+        How they are made.
 
     Attributes
     ----------
@@ -65,14 +87,12 @@ class Evaluator:
         seed: int,
         first: int,
         budget: int,
-        journal: Journal | None = None,
-        check: Callable[[], None] = lambda: None,
-        crew: Crew | None = None,
+        execution: Execution = HERE,
     ) -> None:
         self.budget = budget
         self.spent = 0
-        self._config, self._problem, self._journal = config, problem, journal
-        self._check, self._crew = check, crew
+        self._config, self._problem = config, problem
+        self._journal, self._pool, self._check = execution.journal, execution.pool, execution.check
         self._streams, self._first = Streams(seed), first
         self._model = model = build(config)
         self._names = problem.responses
@@ -155,14 +175,14 @@ class Evaluator:
     def _rows(
         self, values: Mapping[str, float], point: tuple[float, ...], todo: range
     ) -> Iterator[tuple[float, ...]]:
-        """Yield the responses of a point's replications, those that pay made by the crew."""
+        """Yield the responses of a point's replications, large evaluations by the pool."""
         model = build(self._config, with_factors(self._config, values))
-        crew = self._crew
+        pool = self._pool
         while todo:
-            fresh = self._fresh(point, todo) if crew and crew.pays(len(todo)) else todo[:0]
-            if crew and crew.pays(len(fresh)):
+            fresh = self._fresh(point, todo) if pool and pool.pays(len(todo)) else todo[:0]
+            if pool and pool.pays(len(fresh)):
                 todo = todo[len(fresh) :]
-                yield from self._shared(crew, values, point, fresh)
+                yield from self._shared(pool, values, point, fresh)
                 continue
             yield self._replication(model, point, todo[0])
             todo = todo[1:]
@@ -176,12 +196,12 @@ class Evaluator:
         return todo[: next(known, len(todo))]
 
     def _shared(
-        self, crew: Crew, values: Mapping[str, float], point: tuple[float, ...], todo: range
+        self, pool: SharedPool, values: Mapping[str, float], point: tuple[float, ...], todo: range
     ) -> Iterator[tuple[float, ...]]:
-        """Yield the responses of a point's replications, made by the crew."""
+        """Yield the responses of a point's replications, made by the pool."""
         places = range(self._first + todo.start, self._first + todo.stop)
         index = places.start
-        for rows in crew.make(self._config, values, self._streams.seed, self._columns, places):
+        for rows in pool.make(self._config, values, self._streams.seed, self._columns, places):
             for row in map(tuple, rows.tolist()):
                 if self._journal is not None:
                     self._journal[(*point, index)] = row
@@ -198,8 +218,8 @@ class Evaluator:
             return self._journal[address]
         started = time.perf_counter()
         responses = row_of(model, model.run(self._draw(model, k)).responses)
-        if self._crew:
-            self._crew.note(time.perf_counter() - started)
+        if self._pool:
+            self._pool.note(time.perf_counter() - started)
         row = tuple(responses[self._columns].tolist())
         if self._journal is not None:
             self._journal[address] = row
@@ -207,7 +227,7 @@ class Evaluator:
 
     def _draw(self, model: Model[object], k: int) -> object:
         """Return the inputs of a point's k-th replication, kept unless the point enters them."""
-        if self._redraw or k >= KEPT:
+        if self._redraw or k >= STORED_INPUTS:
             return model.draw(self._streams, self._first + k)
         if k not in self._inputs:
             self._inputs[k] = model.keep(model.draw(self._streams, self._first + k))

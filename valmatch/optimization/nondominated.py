@@ -1,4 +1,4 @@
-"""Points of which no other is better in everything; all objectives are minimised."""
+"""Non-dominated points and their hypervolume; all objectives are minimised."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def nondominated(values: Floats) -> NDArray[np.bool_]:
     ----------
     values : (points, objectives) ndarray of float64
     """
-    kept = np.ones(len(values), np.bool_)
+    stays = np.ones(len(values), np.bool_)
     for k, row in enumerate(values):
         no_worse = (values <= row).all(axis=1)
         better = (values < row).any(axis=1)
-        kept[k] = not (no_worse & better).any()
-    return kept
+        stays[k] = not (no_worse & better).any()
+    return stays
 
 
 def hypervolume(values: Floats, reference: Floats) -> float:

@@ -1,4 +1,4 @@
-"""What an optimisation has found, in numbers and in words."""
+"""The point that a study has found and what is known of it, in numbers and in words."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from valmatch.inputs.fields import plain_number
-from valmatch.models.model import ANY, Model
-from valmatch.optimization.against_start import limits_of_objective
-from valmatch.optimization.problem import Constraint, Problem
-from valmatch.optimization.run import SolverRun
-from valmatch.optimization.selection import Certificate
+from valmatch.models.model import ANY, Model, Response
+from valmatch.optimization.certification.selection import Certificate
+from valmatch.optimization.problem import Constraint, Problem, Term
+from valmatch.optimization.solver_run import SolverRun
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.no_interval import why_no_interval
 from valmatch.statistics.sampling import INDEPENDENT, OneHistory, Resampled
@@ -78,15 +77,7 @@ class Verdict:
             "name": self.name or None,
             "at_bounds": dict(self.at_bounds),
             "objective": self.objective.as_dict(),
-            "constraints": {
-                one.name: {
-                    "response": one.response,
-                    "sense": "<=" if one.sign > 0 else ">=",
-                    "bound": one.bound,
-                    **mean.as_dict(),
-                }
-                for one, mean in self.constraints
-            },
+            "constraints": constraints_as_dict(self.constraints),
         }
         infeasible = {"recommended": None, "least_violation": found}
         return {
@@ -96,6 +87,19 @@ class Verdict:
             **({"no_interval": self.no_interval} if self.no_interval else {}),
             "remarks": self.remarks(),
         }
+
+
+def constraints_as_dict(constraints: Sequence[tuple[Constraint, Estimate]]) -> dict[str, Any]:
+    """Return what ``summary.json`` holds of constraints, each with the mean of its response."""
+    return {
+        bound.name: {
+            "response": bound.response,
+            "sense": "<=" if bound.sign > 0 else ">=",
+            "bound": bound.bound,
+            **mean.as_dict(),
+        }
+        for bound, mean in constraints
+    }
 
 
 def at_bound(name: str, value: float, side: str) -> str:
@@ -129,14 +133,13 @@ def verdict(
     outcomes = best.adjusted
     # What is tested is the mean over resamples of a log, so that this is what is shown.
     sampling = INDEPENDENT if isinstance(model.sampling, Resampled) else model.sampling
-    constraints = [
-        (one, sampling.estimate(one.bound + one.sign * outcomes[:, k], confidence))
-        for k, one in enumerate(problem.constraints, 1)
-    ]
-    limits = {one.name: one.limits for one in model.responses}
-    constraints = [(one, found.within(limits.get(one.response, ANY))) for one, found in constraints]
+    limits = {response.name: response.limits for response in model.responses}
+    constraints = []
+    for k, bound in enumerate(problem.constraints, 1):
+        mean = sampling.estimate(bound.bound + bound.sign * outcomes[:, k], confidence)
+        constraints.append((bound, mean.within(limits.get(bound.response, ANY))))
     objective = sampling.estimate(outcomes[:, 0], confidence)
-    means = {"objective": objective, **{one.response: found for one, found in constraints}}
+    means = {"objective": objective, **{bound.response: mean for bound, mean in constraints}}
     return Verdict(
         problem.point(best.unit),
         objective.within(limits_of_objective(problem.terms, list(model.responses))),
@@ -148,6 +151,19 @@ def verdict(
         best.unbeaten,
         why_no_interval(means, sampling.no_interval(len(outcomes))),
     )
+
+
+def limits_of_objective(
+    terms: Sequence[Term], responses: Sequence[Response]
+) -> tuple[float, float]:
+    """Return the least and the largest weighted sum of responses within their limits."""
+    limits = {response.name: response.limits for response in responses}
+    low = high = 0.0
+    for term in terms:
+        if term.weight:
+            ends = sorted(term.weight * end for end in limits.get(term.response, ANY))
+            low, high = low + ends[0], high + ends[1]
+    return low, high
 
 
 def best_run(runs: Sequence[SolverRun]) -> SolverRun:

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from valmatch.cli.console import title_of
 from valmatch.cli.tables.layout import (
     WIDTH,
     add_row,
@@ -17,15 +18,18 @@ from valmatch.cli.tables.layout import (
     show_no_interval,
 )
 from valmatch.optimization.problem import START, TODAY
+from valmatch.optimization.problem_of_config import found_scales
+from valmatch.optimization.solvers.registry import labelled
+from valmatch.optimization.studies.pareto import Front
+from valmatch.optimization.studies.solver_study import Study
+from valmatch.optimization.studies.sweep import Frontier
 from valmatch.text.terminal import escaped
 
 if TYPE_CHECKING:
-    from valmatch.optimization.afterwards import Afterwards
-    from valmatch.optimization.against_start import AgainstStart
-    from valmatch.optimization.frontier import Frontier
-    from valmatch.optimization.optimize import Study
-    from valmatch.optimization.pareto import Front
-    from valmatch.optimization.solver_comparison import SolverComparison
+    from valmatch.config.config import Config
+    from valmatch.optimization.post_analysis.post_analysis import BaselineComparison, PostAnalysis
+    from valmatch.optimization.studies.solver_comparison import SolverComparison
+    from valmatch.optimization.studies.study import StudyResult, StudySpec
 
 ANSWERS = {True: "yes", False: "no", None: "undecided"}
 
@@ -37,18 +41,31 @@ WORDS_OF_SOLVERS = (
 )
 
 
-def searched(found: Mapping[str, Any]) -> str:
-    """Return a paragraph on the search scales that were found, "" where all were given.
+def header_of(spec: StudySpec[Any, Any]) -> str:
+    """Return what stands above the tables of a study: what is optimised, how, on which scales."""
+    header = f"{title_of(spec.config)}, seed {spec.settings.seed}, budget {spec.settings.budget:,}"
+    if spec.solver_names:
+        header += f"\nsolver: {', '.join(map(labelled, spec.solver_names))}"
+    return header + _search_scales(spec.config)
 
-    Parameters
-    ----------
-    found : mapping
-        What a summary says of them.
-    """
-    scales = found.get("search_scale", {})
+
+def show_result(header: str, result: StudyResult) -> None:
+    """Print what came of a study."""
+    match result:
+        case Study():
+            show_study(header, result)
+        case Frontier():
+            show_frontier(header, result)
+        case Front():
+            show_front(header, result)
+
+
+def _search_scales(config: Config) -> str:
+    """Return a paragraph on the search scales that were found, "" where all were given."""
+    scales: Mapping[str, str] = found_scales(config).get("search_scale", {})
     lines = ""
     for scale in dict.fromkeys(scales.values()):
-        names = ", ".join(name for name, given in scales.items() if given == scale)
+        names = ", ".join(name for name, found in scales.items() if found == scale)
         why = "no scale is given, and the range spans over two orders of magnitude"
         said = f"search scale: {scale} for {escaped(names)} ({why})"
         lines += "\n" + textwrap.fill(said, WIDTH, subsequent_indent="  ")
@@ -73,32 +90,26 @@ def show_study(header: str, study: Study) -> None:
     confidence = found.objective.confidence
     table = new_table("mean of", "value", f"± {confidence:.0%}", "n", "bound")
     rows = [("objective", found.objective, "")]
-    for constraint, mean in found.constraints:
-        rows.append(
-            (
-                constraint.response,
-                mean,
-                f"{'<=' if constraint.sign > 0 else '>='} {constraint.bound:g}",
-            )
-        )
-    for name, one_mean, bound in rows:
-        mean_text, half = mean_and_half(one_mean)
-        add_row(table, name, mean_text, half, str(one_mean.n), bound)
+    for bound, mean in found.constraints:
+        rows.append((bound.response, mean, f"{'<=' if bound.sign > 0 else '>='} {bound.bound:g}"))
+    for name, mean, limit in rows:
+        mean_text, half = mean_and_half(mean)
+        add_row(table, name, mean_text, half, str(mean.n), limit)
     print_table("", table)
     show_no_interval(found.no_interval)
     print()
     print(textwrap.fill(f"feasible: {ANSWERS[found.feasible]}; {escaped(found.why)}", WIDTH))
     for remark in found.remarks():
         print(textwrap.fill(escaped(remark), WIDTH))
-    if study.afterwards:
+    if study.post_analysis:
         print()
-        _show_afterwards(study.afterwards)
+        _show_post_analysis(study.post_analysis)
     if study.comparison:
         print()
         show_solvers(study.comparison)
 
 
-def _show_afterwards(found: Afterwards) -> None:
+def _show_post_analysis(found: PostAnalysis) -> None:
     """Print the recommended point beside what the config gives, and what the constraints cost."""
     _show_beside(found.against_start, found.spent)
     if found.against_today:
@@ -112,18 +123,18 @@ def _show_afterwards(found: Afterwards) -> None:
         print(textwrap.fill(escaped(said), WIDTH, subsequent_indent="  "))
 
 
-def _show_beside(beside: AgainstStart, spent: int = 0) -> None:
+def _show_beside(beside: BaselineComparison, spent: int = 0) -> None:
     """Print the recommended point beside another one."""
     rows = list(beside.compared)
-    differences = [mean_and_half(row.difference) for row in rows]
+    differences = [mean_and_half(pair.difference) for pair in rows]
     half = f"± {rows[0].difference.confidence:.0%}"
     table = new_table("response", beside.name, "recommended", "change", half, "n", "unit")
     columns = [
-        aligned([mean_and_half(row.a)[0] for row in rows]),
-        aligned([mean_and_half(row.b)[0] for row in rows]),
+        aligned([mean_and_half(pair.a)[0] for pair in rows]),
+        aligned([mean_and_half(pair.b)[0] for pair in rows]),
         aligned([mean for mean, _ in differences]),
         aligned([width for _, width in differences]),
-        [str(row.difference.n) for row in rows],
+        [str(pair.difference.n) for pair in rows],
     ]
     for response, *cells in zip(beside.responses, *columns, strict=True):
         add_row(table, response.name, *cells, response.unit)
@@ -137,8 +148,6 @@ def _show_beside(beside: AgainstStart, spent: int = 0) -> None:
 
 def show_solvers(comparison: SolverComparison) -> None:
     """Print one line for each solver."""
-    from valmatch.optimization.solvers.registry import labelled
-
     table = new_table("solver", "runs", "median objective", "area", "<= 5 %", "<= 10 %", "wrong")
     for name, line in comparison.solvers.items():
         median = line["median_objective"]["value"]

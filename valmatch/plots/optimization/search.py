@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from valmatch.arrays import Floats
-from valmatch.optimization.run import RUN, STAGE
+from valmatch.optimization.solver_run import RUN, STAGE
 from valmatch.plots.optimization.reading import (
     Candidates,
     FinalPoint,

@@ -20,7 +20,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from valmatch.arrays import Floats
-from valmatch.optimization.solver_comparison import BEST_KNOWN, bootstrapped
+from valmatch.optimization.studies.solver_comparison import BEST_KNOWN, bootstrapped
 from valmatch.plots.parts.labels import label
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.parts.style import COLOURS, LINES, head, panels

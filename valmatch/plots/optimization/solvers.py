@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from valmatch.arrays import Floats
 from valmatch.errors import InputError
-from valmatch.optimization.solver_comparison import BEST_KNOWN, bootstrapped
+from valmatch.optimization.studies.solver_comparison import BEST_KNOWN, bootstrapped
 from valmatch.plots.optimization.reading import final_point, objective_label
 from valmatch.plots.parts.labels import label
 from valmatch.plots.parts.source import RunFiles, damaged

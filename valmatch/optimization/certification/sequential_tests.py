@@ -1,4 +1,4 @@
-"""Certification of points that a model places: one test after the other, from sure to bold.
+"""Sequential tests of points that a search's model places, the surest first.
 
 Each test has replications of its own, which nothing was chosen by. The first may err with
 probability `FIRST` alpha. If it is passed, each of the others may err with alpha, and the first of
@@ -9,19 +9,19 @@ the best, its rivals, are tested where it takes what is placed to be worse: in p
 point, and with what a point that is not passed has left. Where a point is placed may depend on all
 tests before: whatever they were, an infeasible point passes with at most the probability that its
 test has, and these add up to alpha only along tests that fail. The tests themselves are those of
-`valmatch.optimization.selection`.
+`valmatch.optimization.certification.selection`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.optimization.controls import Controls
-from valmatch.optimization.selection import (
+from valmatch.optimization.certification.selection import (
     MOST,
     RESERVE,
     Certificate,
@@ -29,6 +29,7 @@ from valmatch.optimization.selection import (
     FeasibilityTest,
     chance_by_search,
 )
+from valmatch.optimization.controls import Controls
 from valmatch.optimization.solvers.placement import Level, Placed, Placement, Wanted
 from valmatch.optimization.solvers.search import PointEstimates
 from valmatch.statistics.estimates import Estimate, estimate, t_quantile
@@ -54,7 +55,7 @@ TRUSTED = 0.5
 LIKELY = 0.05
 """The same of a point that the config gives."""
 
-Fresh = Callable[[int], tuple[Evaluate, Controls]]
+Fresh: TypeAlias = Callable[[int], tuple[Evaluate, Controls]]
 """Index of the first replication of a test -> evaluations on those from there on, with controls."""
 
 
@@ -94,7 +95,7 @@ class Rival:
             return self.objective - CLEARLY * error <= test.objective
         return self.objective + doubts * error < test.objective
 
-    def worth(self, n: int, alpha: float) -> bool:
+    def may_pass(self, n: int, alpha: float) -> bool:
         """Return whether it is likely enough to pass a test of `n` replications."""
         chance = chance_by_search(self.known, self.tested, n, alpha)
         return chance >= (LIKELY if self.given else TRUSTED)
@@ -102,10 +103,28 @@ class Rival:
 
 @dataclass
 class _Tests:
-    """The tests that were made, with what they leave for the next one."""
+    """The tests that were made, with what they leave for the next one.
+
+    Attributes
+    ----------
+    alpha : float
+        Probability of error that is left.
+    reserved : float
+        Share of it that is reserved for a rival.
+    start, spent : int
+        Place of the next replication, and replications so far.
+    level : Level or None
+        What the tests have shown of the level of all points.
+    undefined : numpy.ndarray or None
+        The last point whose outcomes were undefined.
+    passed, failed : list of tuple
+        The tests by their outcome, each with the place of its first replication.
+    unbeaten : Estimate or None
+        See `Certificate`.
+    """
 
     alpha: float
-    kept: float = 0.0
+    reserved: float = 0.0
     start: int = 0
     spent: int = 0
     level: Level | None = None
@@ -145,11 +164,11 @@ class _Tests:
             self.add(rival.unit, n, self.alpha, fresh)
             return
         (_, other), (evaluate, _) = self.passed[-1], fresh(self.start)
-        one = self.add(rival.unit, n // 2, self.alpha, fresh)
-        if not one.passes:
+        test = self.add(rival.unit, n // 2, self.alpha, fresh)
+        if not test.passes:
             return
         self.spent += n // 2
-        change = estimate(evaluate(other.unit, n // 2)[:, 0] - one.outcomes[:, 0], 1.0 - alpha)
+        change = estimate(evaluate(other.unit, n // 2)[:, 0] - test.outcomes[:, 0], 1.0 - alpha)
         if is_better(change, beyond=rival.given):
             self.passed.insert(0, self.passed.pop())
         elif rival.given:
@@ -165,7 +184,9 @@ class _Tests:
         if self.passed:
             first, chosen = self.passed[-1]
         else:
-            first, chosen = min(self.failed, key=lambda one: (one[1].violation, one[1].objective))
+            first, chosen = min(
+                self.failed, key=lambda made: (made[1].violation, made[1].objective)
+            )
         seen_to_fail = all(test.fails for _, test in self.failed)
         return Certificate(
             chosen.unit,
@@ -211,7 +232,7 @@ def certify_in_turn(
     tests, plan = _Tests(alpha, level=level), [*_plan(budget, TESTS[1:] if anchored else TESTS)]
     while plan:
         n, sure = plan.pop(0)
-        error = tests.alpha - tests.kept
+        error = tests.alpha - tests.reserved
         if plan and (rivals or not tests.passed):
             error = FIRST * alpha
         placed = placement(tests.wanted(n, sure, error))
@@ -228,8 +249,8 @@ def certify_in_turn(
         else:
             # What the search knows is not as good as it takes itself to be.
             n = budget - tests.start
-            if _best([one for one in rivals if one.given], n // 2, tests.alpha / 2):
-                n, tests.kept = n // 2, tests.alpha / 2
+            if _best([rival for rival in rivals if rival.given], n // 2, tests.alpha / 2):
+                n, tests.reserved = n // 2, tests.alpha / 2
             plan = [(min(MOST[1], n), SURER * sure)] if plan and not tests.passed else []
     left = min(MOST[1], budget - tests.spent)
     if left >= LEAST and tests.alpha > 0.0:
@@ -257,13 +278,13 @@ def _rival_of(
         return None if placed else _best(rivals, n // 2, alpha)
     last = tests.passed[-1][1]
     if placed is None:
-        return _best(rivals, n // 2, alpha, lambda one: one.beats(last))
+        return _best(rivals, n // 2, alpha, lambda rival: rival.beats(last))
     expected = placed.objective
     return _best(
         rivals,
         n // 2,
         alpha,
-        lambda one: one.beats(last, CLEARLY) and (one.given or one.objective < expected),
+        lambda rival: rival.beats(last, CLEARLY) and (rival.given or rival.objective < expected),
     )
 
 
@@ -271,22 +292,22 @@ def _best(
     rivals: Sequence[Rival],
     n: int,
     alpha: float,
-    allowed: Callable[[Rival], bool] = lambda one: True,
+    allowed: Callable[[Rival], bool] = lambda rival: True,
 ) -> Rival | None:
-    """Return the best of the rivals that are worth a test of `n` replications, and allowed."""
-    worth = [one for one in rivals if n > 1 and one.worth(n, alpha) and allowed(one)]
-    return min(worth, key=lambda one: (not one.given, one.objective), default=None)
+    """Return the best of the rivals that may pass a test of `n` replications, and are allowed."""
+    promising = [rival for rival in rivals if n > 1 and rival.may_pass(n, alpha) and allowed(rival)]
+    return min(promising, key=lambda rival: (not rival.given, rival.objective), default=None)
 
 
 def _plan(budget: int, tests: Sequence[tuple[float, float]]) -> Iterator[tuple[int, float]]:
     """Yield the replications of each test with how sure its point is to pass."""
-    sure = [one for _, one in tests]
+    sure = [sureness for _, sureness in tests]
     shares = [share for share, _ in tests]
     while len(shares) > 1 and budget * shares[0] / sum(shares) < LEAST:
         shares.pop(0)
         sure.pop(1)
     left = budget
-    for k, one in enumerate(sure):
+    for k, sureness in enumerate(sure):
         n = max(1, int(left * shares[k] / sum(shares[k:])))
-        yield min(MOST[1], n), one
+        yield min(MOST[1], n), sureness
         left -= n

@@ -10,15 +10,14 @@ bound; short enough for objective and response to be nearly straight.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.optimization.run import Evaluation
-
-Evaluate = Callable[[Floats, int], Floats]
+from valmatch.optimization.certification.selection import Evaluate
+from valmatch.optimization.solver_run import Evaluation
 
 NEAR = 4
 """Points near the recommended one that are looked at, for each variable and one more."""
@@ -114,11 +113,11 @@ class _Trial(NamedTuple):
 
 def near(evaluations: Sequence[Evaluation], unit: Floats) -> Near | None:
     """Return the points near `unit` as they were seen last; None if there are too few."""
-    last = {tuple(one.unit.tolist()): one for one in evaluations}
-    seen = [one for one in last.values() if not np.isnan(one.mean).any()]
+    last = {tuple(evaluation.unit.tolist()): evaluation for evaluation in evaluations}
+    seen = [evaluation for evaluation in last.values() if not np.isnan(evaluation.mean).any()]
     if len(seen) < 2 * (1 + len(unit)):
         return None
-    units = np.array([one.unit for one in seen])
+    units = np.array([evaluation.unit for evaluation in seen])
     distances = np.linalg.norm(units - unit, axis=1)
     order = np.argsort(distances, kind="stable")
     nearest = order[: NEAR * (1 + len(unit))]
@@ -173,22 +172,22 @@ def find_move(
             if growth > 1.0 or last is None or last.clear >= LEAST_CLEAR or trials[0] is None:
                 break
             growth, length = GROWTH, trials[0].length  # it was noise that looked bent
-    made = sorted((one for one in trials if one), key=lambda one: one.length)
+    made = sorted((trial for trial in trials if trial), key=lambda trial: trial.length)
     if not made:
         return None
     telling = made[-1]
-    for one in reversed(made):
-        if not one.bent:
+    for trial in reversed(made):
+        if not trial.bent:
             break
-        telling = one
+        telling = trial
     length = telling.best_length
     best = tried(length) if length < telling.length else telling
     # One that comes to the bound is better, if it is not bent.
-    longer = [one for one in made if one.reaches and not one.bent and one.length > length]
+    longer = [trial for trial in made if trial.reaches and not trial.bent and trial.length > length]
     if best and best.reaches:
         longer = []
     options = [*longer, best, *made]
-    return next((one.points for one in options if one and one.usable), None)
+    return next((trial.points for trial in options if trial and trial.usable), None)
 
 
 def _direction(around: Near, k: int, unit: Floats) -> tuple[Floats, float] | None:

@@ -1,4 +1,4 @@
-"""Comparison of solvers: what their recommended points are truly worth, run by run."""
+"""Comparison of solvers: the true objectives of their recommended points, run by run."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ import numpy as np
 from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.optimization.best_known import best_known
-from valmatch.optimization.crew import Crew
-from valmatch.optimization.evaluation import Evaluator, Journal
+from valmatch.optimization.certification.selection import replications_of_test
+from valmatch.optimization.evaluation import Evaluator, Execution, Journal
 from valmatch.optimization.problem import Problem
-from valmatch.optimization.run import Settings, SolverRun
-from valmatch.optimization.selection import replications_of_test
+from valmatch.optimization.solver_run import Settings, SolverRun
 from valmatch.optimization.solvers.registry import search_budget
 
 POST = 500, 20_000
-"""Fewest and most fresh replications by which a point is judged."""
+"""Fewest and most post-replications of a point: fresh ones that show its true objective."""
 
 POST_FIRST = 1 << 62
 """Index of the first of them, beyond those of any run."""
@@ -48,7 +47,7 @@ class SolverComparison:
     start_objective : float or None
         Objective of the starting solution; None where it is infeasible.
     post : int
-        Fresh replications by which every point was judged.
+        Post-replications of every point.
     """
 
     solvers: dict[str, dict[str, Any]]
@@ -76,7 +75,15 @@ class SolverComparison:
 
 @dataclass(frozen=True)
 class _Truth:
-    """A point as the post-replications see it; infeasible points have no objective."""
+    """A point as the post-replications see it; infeasible points have no objective.
+
+    Attributes
+    ----------
+    objective : float
+        Its mean objective.
+    violation : float
+        The largest mean excess over a bound.
+    """
 
     objective: float
     violation: float
@@ -91,49 +98,33 @@ def compare(
     problem: Problem,
     settings: Settings,
     runs: Sequence[SolverRun],
-    check: Callable[[], None] = lambda: None,
-    crew: Crew | None = None,
-    judged: Journal | None = None,
+    execution: Execution,
+    truths: Journal | None = None,
 ) -> SolverComparison:
-    """Judge what runs recommended, in the end and on the way, by common fresh replications.
+    """Compare what runs recommended, in the end and on the way, by common post-replications.
 
     A point counts as truly feasible if the mean excess over every bound is <= 0. Gaps are relative
     to the best known objective of the problem, or else to the best point of the experiment.
-    `check` is called before each replication, and ends the comparison by what it raises; `crew`
-    makes the replications if there is one. What `judged` holds is not judged again.
+
+    Parameters
+    ----------
+    config, problem, settings : Config, Problem, Settings
+        What was solved.
+    runs : sequence of SolverRun
+        The runs.
+    execution : Execution
+        How replications are made.
+    truths : Journal or None
+        What is known of points already; new ones are added.
     """
     post = post_replications(settings.budget)
-    evaluator = Evaluator(
-        config, problem, settings.seed, POST_FIRST, budget=1 << 62, check=check, crew=crew
-    )
-    judge = _judge(problem, evaluator, post, {} if judged is None else judged)
-    finals = [judge(run.certificate.unit) for run in runs]
+    evaluator = Evaluator(config, problem, settings.seed, POST_FIRST, 1 << 62, execution)
+    truth_of = _truth_of(problem, evaluator, post, {} if truths is None else truths)
+    finals = [truth_of(run.certificate.unit) for run in runs]
     known = best_known(config)
     feasible = [truth.objective for truth in finals if truth.feasible]
     best = known if known is not None else min(feasible, default=None)
-    marks = np.linspace(0, settings.budget, CHECKPOINTS + 1)[1:].round().astype(int).tolist()
-    progress: dict[str, list[Any]] = {
-        name: [] for name in ("solver", "macrorep", "replications", "objective", "violation", "gap")
-    }
-    areas = []
-    for run in runs:
-        gaps = []
-        for mark in marks:
-            truth = judge(_recommended(run, mark))
-            gap = _gap(truth, best)
-            gaps.append(min(1.0, gap) if gap is not None else 1.0)
-            row = (
-                run.task.solver,
-                run.task.macrorep,
-                mark,
-                truth.objective,
-                truth.violation,
-                gap,
-            )
-            for column, value in zip(progress.values(), row, strict=True):
-                column.append(value)
-        areas.append(float(np.mean(gaps)))
-    names = dict.fromkeys(run.task.solver for run in runs)
+    progress, areas = _progress(runs, settings.budget, truth_of, best)
     lines = {
         name: _line(
             [
@@ -143,47 +134,73 @@ def compare(
             ],
             best,
         )
-        for name in names
+        for name in dict.fromkeys(run.task.solver for run in runs)
     }
-    start = judge(problem.start)
+    start = truth_of(problem.start)
     return SolverComparison(
         lines, progress, best, start.objective if start.feasible else None, post, known is None
     )
 
 
+def _progress(
+    runs: Sequence[SolverRun],
+    budget: int,
+    truth_of: Callable[[Floats], _Truth],
+    best: float | None,
+) -> tuple[dict[str, list[Any]], list[float]]:
+    """Return the columns of ``progress.csv``, and the mean gap of each run over the budget."""
+    marks = np.linspace(0, budget, CHECKPOINTS + 1)[1:].round().astype(int).tolist()
+    columns: dict[str, list[Any]] = {
+        name: [] for name in ("solver", "macrorep", "replications", "objective", "violation", "gap")
+    }
+    areas = []
+    for run in runs:
+        gaps = []
+        for mark in marks:
+            truth = truth_of(_recommended(run, mark))
+            gap = _gap(truth, best)
+            gaps.append(min(1.0, gap) if gap is not None else 1.0)
+            head = run.task.solver, run.task.macrorep, mark
+            row = (*head, truth.objective, truth.violation, gap)
+            for column, value in zip(columns.values(), row, strict=True):
+                column.append(value)
+        areas.append(float(np.mean(gaps)))
+    return columns, areas
+
+
 def post_replications(budget: int) -> int:
-    """Return the fresh replications by which points of runs of `budget` replications are judged.
+    """Return the post-replications of a point that a run of `budget` replications recommends.
 
     They are common to all points, in no budget, and five times as many as the runs' own tests have,
-    so that the judge is not what limits the comparison.
+    so that they are not what limits the comparison.
     """
     tested = replications_of_test(budget - search_budget(budget))
     return min(max(POST[0], 5 * tested), POST[1])
 
 
-def _judge(
-    problem: Problem, evaluator: Evaluator, post: int, judged: Journal
+def _truth_of(
+    problem: Problem, evaluator: Evaluator, post: int, truths: Journal
 ) -> Callable[[Floats], _Truth]:
-    """Return a function that says what a point is worth, each judged once."""
+    """Return a function that finds the truth about a point, about each point once."""
 
-    def judge(unit: Floats) -> _Truth:
+    def truth_of(unit: Floats) -> _Truth:
         address = (*problem.point(unit).values(), float(post))
-        if address not in judged:
+        if address not in truths:
             mean = evaluator.evaluate(unit, post).mean(axis=0)
-            judged[address] = float(mean[0]), float(mean[1:].max(initial=0.0))
-        objective, violation = judged[address]
+            truths[address] = float(mean[0]), float(mean[1:].max(initial=0.0))
+        objective, violation = truths[address]
         if np.isnan([objective, violation]).any():
             return _Truth(np.nan, np.inf)
         return _Truth(objective, violation)
 
-    return judge
+    return truth_of
 
 
 def _recommended(run: SolverRun, spent: int) -> Floats:
     """Return what a run would have recommended after `spent` replications."""
     if spent >= run.spent or not run.evaluations:
         return run.certificate.unit
-    before = [one for one in run.evaluations if one.spent <= spent]
+    before = [evaluation for evaluation in run.evaluations if evaluation.spent <= spent]
     return (before[-1] if before else run.evaluations[0]).incumbent
 
 
@@ -197,7 +214,7 @@ def _gap(truth: _Truth, best: float | None) -> float | None:
 def _line(runs: Sequence[tuple[SolverRun, _Truth, float]], best: float | None) -> dict[str, Any]:
     """Return the numbers of one solver, each with a 95 % bootstrap interval over its runs."""
     gaps = [_gap(truth, best) for _, truth, _ in runs]
-    worth = np.array([np.inf if gap is None else gap for gap in gaps])
+    distances = np.array([np.inf if gap is None else gap for gap in gaps])
     claimed = np.array([run.certificate.feasible is True for run, _, _ in runs])
     truly = np.array([truth.feasible for _, truth, _ in runs])
     objectives = np.array([t.objective if t.feasible else np.inf for _, t, _ in runs])
@@ -205,8 +222,8 @@ def _line(runs: Sequence[tuple[SolverRun, _Truth, float]], best: float | None) -
     measures: dict[str, tuple[Callable[..., Any], Floats]] = {
         "median_objective": (np.median, np.where(claimed, objectives, np.inf)),
         "area_under_curve": (np.mean, areas),
-        "within_5_percent": (np.mean, (worth <= 0.05) & claimed),
-        "within_10_percent": (np.mean, (worth <= 0.10) & claimed),
+        "within_5_percent": (np.mean, (distances <= 0.05) & claimed),
+        "within_10_percent": (np.mean, (distances <= 0.10) & claimed),
         "called_feasible": (np.mean, claimed),
         "wrongly_called_feasible": (np.mean, claimed & ~truly),
     }

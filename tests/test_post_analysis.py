@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from tests.command import valmatch
+from tests.sweeps import swept
 from valmatch.config.loading import load
 from valmatch.execution.simulator import build, run
-from valmatch.optimization.against_start import AFTERWARDS
 from valmatch.optimization.evaluation import Evaluator
-from valmatch.optimization.frontier import parse_sweep, trace_frontier
-from valmatch.optimization.optimize import optimize
+from valmatch.optimization.post_analysis.post_analysis import POST_ANALYSIS
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.run import RUN, STAGE
+from valmatch.optimization.solver_run import RUN, STAGE
+from valmatch.optimization.studies.solver_study import optimize
 
 PROBLEM = "valorant-30min"
 FILE = "start_and_recommended.csv"
@@ -51,7 +51,7 @@ def test_both_points_meet_the_same_fresh_replications(tmp_path: Path) -> None:
     values = []
     for point in (start, found["recommended"]):
         model = build(load("valorant", point))
-        rows = run(model, 1, range(AFTERWARDS, AFTERWARDS + n)).responses
+        rows = run(model, 1, range(POST_ANALYSIS, POST_ANALYSIS + n)).responses
         columns = dict(zip(model.responses.names, rows.T, strict=True))
         columns["objective"] = columns["avg_team_diff"] + columns["avg_player_diff"]
         values.append(columns)
@@ -68,8 +68,8 @@ def test_both_points_meet_the_same_fresh_replications(tmp_path: Path) -> None:
         assert float(row["difference"]) == found["responses"][name]["difference"]["mean"]
     with (tmp_path / "evaluations.csv").open() as file:
         used = {int(row["replication"]) for row in csv.DictReader(file)}
-    assert max(used) < AFTERWARDS
-    assert min(RUN, AFTERWARDS + STAGE) > AFTERWARDS + (1 << 30)
+    assert max(used) < POST_ANALYSIS
+    assert min(RUN, POST_ANALYSIS + STAGE) > POST_ANALYSIS + (1 << 30)
     assert document["spent"] <= 400
     assert document["spent_beyond_budget"] >= 2 * n
 
@@ -89,8 +89,8 @@ def test_what_is_printed() -> None:
 def test_a_loose_bound_costs_nothing() -> None:
     loose = load(PROBLEM, {"upper_time": 100000})
     study = optimize(loose, budget=200)
-    assert study.afterwards is not None
-    (price,) = study.afterwards.prices
+    assert study.post_analysis is not None
+    (price,) = study.post_analysis.prices
     assert (price.slope, price.why) == (None, "")
     assert study.summary()["prices"]["upper_time"]["binding"] is False
 
@@ -98,7 +98,7 @@ def test_a_loose_bound_costs_nothing() -> None:
 def test_nothing_is_compared_where_nothing_is_recommended(tmp_path: Path) -> None:
     impossible = load(PROBLEM, {"upper_time": 0.1})
     study = optimize(impossible, budget=120, out=tmp_path / "out")
-    assert (study.afterwards, study.status) == (None, "complete")
+    assert (study.post_analysis, study.status) == (None, "complete")
     assert "start_and_recommended" not in study.summary()
     assert not (tmp_path / "out" / FILE).exists()
 
@@ -117,7 +117,7 @@ def test_it_goes_on_after_an_interruption(tmp_path: Path) -> None:
 
     out = tmp_path / "out"
     early = optimize(PROBLEM, out=out, progress=interrupt, **how)  # type: ignore[arg-type]
-    assert (early.status, early.afterwards) == ("interrupted", None)
+    assert (early.status, early.post_analysis) == ("interrupted", None)
     late = optimize(PROBLEM, out=out, resume=True, **how)  # type: ignore[arg-type]
     assert late.status == "complete"
     assert late.summary() == whole.summary()
@@ -131,11 +131,11 @@ def test_a_log_is_one_history(tmp_path: Path) -> None:
     log.write_text("arrival_hours,rating\n" + "\n".join(rows) + "\n")
     config = load(PROBLEM, [f"arrivals={log}", "team_num=2", "upper_time=200"])
     study = optimize(config, budget=100, out=tmp_path / "out")
-    assert study.afterwards is not None
-    assert study.afterwards.spent == 2
+    assert study.post_analysis is not None
+    assert study.post_analysis.spent == 2
     row = rows_of(tmp_path / "out")["avg_wait_time"]
     assert (row["n"], row["ci_low"], row["std_error"]) == ("1", "", "")
-    point = load("valorant", {**study.afterwards.against_start.recommended, "team_num": 2})
+    point = load("valorant", {**study.post_analysis.against_start.recommended, "team_num": 2})
     alone = load(
         {"model": "valorant", "factors": point.factors.model_dump(mode="json")},
         [f"arrivals={log}"],
@@ -144,14 +144,14 @@ def test_a_log_is_one_history(tmp_path: Path) -> None:
         :, build(alone).responses.names.index("avg_wait_time")
     ]
     assert float(row["recommended"]) == value
-    (price,) = study.afterwards.prices
+    (price,) = study.post_analysis.prices
     assert "its cost is not known, as one log shows no slope" in price.why
 
 
 def test_a_frontier_says_what_its_bound_costs() -> None:
     config = load("valorant-30min")
-    frontier = trace_frontier(config, parse_sweep(config, "upper_time=25:35:5"), "random", 400, 1)
-    assert frontier.feasible == [True] * 3
+    frontier = swept(config, "upper_time=25:35:5", "random", 400)
+    assert [found.feasible for _, found in frontier.verdicts] == [True] * 3
     means = [one.objective.mean for _, one in frontier.verdicts]
     problem = problem_of(config, build(config))
     evaluator = Evaluator(config, problem, 1, 2 * STAGE, 1 << 62)
@@ -176,5 +176,4 @@ def test_a_frontier_says_what_its_bound_costs() -> None:
     prices = frontier.summary()["prices"]
     assert prices[0]["from"] == 25.0
     assert prices[0]["objective_per_unit_of_bound"]["n"] == frontier.prices[0][2].n
-    weights = parse_sweep(config, "w_team=1:2:1")
-    assert trace_frontier(config, weights, "random", 100, 1).prices == []
+    assert swept(config, "w_team=1:2:1", "random", 100).prices == []

@@ -128,11 +128,14 @@ def certify(
     if count > 1:
         first = min(MOST[0], int(STAGE_1_SHARE * budget) // count)
         spent = first * count
-        looks = [
-            _Look(finalists.take([k]), Sample(stages[0](finalists.units[k], first), controls[0]))
+        seen = [
+            _Finalist(
+                finalists.take([k]),
+                AdjustedOutcomes(stages[0](finalists.units[k], first), controls[0]),
+            )
             for k in range(count)
         ]
-        candidates = _pick(looks, _lengths(budget - spent), alpha)
+        candidates = _pick(seen, _lengths(budget - spent), alpha)
     tests = [
         FeasibilityTest(unit, stages[1](unit, n), alpha, controls[1]) for unit, n in candidates
     ]
@@ -157,7 +160,7 @@ def certify(
     )
 
 
-class Sample:
+class AdjustedOutcomes:
     """Outcomes of a point, with their means and errors as control variates adjust them.
 
     Attributes
@@ -183,8 +186,8 @@ class Sample:
         if self.undefined:
             return
         found = regression(outcomes, controls)
-        residuals = np.array([one.residuals for one in found])
-        self.mean = np.array([one.mean for one in found])
+        residuals = np.array([fit.residuals for fit in found])
+        self.mean = np.array([fit.mean for fit in found])
         self.residuals = residuals
         self.leverage, degrees = found[0].leverage, found[0].degrees
         self.controls = len(outcomes) - 1 - degrees
@@ -230,7 +233,7 @@ class FeasibilityTest:
         self, unit: Floats, outcomes: Floats, alpha: float, controls: Controls = without_controls
     ) -> None:
         self.unit, self.outcomes = unit, outcomes
-        self.sample = sample = Sample(outcomes, controls)
+        self.sample = sample = AdjustedOutcomes(outcomes, controls)
         self.undefined, self.adjusted = sample.undefined, sample.adjusted
         self.objective, self.violation = math.inf, math.inf
         self.passes, self.fails = False, True
@@ -267,10 +270,10 @@ def _chance(needed: Floats, error: Floats) -> float:
     return 0.5 * math.erfc(-score / math.sqrt(2.0))
 
 
-class _Look:
+class _Finalist:
     """A finalist after stage 1."""
 
-    def __init__(self, known: PointEstimates, sample: Sample) -> None:
+    def __init__(self, known: PointEstimates, sample: AdjustedOutcomes) -> None:
         self.unit, self._sample = known.units[0], sample
         self.objective, self.violation = math.inf, math.inf
         if sample.undefined:
@@ -294,14 +297,14 @@ class _Look:
 
 
 def _pick(
-    looks: Sequence[_Look], lengths: tuple[int, int], alpha: float
+    seen: Sequence[_Finalist], lengths: tuple[int, int], alpha: float
 ) -> list[tuple[Floats, int]]:
     """Return the candidates for stage 2 with their replications, the safer one first.
 
     One that is both gets the replications of both.
     """
     safe, bold = (
-        _best_of_likely(looks, least, n, alpha)
+        _best_of_likely(seen, least, n, alpha)
         for (least, _), n in zip((SAFE, BOLD), lengths, strict=True)
     )
     if safe is bold:
@@ -309,14 +312,17 @@ def _pick(
     return [(safe.unit, lengths[0]), (bold.unit, lengths[1])]
 
 
-def _best_of_likely(looks: Sequence[_Look], least: float, n: int, alpha: float) -> _Look:
+def _best_of_likely(seen: Sequence[_Finalist], least: float, n: int, alpha: float) -> _Finalist:
     """Return the best of those likely to pass a test of `n` replications.
 
     The likeliest where none is; of several, that of least violation.
     """
-    chances = [look.chance(n, alpha) for look in looks]
-    likely = [look for look, chance in zip(looks, chances, strict=True) if chance >= least]
+    chances = [finalist.chance(n, alpha) for finalist in seen]
+    likely = [finalist for finalist, chance in zip(seen, chances, strict=True) if chance >= least]
     if likely:
-        return min(likely, key=lambda look: look.objective)
-    order = [(-c, look.violation, look.objective) for look, c in zip(looks, chances, strict=True)]
-    return looks[order.index(min(order))]
+        return min(likely, key=lambda finalist: finalist.objective)
+    order = [
+        (-c, finalist.violation, finalist.objective)
+        for finalist, c in zip(seen, chances, strict=True)
+    ]
+    return seen[order.index(min(order))]

@@ -1,4 +1,4 @@
-"""Workers that share the replications of a point, where there are enough of them to pay."""
+"""Workers that make the replications of one point together, where that is faster."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from valmatch.execution.worker_pool import WorkerPool
 from valmatch.kernels.halting import Stopped
 from valmatch.optimization.problem_of_config import with_factors
 
-WORTH = 0.05
-"""Seconds of work in an evaluation from which on it is shared: long against handing it out."""
+LEAST_SECONDS = 0.05
+"""Seconds of work from which on an evaluation is shared: long against handing it out."""
 
 
-class Crew:
+class SharedPool:
     """Makes replications of points by several workers; no replication depends on them.
 
     Parameters
     ----------
     pool : WorkerPool
-        Who works.
+        The workers.
     stop : Stop
         Says when it is time.
     """
@@ -43,8 +43,8 @@ class Crew:
             self._seconds = 0.5 * (self._seconds + seconds) if self._seconds else seconds
 
     def pays(self, n: int) -> bool:
-        """Return whether so many replications are worth sharing, by those made here so far."""
-        return n > 1 and n * (self._seconds or 0.0) >= WORTH
+        """Return whether sharing so many replications is faster, by those made here so far."""
+        return n > 1 and n * (self._seconds or 0.0) >= LEAST_SECONDS
 
     def make(
         self,
@@ -75,7 +75,7 @@ class Crew:
             If it is time to stop before all are made.
         """
         size = max(1, int(TARGET / (self._seconds or TARGET)))
-        work = partial(_made, config, dict(values), seed, list(columns))
+        work = partial(_replications, config, dict(values), seed, list(columns))
         left = len(todo)
         with closing(Chunks(self._pool, work, size).run(todo, self._stop)) as pieces:
             for rows in pieces:
@@ -85,7 +85,7 @@ class Crew:
             raise Stopped
 
 
-def _made(
+def _replications(
     config: Config,
     values: Mapping[str, float],
     seed: int,

@@ -3,7 +3,7 @@
 Where a sweep has solved for several bounds, that is the difference quotient of their objectives.
 After a single run it is the multiplier of the constraint at the recommended point: at an optimum
 all small moves that change a binding response by a unit change the objective by as much, so that
-any of them shows it. A move has three points (`valmatch.optimization.moves`), which meet the same
+any of them shows it. A move has three points (see `moves`), which meet the same
 fresh replications. The price is the derivative, at the bound, of the parabola that gives the
 objective by the response along the move: a point that certification has kept a little short of
 the bound shows the slope at the bound nevertheless. The interval is that of this derivative,
@@ -18,7 +18,7 @@ with the interval, or not known, with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -27,13 +27,12 @@ import numpy as np
 
 from valmatch.arrays import Floats
 from valmatch.inputs.fields import plain_number
-from valmatch.optimization.moves import PILOT, find_move, near
+from valmatch.optimization.certification.selection import Evaluate
+from valmatch.optimization.post_analysis.moves import PILOT, find_move, near
 from valmatch.optimization.problem import Constraint
-from valmatch.optimization.run import Evaluation
+from valmatch.optimization.solver_run import Evaluation
 from valmatch.statistics.estimates import Estimate
 from valmatch.statistics.sampling import Sampling
-
-Evaluate = Callable[[Floats, int], Floats]
 
 MOST_ALIKE = 25.0
 """Condition of the moves beyond which constraints cannot be told apart."""
@@ -74,13 +73,13 @@ class Price:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the part of ``summary.json`` that holds it."""
-        one = self.constraint
-        told = not self.why and self.between is None
+        bound = self.constraint
+        known = not self.why and self.between is None
         return {
-            "response": one.response,
-            "sense": "<=" if one.sign > 0 else ">=",
-            "bound": one.bound,
-            "binding": self.slope is not None if told else None,
+            "response": bound.response,
+            "sense": "<=" if bound.sign > 0 else ">=",
+            "bound": bound.bound,
+            "binding": self.slope is not None if known else None,
             "objective_per_unit_of_bound": self.slope.as_dict() if self.slope else None,
             **({"not_distinguishable_from_0": list(self.between)} if self.between else {}),
             "in_words": self.in_words(),
@@ -94,21 +93,21 @@ class Price:
         unit, of_objective : str
             Units of the response and of the objective.
         """
-        one = self.constraint
-        sense = "<=" if one.sign > 0 else ">="
-        head = f"{one.name} ({one.response} {sense} {plain_number(one.bound)})"
+        bound = self.constraint
+        sense = "<=" if bound.sign > 0 else ">="
+        head = f"{bound.name} ({bound.response} {sense} {plain_number(bound.bound)})"
         if self.why:
             return f"{head}: {self.why}"
         if self.slope is None and self.between is None:
             return f"{head}: not binding, it costs nothing"
         # A share is not changed by a whole.
-        step = 1.0 if abs(one.bound) > 1.0 or one.bound == 0.0 else 0.01
-        more = "more allowed" if one.sign > 0 else "less demanded"
+        step = 1.0 if abs(bound.bound) > 1.0 or bound.bound == 0.0 else 0.01
+        more = "more allowed" if bound.sign > 0 else "less demanded"
         named = unit.removesuffix("s") if step == 1.0 else unit
         what = f"{plain_number(step)}{_after(named)} {more} changes the objective by"
         objective = _after(of_objective)
         if self.between:
-            low, high = sorted(step * end * one.sign for end in self.between)
+            low, high = sorted(step * end * bound.sign for end in self.between)
             return (
                 f"{head}: its cost is not distinguishable from 0 ({what} between"
                 f" {_digits(low)} and {_digits(high)}{objective})"
@@ -117,7 +116,7 @@ class Price:
         assert self.slope.mean is not None
         half = self.slope.half_width
         spread = "" if half is None else f" ± {step * half:.2g}"
-        return f"{head}: {what} {step * self.slope.mean * one.sign:+.3g}{spread}{objective}"
+        return f"{head}: {what} {step * self.slope.mean * bound.sign:+.3g}{spread}{objective}"
 
 
 def _after(unit: str) -> str:
@@ -187,7 +186,7 @@ class _Local:
         """
         means, levels = values.mean(axis=1), self.levels
         weights = self.weights
-        slopes = np.array([_derivative(levels, one) @ means for one in levels.tolist()])
+        slopes = np.array([_derivative(levels, level) @ means for level in levels.tolist()])
         # An error of the response moves a point along the parabola.
         errors = values - means[:, None]
         errors -= slopes[:, None] * (self.outcomes[:, :, self.k] - levels[:, None])
@@ -243,14 +242,14 @@ def prices(
     around = near(evaluations, unit)
     if around is None:
         few = f"{UNKNOWN} the search looked at too few points"
-        return [Price(one, why=few) for one in constraints]
+        return [Price(bound, why=few) for bound in constraints]
     center = evaluate(unit, PILOT + n)[PILOT:]
     found: dict[int, Price] = {}
     shown: list[_Local] = []
-    for k, one in enumerate(constraints, 1):
+    for k, bound in enumerate(constraints, 1):
         slack = _slack(sampling.estimate(center[:, k], confidence))
         if slack > FAR * _range(evaluations, k):
-            found[k] = Price(one)
+            found[k] = Price(bound)
             continue
         move = find_move(around, k, unit, evaluate, n, slack > 0.0)
         points = move if move is not None else ()
@@ -260,7 +259,7 @@ def prices(
             if local.clear:
                 shown.append(local)
                 continue
-        found[k] = Price(one, why=f"{UNKNOWN} no small move of the variables shows it")
+        found[k] = Price(bound, why=f"{UNKNOWN} no small move of the variables shows it")
     known = sampling.estimate(center[:, 0], confidence)
     active = _active(shown, sampling, confidence)
     for local in shown:
@@ -277,7 +276,7 @@ def _slack(excess: Estimate) -> float:
 
 def _range(evaluations: Sequence[Evaluation], k: int) -> float:
     """Return over how much the search saw outcome `k` change."""
-    seen = np.array([one.mean[k] for one in evaluations])
+    seen = np.array([evaluation.mean[k] for evaluation in evaluations])
     seen = seen[~np.isnan(seen)]
     return float(np.ptp(seen)) if len(seen) else 0.0
 
@@ -289,19 +288,19 @@ def _active(shown: Sequence[_Local], sampling: Sampling, confidence: float) -> d
     constraints are those whose bound is reached, nearest first, and can be told apart; one that the
     recommended point is short of is left out where its multiplier is not above 0.
     """
-    candidates = [one for one in shown if one.slack == 0.0 or one.reaches]
-    candidates.sort(key=lambda one: one.slack / one.range)
+    candidates = [local for local in shown if local.slack == 0.0 or local.reaches]
+    candidates.sort(key=lambda local: local.slack / local.range)
     while True:
         chosen: list[_Local] = []
-        for one in candidates:
-            if _told_apart([*chosen, one]):
-                chosen.append(one)
+        for local in candidates:
+            if _distinguishable([*chosen, local]):
+                chosen.append(local)
         multipliers = _multipliers(chosen)
         doubtful = []
-        for one, values in multipliers.items():
+        for local, values in multipliers.items():
             found = sampling.estimate(values, confidence)
-            if one.slack > 0.0 and not (found.ci_low is not None and found.ci_low > 0.0):
-                doubtful.append(((found.mean or 0.0) / (found.std_error or 1.0), one))
+            if local.slack > 0.0 and not (found.ci_low is not None and found.ci_low > 0.0):
+                doubtful.append(((found.mean or 0.0) / (found.std_error or 1.0), local))
         if not doubtful:
             return multipliers
         candidates.remove(min(doubtful, key=itemgetter(0))[1])
@@ -314,8 +313,8 @@ def _moves(chosen: Sequence[_Local]) -> Floats:
     )
 
 
-def _told_apart(chosen: Sequence[_Local]) -> bool:
-    sizes = np.array([one.range for one in chosen])
+def _distinguishable(chosen: Sequence[_Local]) -> bool:
+    sizes = np.array([local.range for local in chosen])
     return bool(np.linalg.cond(_moves(chosen) * sizes / sizes[:, None]) <= MOST_ALIKE)
 
 
@@ -324,13 +323,13 @@ def _multipliers(chosen: Sequence[_Local]) -> dict[_Local, Floats]:
     if not chosen:
         return {}
     moves = _moves(chosen)
-    gains = [one.weights @ one.outcomes[:, :, 0].mean(axis=1) for one in chosen]
+    gains = [local.weights @ local.outcomes[:, :, 0].mean(axis=1) for local in chosen]
     means = -np.linalg.solve(moves, np.array(gains))
-    fixed = {one: np.array([mean]) for one, mean in zip(chosen, means.tolist(), strict=True)}
+    fixed = {local: np.array([mean]) for local, mean in zip(chosen, means.tolist(), strict=True)}
     rest = []
-    for one in chosen:
-        others = {other: mean for other, mean in fixed.items() if other is not one}
-        rest.append(one.slope(_reduced(one, others)))
+    for local in chosen:
+        others = {other: mean for other, mean in fixed.items() if other is not local}
+        rest.append(local.slope(_reduced(local, others)))
     errors = np.array(rest) + means[:, None]
     values = means[:, None] - np.linalg.solve(moves, errors)
     return dict(zip(chosen, values, strict=True))
@@ -342,14 +341,14 @@ def _reduced(local: _Local, multipliers: Mapping[_Local, Floats]) -> Floats:
     That is the Lagrangian; the error of a multiplier counts by the mean of its response.
     """
     values: Floats = local.outcomes[:, :, 0]
-    for one, multiplier in multipliers.items():
-        mean, excess = multiplier.mean(), local.outcomes[:, :, one.k]
+    for other, multiplier in multipliers.items():
+        mean, excess = multiplier.mean(), local.outcomes[:, :, other.k]
         values = values + mean * excess + (multiplier - mean) * excess.mean(axis=1)[:, None]
     return values
 
 
 def _price(
-    one: Constraint,
+    bound: Constraint,
     local: _Local,
     active: Mapping[_Local, Floats],
     known: Estimate,
@@ -364,27 +363,29 @@ def _price(
     """
     tight = local.slack == 0.0
     if tight and local not in active:
-        return Price(one, why=f"{UNKNOWN} it cannot be told apart from that of another constraint")
+        return Price(
+            bound, why=f"{UNKNOWN} it cannot be told apart from that of another constraint"
+        )
     values = active[local] if local in active else -local.slope(_reduced(local, active))
     found = sampling.estimate(values, known.confidence)
     if found.ci_low is None or found.ci_high is None:
-        return Price(one, why=f"{UNKNOWN} it has no interval")
+        return Price(bound, why=f"{UNKNOWN} it has no interval")
     if not tight and local not in active:
         # What all of the slack could gain; where that is next to nothing, so would be the gain.
         gain = found.ci_high * max(local.slack, SOME * local.range)
         size, half = abs(known.mean or 0.0), known.half_width or 0.0
         if gain <= max(NOTHING * size, min(LITTLE * size, half)):
-            return Price(one)
+            return Price(bound)
         if found.ci_low > 0.0:
             what = "the point is short of its bound although the objective falls towards it"
-            return Price(one, why=f"{UNKNOWN} {what}")
+            return Price(bound, why=f"{UNKNOWN} {what}")
     if found.ci_high <= 0.0 and found.ci_low < 0.0:
         what = "the objective also falls where the response moves away from its bound"
-        return Price(one, why=f"{UNKNOWN} {what}")
+        return Price(bound, why=f"{UNKNOWN} {what}")
     if found.ci_low <= 0.0:
-        low, high = sorted((0.0, -one.sign * found.ci_high))
-        return Price(one, between=(low, high))
-    return Price(one, sampling.estimate(-one.sign * values, known.confidence))
+        low, high = sorted((0.0, -bound.sign * found.ci_high))
+        return Price(bound, between=(low, high))
+    return Price(bound, sampling.estimate(-bound.sign * values, known.confidence))
 
 
 def quotients(

@@ -3,33 +3,35 @@
 The start and today's rule are tested first where the search leaves it open whether one of them is
 the best: it may hold, and is not clearly beaten. They are fixed before any replication is made, so
 that they share their replications; each test may err with half of the probability that is left,
-and one that is passed leaves all of it (a fallback procedure, as in
-`valmatch.optimization.sequential_tests`). The points of the search are tested on replications
-after these, with what is left. The best of them then meets the replications that the best given
-point was tested on: it is what the run comes to only if the interval of the paired differences
-says that it is better.
+and one that is passed leaves all of it (a fallback procedure, as in `sequential_tests`). The points
+of the search are tested on replications after these, with what is left. The best of them then meets
+the replications that the best given point was tested on: it is what the run comes to only if the
+interval of the paired differences says that it is better.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.optimization.controls import Controls
-from valmatch.optimization.problem import Problem
-from valmatch.optimization.selection import (
+from valmatch.optimization.certification.selection import (
     MOST,
     Certificate,
-    Evaluate,
     FeasibilityTest,
     certify,
     chance_by_search,
 )
-from valmatch.optimization.sequential_tests import LIKELY, Rival, certify_in_turn, is_better
+from valmatch.optimization.certification.sequential_tests import (
+    LIKELY,
+    Fresh,
+    Rival,
+    certify_in_turn,
+    is_better,
+)
+from valmatch.optimization.problem import Problem
 from valmatch.optimization.solvers.placement import Level, Placed
 from valmatch.optimization.solvers.search import PointEstimates, Solver
 from valmatch.statistics.estimates import Estimate, estimate
@@ -51,12 +53,10 @@ LEAST = 5
 CLEARLY = 3.0
 """Standard errors by which the search sees a given point beaten that is not tested."""
 
-Fresh: TypeAlias = Callable[[int], tuple[Evaluate, Controls]]
-
 
 @dataclass(frozen=True)
-class Bench:
-    """Where points are tested.
+class FreshReplications:
+    """The replications that points are tested on.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Bench:
     alpha : float
         Probability of calling an infeasible point feasible, at most.
     tested : int
-        Replications of a test that the search was told of.
+        Replications of a test, as the search knew them.
     """
 
     first: Fresh
@@ -78,7 +78,7 @@ class Bench:
     tested: int
 
 
-def certify_run(problem: Problem, solver: Solver, bench: Bench) -> Certificate:
+def certify_run(problem: Problem, solver: Solver, fresh: FreshReplications) -> Certificate:
     """Test the points that a search has found beside those that the config gives.
 
     Parameters
@@ -87,25 +87,25 @@ def certify_run(problem: Problem, solver: Solver, bench: Bench) -> Certificate:
         What was solved; has the given points.
     solver : Solver
         The search, done.
-    bench : Bench
+    fresh : FreshReplications
         Where points are tested.
     """
     known = solver.estimates()
-    n, units = _contenders(problem, solver, known, bench)
-    tests, alpha = _tests_of_given(units, n, bench)
+    n, units = _contenders(problem, solver, known, fresh)
+    tests, alpha = _tests_of_given(units, n, fresh)
     passed = [test for test in tests.values() if test.passes]
     duel = int(DUEL * n) if passed else 0
-    after = replace(bench, budget=bench.budget - n * len(units) - duel, alpha=alpha)
+    after = replace(fresh, budget=fresh.budget - n * len(units) - duel, alpha=alpha)
     found = _of_search(problem, solver, after, n, tests)
-    found = replace(found, alpha=bench.alpha, spent=found.spent + n * len(units))
+    found = replace(found, alpha=fresh.alpha, spent=found.spent + n * len(units))
     if not passed:
         return _named(problem, _least_violation(found, tests))
     best = min(passed, key=lambda test: test.objective)
     stays = replace(_of_test(best, found), feasible=True)
     if found.feasible is not True or problem.point(found.unit) == problem.point(best.unit):
         return _named(problem, stays)
-    m = min(n, bench.budget - found.spent)
-    change = _change(found.unit, best, m, bench)
+    m = min(n, fresh.budget - found.spent)
+    change = _change(found.unit, best, m, fresh)
     spent = found.spent + m
     if is_better(change):
         return _named(problem, replace(found, spent=spent))
@@ -113,17 +113,17 @@ def certify_run(problem: Problem, solver: Solver, bench: Bench) -> Certificate:
 
 
 def _contenders(
-    problem: Problem, solver: Solver, known: PointEstimates, bench: Bench
+    problem: Problem, solver: Solver, known: PointEstimates, fresh: FreshReplications
 ) -> tuple[int, dict[str, Floats]]:
     """Return the given points that may be the best, with the replications of each."""
     units = problem.given
-    n = min(MOST[1], int(SHARE[len(units) > 1] * bench.budget))
+    n = min(MOST[1], int(SHARE[len(units) > 1] * fresh.budget))
     if n < LEAST:
         return 0, {}
     # Finalists are tested once only: what they leave open is not found out later.
     best = known.of(solver.incumbent()) if solver.placement else None
     open_ = {
-        name: unit for name, unit in units.items() if _may_be_best(known, unit, best, n, bench)
+        name: unit for name, unit in units.items() if _may_be_best(known, unit, best, n, fresh)
     }
     return (n, open_) if open_ else (0, {})
 
@@ -133,26 +133,26 @@ def _may_be_best(
     unit: Floats,
     best: PointEstimates | None,
     n: int,
-    bench: Bench,
+    fresh: FreshReplications,
 ) -> bool:
     """Return whether a search leaves it open that a given point is the best feasible one."""
-    one = known.of(unit)
-    if one is None:  # it is undefined, or a search that has its own ways never saw it
+    seen = known.of(unit)
+    if seen is None:  # it is undefined, or a search that has its own ways never saw it
         return not (known.units == unit).all(axis=1).any()
-    if chance_by_search(one, bench.tested, n, ERROR * bench.alpha) < LIKELY:
+    if chance_by_search(seen, fresh.tested, n, ERROR * fresh.alpha) < LIKELY:
         return False
     if best is None or (best.means[0, 1:] > 0.0).any():
         return True
-    error = np.hypot(one.errors[0, 0], best.errors[0, 0])
-    return bool(one.means[0, 0] - best.means[0, 0] <= CLEARLY * error)
+    error = np.hypot(seen.errors[0, 0], best.errors[0, 0])
+    return bool(seen.means[0, 0] - best.means[0, 0] <= CLEARLY * error)
 
 
 def _tests_of_given(
-    units: Mapping[str, Floats], n: int, bench: Bench
+    units: Mapping[str, Floats], n: int, fresh: FreshReplications
 ) -> tuple[dict[str, FeasibilityTest], float]:
     """Test given points on the same replications; return what they leave of alpha."""
-    alpha, tests = bench.alpha, {}
-    evaluate, controls = bench.second(0)
+    alpha, tests = fresh.alpha, {}
+    evaluate, controls = fresh.second(0)
     for name, unit in units.items():
         tests[name] = FeasibilityTest(unit, evaluate(unit, n), ERROR * alpha, controls)
         if not tests[name].passes:
@@ -163,18 +163,18 @@ def _tests_of_given(
 def _of_search(
     problem: Problem,
     solver: Solver,
-    bench: Bench,
+    fresh: FreshReplications,
     start: int,
     given: Mapping[str, FeasibilityTest],
 ) -> Certificate:
     """Certify what the search has found, on replications from `start` on."""
     if solver.placement is None:
-        (choose, of_first), (test, of_second) = bench.first(0), bench.second(start)
+        (choose, of_first), (test, of_second) = fresh.first(0), fresh.second(start)
         found = certify(
             solver.finalists(FINALISTS),
             (choose, test),
-            bench.budget,
-            bench.alpha,
+            fresh.budget,
+            fresh.alpha,
             (of_first, of_second),
         )
         return replace(found, first=start)
@@ -183,15 +183,15 @@ def _of_search(
     for test_of_given in given.values():
         level = _level_after(known, test_of_given, level)
     rivals = [
-        Rival(unit, one, bench.tested, given=bool(name))
+        Rival(unit, seen, fresh.tested, given=bool(name))
         for name, unit in {"": solver.incumbent(), **problem.given}.items()
-        if name not in given and (one := known.of(unit)) is not None
+        if name not in given and (seen := known.of(unit)) is not None
     ]
     found = certify_in_turn(
         solver.placement,
-        lambda first: bench.second(start + first),
-        bench.budget,
-        bench.alpha,
+        lambda first: fresh.second(start + first),
+        fresh.budget,
+        fresh.alpha,
         rivals,
         level,
         any(test_of_given.passes for test_of_given in given.values()),
@@ -201,21 +201,23 @@ def _of_search(
 
 def _level_after(known: PointEstimates, test: FeasibilityTest, level: Level | None) -> Level | None:
     """Return what the test of a given point says of the level of all points."""
-    one = known.of(test.unit)
-    if one is None or test.undefined:
+    seen = known.of(test.unit)
+    if seen is None or test.undefined:
         return level
     shared = known.shared[1:]
     before = level or Level(np.zeros_like(shared), shared)
-    own = np.sqrt(np.maximum(0.0, one.errors[0, 1:] ** 2 - shared**2))
-    placed = Placed(test.unit, one.means[0, 1:], own, before, True)
+    own = np.sqrt(np.maximum(0.0, seen.errors[0, 1:] ** 2 - shared**2))
+    placed = Placed(test.unit, seen.means[0, 1:], own, before, True)
     return before.after(placed, test.sample.mean[1:], test.sample.errors[1:])
 
 
-def _change(challenger: Floats, given: FeasibilityTest, n: int, bench: Bench) -> Estimate:
+def _change(
+    challenger: Floats, given: FeasibilityTest, n: int, fresh: FreshReplications
+) -> Estimate:
     """Estimate by how much a point changes the objective of a given one, day by day."""
-    evaluate, _ = bench.second(0)
+    evaluate, _ = fresh.second(0)
     change = evaluate(challenger, n)[:, 0] - given.outcomes[:n, 0]
-    return estimate(change, 1.0 - bench.alpha)
+    return estimate(change, 1.0 - fresh.alpha)
 
 
 def _least_violation(found: Certificate, tests: Mapping[str, FeasibilityTest]) -> Certificate:

@@ -1,77 +1,36 @@
-"""The file of all replications of an optimisation, from which an interrupted run goes on."""
+"""Files of replications, from which an interrupted study goes on."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import ItemsView, Iterator, Mapping, MutableMapping, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
-from valmatch.config.config import Config
 from valmatch.errors import InputError, RunError
 from valmatch.optimization.problem import Problem
 from valmatch.storage.line_file import numbers, read_lines
 from valmatch.storage.output import cell, write_bytes
-from valmatch.storage.run_folder import RunFolder
 
 Address = tuple[float, ...]
 Row = tuple[float, ...]
 
 
 JOURNAL = "evaluations.csv"
+"""File of all replications."""
 
-JUDGED = "judged.csv"
-"""File of what points are truly worth, by so many fresh replications."""
+TRUTHS = "judged.csv"
+"""File of the objective and the violation of points by many fresh replications."""
 
 TRUTH = ("objective", "violation")
 """Its columns after the point and the number of replications."""
 
 
-def open_journal(
-    stack: ExitStack,
-    out: Path | None,
-    config: Config,
-    problem: Problem,
-    identity: Mapping[str, object],
-    resume: bool,
-    at_least: Mapping[str, int] | None = None,
-    facts: Mapping[str, object] | None = None,
-) -> tuple[RunFolder | None, FileJournal | None]:
-    """Claim the folder of an optimisation and open its journal; nothing where `out` is None.
-
-    A run may go on with one that has less of what `at_least` counts; the manifest also holds
-    `facts`.
-    """
-    if out is None:
-        return None, None
-    folder = stack.enter_context(
-        RunFolder(
-            out,
-            "optimize",
-            config,
-            identity,
-            resume=resume,
-            at_least=at_least,
-            facts={
-                **(at_least or {}),
-                **(facts or {}),
-                "optimize": config.optimize.model_dump(exclude_none=True),
-            },
-        )
-    )
-    journal = FileJournal(out / JOURNAL, _names(problem), problem.responses, resume)
-    return folder, stack.enter_context(closing(journal))
-
-
-def open_judged(
-    stack: ExitStack, out: Path | None, problem: Problem, resume: bool
-) -> FileJournal | None:
-    """Open the file of what points are truly worth, in a claimed folder; None without one."""
-    if out is None:
-        return None
-    judged = FileJournal(out / JUDGED, _names(problem), TRUTH, resume, "replications")
-    return stack.enter_context(closing(judged))
+def open_journal(folder: Path, name: str, problem: Problem, resume: bool) -> FileJournal:
+    """Open one of the two files of a folder."""
+    responses, index = _columns(name, problem)
+    return FileJournal(folder / name, _names(problem), responses, resume, index)
 
 
 def read_journal(folder: Path, name: str, problem: Problem) -> dict[Address, Row]:
@@ -82,13 +41,17 @@ def read_journal(folder: Path, name: str, problem: Problem) -> dict[Address, Row
     InputError
         If it is damaged; a torn last line is dropped.
     """
-    judged = name == JUDGED
-    responses = TRUTH if judged else problem.responses
-    header = _header(_names(problem), "replications" if judged else "replication", responses)
+    responses, index = _columns(name, problem)
     try:
+        header = _header(_names(problem), index, responses)
         return _read(folder / name, header, len(problem.variables))[0]
     except FileNotFoundError:
         return {}
+
+
+def _columns(name: str, problem: Problem) -> tuple[Sequence[str], str]:
+    """Return the columns of one of the two files after the point, and that of the index."""
+    return (TRUTH, "replications") if name == TRUTHS else (problem.responses, "replication")
 
 
 def _names(problem: Problem) -> list[str]:
@@ -121,10 +84,10 @@ class FileJournal(MutableMapping[Address, Row]):
         self._path = path
         self._rows: dict[Address, Row] = {}
         self._used: dict[Address, None] = {}
-        self._header = kept = _header(variables, index, responses)
+        self._header = text = _header(variables, index, responses)
         if resume and path.exists():
-            self._rows, kept = _read(path, kept, len(variables))
-        write_bytes(path, kept.encode())
+            self._rows, text = _read(path, text, len(variables))
+        write_bytes(path, text.encode())
         try:
             self._file: TextIO = path.open("a", encoding="utf-8", newline="")
         except OSError as error:
@@ -165,7 +128,7 @@ class FileJournal(MutableMapping[Address, Row]):
         self._rows[address] = row
         self._write(_line(address, row))
 
-    def settle(self) -> None:
+    def trim(self) -> None:
         """Leave in the file what this run has used, in that order, as if nothing had been there.
 
         What an earlier run with another budget, or with fewer runs, has left may be more, or stand
@@ -198,11 +161,11 @@ def _read(path: Path, header: str, variables: int) -> tuple[dict[Address, Row], 
     for number, line in enumerate(lines, 2):
         values = _values(line, header.count(",") + 1, variables)
         if values is None and number == len(lines) + 1:
-            return rows, header + "".join(f"{one}\n" for one in lines[:-1])
+            return rows, header + "".join(f"{row}\n" for row in lines[:-1])
         if values is None:
             raise InputError(f"{path}:{number}: damaged: {line[:60]!r}; remove this line")
         rows[tuple(values[: variables + 1])] = tuple(values[variables + 1 :])
-    return rows, header + "".join(f"{one}\n" for one in lines)
+    return rows, header + "".join(f"{row}\n" for row in lines)
 
 
 def _line(address: Address, row: Row) -> str:

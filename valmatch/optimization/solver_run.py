@@ -1,0 +1,302 @@
+"""One run of one solver: search, then certification, within a budget of replications.
+
+Where evaluations are exact, as on one log, the best of the evaluated points needs no certification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from valmatch.arrays import Floats
+from valmatch.config.config import Config
+from valmatch.draws.streams import Streams
+from valmatch.optimization.certification.certify_run import FreshReplications, certify_run
+from valmatch.optimization.certification.selection import (
+    Certificate,
+    Evaluate,
+    replications_of_test,
+)
+from valmatch.optimization.controls import Controls
+from valmatch.optimization.evaluation import HERE, BudgetSpent, Evaluator, Execution
+from valmatch.optimization.problem import Problem
+from valmatch.optimization.solvers.own import SolverFactory
+from valmatch.optimization.solvers.registry import make, search_budget
+from valmatch.optimization.solvers.search import PointEstimates, Solver
+
+SOLVER_SOURCE = 1_000_000
+"""Source of a solver's own random numbers, beyond those of any model."""
+
+RUN, STAGE = 1 << 40, 1 << 38
+"""Replications of a run, and of each of its stages, start at multiples of these."""
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """A run of a solver that is to be made.
+
+    Attributes
+    ----------
+    solver : str
+        Its name.
+    macrorep : int
+        Index of the run among those of this solver; runs of the same index meet the same
+        replications, whatever the solver.
+    factory : callable or None
+        Makes the solver, if it was given as a function.
+    """
+
+    solver: str
+    macrorep: int
+    factory: SolverFactory | None = None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all runs of a study have in common.
+
+    Attributes
+    ----------
+    budget : int
+        Replications of a run, search and certification, as many as `RANGES` allow.
+    seed : int
+        Seed of all random numbers.
+    alpha : float
+        Probability of calling an infeasible point feasible, at most.
+    """
+
+    budget: int
+    seed: int
+    alpha: float
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One evaluation that a search requested.
+
+    Attributes
+    ----------
+    unit : numpy.ndarray
+        The point in the unit cube.
+    n : int
+        Replications it has now.
+    mean : numpy.ndarray
+        (1 + constraints,): mean outcomes; NaN where a replication is undefined.
+    spent : int
+        Replications that the search has taken so far.
+    incumbent : numpy.ndarray
+        What the solver would recommend now.
+    """
+
+    unit: Floats
+    n: int
+    mean: Floats
+    spent: int
+    incumbent: Floats
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """Points whose responses are known exactly, as on one log.
+
+    Attributes
+    ----------
+    names : sequence of str
+        The responses.
+    units : numpy.ndarray
+        (points, variables): in the unit cube, in the order of their evaluation.
+    responses : numpy.ndarray
+        (points, responses).
+    """
+
+    names: Sequence[str]
+    units: Floats
+    responses: Floats
+
+    @classmethod
+    def of(cls, names: Sequence[str], points: Sequence[tuple[Floats, Floats]]) -> Evaluated:
+        """Return points, each given with its responses; the same unit counts once."""
+        once: dict[bytes, tuple[Floats, Floats]] = {point[0].tobytes(): point for point in points}
+        units, responses = (np.array(side) for side in zip(*once.values(), strict=True))
+        return cls(names, units, responses)
+
+    def followed_by(self, others: Sequence[Evaluated]) -> Evaluated:
+        """Return these points, then those of others."""
+        several = [self, *others]
+        return Evaluated(
+            self.names,
+            np.vstack([points.units for points in several]),
+            np.vstack([points.responses for points in several]),
+        )
+
+    def best(self, problem: Problem, alpha: float) -> Certificate:
+        """Return the best feasible point of a problem; without one, that of least violation.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is optimised, in terms of these responses; of equal points the first is taken.
+        alpha : float
+            Probability of calling an infeasible point feasible, at most.
+        """
+        outcomes = problem.outcomes(dict(zip(self.names, self.responses.T, strict=True)))
+        defined = np.logical_not(np.isnan(outcomes).any(axis=1))
+        means = np.where(defined[:, None], outcomes, 0.0)
+        none, counts = np.zeros_like(means), np.ones(len(means), np.int64)
+        known = PointEstimates(self.units, counts, means, none, none[0], defined)
+        place = int(known.ranking()[0])
+        found = outcomes[place : place + 1]
+        feasible = bool((found <= 0.0)[:, 1:].all() and defined[place])
+        undefined = int(not defined[place])
+        return Certificate(self.units[place], found, found, feasible, undefined, 0, alpha)
+
+
+@dataclass(frozen=True)
+class SolverRun:
+    """A finished run of a solver.
+
+    Attributes
+    ----------
+    task : RunSpec
+        What was run.
+    evaluations : list of Evaluation
+        The requests of the search in order.
+    certificate : Certificate
+        The point that the run came to and its test.
+    spent : int
+        Replications in all.
+    failure : str
+        What ended the search too early, "" if nothing did.
+    ended : str
+        Why budget is left where evaluations are exact, "" if none is.
+    exact : Evaluated or None
+        All that was evaluated, where evaluations are exact.
+    """
+
+    task: RunSpec
+    evaluations: list[Evaluation]
+    certificate: Certificate
+    spent: int
+    failure: str = ""
+    ended: str = ""
+    exact: Evaluated | None = None
+
+
+def failures(runs: Sequence[SolverRun]) -> list[str]:
+    """Return a line for each solver whose searches something ended too early."""
+    lines = []
+    for name in dict.fromkeys(run.task.solver for run in runs if run.failure):
+        first, *others = (run for run in runs if run.task.solver == name and run.failure)
+        also = f"; so did {len(others):,} more of its searches" if others else ""
+        spent = first.evaluations[-1].spent
+        lines.append(
+            f"solver {name}: {first.failure} (this ended its search after {spent:,} replications,"
+            f" which count{also})"
+        )
+    return lines
+
+
+def run_solver(
+    config: Config,
+    problem: Problem,
+    task: RunSpec,
+    settings: Settings,
+    execution: Execution = HERE,
+) -> SolverRun:
+    """Search with one solver and certify what it found.
+
+    Parameters
+    ----------
+    config : Config
+        What is simulated.
+    problem : Problem
+        What is optimised.
+    task : RunSpec
+        The solver and the index of the run.
+    settings : Settings
+        What all runs have in common.
+    execution : Execution
+        How replications are made.
+    """
+    budget, exact = settings.budget, config.one_history
+
+    def evaluator(stage: int, limit: int, start: int = 0) -> Evaluator:
+        first = task.macrorep * RUN + stage * STAGE + start
+        return Evaluator(config, problem, settings.seed, first, limit, execution)
+
+    # A search of one's own may never look at today's rule.
+    unseen = len(problem.given) - 1 if task.factory else 0
+    search = evaluator(0, budget - unseen if exact else search_budget(budget))
+    # Where evaluations are exact, there is nothing fresh to test on.
+    tested = 0 if exact else replications_of_test(budget - search.budget)
+    solver = _solver_of(task, problem, settings, search, tested)
+    evaluations = _search(solver, search, execution.progress)
+    known, ended = None, ""
+    if exact:
+        search.budget = budget
+        known = _evaluated(search, problem, [evaluation.unit for evaluation in evaluations])
+        certificate = known.best(problem, settings.alpha)
+    else:
+
+        def fresh(stage: int) -> Callable[[int], tuple[Evaluate, Controls]]:
+            @cache
+            def evaluations_from(start: int) -> tuple[Evaluate, Controls]:
+                test = evaluator(stage, left, start)
+                return test.evaluate, test.controls
+
+            return evaluations_from
+
+        left = budget - search.spent  # with what the solver left where it stopped early
+        replications = FreshReplications(fresh(1), fresh(2), left, settings.alpha, tested)
+        certificate = certify_run(problem, solver, replications)
+    execution.progress(certificate.spent)
+    spent = search.spent + certificate.spent
+    if exact and search.spent < budget and not solver.failure:
+        ended = f"after {spent:,} of {budget:,} evaluations the search knew no new point to look at"
+    return SolverRun(task, evaluations, certificate, spent, solver.failure, ended, known)
+
+
+def _solver_of(
+    task: RunSpec, problem: Problem, settings: Settings, search: Evaluator, tested: int
+) -> Solver:
+    """Return the solver of a run, ready to be asked."""
+    rng = Streams(settings.seed).stream(task.macrorep, SOLVER_SOURCE)
+    return make(
+        task.solver,
+        problem,
+        search.budget,
+        rng,
+        problem.start,
+        tested,
+        task.factory,
+        search.controls,
+        search.parts,
+    )
+
+
+def _search(solver: Solver, search: Evaluator, progress: Callable[[int], None]) -> list[Evaluation]:
+    """Evaluate what a solver asks for until it has done or the budget is spent."""
+    evaluations: list[Evaluation] = []
+    while (request := solver.ask()) is not None:
+        before = search.spent
+        try:
+            outcomes = search.evaluate(request.unit, request.n)
+        except BudgetSpent:
+            break
+        solver.tell(request, outcomes)
+        incumbent, mean = solver.incumbent(), outcomes.mean(axis=0)
+        evaluations.append(Evaluation(request.unit, request.n, mean, search.spent, incumbent))
+        progress(search.spent - before)
+    return evaluations
+
+
+def _evaluated(search: Evaluator, problem: Problem, units: Sequence[Floats]) -> Evaluated:
+    """Return the points that a search has evaluated, and those that the config gives."""
+    given = list(problem.given.values())
+    for unit in given:
+        search.evaluate(unit, 1)
+    points = [(unit, search.responses(unit)) for unit in [*units, *given]]
+    return Evaluated.of(problem.responses, points)

@@ -1,0 +1,1 @@
+"""Studies of `optimize`: runs of solvers, sweeps and Pareto fronts."""

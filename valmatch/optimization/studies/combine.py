@@ -1,0 +1,241 @@
+"""Merging the folders of one optimisation, such as its shards.
+
+What a run has used is in the folders' replications, and all else follows from them: every run is
+made again from these alone, and one that lacks any is owed.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from valmatch.errors import InputError
+from valmatch.execution.interruption import Stop
+from valmatch.execution.shards import Shard, parse_shard
+from valmatch.experiments.combine import (
+    SHARD,
+    config_of,
+    files_of_runs,
+    read_manifests,
+    refuse_other_run,
+    with_whole,
+)
+from valmatch.experiments.run_manifests import OptimizeManifest
+from valmatch.optimization.evaluation import Execution, Journal
+from valmatch.optimization.problem import Problem
+from valmatch.optimization.studies.journal import (
+    JOURNAL,
+    TRUTHS,
+    Address,
+    FileJournal,
+    Row,
+    read_journal,
+)
+from valmatch.optimization.studies.kinds import spec_of
+from valmatch.optimization.studies.parallel_runs import Job, R
+from valmatch.optimization.studies.study import (
+    PosedProblem,
+    StudyRequest,
+    StudyResult,
+    StudySpec,
+    conclude,
+    open_files,
+    pose,
+)
+from valmatch.storage.contents import CONTENTS
+from valmatch.storage.manifest import MANIFEST
+from valmatch.storage.output import cell
+from valmatch.storage.ownership import refuse_to_replace
+
+Warn = Callable[[str], None]
+Rows = dict[Address, Row]
+
+SHOWN = 8
+"""Missing runs that are named one by one."""
+
+INCOMPLETE = "incomplete"
+
+SAME = {
+    "problem_id": "problems",
+    "solver": "solvers",
+    "budget": "budgets",
+    "confidence": "confidence levels",
+    "sweep": "sweeps",
+}
+"""Entries of the manifests that are the same in all folders of one optimisation."""
+
+
+@dataclass(frozen=True)
+class CombinedOptimization:
+    """The runs of several folders.
+
+    Attributes
+    ----------
+    spec : StudySpec
+        What was asked for.
+    whole : StudyResult
+        What came of all of them together.
+    owed : mapping of str to list of int
+        The runs that are missing, by the shard that owes them; one item without shards.
+    """
+
+    spec: StudySpec[Any, Any]
+    whole: StudyResult
+    owed: Mapping[str, Sequence[int]]
+
+    def summary(self) -> dict[str, Any]:
+        """Return what ``summary.json`` holds, and what is missing."""
+        return self.whole.summary() | ({"missing": dict(self.owed)} if self.owed else {})
+
+    def shortfalls(self) -> list[str]:
+        """Return one line for each shard that owes runs."""
+        lines = []
+        for name, owed in self.owed.items():
+            n = len(owed)
+            shown = ", ".join(map(str, owed[:SHOWN])) + (", ..." if n > SHOWN else "")
+            lines.append(f"{name} owes {n} {self.spec.part}{'s' * (n > 1)}: {shown}")
+        return lines
+
+
+def combine_optimizations(
+    out: Path,
+    folders: Sequence[Path],
+    *,
+    check: bool = False,
+    warn: Warn = lambda text: None,
+) -> CombinedOptimization:
+    """Merge the folders of one optimisation; see `valmatch.experiments.combine.combine`.
+
+    Raises
+    ------
+    InputError
+        If a folder is not of this optimisation, or two folders contradict each other.
+    RunError
+        If the whole cannot be written.
+    """
+    manifests = read_manifests(with_whole(out, folders), "optimize", OptimizeManifest, warn)
+    first_folder, first = next(iter(manifests.items()))
+    for folder, manifest in manifests.items():
+        _refuse_other(first, first_folder, manifest, folder)
+    config = config_of(first, first_folder)
+    parts = list(manifests.values())
+    spec = spec_of(config, _request_of(parts))
+    posed = pose(spec, lambda text: None)
+    rows, truths = (_union(manifests, name, posed.problem) for name in (JOURNAL, TRUTHS))
+    to = None if check else out
+    if to:
+        names = (MANIFEST, *CONTENTS["optimize"].files)
+        refuse_to_replace(to, names, files_of_runs("optimize", folders, to))
+    whole, missing = _combined(spec, posed, rows, truths, to)
+    return CombinedOptimization(spec, whole, _owed(parts, missing))
+
+
+def _request_of(manifests: Sequence[OptimizeManifest]) -> StudyRequest:
+    """Return what the runs of folders were asked for, together."""
+    first = manifests[0]
+    return StudyRequest(
+        (first.solver or "").split(","),
+        first.budget,
+        first.seed,
+        max(manifest.macroreps or 1 for manifest in manifests),
+        first.confidence,
+        first.sweep,
+    )
+
+
+def _combined(
+    spec: StudySpec[Any, Any],
+    posed: PosedProblem,
+    rows: Rows,
+    truths: Rows,
+    out: Path | None,
+) -> tuple[StudyResult, list[int]]:
+    """Make a study again of its replications; return it with the places of what is missing."""
+    jobs = spec.jobs(posed)
+    with open_files(spec, posed, out, resume=True) as files:
+        past = _Past(_with_rows(files.journal, rows))
+        files = files._replace(truths=_with_rows(files.truths, truths))
+        runs = [(job, _made_again(job, past)) for job in jobs]
+        missing = sorted({job.index for job, run in runs if run is None})
+        made = [(job, run) for job, run in runs if run is not None]
+        execution = Execution(check=Stop().check)
+        stopped = INCOMPLETE if missing else ""
+        return conclude(spec, posed, made, files, execution, lambda: stopped), missing
+
+
+def _made_again(job: Job[R], journal: Journal) -> R | None:
+    """Make a job once more of its replications; None if any is missing."""
+    try:
+        return job.make(Execution(journal))
+    except _Absent:
+        return None
+
+
+def _owed(manifests: Sequence[OptimizeManifest], missing: Sequence[int]) -> dict[str, list[int]]:
+    """Return what is missing by the shard that owes it."""
+    counts = {parse_shard(manifest.shard).count for manifest in manifests if manifest.shard}
+    if len(counts) != 1:
+        return {"the run": list(missing)} if missing else {}
+    count = counts.pop()
+    shards = {Shard(place % count, count): place % count for place in sorted(missing)}
+    return {
+        f"{SHARD}{shard}": [place for place in missing if place % count == rest]
+        for shard, rest in sorted(shards.items(), key=lambda item: item[1])
+    }
+
+
+class _Absent(Exception):  # noqa: N818 - no error
+    """Ends a run that lacks a replication."""
+
+
+class _Past(ChainMap[Address, Row]):
+    """A journal to which nothing is added: what it lacks ends a run."""
+
+    def __contains__(self, address: object) -> bool:
+        if not super().__contains__(address):
+            raise _Absent
+        return True
+
+
+def _with_rows(journal: Journal | None, rows: Rows) -> Journal:
+    """Return a journal that has all rows, in a file if there is one."""
+    if not isinstance(journal, FileJournal):
+        return rows
+    journal.absorb(rows)
+    return journal
+
+
+def _refuse_other(
+    first: OptimizeManifest, first_folder: Path, other: OptimizeManifest, folder: Path
+) -> None:
+    """Refuse a folder of another optimisation, and of one that has no parts."""
+    if other.solver is None:
+        raise InputError(
+            f"{folder}: the front of several objectives is one run (allowed: folders of several"
+            " runs, or of a sweep)"
+        )
+    refuse_other_run(first, first_folder, other, folder)
+    for key, what in SAME.items():
+        mine, theirs = first.get(key), other.get(key)
+        if mine != theirs:
+            raise InputError(f"{first_folder} and {folder}: different {what}, {mine} and {theirs}")
+
+
+def _union(folders: Sequence[Path] | Mapping[Path, object], name: str, problem: Problem) -> Rows:
+    """Return what one file of all folders holds; what several hold must be the same there."""
+    rows: Rows = {}
+    origin: dict[Address, Path] = {}
+    for folder in folders:
+        for address, row in read_journal(folder, name, problem).items():
+            known = rows.setdefault(address, row)
+            origin.setdefault(address, folder)
+            if repr(known) != repr(row):  # NaN is the same there
+                raise InputError(
+                    f"{origin[address]} and {folder}: contradict each other on {name[:-4]} at"
+                    f" {', '.join(map(cell, address))} ({known} and {row}); one of them was"
+                    " changed, or made by another version"
+                )
+    return rows

@@ -1,0 +1,157 @@
+"""The run that looks for a Pareto front: search, then tests, within a budget of replications."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+
+from valmatch.arrays import Floats
+from valmatch.config.config import Config
+from valmatch.draws.streams import Streams
+from valmatch.kernels.halting import Stopped
+from valmatch.optimization.certification.selection import AdjustedOutcomes, FeasibilityTest
+from valmatch.optimization.evaluation import Evaluator, Execution
+from valmatch.optimization.problem import Problem
+from valmatch.optimization.solver_run import SOLVER_SOURCE, STAGE, Settings
+from valmatch.optimization.solvers.front_search import FrontSearch
+from valmatch.optimization.solvers.registry import search_budget
+from valmatch.optimization.solvers.search import Archive, Search, SearchTask
+
+TEST_REPLICATIONS, FINALISTS = 20, (3, 24)
+"""Fresh replications of a point, about; fewest and most points that are tested."""
+
+MOST = 20_000
+"""Fresh replications of a point beyond which more would be idle."""
+
+
+@dataclass(frozen=True)
+class CandidatePoint:
+    """A point and its outcomes on fresh replications: the objectives, then the excesses.
+
+    Attributes
+    ----------
+    unit : numpy.ndarray
+        The point in the unit cube.
+    sample : AdjustedOutcomes
+        What the control variates make of the outcomes.
+    certified : bool
+        Whether it passes the test of the constraints.
+    """
+
+    unit: Floats
+    sample: AdjustedOutcomes
+    certified: bool
+
+
+@dataclass(frozen=True)
+class FrontRun:
+    """The run that looked for a front.
+
+    Attributes
+    ----------
+    tested : sequence of CandidatePoint
+        Points that were tested; none if it was stopped before.
+    spent : int
+        Replications that were made.
+    finished : bool
+        Whether it came to its end.
+    """
+
+    tested: Sequence[CandidatePoint]
+    spent: int
+    finished: bool
+
+
+@dataclass(frozen=True)
+class FrontJob:
+    """The search for a front, and the tests of what it found.
+
+    Attributes
+    ----------
+    config, settings : Config, Settings
+        What is simulated, with budget and seed.
+    posed : Problem
+        What is searched: its outcomes are the objectives, then the excesses over the bounds.
+    objectives : int
+        Number of objectives.
+    index, first : int
+        There is only one such job, from the first replication on.
+    """
+
+    config: Config
+    settings: Settings
+    posed: Problem
+    objectives: int
+    index: int = 0
+    first: int = 0
+
+    def make(self, execution: Execution) -> FrontRun:
+        """Search, then test; a stop leaves nothing tested."""
+        budget, seed = self.settings.budget, self.settings.seed
+        search, fresh = (
+            Evaluator(self.config, self.posed, seed, stage * STAGE, budget, execution)
+            for stage in (0, 1)
+        )
+        tested: list[CandidatePoint] = []
+        finished = False
+        with suppress(Stopped):
+            part = budget if self.config.one_history else search_budget(budget)
+            units = self._search(search, part, execution.progress)
+            left = budget - search.spent
+            exact = self.config.one_history
+            tested = self._seen(units, search) if exact else self._test(units, fresh, left)
+            execution.progress(fresh.spent)
+            finished = True
+        return FrontRun(tested, search.spent + fresh.spent, finished)
+
+    def _search(self, evaluator: Evaluator, budget: int, progress: Callable[[int], None]) -> Floats:
+        """Search; return the points worth testing, all where evaluations are exact."""
+        posed, exact = self.posed, self.config.one_history
+        test = 0 if exact else max(1, (budget // 2) // TEST_REPLICATIONS)
+        rng = Streams(self.settings.seed).stream(0, SOLVER_SOURCE)
+        archive = Archive(posed, test, evaluator.controls)
+        task = SearchTask(posed, budget, rng, posed.start, archive)
+        front = FrontSearch(task, self.objectives)
+        search = Search(task, front.steps)
+        while (request := search.ask()) is not None:
+            before = evaluator.spent
+            search.tell(request, evaluator.evaluate(request.unit, request.n))
+            progress(evaluator.spent - before)
+        if exact:
+            return archive.estimates().units
+        fewest, most = FINALISTS
+        count = budget * 2 // 3 // TEST_REPLICATIONS - len(posed.given)
+        return front.finalists(min(most, max(fewest, count)))
+
+    def _test(self, units: Floats, evaluator: Evaluator, left: int) -> list[CandidatePoint]:
+        """Test points, and those that the config gives, on fresh replications that are left."""
+        units = self._with_given(units, left)
+        n, tested = min(MOST, left // len(units)), []
+        for unit in units:
+            outcomes = evaluator.evaluate(unit, n)
+            posed = np.delete(outcomes, range(1, self.objectives), 1)
+            test = FeasibilityTest(unit, posed, self.settings.alpha, evaluator.controls)
+            sample = AdjustedOutcomes(outcomes, evaluator.controls)
+            tested.append(CandidatePoint(unit, sample, test.passes))
+        return tested
+
+    def _seen(self, units: Floats, evaluator: Evaluator) -> list[CandidatePoint]:
+        """Return evaluated points, whose outcomes are exact: the constraints hold or do not."""
+        tested = []
+        for unit in units:
+            outcomes = evaluator.evaluate(unit, 1)
+            # Not where one is undefined.
+            holds = bool((outcomes[:, self.objectives :] <= 0.0).all())
+            sample = AdjustedOutcomes(outcomes, evaluator.controls)
+            tested.append(CandidatePoint(unit, sample, holds))
+        return tested
+
+    def _with_given(self, units: Floats, left: int) -> Floats:
+        """Return points with those that the config gives, where there are replications for all."""
+        posed = self.posed
+        known = [posed.point(unit) for unit in units]
+        others = [unit for unit in posed.given.values() if posed.point(unit) not in known]
+        return np.vstack([units, *others[: max(0, left - len(units))]])

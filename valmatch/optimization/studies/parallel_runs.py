@@ -1,0 +1,265 @@
+"""Jobs of a study, made here one after the other, or several at once elsewhere."""
+
+from __future__ import annotations
+
+from collections import UserDict
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from valmatch.config.config import Config
+from valmatch.errors import WorkersLostError
+from valmatch.execution.chunks import RETRIES, lost, result_of
+from valmatch.execution.executors import PROCESSES, open_pool
+from valmatch.execution.interruption import Stop
+from valmatch.execution.listeners import Listeners
+from valmatch.execution.run_options import RunOptions
+from valmatch.execution.worker_pool import WorkerPool
+from valmatch.kernels.halting import Stopped
+from valmatch.optimization.evaluation import Execution, Journal
+from valmatch.optimization.problem import Problem
+from valmatch.optimization.shared_pool import SharedPool
+from valmatch.optimization.solver_run import RUN, RunSpec, Settings, SolverRun, run_solver
+
+POLL_SECONDS = 0.2
+"""Seconds between two looks at whether to stop while waiting for a job."""
+
+Rows = dict[tuple[float, ...], tuple[float, ...]]
+
+
+class Made(Protocol):
+    """What a job makes."""
+
+    @property
+    def spent(self) -> int:
+        """Replications that it took."""
+
+
+R = TypeVar("R", bound=Made)
+R_co = TypeVar("R_co", bound=Made, covariant=True)
+
+
+class Job(Protocol[R_co]):
+    """A part of a study that is made in one piece."""
+
+    @property
+    def index(self) -> int:
+        """Its place among the parts that shards divide among them."""
+
+    @property
+    def first(self) -> int:
+        """Index of the first of the `RUN` replications that it may need."""
+
+    def make(self, execution: Execution) -> R_co:
+        """Make it; `Stopped` ends that."""
+
+
+@dataclass(frozen=True)
+class SolverJob:
+    """The run of a solver on a problem.
+
+    Attributes
+    ----------
+    config, problem : Config, Problem
+        What is simulated, and what is optimised.
+    task : RunSpec
+        The run.
+    settings : Settings
+        What all runs have in common.
+    index : int
+        Its place among the parts that shards divide among them.
+    """
+
+    config: Config
+    problem: Problem
+    task: RunSpec
+    settings: Settings
+    index: int
+
+    @property
+    def first(self) -> int:
+        """Index of the first of the `RUN` replications that it may need."""
+        return self.task.macrorep * RUN
+
+    def make(self, execution: Execution) -> SolverRun:
+        """Search and certify."""
+        return run_solver(self.config, self.problem, self.task, self.settings, execution)
+
+
+@dataclass(frozen=True)
+class Pools:
+    """The workers of a study.
+
+    Attributes
+    ----------
+    shared : SharedPool or None
+        Makes the replications of one point together; None: there is only this process.
+    jobs : WorkerPool or None
+        Where jobs go, several at once; None: they are made here, one after the other.
+    threads : int
+        Threads that each of these jobs has.
+    """
+
+    shared: SharedPool | None = None
+    jobs: WorkerPool | None = None
+    threads: int = 1
+
+
+@contextmanager
+def open_pools(
+    config: Config,
+    jobs: int,
+    stop: Stop,
+    options: RunOptions,
+    listeners: Listeners,
+) -> Iterator[Pools]:
+    """Start workers: several jobs are made at once, a single one has its replications shared.
+
+    Parameters
+    ----------
+    config : Config
+        What is simulated.
+    jobs : int
+        How many jobs are to be made.
+    stop : Stop
+        Says when it is time.
+    options : RunOptions
+        How to work.
+    listeners : Listeners
+        What is called with remarks.
+
+    Raises
+    ------
+    InputError
+        If there is no such executor, Dask is not installed, or no scheduler answers.
+    """
+    workers = options.workers
+    with ExitStack() as stack:
+        pool = stack.enter_context(options.open_pool(listeners, config))
+        shared = None if pool.here and workers == 1 else SharedPool(pool, stop)
+        if shared is None or jobs < 2:
+            yield Pools(shared)
+            return
+        threads = 1
+        if pool.here:  # searching needs the GIL
+            threads = max(1, workers // jobs)
+            pool = stack.enter_context(open_pool(PROCESSES, min(workers, jobs)))
+        yield Pools(shared, pool, threads)
+
+
+def run_all(jobs: Sequence[Job[R]], pools: Pools, execution: Execution, stop: Stop) -> Generator[R]:
+    """Make jobs and yield what they made, in their order, until it is time to stop.
+
+    Parameters
+    ----------
+    jobs : sequence of Job
+        What is to be made.
+    pools : Pools
+        The workers; no result depends on them.
+    execution : Execution
+        How replications are made; those of a job elsewhere are added to the journal when it is
+        done.
+    stop : Stop
+        Says when it is time.
+    """
+    if pools.jobs is not None:
+        yield from _run_elsewhere(jobs, pools.jobs, pools.threads, execution, stop)
+        return
+    with suppress(Stopped):
+        for job in jobs:
+            yield job.make(execution)
+            stop.check()
+
+
+def _run_elsewhere(
+    jobs: Sequence[Job[R]], pool: WorkerPool, threads: int, execution: Execution, stop: Stop
+) -> Generator[R]:
+    """Make jobs elsewhere and yield in order; what has ended by a stop is noted, too."""
+    journal = execution.journal
+
+    def hand_out(job: Job[R]) -> Future[tuple[R, Rows]]:
+        return pool.executor.submit(_work, job, _part(journal, job), threads)
+
+    futures: list[Future[tuple[R, Rows]]] = []
+    try:
+        futures += map(hand_out, jobs)
+        for number, job in enumerate(jobs):
+            losses = 0
+            while (made := _awaited(futures[number], pool, stop)) is None:
+                losses += 1
+                if losses == RETRIES:
+                    raise lost(f"run {number}")
+                futures[number] = hand_out(job)
+            run, used = made
+            _note(journal, used)
+            execution.progress(run.spent)
+            yield run
+    except WorkersLostError:
+        _note_finished(journal, futures)
+        raise
+    except Stopped:
+        _note_finished(journal, futures)
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def _note_finished(journal: Journal | None, futures: Iterable[Future[tuple[R, Rows]]]) -> None:
+    """Add to the journal what jobs have used that have ended, in whatever order."""
+    for future in futures:
+        if future.done() and not future.cancelled() and not future.exception():
+            _note(journal, future.result()[1])
+
+
+def _awaited(future: Future[tuple[R, Rows]], pool: WorkerPool, stop: Stop) -> tuple[R, Rows] | None:
+    """Wait for a job; return what it made with what it used, None if its worker was lost."""
+    stop.check()
+    while not wait([future], POLL_SECONDS).done:
+        pool.slots()  # says if there is nobody, and raises if there will never be
+        stop.check()
+    return result_of(future)
+
+
+def _note(journal: Journal | None, used: Mapping[tuple[float, ...], tuple[float, ...]]) -> None:
+    """Add what a job elsewhere has used to the journal."""
+    if journal is not None:
+        for address, row in used.items():
+            if journal.get(address) is None:
+                journal[address] = row
+
+
+def _part(journal: Journal | None, job: Job[R]) -> Rows | None:
+    """Return the entries of a journal that a job may need."""
+    if journal is None:
+        return None
+    first = job.first
+    return {a: row for a, row in journal.items() if first <= a[-1] < first + RUN}
+
+
+def _work(job: Job[R], journal: Rows | None, threads: int) -> tuple[R, Rows]:
+    """Make a job in a worker process; return what it made with what it used, in that order."""
+    noted = None if journal is None else _Noted(journal)
+    with ExitStack() as stack:
+        shared = None
+        if threads > 1:
+            pool = stack.enter_context(open_pool(None, threads, threads=True))
+            shared = SharedPool(pool, Stop())
+        made = job.make(Execution(noted, shared))
+    return made, {} if noted is None else noted.used
+
+
+class _Noted(UserDict[tuple[float, ...], tuple[float, ...]]):
+    """A journal that notes which of its entries are used, in order."""
+
+    def __init__(self, rows: Rows) -> None:
+        super().__init__()
+        self.data, self.used = rows, Rows()
+
+    def __getitem__(self, address: tuple[float, ...]) -> tuple[float, ...]:
+        self.used[address] = self.data[address]
+        return self.data[address]
+
+    def __setitem__(self, address: tuple[float, ...], row: tuple[float, ...]) -> None:
+        self.used[address] = self.data[address] = row

@@ -1,0 +1,95 @@
+"""Files of runs of solvers: what they looked at, and the config of the recommended point."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from valmatch.arrays import Floats
+from valmatch.config.config import Config
+from valmatch.config.factor_paths import parts, replaced
+from valmatch.config.identity import config_id, identity
+from valmatch.config.writing import document
+from valmatch.optimization.problem import Problem
+from valmatch.optimization.solver_run import SolverRun
+from valmatch.storage.output import write_atomically
+
+RECOMMENDED = "recommended.yaml"
+
+
+def write_recommended(folder: Path, config: Config, point: Mapping[str, float], why: str) -> None:
+    """Write the config with the variables of a point, ready to run.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to; files that the config names are named relative to it.
+    config : Config
+        What was optimised.
+    point : mapping of str to float
+        Values by factor.
+    why : str
+        What is known of the point, for the comment at the top.
+
+    Raises
+    ------
+    RunError
+        If it cannot be written.
+    """
+    factors = identity(config)["factors"]
+    whole = config.factors.model_dump(mode="json")
+    for name, value in point.items():
+        whole = replaced(whole, parts(name), value)
+        *sections, last = takewhile(lambda part: isinstance(part, str), parts(name))
+        given, values = factors, whole
+        for section in sections:
+            given, values = given.setdefault(section, {}), values[section]
+        given[last] = values[last]  # a list as a whole, though one entry is a variable
+    files = {key: os.path.relpath(file.path, folder) for key, file in config.files.items()}
+    head = f"Recommended by valmatch optimize for config {config_id(config)}: {why}."
+    with write_atomically(folder / RECOMMENDED) as file:
+        file.write(document(head, config.model, factors, **files))
+
+
+def trajectory(problem: Problem, runs: Sequence[SolverRun]) -> dict[str, list[Any]]:
+    """Return a row for each change of a run's incumbent, and for the point it came to."""
+    names = [variable.name for variable in problem.variables]
+    columns: dict[str, list[Any]] = {
+        name: [] for name in ("solver", "macrorep", "replications", *names)
+    }
+
+    def add(run: SolverRun, spent: int, unit: Floats) -> None:
+        values = problem.point(unit).values()
+        row = (run.task.solver, run.task.macrorep, spent, *values)
+        for column, value in zip(columns.values(), row, strict=True):
+            column.append(value)
+
+    for run in runs:
+        incumbent = None
+        for evaluation in run.evaluations:
+            if incumbent is None or (evaluation.incumbent != incumbent).any():
+                incumbent = evaluation.incumbent
+                add(run, evaluation.spent, incumbent)
+        add(run, run.spent, run.certificate.unit)
+    return columns
+
+
+def candidates(problem: Problem, runs: Sequence[SolverRun]) -> dict[str, list[Any]]:
+    """Return a row for each point of a search, with its last means, and for each final one."""
+    names = [variable.name for variable in problem.variables]
+    means = ["objective", *(constraint.name for constraint in problem.constraints)]
+    rows: list[tuple[Any, ...]] = []
+    for run in runs:
+        head = run.task.solver, run.task.macrorep
+        last = {tuple(problem.point(seen.unit).values()): seen for seen in run.evaluations}
+        for point, seen in last.items():
+            rows.append((*head, "search", *point, seen.n, *problem.shown(seen.mean)))
+        final = run.certificate
+        point = tuple(problem.point(final.unit).values())
+        shown = problem.shown(final.adjusted.mean(axis=0))
+        rows.append((*head, "certified", *point, len(final.outcomes), *shown))
+    header = ("solver", "macrorep", "stage", *names, "n", *means)
+    return {name: [row[k] for row in rows] for k, name in enumerate(header)}

@@ -1,0 +1,398 @@
+"""Runs of one or several solvers on the problem of a config: `valmatch.optimize`."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Unpack
+
+from valmatch.config.config import Config
+from valmatch.config.identity import problem_id
+from valmatch.config.loading import ConfigLike, load
+from valmatch.errors import InputError, option
+from valmatch.execution.run_options import ShardKeywords, split
+from valmatch.execution.shards import WHOLE, Shard
+from valmatch.inputs import arguments
+from valmatch.kernels.halting import Stopped
+from valmatch.models.model import Model
+from valmatch.optimization.evaluation import Execution, Journal
+from valmatch.optimization.post_analysis.post_analysis import (
+    AGAINST_START,
+    AGAINST_TODAY,
+    PostAnalysis,
+    post_analysis,
+)
+from valmatch.optimization.problem import Problem
+from valmatch.optimization.problem_of_config import found_scales, problem_of
+from valmatch.optimization.solver_run import RunSpec, SolverRun, failures
+from valmatch.optimization.solvers.own import SolverFactory
+from valmatch.optimization.solvers.registry import AUTO, algorithm, check
+from valmatch.optimization.studies.parallel_runs import Job, SolverJob
+from valmatch.optimization.studies.result_files import (
+    RECOMMENDED,
+    candidates,
+    trajectory,
+    write_recommended,
+)
+from valmatch.optimization.studies.solver_comparison import SolverComparison, compare
+from valmatch.optimization.studies.study import (
+    DEFAULT_BUDGET,
+    PosedProblem,
+    StudyRequest,
+    StudyResult,
+    StudySpec,
+    execute,
+    settings_of,
+)
+from valmatch.optimization.verdict import Verdict, best_run, verdict
+from valmatch.storage.output import write_csv
+from valmatch.text.terminal import shown
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Study(StudyResult):
+    """The runs of one or several solvers on one problem.
+
+    Attributes
+    ----------
+    problem : Problem
+        What was solved.
+    solvers : sequence of str
+        Names of the solvers.
+    tasks : sequence of RunSpec
+        The runs asked for, of the shard.
+    runs : sequence of SolverRun
+        Those that were made; fewer if the study was interrupted.
+    verdict : Verdict or None
+        The best point found and what is known of it; None if no run was finished.
+    comparison : SolverComparison or None
+        Comparison of the solvers, if there are several runs.
+    post_analysis : PostAnalysis or None
+        The recommended point beside the start, and what constraints cost; None where nothing is
+        recommended, or the study was stopped before.
+    requested : int
+        The number of runs in all shards together.
+    """
+
+    problem: Problem
+    solvers: Sequence[str]
+    tasks: Sequence[RunSpec]
+    runs: Sequence[SolverRun]
+    verdict: Verdict | None
+    comparison: SolverComparison | None
+    post_analysis: PostAnalysis | None = None
+    requested: int = 1
+
+    @property
+    def title(self) -> str:
+        """What was optimised and what came of it, in one line."""
+        found = self.summary()
+        feasible = {True: "yes", False: "no"}.get(found["feasible"], str(found["feasible"]))
+        return (
+            f"{self.title_start}, budget {self.settings.budget:,}, {len(self.runs)} of"
+            f" {len(self.tasks)} runs; feasible: {feasible}"
+        )
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the point that was found, then its means on fresh replications."""
+        if self.verdict is None:
+            return {"name": [], "value": [], "ci_low": [], "ci_high": []}
+        found = self.verdict
+        means = [("objective", found.objective)]
+        means += [(constraint.response, mean) for constraint, mean in found.constraints]
+        return {
+            "name": [*found.point, *(name for name, _ in means)],
+            "value": [*found.point.values(), *(mean.mean for _, mean in means)],
+            "ci_low": [None] * len(found.point) + [mean.ci_low for _, mean in means],
+            "ci_high": [None] * len(found.point) + [mean.ci_high for _, mean in means],
+        }
+
+    @property
+    def complete(self) -> bool:
+        """Whether all runs were made, compared if there are several, and analysed."""
+        compared = self.comparison is not None or self.requested < 2 or not self.tasks
+        analysed = self.post_analysis is not None or not recommends(self.verdict, self.shard)
+        return len(self.runs) == len(self.tasks) and compared and analysed
+
+    @property
+    def certified(self) -> bool:
+        """Whether the point that was found is certified as feasible."""
+        return self.verdict is not None and self.verdict.feasible is True
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """The number of runs that were made."""
+        return {"runs": len(self.runs)}
+
+    @property
+    def failures(self) -> list[str]:
+        """A line for each solver of one's own that did what it may not."""
+        return failures(self.runs)
+
+    def summary(self) -> dict[str, Any]:
+        """Return what ``summary.json`` holds."""
+        found = self.verdict.as_dict() if self.verdict else {"recommended": None, "feasible": None}
+        result = {
+            **self.identity(),
+            "solver": ",".join(self.solvers),
+            "algorithm": ",".join(map(algorithm, self.solvers)),
+            "budget": self.settings.budget,
+            "spent": sum(run.spent for run in self.runs),
+            "runs": len(self.runs),
+            "requested": self.requested,
+            **({} if self.shard == WHOLE else {"shard": str(self.shard)}),
+            **found_scales(self.config),
+            **found,
+            **(self.post_analysis.as_dict() if self.post_analysis else {}),
+        }
+        if self.comparison:
+            result["solvers"] = self.comparison.as_dict()
+        return result
+
+    def write(self, folder: Path) -> None:
+        """Write trajectory, candidates, progress, the recommended config and what it is beside."""
+        write_csv(folder / "trajectory.csv", trajectory(self.problem, self.runs))
+        write_csv(folder / "candidates.csv", candidates(self.problem, self.runs))
+        if self.comparison:
+            write_csv(folder / "progress.csv", self.comparison.progress)
+        # One from before, of a smaller budget, may be recommended no more.
+        for name in (RECOMMENDED, AGAINST_START, AGAINST_TODAY):
+            (folder / name).unlink(missing_ok=True)
+        if self.verdict and recommends(self.verdict, self.shard):
+            write_recommended(folder, self.config, self.verdict.point, self.verdict.why)
+        if self.post_analysis:
+            self.post_analysis.write(folder)
+
+
+def recommends(found: Verdict | None, shard: Shard) -> bool:
+    """Return whether the point that was found is recommended, which shards leave to the whole."""
+    return shard == WHOLE and found is not None and found.feasible is not False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SolverStudySpec(StudySpec[SolverRun, Study]):
+    """Runs of one or several solvers that are to be made.
+
+    Attributes
+    ----------
+    solvers : mapping of str to callable or None
+        The solvers by name, with what makes those that were given as functions.
+    macroreps : int
+        Runs of each solver, in all shards together.
+    """
+
+    solvers: Mapping[str, SolverFactory | None]
+    macroreps: int = 1
+
+    @classmethod
+    def requested(cls, config: Config, request: StudyRequest) -> SolverStudySpec:
+        """Return the study that is asked for."""
+        solvers = check(request.solvers)
+        settings = settings_of(request.budget, request.seed, request.confidence)
+        arguments.whole("macroreps", request.macroreps)
+        return cls(
+            config=config,
+            settings=settings,
+            confidence=request.confidence,
+            solvers=solvers,
+            macroreps=request.macroreps,
+        )
+
+    @property
+    def size(self) -> int:
+        """Runs of each solver."""
+        return self.macroreps
+
+    @property
+    def parts_in_words(self) -> str:
+        """What shards divide among them."""
+        return "runs of each solver"
+
+    @property
+    def solver_names(self) -> Sequence[str]:
+        """The solvers by name."""
+        return list(self.solvers)
+
+    @property
+    def runs(self) -> int:
+        """The number of runs in all shards together."""
+        return len(self.solvers) * self.macroreps
+
+    @property
+    def compares(self) -> bool:
+        """Whether there are several runs."""
+        return self.runs > 1
+
+    @property
+    def grows(self) -> Mapping[str, int]:
+        """A folder to go on with may have a smaller budget and fewer runs."""
+        return {"budget": self.settings.budget, "macroreps": self.macroreps}
+
+    def pose(self, model: Model[object]) -> Problem:
+        """Return the problem of the config."""
+        return problem_of(self.config, model)
+
+    def jobs(self, posed: PosedProblem) -> list[SolverJob]:
+        """Return the runs of the shard."""
+        return [
+            SolverJob(self.config, posed.problem, task, self.settings, task.macrorep)
+            for task in self.tasks
+        ]
+
+    @property
+    def tasks(self) -> list[RunSpec]:
+        """The runs of the shard."""
+        indices = self.shard.indices(self.macroreps)
+        return [
+            RunSpec(name, index, factory)
+            for name, factory in self.solvers.items()
+            for index in indices
+        ]
+
+    def identity(self, posed: PosedProblem) -> dict[str, object]:
+        """Return what two folders of one study have in common."""
+        return {
+            "problem_id": problem_id(self.config),
+            "seed": self.settings.seed,
+            "solver": ",".join(self.solvers),
+            "shard": None if self.shard == WHOLE else str(self.shard),
+        }
+
+    def conclude(
+        self,
+        posed: PosedProblem,
+        made: Sequence[tuple[Job[SolverRun], SolverRun]],
+        execution: Execution,
+        truths: Journal | None,
+    ) -> Study:
+        """Compare the runs and say what they came to."""
+        model, problem, runs = posed.model, posed.problem, [run for _, run in made]
+        comparison = analysis = None
+        if runs and self.compares:
+            with suppress(Stopped):
+                comparison = compare(self.config, problem, self.settings, runs, execution, truths)
+        found = verdict(model, problem, runs, self.confidence)
+        if recommends(found, self.shard):
+            with suppress(Stopped):
+                execution.check()
+                analysis = post_analysis(
+                    self.config, model, problem, best_run(runs), self.settings, execution.check
+                )
+        return Study(
+            config=self.config,
+            settings=self.settings,
+            shard=self.shard,
+            problem=problem,
+            solvers=self.solver_names,
+            tasks=self.tasks,
+            runs=runs,
+            verdict=found,
+            comparison=comparison,
+            post_analysis=analysis,
+            requested=self.runs,
+        )
+
+
+def optimize(
+    config: ConfigLike,
+    solvers: str | SolverFactory | Sequence[str | SolverFactory] = AUTO,
+    budget: int = DEFAULT_BUDGET,
+    seed: int = 1,
+    *,
+    macroreps: int = 1,
+    confidence: float = 0.95,
+    **keywords: Unpack[ShardKeywords],
+) -> Study:
+    """Solve the problem of a config's `optimize` section by simulation.
+
+    Parameters
+    ----------
+    config : Config or what `valmatch.load` takes
+        What to optimise.
+    solvers : str, callable or sequence of them
+        Names of solvers; or functions (also classes) that are called with the `Problem`, the
+        replications that the search may spend and a numpy Generator, and return an object with
+        the methods `propose` and `observe`.
+    budget : int
+        Replications of a run, search and certification. When a study is over, the point that it
+        recommends and the start get a twentieth of that each (10 to 1,000) beyond the budget, and
+        the price of each constraint one and a half times as many and up to 170 more; see
+        `Study.post_analysis`.
+    seed : int
+        Seed of all random numbers, >= 0.
+    macroreps : int
+        Independent runs of each solver.
+    confidence : float
+        Probability with which a point called feasible is so; level of the intervals.
+    **keywords
+        Options and listeners of the run:
+
+        workers : int
+            Workers: several runs are made at once, in processes; a single run has the replications
+            of its larger evaluations shared among them. No result depends on it.
+        executor, scheduler : str or None
+            As of `valmatch.replicate`; on Dask, too, several runs are made at once.
+        shard : Shard or str
+            The runs to make, ``"I/K"``: every K-th one of each solver from I on.
+        max_seconds : float
+            Time after which to stop.
+        out : PathLike or None
+            Folder for the results.
+        resume : bool
+            Use the replications that an interrupted study left in `out`, or a finished one with
+            fewer `macroreps` or a smaller `budget`.
+        progress, warn, detail : callables
+            Called with the number of further replications done; with each remark on the input;
+            with the number of workers.
+
+    Raises
+    ------
+    InputError
+        If problem, solvers, budget or folder cannot be used.
+    RunError
+        If the run fails.
+    """
+    config = load(config)
+    options, listeners = split(keywords, ShardKeywords)
+    named = _named(solvers, options.elsewhere)
+    settings = settings_of(budget, seed, confidence)
+    arguments.whole("macroreps", macroreps)
+    spec = SolverStudySpec(
+        config=config,
+        settings=settings,
+        confidence=confidence,
+        shard=options.shard,
+        solvers=named,
+        macroreps=macroreps,
+    )
+    return execute(spec, options, listeners)
+
+
+def _named(
+    solvers: str | SolverFactory | Sequence[str | SolverFactory], elsewhere: bool
+) -> Mapping[str, SolverFactory | None]:
+    """Return the solvers by name, those that are given as functions with them."""
+    several: Sequence[Any] = solvers if isinstance(solvers, list | tuple) else [solvers]
+    if not several or not all(isinstance(solver, str) or callable(solver) for solver in several):
+        what = "a name or a function, or several in a list"
+        raise InputError(f"{option('solvers')}: {shown(solvers)} (allowed: {what})")
+    named = check(several)
+    for name, factory in named.items():
+        if elsewhere and factory is not None and not _travels(factory):
+            raise InputError(
+                f"{option('solvers')}: {shown(name)} cannot be sent to worker processes (allowed: a"
+                f" function or class that a module defines, or {option('workers=1')})"
+            )
+    return named
+
+
+def _travels(factory: SolverFactory) -> bool:
+    """Return whether other processes can be given a function."""
+    try:
+        pickle.dumps(factory)
+    except Exception:
+        return False
+    return True

@@ -1,0 +1,386 @@
+"""A study of `optimize`: what it is to make, how that is carried out, what came of it.
+
+Runs of solvers, a sweep and a Pareto front are the kinds of study, which `kinds` lists. Each is a
+`StudySpec`, which says what is to be made and what follows from it, and a `StudyResult`. All are
+carried out, resumed, concluded and combined by the same functions.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+
+from valmatch.config.config import Config
+from valmatch.config.identity import config_id, problem_id
+from valmatch.execution.interruption import stop_on_signal
+from valmatch.execution.listeners import Listeners
+from valmatch.execution.run_options import RunOptions
+from valmatch.execution.shards import WHOLE, Shard
+from valmatch.execution.simulator import build
+from valmatch.inputs import arguments
+from valmatch.models.model import Model
+from valmatch.optimization.evaluation import Execution, Journal
+from valmatch.optimization.problem import Problem
+from valmatch.optimization.solver_run import Settings
+from valmatch.optimization.studies.journal import JOURNAL, TRUTHS, FileJournal, open_journal
+from valmatch.optimization.studies.parallel_runs import Job, R, open_pools, run_all
+from valmatch.storage.output import to_json, write_atomically
+from valmatch.storage.results import Result
+from valmatch.storage.run_folder import RunFolder
+
+DEFAULT_BUDGET = 1000
+
+
+@dataclass(frozen=True)
+class StudyRequest:
+    """What `optimize` is asked for, of whatever kind.
+
+    Attributes
+    ----------
+    solvers : sequence of str
+        Names of the solvers, the default where none was given.
+    budget, seed, macroreps : int
+        Replications of a run, seed of all random numbers, runs of each solver.
+    confidence : float
+        Level of the intervals.
+    sweep : str or None
+        Values of a bound or weight to solve for, as they were given.
+    pareto : sequence of str or None
+        Responses of a Pareto front, none: the config's `objectives`; None where none is wanted.
+    solver, shard : str or None
+        The options of these names, as they were given.
+    """
+
+    solvers: Sequence[str]
+    budget: int
+    seed: int = 1
+    macroreps: int = 1
+    confidence: float = 0.95
+    sweep: str | None = None
+    pareto: Sequence[str] | None = None
+    solver: str | None = None
+    shard: str | None = None
+
+
+@dataclass(frozen=True)
+class PosedProblem:
+    """The problem of a study.
+
+    Attributes
+    ----------
+    model : Model
+        What is simulated.
+    problem : Problem
+        What is optimised.
+    """
+
+    model: Model[object]
+    problem: Problem
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class StudyResult(Result):
+    """What came of a study; a class for each kind of study.
+
+    Attributes
+    ----------
+    config : Config
+        What was optimised.
+    settings : Settings
+        What all runs had in common.
+    shard : Shard
+        The part of the study that was made.
+    stopped : str
+        Why the study was stopped, "" if it was not.
+    """
+
+    config: Config
+    settings: Settings
+    shard: Shard = WHOLE
+    stopped: str = ""
+    folder: Path | None = None
+
+    @property
+    @abstractmethod
+    def complete(self) -> bool:
+        """Whether all that was asked for was made."""
+
+    @property
+    @abstractmethod
+    def certified(self) -> bool:
+        """Whether some point is certified as feasible."""
+
+    @property
+    @abstractmethod
+    def counts(self) -> Mapping[str, int]:
+        """What the manifest says of how much was made."""
+
+    @abstractmethod
+    def write(self, folder: Path) -> None:
+        """Write the files of the results, all but ``summary.json``."""
+
+    @property
+    def failures(self) -> Sequence[str]:
+        """A line for each solver of one's own that did what it may not."""
+        return ()
+
+    @property
+    def status(self) -> str:
+        """The status "complete", or why it is not; "failed" where a solver of one's own did."""
+        if not self.complete:
+            return self.stopped
+        return "failed" if self.failures else "complete"
+
+    @property
+    def title_start(self) -> str:
+        """Model, config and seed, as titles begin."""
+        return f"{self.config.model}, config {config_id(self.config)}, seed {self.settings.seed}"
+
+    def identity(self) -> dict[str, Any]:
+        """Return what summaries begin with: the model, the ids and the seed."""
+        return {
+            "model": self.config.model,
+            "config_id": config_id(self.config),
+            "problem_id": problem_id(self.config),
+            "seed": self.settings.seed,
+        }
+
+
+S = TypeVar("S", bound=StudyResult)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudySpec(ABC, Generic[R, S]):
+    """What a study is to make; a class for each kind of study.
+
+    Attributes
+    ----------
+    config : Config
+        What is optimised.
+    settings : Settings
+        What all runs have in common.
+    confidence : float
+        Level of the intervals.
+    shard : Shard
+        The part of the study to make.
+    """
+
+    part: ClassVar[str] = "run"
+    """What is made for each of the parts that shards divide among them."""
+
+    config: Config
+    settings: Settings
+    confidence: float
+    shard: Shard = WHOLE
+
+    @classmethod
+    @abstractmethod
+    def requested(cls, config: Config, request: StudyRequest) -> StudySpec[R, S] | None:
+        """Return the study that is asked for; None if it is of another kind."""
+
+    @property
+    def size(self) -> int:
+        """Number of the parts that shards divide among them."""
+        return 1
+
+    @property
+    def parts_in_words(self) -> str:
+        """What these parts are."""
+        return "runs"
+
+    @property
+    def solver_names(self) -> Sequence[str]:
+        """The solvers by name, none where they are not a matter of choice."""
+        return ()
+
+    @property
+    def compares(self) -> bool:
+        """Whether solvers are compared, by replications that have a file of their own."""
+        return False
+
+    @property
+    def grows(self) -> Mapping[str, int]:
+        """Sizes by name, of which a folder to go on with may have less."""
+        return {}
+
+    @property
+    def replications(self) -> int:
+        """Replications of all runs of the shard."""
+        runs = len(self.shard.indices(self.size)) * max(1, len(self.solver_names))
+        return self.settings.budget * runs
+
+    @abstractmethod
+    def pose(self, model: Model[object]) -> Problem:
+        """Return the problem that is solved."""
+
+    @abstractmethod
+    def jobs(self, posed: PosedProblem) -> Sequence[Job[R]]:
+        """Return the jobs of the shard."""
+
+    @abstractmethod
+    def identity(self, posed: PosedProblem) -> Mapping[str, object]:
+        """Return what two folders of one study have in common, besides the config."""
+
+    @abstractmethod
+    def conclude(
+        self,
+        posed: PosedProblem,
+        made: Sequence[tuple[Job[R], R]],
+        execution: Execution,
+        truths: Journal | None,
+    ) -> S:
+        """Return what came of the jobs that were made.
+
+        Parameters
+        ----------
+        posed : PosedProblem
+            What was solved.
+        made : sequence of tuple
+            The jobs, in their order, each with what it made; fewer if the study was stopped.
+        execution : Execution
+            How further replications are made.
+        truths : Journal or None
+            What comparisons have found of points so far, where solvers are compared.
+        """
+
+
+class StudyFiles(NamedTuple):
+    """The claimed folder of a study and the files that it goes on from; None where there is none.
+
+    Attributes
+    ----------
+    folder : RunFolder or None
+        The folder.
+    journal : FileJournal or None
+        All replications of the runs.
+    truths : Journal or None
+        What comparisons of solvers have found of points.
+    """
+
+    folder: RunFolder | None = None
+    journal: FileJournal | None = None
+    truths: Journal | None = None
+
+    def trim(self) -> None:
+        """Leave in the files what the study has used."""
+        for journal in (self.journal, self.truths):
+            if isinstance(journal, FileJournal):
+                journal.trim()
+
+
+def settings_of(budget: int, seed: int, confidence: float) -> Settings:
+    """Return what all runs have in common, checked.
+
+    Raises
+    ------
+    InputError
+        If a value cannot be used.
+    """
+    arguments.whole("budget", budget)
+    arguments.whole("seed", seed)
+    arguments.level("confidence", confidence)
+    return Settings(budget, seed, 1.0 - confidence)
+
+
+def pose(spec: StudySpec[R, S], warn: Callable[[str], None]) -> PosedProblem:
+    """Return the problem of a study, with remarks on the input."""
+    model = build(spec.config, warn=warn)
+    return PosedProblem(model, spec.pose(model))
+
+
+def execute(spec: StudySpec[R, S], options: RunOptions, listeners: Listeners) -> S:
+    """Make what a study asks for, and write it if there is a folder.
+
+    Parameters
+    ----------
+    spec : StudySpec
+        What is asked for; its shard counts, not that of the options.
+    options : RunOptions
+        How to work.
+    listeners : Listeners
+        What is called while that goes on.
+    """
+    posed = pose(spec, listeners.warn)
+    jobs = spec.jobs(posed)
+    with ExitStack() as stack:
+        stop = stack.enter_context(stop_on_signal(options.max_seconds))
+        pools = stack.enter_context(open_pools(spec.config, len(jobs), stop, options, listeners))
+        files = stack.enter_context(open_files(spec, posed, options.out, options.resume))
+        execution = Execution(files.journal, pools.shared, stop.check, listeners.progress)
+        runs = list(run_all(jobs, pools, execution, stop))
+        made = list(zip(jobs, runs, strict=False))
+        return conclude(spec, posed, made, files, execution, lambda: stop.reason)
+
+
+@contextmanager
+def open_files(
+    spec: StudySpec[R, S], posed: PosedProblem, out: Path | None, resume: bool
+) -> Iterator[StudyFiles]:
+    """Claim a folder for a study and open its files; nothing where `out` is None.
+
+    An earlier run may have left less of what grows.
+    """
+    if out is None:
+        yield StudyFiles()
+        return
+    facts = {
+        **spec.grows,
+        "confidence": spec.confidence,
+        "optimize": spec.config.optimize.model_dump(exclude_none=True),
+    }
+    folder = RunFolder(
+        out,
+        "optimize",
+        spec.config,
+        spec.identity(posed),
+        resume=resume,
+        at_least=spec.grows,
+        facts=facts,
+    )
+    truths = None
+    with ExitStack() as stack:
+        stack.enter_context(folder)
+        journal = stack.enter_context(closing(open_journal(out, JOURNAL, posed.problem, resume)))
+        if spec.compares:
+            truths = open_journal(out, TRUTHS, posed.problem, resume)
+            stack.enter_context(closing(truths))
+        yield StudyFiles(folder, journal, truths)
+
+
+def conclude(
+    spec: StudySpec[R, S],
+    posed: PosedProblem,
+    made: Sequence[tuple[Job[R], R]],
+    files: StudyFiles,
+    execution: Execution,
+    stopped: Callable[[], str],
+) -> S:
+    """Say what the jobs of a study came to; write that if there is a folder.
+
+    Parameters
+    ----------
+    spec, posed : StudySpec, PosedProblem
+        What was asked for.
+    made : sequence of tuple
+        The jobs that were made, each with what it made.
+    files : StudyFiles
+        Where files go.
+    execution : Execution
+        How further replications are made; they are in no journal of the runs.
+    stopped : callable
+        Says in the end why the study was stopped.
+    """
+    found = spec.conclude(posed, made, replace(execution, journal=None), files.truths)
+    result = replace(found, stopped=stopped(), folder=files.folder.path if files.folder else None)
+    if files.folder:
+        if result.complete:
+            files.trim()
+        result.write(files.folder.path)
+        with write_atomically(files.folder.path / "summary.json") as file:
+            file.write(to_json(result.summary()))
+        files.folder.close(result.status, **result.counts)
+    return result

@@ -1,0 +1,366 @@
+"""The trade-off between the objective and a bound or weight: one solution for each value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from valmatch.config.config import Config
+from valmatch.config.identity import problem_id
+from valmatch.errors import InputError, option
+from valmatch.execution.shards import WHOLE
+from valmatch.execution.simulator import build
+from valmatch.experiments.design import MOST_LEVELS, span
+from valmatch.inputs.limits import LARGEST
+from valmatch.models.model import Model
+from valmatch.optimization.certification.selection import Certificate
+from valmatch.optimization.evaluation import Evaluator, Execution, Journal
+from valmatch.optimization.post_analysis.prices import quotients
+from valmatch.optimization.problem import Problem
+from valmatch.optimization.problem_of_config import found_scales, problem_of
+from valmatch.optimization.solver_run import STAGE, RunSpec, SolverRun, failures
+from valmatch.optimization.solvers.registry import algorithm, check
+from valmatch.optimization.studies.parallel_runs import Job, SolverJob
+from valmatch.optimization.studies.study import (
+    PosedProblem,
+    StudyRequest,
+    StudyResult,
+    StudySpec,
+    settings_of,
+)
+from valmatch.optimization.verdict import Verdict, verdict
+from valmatch.statistics.estimates import Estimate
+from valmatch.statistics.no_interval import reason_of_each, why_no_interval
+from valmatch.storage.output import write_csv
+from valmatch.text.durations import in_unit
+from valmatch.text.numerals import real_number
+from valmatch.text.suggestions import hint
+from valmatch.text.terminal import shortened, shown
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The values of one bound or weight.
+
+    Attributes
+    ----------
+    text : str
+        As it was given.
+    name : str
+        The constraint or the term of the objective.
+    points : sequence of float
+        The values in order.
+    """
+
+    text: str
+    name: str
+    points: Sequence[float]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Frontier(StudyResult):
+    """The best certified point for each value of a sweep.
+
+    Attributes
+    ----------
+    sweep : Sweep
+        The values.
+    solver : str
+        Name of the solver.
+    solved : mapping of int to Verdict
+        By the place of the value in the sweep, in order; fewer if the sweep was stopped.
+    failures : sequence of str
+        A line if a solver of one's own did what it may not.
+    prices : sequence of tuple
+        Where a bound is swept: each two certified values that follow one another, and the change
+        of the objective per unit of the bound between them.
+    """
+
+    sweep: Sweep
+    solver: str
+    solved: Mapping[int, Verdict]
+    failures: Sequence[str] = ()
+    prices: Sequence[tuple[float, float, Estimate]] = ()
+
+    @property
+    def no_interval(self) -> str:
+        """Why some numbers have no interval, "" if all have one."""
+        name = self.sweep.name
+        reasons = {f"{name} {value:g}": found.no_interval for value, found in self.verdicts}
+        common = reason_of_each(reasons)
+        if common and common in reasons.values():  # that of prices, too
+            return common
+        reasons |= {
+            f"between {low:g} and {high:g}": why_no_interval({"the price": slope}, "")
+            for low, high, slope in self.prices
+        }
+        return reason_of_each(reasons)
+
+    @property
+    def title(self) -> str:
+        """What was solved for, in one line."""
+        return f"{self.title_start}, {self.solver} for each {self.sweep.name}"
+
+    @property
+    def complete(self) -> bool:
+        """Whether all values were solved for."""
+        return len(self.solved) == len(self.shard.indices(len(self.sweep.points)))
+
+    @property
+    def certified(self) -> bool:
+        """Whether the point of some value is certified as feasible."""
+        return any(found.feasible is True for found in self.solved.values())
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """The number of values that were solved for."""
+        return {"points": len(self.solved)}
+
+    @property
+    def verdicts(self) -> list[tuple[float, Verdict]]:
+        """The values that were solved for, each with what was found."""
+        return [(self.sweep.points[place], found) for place, found in self.solved.items()]
+
+    def summary(self) -> dict[str, Any]:
+        """Return what ``summary.json`` holds."""
+        name = self.sweep.name
+        return {
+            **self.identity(),
+            "solver": self.solver,
+            "algorithm": algorithm(self.solver),
+            "budget": self.settings.budget,
+            "sweep": name,
+            **found_scales(self.config),
+            **({} if self.shard == WHOLE else {"shard": str(self.shard)}),
+            "frontier": [{name: value, **found.as_dict()} for value, found in self.verdicts],
+            **({"no_interval": self.no_interval} if self.no_interval else {}),
+            "prices": [
+                {"from": low, "to": high, "objective_per_unit_of_bound": slope.as_dict()}
+                for low, high, slope in self.prices
+            ],
+        }
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the columns of ``frontier.csv``: a row for each value."""
+        rows = []
+        for value, found in self.verdicts:
+            objective = found.objective
+            row = {
+                f"sweep.{self.sweep.name}": value,
+                "feasible": found.as_dict()["feasible"],
+                **found.point,
+                "objective": objective.mean,
+                "objective_low": objective.ci_low,
+                "objective_high": objective.ci_high,
+            }
+            for constraint, mean in found.constraints:
+                row[constraint.response] = mean.mean
+                row[f"{constraint.response}_low"] = mean.ci_low
+                row[f"{constraint.response}_high"] = mean.ci_high
+            remarks = "; ".join(found.remarks())
+            rows.append({**row, "n": objective.n, "remarks": remarks})
+        return {name: [row[name] for row in rows] for name in (rows[0] if rows else [])}
+
+    def write(self, folder: Path) -> None:
+        """Write ``frontier.csv``."""
+        write_csv(folder / "frontier.csv", self.columns())
+
+
+def parse_sweep(config: Config, text: str) -> Sweep:
+    """Parse ``NAME=FIRST:LAST:STEP`` or ``NAME=VALUE,VALUE,...``; durations may have a unit.
+
+    LAST belongs to the values if a step ends there.
+
+    Raises
+    ------
+    InputError
+        If it is not of either form, or NAME is neither a constraint nor a term of the objective.
+    """
+    name, _, ends = text.partition("=")
+    names = [*config.optimize.constraints, *config.optimize.objective]
+    if name not in names:
+        what = f"{shown(name)} is no constraint and no term ({hint(name, names)})"
+        raise InputError(f"{option('sweep')} {shortened(text)}: {what}")
+    between = ":" if ":" in ends else ","
+    values = ends.split(between)
+    if any(real_number(value.strip()) is None for value in values):
+        unit = _unit(config, name)
+        values = [str(in_unit(value, unit)) for value in values]
+    points = span(between.join(values)) if between == ":" else _listed(values)
+    if points is None:
+        raise InputError(
+            f"{option('sweep')} {shortened(text)}: not of the form NAME=FIRST:LAST:STEP (as in"
+            " 10:60:5; numbers up to 1e100, at most 10,000 values) or NAME=VALUE,VALUE,..., each"
+            " once"
+        )
+    return Sweep(text, name, points)
+
+
+def _unit(config: Config, name: str) -> str:
+    """Return the unit of a bound; "" for a weight."""
+    bounds = config.optimize.constraints
+    if name not in bounds:
+        return ""
+    units = {response.name: response.unit for response in build(config).responses}
+    return units.get(bounds[name].response, "")
+
+
+def _listed(values: Sequence[str]) -> list[float] | None:
+    """Return values that are written one by one, each once; None if that is not what they are."""
+    numbers = [real_number(value.strip()) for value in values]
+    if not all(number is not None and abs(number) <= LARGEST for number in numbers):
+        return None
+    points = [number for number in numbers if number is not None]
+    return points if len(set(points)) == len(points) <= MOST_LEVELS else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepSpec(StudySpec[SolverRun, Frontier]):
+    """A sweep that is to be made.
+
+    Attributes
+    ----------
+    sweep : Sweep
+        The values.
+    solver : str
+        Name of what solves for each of them.
+    """
+
+    part: ClassVar[str] = "point"
+
+    sweep: Sweep
+    solver: str
+
+    @classmethod
+    def requested(cls, config: Config, request: StudyRequest) -> SweepSpec | None:
+        """Return the sweep that is asked for."""
+        if request.sweep is None:
+            return None
+        return cls(
+            config=config,
+            sweep=parse_sweep(config, request.sweep),
+            solver=next(iter(check(request.solvers[:1]))),
+            settings=settings_of(request.budget, request.seed, request.confidence),
+            confidence=request.confidence,
+        )
+
+    @property
+    def size(self) -> int:
+        """The number of values."""
+        return len(self.sweep.points)
+
+    @property
+    def parts_in_words(self) -> str:
+        """What shards divide among them."""
+        return f"values of {self.sweep.name}"
+
+    @property
+    def solver_names(self) -> Sequence[str]:
+        """The solver by name."""
+        return [self.solver]
+
+    def pose(self, model: Model[object]) -> Problem:
+        """Return the problem of the config, whose bound or weight is replaced in turn."""
+        return problem_of(self.config, model)
+
+    def jobs(self, posed: PosedProblem) -> list[SolverJob]:
+        """Return the runs of the shard; all start alike, so that none waits for another."""
+        task = RunSpec(self.solver, 0)
+        return [
+            SolverJob(self.config, self._posed(posed.problem, place), task, self.settings, place)
+            for place in self.shard.indices(self.size)
+        ]
+
+    def _posed(self, problem: Problem, place: int) -> Problem:
+        """Return the problem with the bound or weight of this place."""
+        name, value = self.sweep.name, self.sweep.points[place]
+        terms = [replace(t, weight=value) if t.name == name else t for t in problem.terms]
+        bounds = [replace(c, bound=value) if c.name == name else c for c in problem.constraints]
+        return replace(problem, terms=terms, constraints=bounds)
+
+    def identity(self, posed: PosedProblem) -> dict[str, object]:
+        """Return what two folders of one sweep have in common."""
+        return {
+            "problem_id": problem_id(self.config),
+            "seed": self.settings.seed,
+            "solver": self.solver,
+            "budget": self.settings.budget,
+            "sweep": self.sweep.text,
+            "shard": None if self.shard == WHOLE else str(self.shard),
+        }
+
+    def conclude(
+        self,
+        posed: PosedProblem,
+        made: Sequence[tuple[Job[SolverRun], SolverRun]],
+        execution: Execution,
+        truths: Journal | None,
+    ) -> Frontier:
+        """Say what the run of each value came to, and what a bound costs between two values."""
+        problems = {job.index: self._posed(posed.problem, job.index) for job, _ in made}
+        runs = {job.index: run for job, run in made}
+        shared = _with_shared_points(runs, problems, self.settings.alpha)
+        solved = {}
+        for place, run in shared.items():
+            found = verdict(posed.model, problems[place], [run], self.confidence)
+            assert found is not None
+            solved[place] = found
+        certified = [place for place, found in solved.items() if found.feasible is True]
+        return Frontier(
+            config=self.config,
+            settings=self.settings,
+            shard=self.shard,
+            sweep=self.sweep,
+            solver=self.solver,
+            solved=solved,
+            failures=failures(list(runs.values())),
+            prices=self._prices(posed, {place: shared[place].certificate for place in certified}),
+        )
+
+    def _prices(
+        self, posed: PosedProblem, tests: Mapping[int, Certificate]
+    ) -> list[tuple[float, float, Estimate]]:
+        """Return what a swept bound costs, by replications common to all certified points."""
+        if self.sweep.name not in self.config.optimize.constraints or self.shard != WHOLE:
+            return []
+        values = [self.sweep.points[place] for place in tests]
+        common = common_replications(list(tests.values()), self.config.one_history)
+        objectives = []
+        for place, test in tests.items():
+            outcomes = test.outcomes
+            if test.first != common.start:  # it was another test that the point passed
+                problem, count = self._posed(posed.problem, place), len(common)
+                first = 2 * STAGE + common.start
+                fresh = Evaluator(self.config, problem, self.settings.seed, first, count)
+                outcomes = fresh.evaluate(test.unit, count)
+            objectives.append(outcomes[: len(common), 0])
+        return quotients(values, objectives, posed.model.sampling, self.confidence)
+
+
+def _with_shared_points(
+    runs: Mapping[int, SolverRun], problems: Mapping[int, Problem], alpha: float
+) -> dict[int, SolverRun]:
+    """Let each run come to the best point that any of them has evaluated exactly.
+
+    Each search has seen only its own points, but what is known of a point holds whatever the bound,
+    so that a looser one never has a worse solution. Where evaluations are not exact, the runs stay
+    as they are.
+    """
+    shared = {}
+    for place, run in runs.items():
+        others = [other.exact for other in runs.values() if other is not run and other.exact]
+        if run.exact and others:
+            known = run.exact.followed_by(others)
+            run = replace(run, certificate=known.best(problems[place], alpha))
+        shared[place] = run
+    return shared
+
+
+def common_replications(tests: Sequence[Certificate], one_history: bool) -> range:
+    """Return the replications of most tests, as many as the shortest of these has."""
+    starts = [test.first for test in tests]
+    start = max(starts, key=starts.count, default=0)
+    most = min((len(test.outcomes) for test in tests if test.first == start), default=0)
+    return range(start, start + min(most, 1) if one_history else start + most)
