@@ -105,7 +105,7 @@ class Row(NamedTuple):
 
     def number_within(self, column: str, low: float, high: float) -> float:
         """Return a number that is neither below `low` nor above `high`."""
-        value = real_number(self.cells[column])
+        value = real_number(self.cells[column].strip())
         if value is None or not low <= value <= high:
             allowed = f"a number from {low:g} to {high:g}"
             raise self.wrong(column, f"{shown(self.cells[column])} (allowed: {allowed})")
