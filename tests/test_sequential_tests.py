@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.oracles.noisy_problems import PROBLEMS, Laboratory, search
+from tests.oracles.noisy_problems import PROBLEMS, Case, Laboratory, search
 from valmatch.arrays import Floats
 from valmatch.config.loading import load
 from valmatch.execution.simulator import build
@@ -27,12 +27,18 @@ from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_run import STAGE, RunSpec, Settings, run_solver
 from valmatch.optimization.solvers.placement import Level, Placed, Placement, Wanted
 from valmatch.optimization.solvers.registry import make
-from valmatch.optimization.solvers.search import PointEstimates
+from valmatch.optimization.solvers.search import Archive, PointEstimates, SearchTask, Solver
 from valmatch.optimization.studies.sweep import common_replications
 
 ALPHA = 0.1
 BUDGET = 300
 UNKNOWN = Level(np.zeros(1), np.ones(1))
+
+
+def made(solver: str, case: Case, budget: int, rng: np.random.Generator, test: int) -> Solver:
+    """Return a solver that is to search a problem."""
+    archive = Archive(case.problem, test)
+    return make(solver, SearchTask(case.problem, budget, rng, case.problem.start, archive))
 
 
 def placing(*points: float, holds: bool = True) -> tuple[Placement, list[Wanted]]:
@@ -190,7 +196,7 @@ def test_after_an_undefined_outcome_another_point_is_tested() -> None:
 
 def test_bayes_places_no_point_where_a_test_was_undefined() -> None:
     case = PROBLEMS["bowl"]
-    solver = make("bayes", case.problem, 400, np.random.default_rng(0), case.problem.start, 60)
+    solver = made("bayes", case, 400, np.random.default_rng(0), 60)
     search(solver, Laboratory(case))
     assert solver.placement is not None
     first = solver.placement(Wanted(60, 1.8, 2.0))
@@ -233,7 +239,7 @@ def test_bayes_places_points_that_are_likely_to_pass(title: str) -> None:
     feasible = 0
     for seed in range(10):
         rng = np.random.default_rng(seed)
-        solver = make("bayes", case.problem, 400, rng, case.problem.start, 60)
+        solver = made("bayes", case, 400, rng, 60)
         search(solver, Laboratory(case))
         assert solver.placement is not None
         placed = solver.placement(Wanted(60, 1.8, 2.0))
@@ -245,14 +251,11 @@ def test_bayes_places_points_that_are_likely_to_pass(title: str) -> None:
 
 def test_bayes_says_where_no_point_is_likely_to_pass() -> None:
     case = PROBLEMS["nothing feasible"]
-    solver = make("bayes", case.problem, 400, np.random.default_rng(0), case.problem.start, 60)
+    solver = made("bayes", case, 400, np.random.default_rng(0), 60)
     search(solver, Laboratory(case))
     assert solver.placement is not None
     assert not solver.placement(Wanted(60, 1.8, 2.0)).holds
-    assert (
-        make("random", case.problem, 9, np.random.default_rng(0), case.problem.start, 6).placement
-        is None
-    )
+    assert made("random", case, 9, np.random.default_rng(0), 6).placement is None
 
 
 def test_a_run_tests_on_replications_that_follow_one_another() -> None:

@@ -64,7 +64,8 @@ TOLERANCE = dict.fromkeys(SEARCHES, 0.1) | {
 
 def solver_for(name: str, case: Case, budget: int = BUDGET, seed: int = 0) -> Solver:
     problem = case.problem
-    return make(name, problem, budget, np.random.default_rng(seed), problem.start, TEST)
+    rng = np.random.default_rng(seed)
+    return make(name, SearchTask(problem, budget, rng, problem.start, Archive(problem, TEST)))
 
 
 def truths(case: Case, units: Floats) -> Floats:

@@ -24,7 +24,7 @@ from valmatch.optimization.problem_of_config import problem_of, with_factors
 from valmatch.optimization.solver_run import RUN, STAGE
 from valmatch.optimization.solvers.placement import Level, Placed, Wanted
 from valmatch.optimization.solvers.registry import make
-from valmatch.optimization.solvers.search import Archive, PointEstimates
+from valmatch.optimization.solvers.search import Archive, PointEstimates, SearchTask
 
 ALPHA = 0.05
 RUNS = 1_000
@@ -130,9 +130,9 @@ def test_whole_runs_on_problems_of_known_optima(title: str, solver: str) -> None
     for run in range(RUNS):
         search, *stages = (noisy(case, 3 * run + stage) for stage in range(3))
         rng = np.random.default_rng(run)
-        found = make(
-            solver, case.problem, BUDGET, rng, case.problem.start, replications_of_test(BUDGET)
-        )
+        archive = Archive(case.problem, replications_of_test(BUDGET))
+        task = SearchTask(case.problem, BUDGET, rng, case.problem.start, archive)
+        found = make(solver, task)
         while (request := found.ask()) is not None:
             found.tell(request, search(request.unit, request.n))
 

@@ -25,7 +25,7 @@ from valmatch.optimization.evaluation import HERE, BudgetSpent, Evaluator, Execu
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.solvers.own import SolverFactory
 from valmatch.optimization.solvers.registry import make, search_budget
-from valmatch.optimization.solvers.search import PointEstimates, Solver
+from valmatch.optimization.solvers.search import Archive, PointEstimates, SearchTask, Solver
 
 SOLVER_SOURCE = 1_000_000
 """Source of a solver's own random numbers, beyond those of any model."""
@@ -264,17 +264,9 @@ def _solver_of(
 ) -> Solver:
     """Return the solver of a run, ready to be asked."""
     rng = Streams(settings.seed).stream(task.macrorep, SOLVER_SOURCE)
-    return make(
-        task.solver,
-        problem,
-        search.budget,
-        rng,
-        problem.start,
-        tested,
-        task.factory,
-        search.controls,
-        search.parts,
-    )
+    archive = Archive(problem, tested, search.controls, search.parts)
+    given = SearchTask(problem, search.budget, rng, problem.start, archive)
+    return make(task.solver, given, task.factory)
 
 
 def _search(solver: Solver, search: Evaluator, progress: Callable[[int], None]) -> list[Evaluation]:

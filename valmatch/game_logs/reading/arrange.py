@@ -143,44 +143,33 @@ def arrange(
     n_games, n_entries = len(names), len(entries.players)
     faults = np.zeros((3, n_games), np.int64)
     taken = np.empty(n_games, np.int64)
-    homes = np.full(n_games, -1)
-    game_starts = np.zeros(n_games + 1, np.int64)
-    side_starts = np.zeros(n_entries + 1, np.int64)
-    points = np.empty(n_entries)
-    players = np.empty(n_entries, np.int64)
-    sides = np.empty(n_entries, np.int64)
-    rates = np.empty(n_entries)
-    minutes = np.empty(n_entries)
-    n, unrated = _arrange(
-        buffer,
-        entries,
-        split,
-        most_players,
-        faults,
-        taken,
-        homes,
-        game_starts,
-        side_starts,
-        points,
-        players,
-        sides,
-        rates,
-        minutes,
+    room = Games(
+        names,
+        times,
+        np.full(n_games, -1),
+        np.zeros(n_games + 1, np.int64),
+        np.zeros(n_entries + 1, np.int64),
+        np.empty(n_entries),
+        np.empty(n_entries, np.int64),
+        np.empty(n_entries, np.int64),
+        np.empty(n_entries),
+        np.empty(n_entries),
     )
+    n, unrated = _arrange(buffer, entries, split, most_players, faults, taken, room)
     usable = taken[:n]
-    n_sides = int(game_starts[n])
-    rows = slice(0, int(side_starts[n_sides]))
+    n_sides = int(room.game_starts[n])
+    rows = slice(0, int(room.side_starts[n_sides]))
     games = Games(
         names[usable],
         times[usable],
-        homes[:n],
-        game_starts[: n + 1],
-        side_starts[: n_sides + 1],
-        points[:n_sides],
-        players[rows],
-        sides[rows],
-        rates[rows],
-        minutes[rows],
+        room.homes[:n],
+        room.game_starts[: n + 1],
+        room.side_starts[: n_sides + 1],
+        room.points[:n_sides],
+        room.players[rows],
+        room.sides[rows],
+        room.rates[rows],
+        room.minutes[rows],
     )
     return Arranged(games, faults[0], faults[1], faults[2], int(unrated))
 
@@ -193,16 +182,12 @@ def _arrange(
     most_players: int,
     faults: Ints,
     taken: Ints,
-    homes: Ints,
-    game_starts: Ints,
-    side_starts: Ints,
-    points: Floats,
-    players: Ints,
-    sides: Ints,
-    rates: Floats,
-    minutes: Floats,
+    games: Games,
 ) -> tuple[int, int]:
-    """Fill the arrays; return the number of games kept and of those without two enabled sides."""
+    """Fill the arrays; return the number of games kept and of those without two enabled sides.
+
+    `taken` becomes which games are kept; `games` has room for all, its names and times stay.
+    """
     n, n_sides, n_rows, unrated = 0, 0, 0, 0
     order = np.empty(len(entries.players), np.int64)
     side_of = np.empty(len(entries.players), np.int64)
@@ -230,22 +215,22 @@ def _arrange(
         for k in range(size):
             entry, row = order[k], n_rows + k
             if entries.home[game] and entry == lo:
-                homes[n] = side_of[k]
+                games.homes[n] = side_of[k]
             rate = score_per_hour(entries.scores[entry], entries.minutes[entry])
-            players[row], sides[row] = entries.players[entry], side_of[k]
-            rates[row], minutes[row] = rate, entries.minutes[entry]
+            games.players[row], games.sides[row] = entries.players[entry], side_of[k]
+            games.rates[row], games.minutes[row] = rate, entries.minutes[entry]
             side = n_sides + side_of[k]
             if k == 0 or side_of[k] != side_of[k - 1]:
-                side_starts[side] = row
-                points[side] = 0.0
+                games.side_starts[side] = row
+                games.points[side] = 0.0
             # Sides of one compare as equation 2 compares players; a team wins by its score.
-            points[side] += rate if count == size else entries.scores[entry]
+            games.points[side] += rate if count == size else entries.scores[entry]
         n_rows += size
         n_sides += count
-        side_starts[n_sides] = n_rows
+        games.side_starts[n_sides] = n_rows
         taken[n] = game
         n += 1
-        game_starts[n] = n_sides
+        games.game_starts[n] = n_sides
     return n, unrated
 
 

@@ -171,14 +171,7 @@ def draw_players(
     gaps: Words,
     normals: Words,
     clock: Floats,
-    whole_gaps: bool,
-    edges: Floats,
-    levels: Floats,
-    rates: Floats,
-    mean: Floats,
-    factor: Floats,
-    multipliers: Floats,
-    elo_max: float,
+    law: Law,
     times: Floats,
     vectors: Floats,
     ratings: Floats,
@@ -193,8 +186,8 @@ def draw_players(
         In and out: the two streams.
     clock : numpy.ndarray
         As for `arrival_times`.
-    whole_gaps, edges, levels, rates, mean, factor, multipliers, elo_max
-        A `Law`.
+    law : Law
+        Of the arrivals.
     times, vectors, ratings : numpy.ndarray
         (n,), (n, 3) and (n,) out.
 
@@ -209,17 +202,19 @@ def draw_players(
     while count < times.size and not finished:
         # In place: an arrival is written where its gap was read, a vector not after its normals.
         ahead = times[count : count + GAPS_AT_ONCE]
-        if whole_gaps:
+        if law.whole_gaps:
             fill_poisson(gaps, 1.0, ahead)
         else:
             fill_exponential(gaps, ahead)
-        more, finished = arrival_times(ahead, clock, edges, levels, rates, ahead)
+        more, finished = arrival_times(ahead, clock, law.edges, law.levels, law.rates, ahead)
         count += more
     done = 0
     while done < count:
         draws = vectors[done:count]
         fill_normal(normals, draws.reshape(draws.size))
-        done = skill_vectors(draws, mean, factor, multipliers, elo_max, done, vectors, ratings)
+        done = skill_vectors(
+            draws, law.mean, law.factor, law.multipliers, law.elo_max, done, vectors, ratings
+        )
     return count, finished
 
 
@@ -326,7 +321,7 @@ class ArrivalProcess:
             room = size if left is None else min(size, left)
             times, ratings = np.empty(room), np.empty(room)
             vectors = np.empty((room, self.mean.size))
-            count, finished = draw_players(gaps, normals, clock, *self.law, times, vectors, ratings)
+            count, finished = draw_players(gaps, normals, clock, self.law, times, vectors, ratings)
             yield ArrivingPlayers(times[:count], ratings[:count], vectors[:count])
             if left is not None:
                 left -= count

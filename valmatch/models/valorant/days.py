@@ -108,14 +108,13 @@ def make_days(
     out : numpy.ndarray
         (n,) records of the responses, out, without those that waits must be sorted for.
     """
-    # Numba adds plain tuples only, which slices of named ones are.
     center, scale = standard
     for day in range(replications.size):
         rewind(gaps, replications[day] + 1)
         rewind(normals, replications[day] + 1)
         days.clock[:] = 0.0
         count, finished = draw_players(
-            gaps, normals, days.clock, *law[:], days.times, days.vectors, days.ratings
+            gaps, normals, days.clock, law, days.times, days.vectors, days.ratings
         )
         if not finished:
             return day

@@ -8,22 +8,14 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from valmatch.arrays import Floats
 from valmatch.errors import InputError, option
 from valmatch.models.extensions import Extended
-from valmatch.optimization.controls import Controls, without_controls
-from valmatch.optimization.problem import Problem
 from valmatch.optimization.solvers.own import SolverFactory, own_steps
 from valmatch.optimization.solvers.search import (
-    Archive,
-    Parts,
     Search,
     SearchTask,
     Solver,
     Steps,
-    whole,
 )
 from valmatch.text.suggestions import correction
 from valmatch.text.terminal import shown
@@ -169,47 +161,23 @@ def _check_name(name: str) -> None:
         )
 
 
-def make(
-    name: str,
-    problem: Problem,
-    budget: int,
-    rng: np.random.Generator,
-    start: Floats,
-    test: int,
-    factory: SolverFactory | None = None,
-    controls: Controls = without_controls,
-    parts: Parts = whole,
-) -> Solver:
+def make(name: str, task: SearchTask, factory: SolverFactory | None = None) -> Solver:
     """Return the solver called `name`, ready to be asked.
 
     Parameters
     ----------
     name : str
         One of `SOLVERS`, or that of `factory`.
-    problem : Problem
-        What is optimised.
-    budget : int
-        Replications that the search may spend, >= 1; certification is not its business.
-    rng : numpy.random.Generator
-        The source of all its random numbers.
-    start : (variables,) ndarray of float64
-        First point, in the unit cube.
-    test : int
-        Replications by which the feasibility of finalists will be tested; 0 where all replications
-        are the same, so that there is nothing to test.
+    task : SearchTask
+        What it is given; certification is not its business.
     factory : callable or None
         Makes the solver, if it is not one of `SOLVERS`.
-    controls : callable
-        The control variates of the replications that the points meet.
-    parts : callable
-        What the terms add to the objective of a point.
 
     Raises
     ------
     InputError
         If there is no such solver, or if what it needs is missing.
     """
-    task = SearchTask(problem, budget, rng, start, Archive(problem, test, controls, parts))
     if factory is None:
         _check_name(name)
         factory = SOLVERS[name].factory
