@@ -322,6 +322,7 @@ def test_functions_take_the_keywords_that_they_document_and_no_others() -> None:
         valmatch.predict_games("-", tune="K")  # type: ignore[call-arg]
 
 
+@pytest.mark.slow
 def test_ratings_are_compared_by_a_log_or_by_folders(tmp_path: Path, log: Path) -> None:
     by_log = valmatch.compare_ratings(log, ["elo", "glicko2"])
     folders = [tmp_path / name for name in ("elo", "glicko2")]

@@ -194,6 +194,7 @@ DAYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DAYS)
 @pytest.mark.parametrize("size", [1, 63, 64, 65, 16_384])
 def test_days_are_those_drawn_by_numpy(kind: str, size: int) -> None:

@@ -30,6 +30,7 @@ def _quick(one: Case) -> bool:
     return one.kind == "results" or (one.argv[0] != "plot" and "--macroreps" not in one.argv)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_bad_input_is_refused_in_plain_words(kind: str, bases: Path) -> None:
     cases = filter(_quick, (case(kind, number, bases) for number in count()))

@@ -93,6 +93,7 @@ def test_an_installed_package_has_the_table_beside_its_configs(
     assert table_file() == inside / "best-known.csv"
 
 
+@pytest.mark.slow
 def test_no_row_is_beaten_by_a_point_of_any_table() -> None:
     names = "valorant-1-bounds", "valorant-1-hours"  # `.ci/run` checks them all
     command = [sys.executable, str(table_file().parent / "check.py"), *names]

@@ -141,6 +141,7 @@ def test_options_may_stand_in_the_config(tmp_path: Path) -> None:
     assert json.loads(valmatch("simulate", config, "--json").out)["seed"] == 9
 
 
+@pytest.mark.slow
 def test_factors_prints_a_valid_config_with_the_defaults(tmp_path: Path) -> None:
     done = valmatch("factors", "valorant")
     assert done.out == template("valorant")
@@ -149,6 +150,7 @@ def test_factors_prints_a_valid_config_with_the_defaults(tmp_path: Path) -> None
     assert load(str(path)).factors == load("valorant").factors
 
 
+@pytest.mark.slow
 def test_config_from_standard_input() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "valmatch", "replicate", "-", "-n", "2", "--json"],
@@ -267,6 +269,7 @@ def test_full_disk_is_a_failed_run_that_keeps_what_it_has(tmp_path: Path) -> Non
     assert not (tmp_path / "summary.json").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_interrupt_keeps_what_is_finished(tmp_path: Path, workers: int) -> None:
     command = ["replicate", "valorant", "-n", 1000000, "--workers", workers, "--out", tmp_path]
@@ -388,6 +391,7 @@ def test_what_is_printed_has_no_trailing_blanks_and_fits_80_columns() -> None:
         assert max(map(len, lines)) <= 80 or "--control-variates" in command
 
 
+@pytest.mark.slow
 def test_completion_knows_configs_solvers_and_models() -> None:
     def completed(words: str) -> list[str]:
         environment = {

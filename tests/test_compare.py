@@ -65,6 +65,7 @@ def test_what_is_printed(tmp_path: Path) -> None:
     assert max(map(len, lines)) <= 80
 
 
+@pytest.mark.slow
 def test_a_comparison_goes_on(tmp_path: Path) -> None:
     command = ["compare", "valorant", "--set", "team_diff=150", "-n", 3000]
     whole = valmatch(*command, "--json")
@@ -75,6 +76,7 @@ def test_a_comparison_goes_on(tmp_path: Path) -> None:
     assert (resumed.code, resumed.out) == (0, whole.out)
 
 
+@pytest.mark.slow
 def test_what_stops_the_first_run_stops_the_second(tmp_path: Path) -> None:
     def interrupt(done: int) -> None:
         if done:

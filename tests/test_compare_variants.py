@@ -168,6 +168,7 @@ def test_configs_folders_and_python_give_the_same(tmp_path: Path) -> None:
     assert changed == {"team_diff": {"a": 400.0, "b": 150.0}}
 
 
+@pytest.mark.slow
 def test_a_comparison_of_variants_goes_on(tmp_path: Path) -> None:
     command = ["compare", "valorant", *VARIANTS, "-n", 2500]
     whole = valmatch(*command, "--json")
@@ -180,6 +181,7 @@ def test_a_comparison_of_variants_goes_on(tmp_path: Path) -> None:
     assert (two.code, "holds the results of another run" in two.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_log_has_no_intervals(tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
     rows = [f"{k / 20},{1000 + 37 * k % 400}" for k in range(80)]

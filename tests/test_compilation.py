@@ -202,6 +202,7 @@ def test_a_place_that_cannot_be_written_is_no_error(package: Path, tmp_path: Pat
     assert start(package, file).is_relative_to(file)
 
 
+@pytest.mark.slow
 def test_imports_of_kernels_are_those_that_python_makes() -> None:
     """A kernel whose file is not recognised as imported would go on being used when it changes."""
     package = Path(valmatch.__file__).parent
@@ -294,6 +295,7 @@ def test_no_part_of_joint_matching_counts_references() -> None:
     assert all(one.get("inline") == "always" or one["_nrt"] is False for one in options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["simulate smoke", "replicate smoke -n 2 --workers 2"])
 def test_kernels_in_plain_python_warn_of_nothing(command: str) -> None:
     done = subprocess.run(

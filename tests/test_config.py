@@ -122,6 +122,7 @@ def bomb(levels: int, first: str, next_: str) -> str:
     return "model: valorant\nfactors:\n" + "\n".join(lines) + "\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "line"),
     [
@@ -143,6 +144,7 @@ def test_documents_that_would_grow_are_refused(text: str | bytes, line: str) -> 
     assert refused(text) == [line]
 
 
+@pytest.mark.slow
 def test_many_problems_are_cut_short() -> None:
     many = ", ".join(f"k{n}: 1" for n in range(20_000))
     for text, first in [

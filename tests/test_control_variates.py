@@ -302,6 +302,7 @@ CONFIGS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CONFIGS)
 def test_controls_have_their_expectations(name: str) -> None:
     model = build(load("valorant", CONFIGS[name]))

@@ -31,6 +31,7 @@ def case(
     return config, n, contents(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_kills_tears_and_duplicates_change_nothing(
     case: tuple[Config, int, dict[str, bytes]], seed: int, tmp_path: Path
@@ -118,6 +119,7 @@ def test_an_unfinished_run_is_not_started_over(tmp_path: Path) -> None:
     assert (out / "replications.csv").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_two_processes_on_one_folder_are_refused(tmp_path: Path) -> None:
     command = ["replicate", "valorant", "-n", 1000000, "--out", tmp_path]
     process = start(*command)
@@ -133,6 +135,7 @@ def test_two_processes_on_one_folder_are_refused(tmp_path: Path) -> None:
     assert done.code == 3
 
 
+@pytest.mark.slow
 def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
     workers = ("--workers", 2, "--executor", "processes")
     process = start("replicate", "valorant", "-n", 1000000, *workers, "--out", tmp_path)

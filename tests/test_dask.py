@@ -117,6 +117,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 CLOSED, SILENT = "has closed the connection", "has not answered for 20 s"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "how"), [(signal.SIGKILL, CLOSED), (signal.SIGSTOP, SILENT)])
 def test_a_lost_scheduler_ends_a_run_that_can_be_resumed(
     undisturbed: dict[str, bytes], number: signal.Signals, how: str, tmp_path: Path
@@ -133,6 +134,7 @@ def test_a_lost_scheduler_ends_a_run_that_can_be_resumed(
     assert contents(folder) == undisturbed
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_shut_down_ends_a_run(tmp_path: Path) -> None:
     with _cluster(tmp_path) as cluster, cluster.run(tmp_path / "run") as process:
         cluster.scheduler.terminate()
@@ -147,6 +149,7 @@ def _lost(cluster: Cluster, how: str) -> str:
     )
 
 
+@pytest.mark.slow
 def test_a_run_on_a_frozen_scheduler_can_be_stopped(tmp_path: Path) -> None:
     with (
         _cluster(tmp_path) as cluster,
@@ -167,6 +170,7 @@ def test_a_run_on_a_frozen_scheduler_can_be_stopped(tmp_path: Path) -> None:
         ]
 
 
+@pytest.mark.slow
 def test_an_interrupt_does_not_wait_for_workers_that_are_silent(tmp_path: Path) -> None:
     with _cluster(tmp_path) as cluster, cluster.run(tmp_path / "run") as process:
         for worker in cluster.workers:
@@ -180,6 +184,7 @@ def test_an_interrupt_does_not_wait_for_workers_that_are_silent(tmp_path: Path) 
 # Workers that are lost, or not there
 
 
+@pytest.mark.slow
 def test_a_lost_worker_costs_a_retry(tmp_path: Path) -> None:
     # Long enough for the loss to be noticed before all is done.
     config, n = load("valorant", ["rate_multiplier=10"]), 3000
@@ -207,6 +212,7 @@ def test_a_lost_worker_costs_a_retry(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.values, serial.values)
 
 
+@pytest.mark.slow
 def test_work_that_ends_every_worker_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,6 +234,7 @@ def test_work_that_ends_every_worker_is_given_up(
     )
 
 
+@pytest.mark.slow
 def test_waiting_without_workers_is_said_once_and_can_be_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -245,6 +252,7 @@ def test_waiting_without_workers_is_said_once_and_can_be_stopped(
 # A scheduler that is not there
 
 
+@pytest.mark.slow
 def test_no_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{SCHEDULER}.CONNECT_SECONDS", 3)
     with _port() as silent:
@@ -258,6 +266,7 @@ def test_no_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.fullmatch(rf"{shown}(: .*Connection refused)?\n", refused.err)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_connecting_can_be_stopped(number: signal.Signals) -> None:
     with _port() as port:
@@ -352,6 +361,7 @@ def test_a_scheduler_means_dask_from_python() -> None:
 # A cluster of one's own
 
 
+@pytest.mark.slow
 def test_nobody_reaches_a_cluster_of_ones_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -378,6 +388,7 @@ def test_nobody_reaches_a_cluster_of_ones_own(
     assert [path.name for path in tmp_path.iterdir()] == ["o"]
 
 
+@pytest.mark.slow
 def test_a_lost_process_of_ones_own_cluster_ends_the_run(tmp_path: Path) -> None:
     def kill_one(done: int) -> None:
         children = multiprocessing.active_children()
@@ -389,6 +400,7 @@ def test_a_lost_process_of_ones_own_cluster_ends_the_run(tmp_path: Path) -> None
     assert _rows(tmp_path) > 0
 
 
+@pytest.mark.slow
 def test_the_modules_of_dask_are_imported_for_dask_alone() -> None:
     code = "import sys, valmatch; valmatch.replicate('valorant', 2); print('dask' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

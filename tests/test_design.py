@@ -127,6 +127,7 @@ def test_a_warning_is_given_once() -> None:
     assert done.err.count("30 hours are not below the horizon") == 1
 
 
+@pytest.mark.slow
 def test_a_stopped_design_goes_on(tmp_path: Path) -> None:
     sweep = ["replicate", "valorant", "-n", 3000, "--sweep", "team_diff=100:400:100"]
     whole = valmatch(*sweep, "--out", tmp_path / "a", "--json")
@@ -175,6 +176,7 @@ def test_equal_points_are_simulated_once() -> None:
     np.testing.assert_array_equal(found.results[0].values, found.results[2].values)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("sectioned")
 def test_factors_in_sections_are_swept_by_their_dotted_names(tmp_path: Path) -> None:
     config = tmp_path / "c.yaml"

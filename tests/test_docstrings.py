@@ -46,6 +46,7 @@ WITH_EXAMPLES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_are_true(name: str) -> None:
     found = doctest.testmod(import_module(name))

@@ -48,6 +48,7 @@ def test_what_has_begun_is_ended_in_order() -> None:
     assert "KeyboardInterrupt" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "seconds", "wanted"),
     [

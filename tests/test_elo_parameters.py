@@ -122,6 +122,7 @@ def test_without_them_nothing_changes(tmp_path: Path) -> None:
     assert ratings[0] == ratings[1] != results[0].ranking
 
 
+@pytest.mark.slow
 def test_tuning_finds_the_truth_from_nothing(tmp_path: Path) -> None:
     """Within 3.5 standard errors over leagues, which the ratings' own errors are part of."""
     fitted = []

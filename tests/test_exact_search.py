@@ -58,6 +58,7 @@ def optimized(*options: object, code: int = 0) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_best_feasible_point_evaluated_is_recommended(
@@ -75,6 +76,7 @@ def test_the_best_feasible_point_evaluated_is_recommended(
         assert best["avg_team_diff"] <= start["avg_team_diff"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [24.0, 26.0, 28.0, 30.0, 35.0])
 def test_no_feasible_point_is_said_only_where_none_was_evaluated(
     folder: Path, limit: float
@@ -87,6 +89,7 @@ def test_no_feasible_point_is_said_only_where_none_was_evaluated(
     assert ("no feasible point was found on this log" in json.loads(made.out)["why"]) is not good
 
 
+@pytest.mark.slow
 def test_a_large_budget_is_used_and_hardly_depends_on_the_seed(folder: Path) -> None:
     objectives = []
     for seed in (1, 2, 3):
@@ -96,6 +99,7 @@ def test_a_large_budget_is_used_and_hardly_depends_on_the_seed(folder: Path) -> 
     assert max(objectives) <= 1.05 * min(objectives)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_a_run_that_knows_all_points_says_so(folder: Path, solver: str) -> None:
     variables = "variables: {team_num: {low: 1, high: 4, start: 2}}"
@@ -113,6 +117,7 @@ def test_a_run_that_knows_all_points_says_so(folder: Path, solver: str) -> None:
     assert f"after {len(rows)} of 100 evaluations" in json.loads(made.out)["why"]
 
 
+@pytest.mark.slow
 def test_a_front_is_made_of_all_that_was_evaluated(folder: Path) -> None:
     made = valmatch(
         "optimize", "mine.yaml", "--pareto", "avg_team_diff,wait_p95", "--budget", 100,
@@ -146,6 +151,7 @@ def test_on_resamples_interval_and_verdict_are_of_the_mean_that_is_tested(folder
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("swept", "values"), [("p95", [60.0, 45.0, 30.0, 26.0]), ("fair", [1.0, -1.0, 2.0])]
 )

@@ -36,6 +36,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in names}
 
 
+@pytest.mark.slow
 def test_threads_processes_and_one_worker_give_the_same_bytes(tmp_path: Path) -> None:
     kinds = {"one": (1, "local"), "threads": (3, "local"), "processes": (2, "processes")}
     for name, (workers, executor) in kinds.items():
@@ -52,6 +53,7 @@ def test_threads_processes_and_one_worker_give_the_same_bytes(tmp_path: Path) ->
     assert contents(tmp_path / "processes") == contents(tmp_path / "one")
 
 
+@pytest.mark.slow
 def test_a_model_says_whether_threads_work_for_it() -> None:
     assert releases_gil(load("valorant"), load("valorant-published"))
     assert not releases_gil(load("valorant"), load("zonestats"))
@@ -113,6 +115,7 @@ def test_threads_end_with_a_run_that_fails() -> None:
     assert threading.active_count() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_interrupt_ends_very_long_days(workers: int, tmp_path: Path) -> None:
     command = ["replicate", "valorant", "--set", LONG, "--workers", str(workers), "-n", "10"]

@@ -37,6 +37,7 @@ def test_numbers_of_teams_are_those_of_the_matches() -> None:
     assert all(team // 2 == match for team, match in players if match == match)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("team_num", [1, 5])
 def test_queue_is_that_of_theory(team_num: int) -> None:
     """So many wait as have arrived, modulo the size of a match; arrivals are a Poisson process."""
@@ -57,6 +58,7 @@ def agrees(found: Estimate, theory: float) -> None:
     assert abs(found.mean - theory) <= 4 * found.std_error
 
 
+@pytest.mark.slow
 def test_ladders_are_the_plain_ones() -> None:
     """In plain Python, as the other rules are compiled with the same driver."""
     assert interpreted("tests.test_ladder", "plain_python", "fifo", 3, 40).startswith("{'")

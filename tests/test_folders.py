@@ -182,6 +182,7 @@ def test_nothing_of_a_design_is_written_before_all_is_checked(tmp_path: Path) ->
         assert not (tmp_path / "all").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id_", ["../../../evil", "/evil", "a/b", "61CFCCC06808", "", 3])
 def test_no_name_leads_out_of_a_folder(tmp_path: Path, id_: object) -> None:
     design(tmp_path / "0", "--shard", "0/2")
@@ -262,6 +263,7 @@ def refused(copy: Path) -> str:
     return said[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", [key for key in BAD if key not in ("requested", "shard")])
 def test_a_manifest_is_checked(copy: Path, key: str) -> None:
     value, shown = BAD[key]
@@ -316,6 +318,7 @@ def arrays(**changes: Any) -> Callable[[Path], None]:  # noqa: ANN401
     return change
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -345,6 +348,7 @@ def test_an_archive_cannot_grow_beyond_its_size(copy: Path) -> None:
     assert "curves.npz: damaged: replications: not an array of n x 3 int64" in refused(copy)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", ["inf", "nan", "1e400", "1_0", "٣", " 1", "1e101", "0x1"])
 def test_numbers_of_replications_are_checked(copy: Path, cell: str) -> None:
     path = copy / "replications.csv"
@@ -390,6 +394,7 @@ def start(*arguments: object, **options: Any) -> subprocess.CompletedProcess[byt
     return subprocess.run(command, stderr=subprocess.PIPE, check=False, **options)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_named(tmp_path: Path) -> None:
     def full() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (9_000, 9_000))
@@ -401,6 +406,7 @@ def test_a_full_disk_is_named(tmp_path: Path) -> None:
     assert failed.stderr.decode() == f"{path}: cannot be written: File too large\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device")  # noqa: PTH110
 @pytest.mark.parametrize("json", [[], ["--json"]])
 def test_full_standard_output_is_named(json: list[str]) -> None:
@@ -410,6 +416,7 @@ def test_full_standard_output_is_named(json: list[str]) -> None:
     assert failed.stderr == b"standard output: cannot be written: No space left on device\n"
 
 
+@pytest.mark.slow
 def test_a_broken_pipe_is_silent() -> None:
     reader, writer = os.pipe()
     os.close(reader)

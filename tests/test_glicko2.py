@@ -422,6 +422,7 @@ def test_pieces_change_no_byte(period: float, tmp_path: Path) -> None:
         assert len(texts) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cut", [1, 17, 40, 79])
 @pytest.mark.parametrize("period", [0.0, 30.0, 1e6])
 def test_continuing_from_ratings_is_one_long_log(cut: int, period: float, tmp_path: Path) -> None:

@@ -83,6 +83,7 @@ def random_case(rng: np.random.Generator, team_num: int, n: int) -> Case:
     return Case(ticks.tolist(), ratings.tolist(), n_prioritized, rules)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("team_num", "sizes", "cases"),
     [
@@ -153,6 +154,7 @@ def extended(rng: np.random.Generator, case: Case) -> Case:
     return Case(ticks, ratings, n_prioritized, case.rules)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("team_num", [1, 2, 3, 5])
 def test_restricted_search_equals_full_search(team_num: int) -> None:
     """Follow pools from one review without a match to the next, with the same memory."""

@@ -125,6 +125,7 @@ def same_games(table: Table, plain: Ladder, names: list[object]) -> None:
             assert row["rating_after"] == near(new)
 
 
+@pytest.mark.slow
 def test_teams_first() -> None:
     happened = equals_the_plain_ladder("team_first", 1, 60)
     assert min(happened[kind] for kind in ("queue", "match", "end", "give up", "drop")) > 50
@@ -137,6 +138,7 @@ def plain_python(matching: str, seed: int, cases: int, folder: str = "") -> dict
         return dict(equals_the_plain_ladder(matching, seed, cases, files))
 
 
+@pytest.mark.slow
 def test_both_teams_at_once() -> None:
     """In plain Python, as compiling joint matching takes long."""
     assert interpreted("tests.test_ladder", "plain_python", "joint", 2, 25).startswith("{'")

@@ -102,6 +102,7 @@ def test_the_defaults() -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_template_is_a_config_of_the_defaults(tmp_path: Any) -> None:  # noqa: ANN401
     text = template("ladder")
     assert max(map(len, text.splitlines())) <= 80

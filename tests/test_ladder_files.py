@@ -60,11 +60,13 @@ def refused(*overrides: str) -> str:
 # The same events as in the plain ladder.
 
 
+@pytest.mark.slow
 def test_files_are_played_as_in_the_plain_ladder(tmp_path: Path) -> None:
     happened = equals_the_plain_ladder("team_first", 5, 40, tmp_path)
     assert min(happened[kind] for kind in ("queue", "match", "end", "give up", "drop")) > 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("matching", ["joint", "pairs"])
 def test_so_they_are_with_other_rules(matching: str, tmp_path: Path) -> None:
     """In plain Python, as compiling takes long."""
@@ -99,6 +101,7 @@ def test_who_is_gone_starts_no_session() -> None:
     assert gone["players"]["gone"].tolist() == [1, 1, 0]
 
 
+@pytest.mark.slow
 def test_players_keep_their_names_and_skills() -> None:
     found = played("arrivals=s.csv", "skills=r.csv", out="o")
     players = found["players"]
@@ -228,6 +231,7 @@ def test_a_run_with_files_is_found_again() -> None:
     assert (again.factors, config_id(again)) == (config.factors, config_id(config))
 
 
+@pytest.mark.slow
 def test_the_template_documents_the_files() -> None:
     text = template("ladder")
     joined = " ".join(line.strip(" #") for line in text.splitlines())

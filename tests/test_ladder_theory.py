@@ -46,6 +46,7 @@ def both_teams_at_once() -> int:
     return matches
 
 
+@pytest.mark.slow
 def test_one_known_game_each_is_the_model_valorant_with_both_teams_at_once() -> None:
     """In plain Python, as compiling joint matching takes long."""
     assert int(interpreted("tests.test_ladder_theory", "both_teams_at_once")) > 40
@@ -58,6 +59,7 @@ def test_mean_wait_without_a_rule(size: int) -> None:
     agrees(f"wait, {n} players", waits, (n - 1) / (2.0 * rate), precision=0.015)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("minutes", [1.0, 10.0])
 def test_mean_wait_with_ticks(minutes: float) -> None:
     rate = 30.0

@@ -35,6 +35,7 @@ def played(world: World, brute: bool = True, **changes: Any) -> Ladder:  # noqa:
 # The same answer again, and by the short cuts.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lattice", [False, True])
 @pytest.mark.parametrize("matching", ["team_first", "joint", "pairs"])
 def test_short_cuts_change_nothing(matching: str, lattice: bool) -> None:
@@ -187,6 +188,7 @@ def test_elo_moves_the_sum_of_squares_as_it_should() -> None:
         assert sum(now.values()) == pytest.approx(1500.0 * len(now), rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "rate", "mean_patience", "queue", "abandoned"),
     [
@@ -219,6 +221,7 @@ def test_impatient_queue(
         assert abs(np.mean(values) - expected) < 4 * error, (np.mean(values), error)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tick_minutes", [None, 2.0])
 def test_mean_wait_without_a_rule(tick_minutes: float | None) -> None:
     rng = np.random.default_rng(5)

@@ -32,6 +32,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("argument", COMMANDS)
 def test_whole_numbers_out_of_range(argument: str, tmp_path: Path) -> None:
     command, section = COMMANDS[argument]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.log_inference import coverage, fit_errors
 
 
+@pytest.mark.slow
 def test_intervals_of_resamples_cover_the_true_mean(tmp_path: Path) -> None:
     names = ("avg_wait_time", "avg_team_diff", "n_players")
     found = coverage(tmp_path, names, days=14, logs=16, resamples=20)

@@ -151,6 +151,7 @@ def refused(name: str, at: Path, out: Path, below: Path, what: str) -> None:
 # Files of others
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRITERS)
 def test_files_of_others_are_not_replaced(name: str, at: Path, tmp_path: Path) -> None:
     out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
@@ -175,6 +176,7 @@ def test_files_of_others_are_not_replaced(name: str, at: Path, tmp_path: Path) -
     refused(name, at, out, tmp_path, "which no run has written")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_folder_of_another_program_is_not_ours(name: str, at: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
@@ -199,6 +201,7 @@ def test_a_folder_of_another_program_is_not_ours(name: str, at: Path, tmp_path: 
         (out / ".lock").unlink()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRITERS)
 def test_other_files_stay_beside_a_run(name: str, at: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
@@ -220,6 +223,7 @@ def test_other_files_stay_beside_a_run(name: str, at: Path, tmp_path: Path) -> N
         assert own <= set(CONTENTS[WRITERS[name][0]].files)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_file_that_the_manifest_does_not_list_is_somebody_elses(
     name: str, at: Path, tmp_path: Path
@@ -253,6 +257,7 @@ def test_no_side_is_made_where_another_is_refused(name: str, at: Path, tmp_path:
 # What is read
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRITERS)
 def test_what_is_read_is_not_replaced(name: str, fresh: Path, tmp_path: Path) -> None:
     """Where it is a file of our own run, too, under another name or through a link."""
@@ -341,6 +346,7 @@ def day(at: Path, tmp_path: Path) -> Path:
     return tmp_path / "runs" / "day"
 
 
+@pytest.mark.slow
 def test_figures_replace_figures_alone(day: Path) -> None:
     drawn = valmatch("plot", day, "--format", "png,svg,pdf")
     assert drawn.code == 0, drawn.err
@@ -366,6 +372,7 @@ def test_figures_replace_figures_alone(day: Path) -> None:
         file.write_bytes(figure)
 
 
+@pytest.mark.slow
 def test_runs_below_a_folder_are_drawn_where_that_is_said(day: Path) -> None:
     parent = day.parent
     shutil.copytree(day, parent / "deep" / "two")
@@ -385,6 +392,7 @@ def test_runs_below_a_folder_are_drawn_where_that_is_said(day: Path) -> None:
     assert {name: tree(parent)[name] for name in before} == before
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
 def test_a_manifest_that_cannot_be_read_is_named(day: Path) -> None:
     (day.parent / "pipe").mkdir()

@@ -84,6 +84,7 @@ def deadly(monkeypatch: pytest.MonkeyPatch) -> list[Future[Any]]:
     return results
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("executor", ["processes", "dask"])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_run_that_loses_a_worker_says_so_and_goes_on(
@@ -134,6 +135,7 @@ def work_on(executor: Executor) -> None:
         result_of(executor.submit(abs, -3))
 
 
+@pytest.mark.slow
 def test_runs_that_have_ended_before_a_loss_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

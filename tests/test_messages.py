@@ -73,6 +73,7 @@ def test_half_characters_are_refused(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -99,6 +100,7 @@ def test_a_message_is_one_line_whatever_was_given(arguments: list[str]) -> None:
     assert len(lines_of(valmatch(*long))) == 1
 
 
+@pytest.mark.slow
 def test_tables_and_figures_take_any_name(tmp_path: Path) -> None:
     log, out = tmp_path / f"l\x1b\n{'o' * 100}g.csv", tmp_path / "o"
     names = [NASTY.replace("\r\n", "").replace("\x7f", ""), "[bold]$x_{$", "y" * 3000]
@@ -127,6 +129,7 @@ def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[s
     )
 
 
+@pytest.mark.slow
 def test_a_terminal_without_all_characters(tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
     log.write_text("winner,loser\n\u00e4nn,あ\U0001f600\n", encoding="utf-8")
@@ -142,6 +145,7 @@ def test_a_terminal_without_all_characters(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["a"]["source"] == str(config)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["", b"a\xffb", "a" * 300, "a/" * 2500])
 def test_names_that_no_file_has(name: str | bytes, tmp_path: Path) -> None:
     text = os.fsdecode(name)
@@ -241,6 +245,7 @@ valmatch.replicate({"model": "valorant", "factors": {"horizon": 2}}, 100, worker
 """
 
 
+@pytest.mark.slow
 def test_a_script_that_workers_must_not_import_is_told_what_to_write(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)

@@ -514,6 +514,7 @@ def test_simulate_writes_games_and_players(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_workers_never_change_a_byte_and_row_k_is_simulate_k(tmp_path: Path) -> None:
     for workers in (1, 2):
         folder = tmp_path / str(workers)

@@ -54,6 +54,7 @@ def test_folders_that_hold_nothing_to_draw(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_points_of_a_design_are_drawn_in_its_order(tmp_path: Path) -> None:
     changes = [*SMALL, "--set", "rank=1", "--sweep", "rank=3,1,2"]
     run = ["replicate", "kg-fig3-25", *changes, "--out", tmp_path]
@@ -115,6 +116,7 @@ def test_bad_curves(runs: Path, tmp_path: Path) -> None:
         assert message in refused(folder)
 
 
+@pytest.mark.slow
 def test_one_run_and_several_become_pictures(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     monkeypatch.setattr("valmatch.plots.parts.style.DPI", 40)

@@ -182,6 +182,7 @@ def test_nothing_is_recommended_where_nothing_feasible_was_found() -> None:
     assert "recommended" not in done.out + swept.out
 
 
+@pytest.mark.slow
 def test_feasible_problem_is_certified_on_fresh_replications(tmp_path: Path) -> None:
     done = valmatch("optimize", "valorant-30min", "--budget", 400, "--out", tmp_path, "--json")
     document = json.loads(done.out)
@@ -199,6 +200,7 @@ def test_feasible_problem_is_certified_on_fresh_replications(tmp_path: Path) -> 
     assert means["avg_wait_time"]["mean"] <= 30
 
 
+@pytest.mark.slow
 def test_nothing_depends_on_workers(tmp_path: Path) -> None:
     for workers in (1, 2):
         folder = tmp_path / str(workers)
@@ -212,6 +214,7 @@ def test_nothing_depends_on_workers(tmp_path: Path) -> None:
 GROWN = ("summary.json", "evaluations.csv", "trajectory.csv", "candidates.csv", "progress.csv")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("sectioned")
 @pytest.mark.parametrize(("workers", "budget"), [(1, 150), (2, 150), (1, 200)])
 def test_a_finished_study_grows_to_what_would_have_been_made_at_once(
@@ -259,6 +262,7 @@ def test_a_study_that_grows_makes_no_replication_twice(
     assert sum(made) == pytest.approx(1.5 * first, abs=5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("torn", [False, True])
 def test_resumed_run_gives_the_same_answer(tmp_path: Path, torn: bool) -> None:
     whole, part = tmp_path / "whole", tmp_path / "part"
@@ -284,6 +288,7 @@ def test_journal_is_used_and_not_made_again(tmp_path: Path) -> None:
     assert float(start["upper_time"]) > 1000
 
 
+@pytest.mark.slow
 def test_experiment_compares_solvers(tmp_path: Path) -> None:
     options = ["--solver", "random,cobyqa", "--macroreps", 2, "--budget", 120]
     done = valmatch("optimize", "valorant-30min", *options, "--out", tmp_path, "--json")
@@ -386,6 +391,7 @@ def test_another_problem_never_overwrites_results(tmp_path: Path) -> None:
     assert "holds the results of another run (problem_id" in done.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_signal_stops_inside_a_run_which_then_goes_on(tmp_path: Path, workers: int) -> None:
     command = ["optimize", "valorant-20min", "--solver", "random", "--macroreps", 2]
@@ -412,6 +418,7 @@ def test_a_signal_stops_inside_a_run_which_then_goes_on(tmp_path: Path, workers:
     assert json.loads((out / "summary.json").read_text())["feasible"] is None
 
 
+@pytest.mark.slow
 def test_time_is_up(tmp_path: Path) -> None:
     small = ["optimize", "valorant-30min", *SMALL, "--macroreps", 2, "--solver", "random"]
     whole = valmatch(*small, "--json")
@@ -438,6 +445,7 @@ def test_an_evaluation_of_any_length_stops_when_time_is_up(tmp_path: Path) -> No
     assert made_by_all.status == "complete"
 
 
+@pytest.mark.slow
 def test_a_comparison_of_solvers_stops_when_time_is_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -484,6 +492,7 @@ optimize:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("sectioned")
 def test_factors_in_sections_are_optimised(tmp_path: Path) -> None:
     config = tmp_path / "c.yaml"

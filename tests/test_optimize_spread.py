@@ -75,6 +75,7 @@ def shots(tmp_path: Path, sectioned: None) -> Path:
 # Several workers for one run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("executor", ["local", "processes"])
 def test_one_run_gives_the_same_bytes_on_any_number_of_workers(
     executor: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -162,6 +163,7 @@ def test_shared_replications_end_when_it_is_time() -> None:
             list(made)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [STUDY, SWEEP])
 def test_runs_at_once_give_the_bytes_of_one_after_the_other(
     command: tuple[object, ...], tmp_path: Path
@@ -178,6 +180,7 @@ def test_runs_at_once_give_the_bytes_of_one_after_the_other(
 # Dask
 
 
+@pytest.mark.slow
 def test_runs_and_points_on_dask(tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     for name, given in {
@@ -222,6 +225,7 @@ def test_bad_places_are_one_line_and_exit_2(
 # Shards
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", [STUDY, SWEEP])
 def test_shards_in_any_order_are_the_whole(
     shots: Path, what: tuple[object, ...], tmp_path: Path
@@ -248,6 +252,7 @@ def test_shards_in_any_order_are_the_whole(
     assert json.loads(printed.out) == json.loads((tmp_path / "whole" / "summary.json").read_text())
 
 
+@pytest.mark.slow
 def test_a_combination_with_gaps_says_who_owes_and_is_completed(
     shots: Path, tmp_path: Path
 ) -> None:
@@ -269,6 +274,7 @@ def test_a_combination_with_gaps_says_who_owes_and_is_completed(
     assert contents(tmp_path / "all") == contents(tmp_path / "whole")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", [STUDY, SWEEP])
 def test_a_killed_shard_owes_what_it_lacks_and_goes_on(
     shots: Path, what: tuple[object, ...], tmp_path: Path
@@ -300,6 +306,7 @@ def test_a_killed_shard_owes_what_it_lacks_and_goes_on(
     assert contents(tmp_path / "all") == contents(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_tasks_of_a_job_array_make_their_shards(
     shots: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -324,6 +331,7 @@ def test_tasks_of_a_job_array_make_their_shards(
     assert contents(tmp_path / "all") == contents(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_a_job_array_that_grows(shots: Path, tmp_path: Path) -> None:
     command = ["optimize", shots, "--solver", "random", "--budget", 120, "--macroreps"]
     for macroreps in (2, 5):
@@ -343,6 +351,7 @@ def test_more_shards_than_runs(shots: Path, tmp_path: Path) -> None:
     assert summary["recommended"] is None
 
 
+@pytest.mark.slow
 def test_what_does_not_belong_together_is_refused(shots: Path, tmp_path: Path) -> None:
     small = ("--solver", "random", "--budget", 120, "--macroreps", 2)
     runs: dict[str, tuple[object, ...]] = {
@@ -413,6 +422,7 @@ def test_points_of_a_frontier_do_not_depend_on_each_other(sectioned: None) -> No
     assert all_of_it.verdicts[-1] == one.verdicts[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_a_run_that_is_stopped_while_workers_share_it_goes_on(
     how: signal.Signals, tmp_path: Path

@@ -236,6 +236,7 @@ def test_all_solvers_are_listed_with_what_they_need() -> None:
     assert max(map(len, command("solvers").out.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_the_example_of_the_page_runs(tmp_path: Path) -> None:
     path = tmp_path / "cloud.py"
     path.write_text(blocks("python")[0])

@@ -189,14 +189,17 @@ def ticks(seed: int, cases: int, most: int, brute: bool) -> int:
     return total
 
 
+@pytest.mark.slow
 def test_ticks_are_those_of_full_enumeration() -> None:
     assert ticks(1, 210, 8, brute=True) > 200
 
 
+@pytest.mark.slow
 def test_ticks_with_many_who_wait() -> None:
     assert ticks(2, 140, 40, brute=False) > 700
 
 
+@pytest.mark.slow
 def test_compiled_ticks_equal_their_python_source() -> None:
     assert interpreted("tests.test_pairs", "ticks_quietly", 3, 70, 25, False) == str(
         ticks(3, 70, 25, False)
@@ -258,6 +261,7 @@ def test_whoever_gives_up_is_not_matched() -> None:
 # In the loop.
 
 
+@pytest.mark.slow
 def test_ladders_of_pairs_are_the_plain_ones() -> None:
     happened = equals_the_plain_ladder("pairs", 1, 60)
     assert min(happened[kind] for kind in ("queue", "match", "end", "give up", "drop")) > 50

@@ -99,6 +99,7 @@ def test_an_objective_of_negative_weight_is_maximised() -> None:
     assert min(one.point["rule.aim"] for one in front.points) > 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("sectioned")
 def test_files_figure_and_resumption(tmp_path: Path) -> None:
     config = tmp_path / "c.yaml"

@@ -96,6 +96,7 @@ def changed(folder: Path, name: str, change: Callable[[list[dict[str, str]]], No
         writer.writerows(found)
 
 
+@pytest.mark.slow
 def test_the_files_of_a_run(week: Path) -> None:
     files = plot_files(week)
     assert files == [week / f"{name}.{end}" for name in FIGURES for end in ("png", "svg")]
@@ -133,6 +134,7 @@ def test_who_waits_on_the_last_day(week: Path) -> None:
     assert not figure.legends
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("days", "warmup", "number", "length", "shaded"),
     [
@@ -242,6 +244,7 @@ def test_the_rule_sees_what_tickets_say(tmp_path: Path) -> None:
         assert found.believed.mean() == pytest.approx(answers["team_diff"])
 
 
+@pytest.mark.slow
 def test_many_matches_are_a_density(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     simulated(tmp_path, *TEAMS)
     monkeypatch.setattr(ladder_ratings, "MOST_DOTS", 50)
@@ -372,6 +375,7 @@ def test_a_game_between_two_gaps_is_seen(careers: Path, tmp_path: Path) -> None:
     assert gap.lines[1].get_marker() == "o"
 
 
+@pytest.mark.slow
 def test_careers_of_nobody(tmp_path: Path) -> None:
     run = ("replicate", "ladder", *SMALL, *NOBODY, "-n", "2", "--out", tmp_path)
     assert command(*run).code == 0

@@ -115,6 +115,7 @@ def test_the_last_of_several_folders_is_drawn_before_the_first_is_written(tmp_pa
 # ---- texts have room ----
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["line", "grid", "cube", "responses", "bands", "hours"])
 def test_the_smallest_figures_are_legible(kind: str, made: Path, tmp_path: Path) -> None:
     folder, drawer = made, {"responses": responses, "bands": bands, "hours": hours}.get(kind)

@@ -231,6 +231,7 @@ def interval(found: dict[str, Any]) -> tuple[float, float]:
 # ---- all kinds ----
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_small_files_in_which_no_text_is_cut_or_overlaps(
     kind: str, copy: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
@@ -282,6 +283,7 @@ def assert_legible(figure: Any) -> None:  # noqa: ANN401
             assert all(figure.bbox.contains(*corner) for corner in corners), text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["league", "cloud", "rated"])
 def test_the_same_files_every_time(kind: str, copy: Callable[[str], Path]) -> None:
     folder = copy(kind)
@@ -289,6 +291,7 @@ def test_the_same_files_every_time(kind: str, copy: Callable[[str], Path]) -> No
     assert [file.read_bytes() for file in plot_files(folder)] == first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "name"),
     [
@@ -417,6 +420,7 @@ def test_a_short_log_is_drawn_to_its_end(tmp_path: Path, rows: str, end: float) 
     assert figure.get_suptitle().endswith(f"{3 + rows.count(',')} players, 1 match")
 
 
+@pytest.mark.slow
 def test_days_without_matches_and_long_days(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("arrival_hours,rating\n0.5,1\n1,2\n2,4\n")
     arrivals = f"arrivals={tmp_path / 'log.csv'}"
@@ -515,6 +519,7 @@ def test_intervals_of_logs_are_those_of_their_summary(resample: str, tmp_path: P
         assert (band.x0, band.x1) == pytest.approx(interval(one))
 
 
+@pytest.mark.slow
 def test_undefined_and_equal_values(tmp_path: Path) -> None:
     rare = ("--set", "poisson_rate=[0.3]", "--set", "horizon=1", "--set", "team_num=1")
     assert valmatch("replicate", "valorant", *rare, "-n", "60", "--out", tmp_path / "a").code == 0
@@ -684,6 +689,7 @@ def test_more_factors_have_a_panel_each(tmp_path: Path) -> None:
         assert sorted(marks[1].tolist()) == [100.0 + 10.0 * i for i in range(16)]
 
 
+@pytest.mark.slow
 def test_a_large_design_stays_small_as_a_file(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     names = ("team_diff", "player_diff", "wait_thresh", "team_slack")
@@ -728,6 +734,7 @@ def test_search(made: Path) -> None:
     assert f"recommended: {answer}; " in figure.get_suptitle()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [1, 2])
 def test_no_figure_recommends_an_infeasible_point(runs: int, tmp_path: Path) -> None:
     options = ["--budget", 100, "--solver", "random", "--macroreps", runs]
@@ -836,6 +843,7 @@ def test_solvability_profiles(made: Path) -> None:
             assert (np.diff(share) >= 0).all()
 
 
+@pytest.mark.slow
 def test_gaps_are_shares_of_that_of_a_feasible_start(copy: Callable[[str], Path]) -> None:
     folder = copy("solvers")
     before = line(drawn(folder, optimize)["solvability"].axes[0], "random")[1]
@@ -904,6 +912,7 @@ def test_an_optimisation_that_never_finished_a_run(copy: Callable[[str], Path]) 
     assert refused(folder) == f"{folder / 'summary.json'}: {message}"
 
 
+@pytest.mark.slow
 def test_a_problem_whose_responses_are_always_undefined(tmp_path: Path) -> None:
     never = ("--set", "team_num=1000", "--budget", "100", "--out", tmp_path)
     assert valmatch("optimize", "valorant-20min", *never).code == 3

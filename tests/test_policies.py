@@ -170,6 +170,7 @@ def test_expected_best_quality_equals_the_formula(form: str, margin: float) -> N
     assert decided > 1900
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("printed", [False, True])
 def test_pruned_choice_is_the_plain_choice_in_wild_states(printed: bool) -> None:
     for means, variances, player, noise, multiplier in wild_states(3000, seed=11):
@@ -449,6 +450,7 @@ def interpreted(kernel: Callable[..., object]) -> Callable[..., Any]:
     return cast(Callable[..., Any], vars(kernel)["py_func"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("printed", [False, True])
 @pytest.mark.parametrize("policy", list(OPPONENT))
 def test_kernels_agree_with_their_interpreted_twins(policy: str, printed: bool) -> None:

@@ -103,6 +103,7 @@ def test_nothing_is_compared_where_nothing_is_recommended(tmp_path: Path) -> Non
     assert not (tmp_path / "out" / FILE).exists()
 
 
+@pytest.mark.slow
 def test_it_goes_on_after_an_interruption(tmp_path: Path) -> None:
     """Of several runs too; what they have spent is what they would have without it."""
     how = {"budget": 150, "macroreps": 2}

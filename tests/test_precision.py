@@ -183,6 +183,7 @@ def test_what_the_summary_holds() -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relative", [False, True])
 @pytest.mark.parametrize("name", DATA)
 def test_coverage_of_the_final_interval(name: str, relative: bool) -> None:

@@ -338,6 +338,7 @@ def league(seed: int, system: str) -> list[list[list[str]]]:
     return games
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("system", "parameters"),
     [

@@ -133,6 +133,7 @@ def test_what_cannot_be_told_is_said() -> None:
     assert "no small move of the variables shows it" in one.in_words()
 
 
+@pytest.mark.slow
 def test_ten_problems_are_priced_truly() -> None:
     """Coverage is measured more closely in tests/verification."""
     found = [told(problem, seed) for problem in PROBLEMS for seed in range(20)]

@@ -18,6 +18,7 @@ COMMANDS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of Linux")
 @pytest.mark.parametrize("megabytes", [300, 410, 600])
 @pytest.mark.parametrize("command", COMMANDS)
@@ -47,6 +48,7 @@ def test_help_needs_little() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("files", [12, 16, 20, 24])
 @pytest.mark.parametrize("command", ["replicate smoke", COMMANDS[2]])
 def test_few_open_files_are_one_line_or_enough(command: str, files: int) -> None:
@@ -69,6 +71,7 @@ def test_few_open_files_are_one_line_or_enough(command: str, files: int) -> None
         assert line.startswith("worker processes cannot be started")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", [0, 1, 2])
 @pytest.mark.parametrize("command", ["replicate smoke", COMMANDS[2]])
 def test_a_closed_stream_ends_no_run(command: str, stream: int) -> None:

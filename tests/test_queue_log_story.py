@@ -150,6 +150,7 @@ def test_the_table_of_waits_by_band(folder: Path) -> None:
     assert max(map(len, made.out.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_from_the_log_to_a_frontier(folder: Path) -> None:
     sweep = ("--sweep", "top=20:60:20", "--budget", "100")
     made = done("optimize", "mine.yaml", *sweep, "--out", "frontier", "--json")

@@ -70,6 +70,7 @@ def assert_agrees(result: RatedLog, out: Path, oracle: Oracle, burn_in: int) -> 
         assert {key: got[key] for key in want} == want
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", ORACLES)
 @pytest.mark.parametrize("seed", range(4))
 def test_agrees_exactly_with_dictionaries_and_loops(system: str, seed: int, tmp_path: Path) -> None:
@@ -238,6 +239,7 @@ def test_size_of_blocks_changes_no_byte(block: int, tmp_path: Path) -> None:
     assert len(seen) > min(60, path.stat().st_size / block)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", [*ORACLES, "openskill"])
 def test_continuing_from_ratings_is_one_long_log(system: str, tmp_path: Path) -> None:
     if system == "openskill":
@@ -411,6 +413,7 @@ def test_log_of_a_predictable_ladder_is_predicted(tmp_path: Path) -> None:
         assert scores.log_loss < 0.4
 
 
+@pytest.mark.slow
 def test_openskill_is_the_library(tmp_path: Path) -> None:
     models = pytest.importorskip("openskill.models")
     path = write(tmp_path / "log.csv", random_rows(18, sides=(2, 3)))
@@ -492,6 +495,7 @@ def test_interruption_leaves_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", ["zonestats", "elo", "trueskill", "glicko2"])
 def test_games_are_rated_in_pieces_of_any_size(
     system: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -61,6 +61,7 @@ def logs(draw: st.DrawFn) -> bytes:
     return text
 
 
+@pytest.mark.slow
 @given(
     logs(),
     st.sampled_from(["zonestats", "elo", "trueskill"]),

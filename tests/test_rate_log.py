@@ -80,6 +80,7 @@ def test_incomplete_rows_wait_for_more_text() -> None:
     assert cells_of(text, 2)[1].open_quote
 
 
+@pytest.mark.slow
 @given(
     st.one_of(
         st.floats(allow_nan=False, allow_infinity=False).map(repr),
@@ -164,6 +165,7 @@ REASONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", BAD)
 def test_bad_games_are_named_by_line_and_column(kind: str, tmp_path: Path) -> None:
     text, message = BAD[kind]
@@ -195,6 +197,7 @@ def test_bad_games_can_be_left_out(kind: str, tmp_path: Path) -> None:
     assert result.ranking == rate_games(clean).ranking
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", ["zonestats", "elo"])
 def test_without_a_team_a_player_plays_alone(system: str, tmp_path: Path) -> None:
     """Even if his name is that of a team; the log is as if each had a team of his own."""
@@ -330,6 +333,7 @@ MOMENTS = [
 ]
 
 
+@pytest.mark.slow
 @given(
     st.one_of(
         st.sampled_from(MOMENTS),

@@ -50,6 +50,7 @@ def table(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("system", "parameters"),
     [
@@ -86,6 +87,7 @@ def test_twelve_periods_are_one_log(
     assert history == table(tmp_path / "all" / "history.csv")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", ["zonestats", "elo", "trueskill", "glicko2"])
 def test_twelve_periods_of_a_real_season_are_one_log(system: str, tmp_path: Path) -> None:
     """The maps of a season of teams, by date; VALMATCH_DATA names the folder where the file is."""

@@ -221,6 +221,7 @@ OVERFLOW = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("header", "lines", "what"), OVERFLOW)
 def test_scores_that_overflow_are_refused_with_their_place(
     header: str, lines: list[str], what: str, tmp_path: Path
@@ -354,6 +355,7 @@ def log_of(path: Path, names: list[str]) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("raw", [False, True])
 def test_names_like_formulas_read_back_the_same(raw: bool, tmp_path: Path) -> None:
     log = log_of(tmp_path / "l.csv", NAMED)

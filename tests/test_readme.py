@@ -25,6 +25,7 @@ def script(kind: str, contains: str) -> str:
     return str(found)
 
 
+@pytest.mark.slow
 def test_the_job_array(tmp_path: Path) -> None:
     job = script("sh", "#SBATCH").replace("-n 100000", "-n 20")
     count = int(job.partition("--array=0-")[2].split()[0]) + 1
@@ -44,6 +45,7 @@ def test_the_job_array(tmp_path: Path) -> None:
     assert contents(tmp_path / "all") == contents(tmp_path / "one")
 
 
+@pytest.mark.slow
 def test_the_python_script(tmp_path: Path) -> None:
     path = tmp_path / "script.py"
     path.write_text(script("python", "import valmatch\n"))
@@ -62,6 +64,7 @@ def _install(monkeypatch: pytest.MonkeyPatch, point: EntryPoint) -> None:
     monkeypatch.setitem(vars(registry.MODELS), "_others", {point.name: point})
 
 
+@pytest.mark.slow
 def test_the_added_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "duels.py").write_text(script("python", "duels.py"))
     monkeypatch.syspath_prepend(tmp_path)

@@ -46,6 +46,7 @@ def change_of(study: Study) -> tuple[float, float]:
     return change.ci_low, change.ci_high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["auto", "random", "cobyqa"])
 @pytest.mark.parametrize("title", ["binding", "flat", "noisy", "six"])
 def test_the_recommended_point_is_not_worse_than_a_feasible_start(title: str, solver: str) -> None:
@@ -234,6 +235,7 @@ POSED = Problem(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("placing", [True, False])
 @pytest.mark.parametrize("feasible", ["neither", "start", "other", "hardly start"])
 def test_infeasible_points_pass_less_often_than_stated(feasible: str, placing: bool) -> None:

@@ -65,6 +65,7 @@ def test_a_response_that_is_none_is_named() -> None:
     assert valmatch("responses", "valorent").code == 2
 
 
+@pytest.mark.slow
 def test_charts_are_of_the_chosen(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     how = ("--set", "horizon=4", "--set", "measure=[bands]", "-n", "5")

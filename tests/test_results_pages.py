@@ -48,6 +48,7 @@ def test_texts_stand_between_their_marks(tmp_path: Path) -> None:
         assert page.read_text() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", sorted(path.parent.name for path in RESULTS.glob("*/make.py")))
 def test_every_script_says_how_long_it_takes(folder: str) -> None:
     script = RESULTS / folder / "make.py"
@@ -60,6 +61,7 @@ def test_every_script_says_how_long_it_takes(folder: str) -> None:
     assert re.search("minute|hour", said.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["ladder", "policies", "population-kg"])
 def test_pages_hold_the_tables_of_their_files(folder: str, tmp_path: Path) -> None:
     page = tmp_path / folder
@@ -81,6 +83,7 @@ def test_the_overview_lists_every_folder() -> None:
     assert [name for name in folders if f"]({name}/" not in text] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_the_scripts_say_what_they_take(page: str) -> None:
     asked = make(RESULTS / page, "--help")
@@ -91,6 +94,7 @@ def test_the_scripts_say_what_they_take(page: str) -> None:
     assert "no problem of this page" in wrong.stderr
 
 
+@pytest.mark.slow
 def test_gaps_of_one_problem_leave_the_others(tmp_path: Path) -> None:
     page = tmp_path / "optimum-gap"
     shutil.copytree(RESULTS / page.name, page)
@@ -110,6 +114,7 @@ def test_gaps_of_one_problem_leave_the_others(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_comparison_of_one_problem_leaves_the_others(tmp_path: Path) -> None:
     page = tmp_path / "solver-comparison"
     shutil.copytree(RESULTS / page.name, page)
@@ -137,6 +142,7 @@ def test_unseen_problems_are_no_two_alike() -> None:
     assert not problems["valorant-log"].one_history  # resampled
 
 
+@pytest.mark.slow
 def test_the_queue_log_is_what_its_command_makes(tmp_path: Path) -> None:
     config = shipped_configs()["valorant-log"]
     command = "".join(

@@ -31,6 +31,7 @@ def case(
     return config, n, contents(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [2, 4])
 def test_worker_processes(
     case: tuple[Config, int, dict[str, bytes]], workers: int, tmp_path: Path
@@ -40,6 +41,7 @@ def test_worker_processes(
     assert contents(tmp_path) == serial
 
 
+@pytest.mark.slow
 def test_shards_in_any_order(case: tuple[Config, int, dict[str, bytes]], tmp_path: Path) -> None:
     config, n, serial = case
     rng = Random(n)
@@ -193,6 +195,7 @@ def test_more_shards_than_replications(tmp_path: Path) -> None:
     assert json.loads(done.out)["replications"] == 0
 
 
+@pytest.mark.slow
 def test_dask_on_this_machine(case: tuple[Config, int, dict[str, bytes]], tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     config, n, serial = case

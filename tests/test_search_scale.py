@@ -107,6 +107,7 @@ def test_what_a_config_says_of_a_scale_is_kept() -> None:
         assert [bool(one.ends) for one in variables] == [True, True, True, False, True, True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["auto", "random", "nelder-mead"])
 def test_low_optima_are_found_without_a_scale(solver: str) -> None:
     """On a linear scale `auto` ends 100 % above the least here, and the others farther."""
@@ -138,6 +139,7 @@ def written(folder: Path, name: str, **scale: float) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", [(), ("--sweep", "enough=0,0.3"), ("--pareto", "loss,strain")])
 def test_a_scale_that_was_found_is_said(tmp_path: Path, option: tuple[str, ...]) -> None:
     for scale in ({}, {"scale": 20.0}):
@@ -151,6 +153,7 @@ def test_a_scale_that_was_found_is_said(tmp_path: Path, option: tuple[str, ...])
             assert summary["search_scale"] == {"x.2": "linear and logarithmic from both ends"}
 
 
+@pytest.mark.slow
 def test_the_best_of_a_study_is_called_so(tmp_path: Path) -> None:
     path = written(tmp_path, "low")
     asked = ("optimize", path, "--budget", 100, "--solver", "random,spsa", "--macroreps", 2)

@@ -81,6 +81,7 @@ def certified(
     return certify(finalists(points), stages, budget, ALPHA)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [normal, skewed])
 @pytest.mark.parametrize("points", [[0.5], [0.1, 0.3, 0.5, 0.7, 0.9]])
 def test_infeasible_points_pass_less_often_than_stated(noise: Noise, points: list[float]) -> None:
@@ -219,6 +220,7 @@ def test_control_variates_find_what_plain_means_do_not() -> None:
     assert plain.adjusted is plain.outcomes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("points", [[0.5], [0.1, 0.3, 0.5, 0.7, 0.9]])
 def test_with_controls_infeasible_points_pass_no_more_often(points: list[float]) -> None:
     runs, wrong = 1000, 0

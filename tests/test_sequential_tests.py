@@ -73,6 +73,7 @@ def days(
     return fresh, starts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [-2.0, -1e-9, 1e-9])
 def test_infeasible_points_pass_less_often_than_stated(first: float) -> None:
     # Points violate by a hair, but for the first: the hardest cases for the tests. A feasible one
@@ -233,6 +234,7 @@ def test_a_level_is_what_the_rule_of_bayes_says() -> None:
     assert (same.shift[0], same.doubt[0]) == (0.0, 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", ["bowl", "five variables", "whole numbers", "no constraint"])
 def test_bayes_places_points_that_are_likely_to_pass(title: str) -> None:
     case = PROBLEMS[title]
@@ -258,6 +260,7 @@ def test_bayes_says_where_no_point_is_likely_to_pass() -> None:
     assert made("random", case, 9, np.random.default_rng(0), 6).placement is None
 
 
+@pytest.mark.slow
 def test_a_run_tests_on_replications_that_follow_one_another() -> None:
     config = load("valorant-20min")
     problem = problem_of(config, build(config))

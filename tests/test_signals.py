@@ -20,6 +20,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Undisturbed
     return cache(lambda command: undisturbed(command, tmp_path_factory.mktemp("undisturbed")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "signals", "share", "to_group"),
     [

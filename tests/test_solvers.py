@@ -73,6 +73,7 @@ def truths(case: Case, units: Floats) -> Floats:
     return np.array([case.truth(np.array(list(point))) for point in points])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SEARCHES)
 @pytest.mark.parametrize("title", RANGE)
 def test_finds_the_optimum(name: str, title: str) -> None:
@@ -90,6 +91,7 @@ def test_finds_the_optimum(name: str, title: str) -> None:
     assert -1e-9 <= np.median(gaps) <= TOLERANCE[name] * RANGE[title]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SEARCHES)
 @pytest.mark.parametrize("budget", [1, 2, 3, 7, 30, 101])
 def test_spends_no_more_than_the_budget(name: str, budget: int) -> None:

@@ -62,6 +62,7 @@ def imported(*arguments: object) -> set[str]:
     return HEAVY & set(process(code, *arguments))
 
 
+@pytest.mark.slow
 def test_commands_import_what_they_need() -> None:
     assert imported("--help") == set()
     assert imported("simulate", "valorant") == {"numpy", "pydantic", "rich.table"}
@@ -70,6 +71,7 @@ def test_commands_import_what_they_need() -> None:
     assert imported(*joint) == {"numba", "numpy", "pydantic", "rich.table"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", ["zonestats", "trueskill"])
 def test_rating_loads_no_algebra(system: str, tmp_path: Path) -> None:
     """A kernel that calls numpy's search would, which takes as long as rating 100,000 rows."""
@@ -82,6 +84,7 @@ def test_rating_loads_no_algebra(system: str, tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_replications_without_control_variates_need_no_integrals() -> None:
     code = (
         "import json, sys\n"
@@ -94,6 +97,7 @@ def test_replications_without_control_variates_need_no_integrals() -> None:
     assert process(code, "none") is False
 
 
+@pytest.mark.slow
 def test_plain_python_gives_the_files_of_compiled_kernels(tmp_path: Path) -> None:
     runs = [
         ["simulate", "valorant", "--quiet", *(f"--set={change}" for change in day)] for day in DAYS

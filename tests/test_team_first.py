@@ -44,6 +44,7 @@ def kernel_day(
     return matches, teams, counts.statistics[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("around", [False, True])
 @pytest.mark.parametrize("block", range(10))
 def test_equals_enumeration(block: int, around: bool) -> None:
@@ -62,6 +63,7 @@ def test_equals_enumeration(block: int, around: bool) -> None:
     assert matched > 150
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(4))
 def test_the_longest_waiting_of_each_window_are_enough(block: int) -> None:
     rng = np.random.default_rng(100 + block)

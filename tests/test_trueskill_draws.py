@@ -19,6 +19,7 @@ def margins(n: int, seed: int) -> list[float]:
     return [float(m) for m in 10 ** np.random.default_rng(seed).uniform(-2, 1, n)]
 
 
+@pytest.mark.slow
 def test_agrees_with_the_trueskill_package() -> None:
     """The package takes the chance of a draw of equals instead of the margin."""
     for (i, j, noise), margin in zip(random_pairs(300, seed=5), margins(300, seed=6), strict=True):

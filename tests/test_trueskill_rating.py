@@ -128,6 +128,7 @@ def test_update_agrees_with_mpmath(printed: bool) -> None:
                 assert abs(value - expected[want]) <= 1e-12 * (abs(before[0]) + abs(expected[want]))
 
 
+@pytest.mark.slow
 def test_agrees_with_the_trueskill_package() -> None:
     for winner, loser, noise in random_pairs(1000, seed=2):
         environment = trueskill.TrueSkill(

@@ -113,6 +113,7 @@ def test_a_band_of_a_log_that_holds_nobody_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_every_command_reaches_them(tmp_path: Path) -> None:
     how = ("--set", "measure=[bands, fairness]", "--set", "horizon=6", "--set", "team_num=2")
     made = valmatch(

@@ -42,6 +42,7 @@ def test_there_are_twenty_published_cases() -> None:
     assert len(CASES) == 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_published_matches_are_reproduced(path: Path, tmp_path: Path) -> None:
     case = json.loads(path.read_text())
@@ -111,6 +112,7 @@ def test_wait_without_skill_rules_is_that_of_theory(team_num: int, matching: str
     assert abs(one.mean - theory) <= 4 * one.std_error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("matching", ["team_first", "joint", "fifo"])
 @pytest.mark.parametrize("review", ["arrivals", "continuous"])
 def test_responses_are_what_the_tables_say(matching: str, review: str) -> None:

@@ -374,6 +374,7 @@ def test_convergence_is_the_last_crossing_of_the_bound(bound: float) -> None:
         assert got == max((k + 1 for k, out in enumerate(outside) if out), default=0) * 2 / 10
 
 
+@pytest.mark.slow
 def test_kernels_agree_exactly_with_plain_python() -> None:
     assert interpreted(__name__, "summary") == repr(summary())
 
@@ -484,6 +485,7 @@ def test_known_skills_predict_best() -> None:
 # Commands
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("share", "cap"), [(1, "most_distant"), (0.6, "every_player")])
 def test_recorded_games_rate_to_the_same_ratings(share: float, cap: str, tmp_path: Path) -> None:
     sets = ["--set", "n_teams=3", "--set", "team_size=2", "--set", "games_per_player=10"]

@@ -197,6 +197,7 @@ def parties(draw: st.DrawFn) -> Party:
     return Party(columns[0], columns[1], columns[2], sides)
 
 
+@pytest.mark.slow
 @given(parties())
 @settings(max_examples=300, deadline=None)
 def test_every_game_sums_to_zero(party: Party) -> None:
@@ -204,6 +205,7 @@ def test_every_game_sums_to_zero(party: Party) -> None:
     assert abs(math.fsum(result)) <= 1e-12 * max(1.0, sum(map(abs, result)))
 
 
+@pytest.mark.slow
 @given(parties())
 @settings(max_examples=300, deadline=None)
 def test_nobody_moves_more_than_two_points_a_minute_of_the_farthest(party: Party) -> None:
@@ -217,6 +219,7 @@ def test_nobody_moves_more_than_two_points_a_minute_of_the_farthest(party: Party
     assert after == pytest.approx([scale * offset for offset in before], rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.slow
 @given(parties())
 @settings(max_examples=300, deadline=None)
 def test_every_player_gains_no_more_than_his_limit_and_what_others_lose(party: Party) -> None:
@@ -230,6 +233,7 @@ def test_every_player_gains_no_more_than_his_limit_and_what_others_lose(party: P
     assert after == pytest.approx([x / max(1.0, needed) for x in before], rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.slow
 @given(parties())
 @settings(max_examples=100, deadline=None)
 def test_two_player_games_stay_within_the_cap_by_themselves(party: Party) -> None:
