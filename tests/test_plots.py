@@ -18,6 +18,7 @@ from scipy import stats
 from tests.command import valmatch
 from valmatch.errors import InputError
 from valmatch.plots.drawing import plot_files
+from valmatch.plots.optimization.reading import reference_of
 from valmatch.plots.parts.source import read_run_files
 from valmatch.plots.parts.style import style_context
 
@@ -338,13 +339,19 @@ def test_missing_and_damaged_files(kind: str, name: str, copy: Callable[[str], P
 
 
 def test_a_cell_that_is_no_number(copy: Callable[[str], Path]) -> None:
-    for kind, name in (("day", "matches.csv"), ("line", "design.csv")):
+    for kind, name in (("day", "matches.csv"), ("line", "design.csv"), ("rated", "ratings.csv")):
         path = copy(kind) / name
         head, last = path.read_text().rstrip("\n").rsplit("\n", 1)
         path.write_text(f"{head}\n{','.join(['x'] * last.count(','))},x\n")
         last_line = head.count("\n") + 2
         assert refused(path.parent).startswith(f"{path}:{last_line}: damaged: ")
         assert refused(path.parent).endswith(": 'x' (allowed: a number)")
+
+
+def test_what_gaps_are_relative_to_is_cut_short() -> None:
+    assert reference_of({}) == "best known objective"
+    assert reference_of({"gap_to": "best of this study"}) == "best of this study"
+    assert len(reference_of({"gap_to": "x" * 10_000})) < 100
 
 
 def test_factors_that_the_model_does_not_take(copy: Callable[[str], Path]) -> None:

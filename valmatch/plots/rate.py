@@ -76,10 +76,10 @@ def draw(run: RunFiles) -> dict[str, Figure]:
 
 def _history(run: RunFiles, system: str, heading: str) -> Figure:
     """Draw the ratings of some players over the games of the log, or over their times."""
-    ranking = run.table("ratings.csv", (), ("rank", "player"))
+    ranking = run.table("ratings.csv", ("rank",), ("player",))
     if not len(ranking):
         raise InputError(f"{ranking.path}: holds no players")
-    rank_of = dict(zip(ranking.texts["player"], ranking.texts["rank"], strict=True))
+    rank_of = dict(zip(ranking.texts["player"], ranking.numbers["rank"].tolist(), strict=True))
     chosen = _chosen(run, list(rank_of))
     paths, last, over = read_history(run, chosen)
     figure = new_figure(9.0, 4.6)
@@ -90,7 +90,7 @@ def _history(run: RunFiles, system: str, heading: str) -> Figure:
         properties: dict[str, Any] = {"color": COLOURS[k], "linestyle": LINES[k % len(LINES)]}
         # To the last game, at which the rating is that of the ranking.
         at, height = np.append(games[shown], last), np.append(ratings[shown], ratings[-1:])
-        label = f"{rank_of[player]}. {_short(player)}"
+        label = f"{rank_of[player]:.0f}. {_short(player)}"
         if games.size:
             where = at.astype("datetime64[s]") if over == DATES else at
             axes.step(where, height, where="post", linewidth=1.2, label=label, **properties)

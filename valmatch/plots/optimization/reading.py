@@ -12,13 +12,20 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from valmatch.arrays import Floats
+from valmatch.optimization.studies.solver_comparison import BEST_KNOWN
 from valmatch.plots.parts.source import FileTable, Mean, RunFiles, damaged
 from valmatch.plots.parts.style import BAD, FAINT, dots
 from valmatch.plots.parts.units import labelled
+from valmatch.text.terminal import shortened
 
 Point = tuple[float, ...]
 
 ANSWERS = {"true": "feasible", "false": "infeasible", "undecided": "undecided"}
+
+
+def reference_of(solvers: Mapping[str, Any]) -> str:
+    """Return what gaps are relative to, which summaries of former releases do not say."""
+    return shortened(str(solvers.get("gap_to", BEST_KNOWN)))
 
 
 class Bound(NamedTuple):

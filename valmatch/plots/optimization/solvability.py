@@ -20,7 +20,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from valmatch.arrays import Floats
-from valmatch.optimization.studies.solver_comparison import BEST_KNOWN, bootstrapped
+from valmatch.optimization.studies.solver_comparison import bootstrapped
+from valmatch.plots.optimization.reading import reference_of
 from valmatch.plots.parts.labels import label
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.parts.style import COLOURS, LINES, head, panels
@@ -41,7 +42,7 @@ def draw(run: RunFiles, summary: Mapping[str, Any]) -> Figure | None:
     """
     with damaged(run.folder / "summary.json"):
         best = summary["solvers"]["best_known"]
-        reference = summary["solvers"].get("gap_to", BEST_KNOWN)  # former releases have none
+        reference = reference_of(summary["solvers"])
         start = summary["solvers"].get("start_objective")  # former releases did not judge it
         if not best:
             return None

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 
 from valmatch.arrays import Floats
 from valmatch.errors import InputError
-from valmatch.optimization.studies.solver_comparison import BEST_KNOWN, bootstrapped
-from valmatch.plots.optimization.reading import final_point, objective_label
+from valmatch.optimization.studies.solver_comparison import bootstrapped
+from valmatch.plots.optimization.reading import final_point, objective_label, reference_of
 from valmatch.plots.parts.labels import label
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.parts.style import COLOURS, GREY, LINES, head, new_figure
@@ -72,7 +72,7 @@ def draw(run: RunFiles, summary: Mapping[str, Any]) -> Figure:
     progress = read_progress(run)
     with damaged(run.folder / "summary.json"):
         best = summary["solvers"]["best_known"]
-        reference = summary["solvers"].get("gap_to", BEST_KNOWN)  # former releases have none
+        reference = reference_of(summary["solvers"])
         lines = {name: summary["solvers"][name] for name in progress}
         names = ("median_objective", "area_under_curve", *SHARES)
         measures = {

@@ -135,6 +135,8 @@ def save(
             with style_context(), warnings.catch_warnings():
                 # Not every font has every letter of every name.
                 warnings.filterwarnings("ignore", "Glyph .* missing")
+                # Texts that a damaged file holds may leave no room for axes.
+                warnings.filterwarnings("ignore", "constrained_layout not applied")
                 figure.savefig(content, format=suffix, dpi=DPI, metadata=SAID[suffix])
             figure.set_layout_engine("none")  # the first file has laid it out
             write_bytes(file, content.getvalue())
