@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from valmatch.errors import InputError, option
 from valmatch.text.terminal import shown
@@ -51,3 +51,27 @@ class Listeners:
 
 
 NO_LISTENERS = Listeners()
+
+
+def listeners_among(keywords: Mapping[str, Any], kind: type) -> Listeners:
+    """Return the listeners among the keyword arguments of a public function.
+
+    Parameters
+    ----------
+    keywords : mapping of str to object
+        What was given.
+    kind : type
+        The keywords that the function takes.
+
+    Raises
+    ------
+    InputError
+        If one is no function.
+    TypeError
+        If the function takes no such keyword.
+    """
+    for name in keywords:
+        if name not in kind.__annotations__:
+            raise TypeError(f"got an unexpected keyword argument {name!r}")
+    telling = {field.name for field in fields(Listeners)}
+    return Listeners(**{name: value for name, value in keywords.items() if name in telling})

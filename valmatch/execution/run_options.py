@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
 from valmatch.config.config import Config
 from valmatch.execution.executors import EXECUTORS, LOCAL, open_pool
-from valmatch.execution.listeners import Listeners
+from valmatch.execution.listeners import Listeners, listeners_among
 from valmatch.execution.shards import WHOLE, Shard, parse_shard
 from valmatch.execution.simulator import releases_gil
 from valmatch.execution.worker_pool import WorkerPool
@@ -130,12 +130,8 @@ def split(keywords: Mapping[str, Any], of: type[RunKeywords]) -> tuple[RunOption
     TypeError
         If the function takes no such keyword.
     """
-    for name in keywords:
-        if name not in of.__annotations__:
-            raise TypeError(f"got an unexpected keyword argument {name!r}")
-    telling = {field.name for field in fields(Listeners)}
-    listeners = Listeners(**{name: keywords[name] for name in keywords if name in telling})
-    given = {name: value for name, value in keywords.items() if name not in telling}
+    listeners = listeners_among(keywords, of)
+    given = {name: value for name, value in keywords.items() if not hasattr(Listeners, name)}
     if given.get("out") is not None:
         given["out"] = arguments.path("out", given["out"])
     if isinstance(given.get("shard"), str):

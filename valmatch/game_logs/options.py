@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypedDict, get_args
 
 from valmatch.errors import InputError, option
-from valmatch.execution.listeners import Listeners
+from valmatch.execution.listeners import Listeners, listeners_among
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.bad_rows import MOST
@@ -192,10 +192,7 @@ def split(keywords: Mapping[str, Any], kind: type[PredictKeywords]) -> tuple[Log
     TypeError
         If the function takes no such keyword.
     """
-    for name in keywords:
-        if name not in kind.__annotations__:
-            raise TypeError(f"got an unexpected keyword argument {name!r}")
-    heard = {name: keywords[name] for name in ("progress", "warn") if name in keywords}
+    listeners = listeners_among(keywords, kind)
     out = keywords.get("out")
     options = LogOptions(
         LogFormat(keywords.get("columns", {}), keywords.get("separator", ",")),
@@ -206,4 +203,4 @@ def split(keywords: Mapping[str, Any], kind: type[PredictKeywords]) -> tuple[Log
         None if out is None else arguments.path("out", out),
         keywords.get("redo", False),
     )
-    return options, Listeners(**heard)
+    return options, listeners
