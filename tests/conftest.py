@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from filelock import FileLock
 
-from tests.sectioned_model import ENTRY
+from tests.support.sectioned_model import ENTRY
 from valmatch.cli.parameters import flag
 from valmatch.config.loading import load
 from valmatch.errors import options_called

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.command import valmatch
-from tests.crashes import contents
+from tests.support.command import valmatch
+from tests.support.crashes import contents
 from valmatch.models import registry
 
 README = Path(__file__).parent.parent / "README.md"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from results import pages
-from tests.command import valmatch
+from tests.support.command import valmatch
 from valmatch.config.loading import load, shipped_configs
 from valmatch.optimization.best_known import best_known, shipped_problems
 

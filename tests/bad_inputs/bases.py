@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numba  # noqa: F401 - where it is imported, `simulate` leaves the kernels compiled
 
-from tests.command import valmatch
-from tests.game_logs import random_rows, write
+from tests.support.command import valmatch
+from tests.support.game_logs import random_rows, write
 
 CURVES = ("kg-fig1-top", *(f"--set={one}" for one in ("n_opponents=4", "n_games=20", "rank=1")))
 """A small config of the model with curves."""

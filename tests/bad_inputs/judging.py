@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.bad_inputs.case import Case, lay_out
-from tests.command import valmatch
+from tests.support.command import valmatch
 
 SECONDS = 10
 """Time of a processor that a command with bad input may take."""

@@ -1,4 +1,4 @@
-"""Thousands of commands with bad input; a subset runs in ``tests/test_bad_inputs.py``.
+"""Thousands of commands with bad input; a subset runs in ``tests/cli/test_bad_inputs.py``.
 
 pytest tests/verification/test_bad_inputs.py
 """

@@ -1,4 +1,4 @@
-"""Random histories of kills, tears and duplicates; a subset runs in ``tests/test_crashes.py``.
+"""Random histories of kills, tears and duplicates; some run in `tests/experiments/test_crashes.py`.
 
 pytest tests/verification/test_crashes.py
 """
@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from tests.crashes import CASES, contents, run_and_kill, suffer
+from tests.support.crashes import CASES, contents, run_and_kill, suffer
 from valmatch.config.loading import load
 from valmatch.experiments.replicate import replicate
 

@@ -1,4 +1,4 @@
-"""Signals at every moment of the start of commands; some are in ``tests/test_early_signals.py``.
+"""Signals at every moment of the start of commands; some run in `tests/cli/test_early_signals.py`.
 
 pytest tests/verification/test_early_signals.py
 """
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.early_signals import COMMANDS, commands, ended_badly, moments
+from tests.support.early_signals import COMMANDS, commands, ended_badly, moments
 
 
 @pytest.mark.parametrize("name", COMMANDS)

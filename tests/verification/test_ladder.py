@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.test_ladder import equals_the_plain_ladder
+from tests.models.ladder.test_ladder import equals_the_plain_ladder
 from valmatch.config.loading import load
 from valmatch.execution.simulator import build, run
 

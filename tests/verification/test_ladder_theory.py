@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from tests import ladder_theory as theory
-from tests.ladder_theory import ELO_SPREAD, agrees, error_of, of_poisson_players
-from tests.ladders import random_factors
+from tests.matching.test_pairs import matched, random_weights
 from tests.oracles.pairs import best_matching
-from tests.test_pairs import matched, random_weights
+from tests.support import ladder_theory as theory
+from tests.support.ladder_theory import ELO_SPREAD, agrees, error_of, of_poisson_players
+from tests.support.ladders import random_factors
 from valmatch import rate_games, simulate
 from valmatch.config.loading import load
 from valmatch.matching.band import MOST

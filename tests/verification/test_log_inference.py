@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.log_inference import coverage, fit_errors
+from tests.support.log_inference import coverage, fit_errors
 
 
 @pytest.mark.parametrize(("days", "logs"), [(40, 400), (120, 150)])

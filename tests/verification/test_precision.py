@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from tests.stopping import DATA, Draw, tally
+from tests.support.stopping import DATA, Draw, tally
 from valmatch.config.loading import load
 from valmatch.execution.simulator import build, run
 from valmatch.statistics.precision import Target, parse_target

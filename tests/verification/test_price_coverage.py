@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tests.priced_problems import PROBLEMS, Problem, Told, told
+from tests.support.priced_problems import PROBLEMS, Problem, Told, told
 
 SEEDS = 400
 
@@ -17,7 +17,7 @@ def tried(number: int) -> list[Told]:
     return [told(PROBLEMS[number], seed) for seed in range(SEEDS)]
 
 
-@pytest.mark.parametrize(("number", "problem"), enumerate(PROBLEMS))
+@pytest.mark.parametrize(("number", "problem"), list(enumerate(PROBLEMS)))
 def test_few_prices_are_missing_and_none_is_false(number: int, problem: Problem) -> None:
     """Each problem by itself: 400 intervals have a coverage of 95 % up to some 3.3 %."""
     found = tried(number)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.leagues import League, covered
+from tests.support.leagues import League, covered
 
 LEAGUES = [
     League(400, 20, 150.0),

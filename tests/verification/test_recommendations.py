@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.known_rules import RULES, registered
+from tests.support.known_rules import RULES, registered
 from valmatch.optimization.studies.solver_study import optimize
 
 RUNS = 20

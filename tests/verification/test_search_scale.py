@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import valmatch
-from tests.wide_model import ENTRY, PROBLEMS, gap, posed
+from tests.support.wide_model import ENTRY, PROBLEMS, gap, posed
 from valmatch.models.registry import OWN
 
 RUNS, BUDGET = 10, 1000

@@ -1,4 +1,4 @@
-"""Hundreds of signals at random moments; a few are sent in ``tests/test_signals.py``.
+"""Hundreds of signals at random moments; a few are sent in ``tests/cli/test_signals.py``.
 
 pytest tests/verification/test_signals.py
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.signals import COMMANDS, Undisturbed, broken_promises, interruption, undisturbed
+from tests.support.signals import COMMANDS, Undisturbed, broken_promises, interruption, undisturbed
 
 INTERRUPTIONS = 510
 """Thirty of each command."""

@@ -1,0 +1,427 @@
+"""The commands as a user meets them: output, files, exit codes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+from itertools import chain, repeat
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import pytest
+
+from tests.support.command import valmatch
+from tests.support.crashes import start
+from valmatch.config.loading import load
+from valmatch.config.writing import template
+
+RESPONSES = ["avg_team_diff", "avg_wait_time", "matched_fraction", "n_players"]
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_simulate_prints_and_writes_the_same_numbers(tmp_path: Path) -> None:
+    done = valmatch("simulate", "valorant", "--replication", 2, "--out", tmp_path / "o", "--json")
+    assert (done.code, done.err) == (0, "")
+    document = json.loads(done.out)
+    assert document == json.loads((tmp_path / "o" / "responses.json").read_text())
+    assert document["responses"]["n_players"] == len(rows(tmp_path / "o" / "players.csv"))
+    assert document["responses"]["n_matches"] == len(rows(tmp_path / "o" / "matches.csv"))
+    table = valmatch("simulate", "valorant", "--replication", 2).out
+    shown = dict(line.split()[:2] for line in table.splitlines()[2:])
+    assert float(shown["avg_wait_time"]) == pytest.approx(
+        document["responses"]["avg_wait_time"], abs=1e-4
+    )
+
+
+def test_files_of_simulate_have_the_documented_columns(tmp_path: Path) -> None:
+    valmatch("simulate", "valorant", "--out", tmp_path)
+    players, matches = rows(tmp_path / "players.csv"), rows(tmp_path / "matches.csv")
+    assert ",".join(players[0]) == (
+        "player,arrival_hours,elo,kd,wr,rating,team,match,match_hours,wait_minutes,prioritized"
+    )
+    assert ",".join(matches[0]) == "match,time_hours,team_a,team_b,mean_a,mean_b,team_diff"
+    alone = [player for player in players if not player["match"]]
+    assert alone
+    assert {player["wait_minutes"] for player in alone} == {""}
+    first = [players[int(k)] for k in matches[0]["team_a"].split(";")]
+    mean = sum(float(player["rating"]) for player in first) / 5
+    assert float(matches[0]["mean_a"]) == mean
+    assert {player["match"] for player in first} == {"0"}
+
+
+def test_replicate_writes_rows_summary_and_manifest(tmp_path: Path) -> None:
+    out = tmp_path / "o"
+    done = valmatch("replicate", "valorant", "-n", 12, "--seed", 5, "--out", out, "--json")
+    assert (done.code, done.err) == (0, "")
+    summary = json.loads((out / "summary.json").read_text())
+    assert json.loads(done.out) == summary
+    table = rows(out / "replications.csv")
+    assert list(table[0])[:3] == ["config_id", "seed", "replication"]
+    assert [row["replication"] for row in table] == [str(k) for k in range(12)]
+    assert {(row["config_id"], row["seed"]) for row in table} == {(summary["config_id"], "5")}
+    waits = [float(row["avg_wait_time"]) for row in table]
+    one = summary["responses"]["avg_wait_time"]
+    assert one["mean"] == pytest.approx(np.mean(waits), rel=1e-14)
+    assert one["std_error"] == pytest.approx(np.std(waits, ddof=1) / 12**0.5, rel=1e-12)
+    assert set(one) == {
+        "n", "undefined", "mean", "std", "std_error", "ci_low", "ci_high", "confidence", "min",
+        "max",
+    }  # fmt: skip
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["status"] == "complete"
+    assert manifest["config"]["factors"]["team_diff"] == 400.0
+    assert {"argv", "config_id", "versions", "platform", "seed", "wall_seconds"} <= set(manifest)
+
+
+@pytest.mark.parametrize(
+    "options", [(), ("--control-variates",), ("--set", "player_diff=0", "--set", "player_slack=0")]
+)
+def test_the_summary_is_a_table_too(options: tuple[str, ...], tmp_path: Path) -> None:
+    done = valmatch("replicate", "valorant", "-n", 60, *options, "--out", tmp_path, "--json")
+    responses = json.loads(done.out)["responses"]
+    table = rows(tmp_path / "summary.csv")
+    adjusted = ["mean_cv", "std_error_cv", "ci_low_cv", "ci_high_cv", "variance_reduction"]
+    assert list(table[0]) == [
+        "response", "unit", "n", "undefined", "mean", "std", "std_error", "ci_low", "ci_high",
+        "confidence", *(adjusted if "--control-variates" in options else ()),
+    ]  # fmt: skip
+    assert [row["response"] for row in table] == list(responses)
+    assert {"Elo points", "minutes", ""} <= {row["unit"] for row in table}
+    for row in table:
+        facts = responses[row["response"]]
+        for name in list(row)[2:]:
+            assert row[name] == ("" if facts[name] is None else repr(facts[name]))
+
+
+def test_row_k_of_replicate_is_simulate_k(tmp_path: Path) -> None:
+    valmatch("replicate", "valorant", "-n", 4, "--out", tmp_path)
+    row = rows(tmp_path / "replications.csv")[3]
+    alone = json.loads(valmatch("simulate", "valorant", "--replication", 3, "--json").out)
+    assert {name: repr(value) for name, value in alone["responses"].items()} == {
+        name: row[name] for name in alone["responses"]
+    }
+
+
+def test_workers_never_change_a_byte(tmp_path: Path) -> None:
+    files = ("replications.csv", "summary.json", "summary.csv")
+    for workers in (1, 2, 3):
+        folder = tmp_path / str(workers)
+        valmatch("replicate", "valorant", "-n", 300, "--workers", workers, "--out", folder)
+    for name in files:
+        contents = {(tmp_path / str(workers) / name).read_bytes() for workers in (1, 2, 3)}
+        assert len(contents) == 1
+
+
+def test_undefined_replications_are_counted_not_dropped(tmp_path: Path) -> None:
+    narrow = ["--set", "player_diff=0", "--set", "player_slack=0"]
+    done = valmatch("replicate", "valorant", "-n", 3, *narrow, "--out", tmp_path, "--json")
+    one = json.loads(done.out)["responses"]["avg_wait_time"]
+    assert (one["n"], one["undefined"], one["mean"], one["ci_low"]) == (0, 3, None, None)
+    assert "avg_wait_time is undefined in 3 of 3 replications" in done.err
+    assert {row["avg_wait_time"] for row in rows(tmp_path / "replications.csv")} == {""}
+    assert "nan" not in (tmp_path / "replications.csv").read_text().lower()
+
+
+def test_options_may_stand_in_the_config(tmp_path: Path) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text("model: valorant\nreplicate: {n: 3, seed: 9, confidence: 0.5}\n")
+    document = json.loads(valmatch("replicate", config, "--json").out)
+    assert (document["replications"], document["seed"]) == (3, 9)
+    assert document["responses"]["n_players"]["confidence"] == 0.5
+    assert json.loads(valmatch("replicate", config, "--seed", 2, "--json").out)["seed"] == 2
+    assert json.loads(valmatch("simulate", config, "--json").out)["seed"] == 9
+
+
+@pytest.mark.slow
+def test_factors_prints_a_valid_config_with_the_defaults(tmp_path: Path) -> None:
+    done = valmatch("factors", "valorant")
+    assert done.out == template("valorant")
+    path = tmp_path / "c.yaml"
+    path.write_text(done.out)
+    assert load(str(path)).factors == load("valorant").factors
+
+
+@pytest.mark.slow
+def test_config_from_standard_input() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "valmatch", "replicate", "-", "-n", "2", "--json"],
+        input="model: valorant\n",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout)["replications"] == 2
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("name", ["smoke", "smoke-opponent", "smoke-zonestats"])
+def test_smoke_configs_meet_their_expectations(name: str) -> None:
+    done = valmatch("replicate", name)
+    assert (done.code, done.err) == (0, "5 of 5 expected means met\n")
+    quiet = valmatch("replicate", name, "--quiet")
+    assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "factor"), [("smoke-opponent", "gamma=0.98"), ("smoke-zonestats", "T=119.9")]
+)
+def test_a_slightly_other_model_fails_its_smoke_config(name: str, factor: str) -> None:
+    off = valmatch("replicate", name, "--set", factor)
+    assert off.code == 1
+    assert "(expected " in off.err
+
+
+def test_smoke_config_fails_when_its_numbers_are_off() -> None:
+    off = valmatch("replicate", "smoke", "--set", "replicate.expect.avg_wait_time.mean=1")
+    assert off.code == 1
+    assert "4 of 5 expected means met" in off.err
+    assert "avg_wait_time: mean 19.1" in off.err
+    assert "(expected 1.0 ± " in off.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["replicate", "nowhere.yaml"], "nowhere.yaml: no such file"),
+        (
+            ["replicate", "valorant", "-n", "0"],
+            "'-n' / '--n': '0' (allowed: a whole number from 1 to 1000000000)",
+        ),
+        (["replicate", "valorant", "-n", "two"], "'two' (allowed: a whole"),
+        (["replicate", "valorant", "--confidence", "1"], "'--confidence': '1' (allowed:"),
+        (["replicate", "valorant", "--confidence", "nan"], "'--confidence': 'nan' (allowed:"),
+        (
+            ["replicate", "valorant", "--seed", "-1"],
+            "'-1' (allowed: a whole number from 0 to 184",
+        ),
+        (["replicate", "valorant", "--workers", "0"], "'--workers': '0' (allowed:"),
+        (["replicate", "valorant", "--sed", "1"], "--seed"),
+        (["replicate"], "CONFIG"),
+        (["replicat", "valorant"], "replicate"),
+        (["simulate", "valorant", "--set", "team_dif=3"], "did you mean team_diff?"),
+        (["simulate", "valorant", "--set", "team_diff=-3"], "factors.team_diff"),
+        (["factors", "valrant"], "did you mean valorant?"),
+        (["simulate", "valorant", "--set", "arrivals=none.csv"], "none.csv"),
+        (
+            ["replicate", "valorant", "--set", "replicate.expect={avg_wait: {mean: 1}}"],
+            "replicate.expect.avg_wait: valorant has no such response (did you mean avg_wait_time",
+        ),
+    ],
+)
+def test_bad_usage_is_one_line_and_exit_2(
+    arguments: list[str], message: str, tmp_path: Path
+) -> None:
+    out = [] if arguments[0] == "factors" else ["--out", tmp_path / "o"]
+    done = valmatch(*arguments, *out)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert done.err.count("\n") == 1
+    assert not (tmp_path / "o").exists()
+
+
+def test_results_of_another_run_are_never_touched(tmp_path: Path) -> None:
+    first = ["replicate", "valorant", "-n", 2, "--out", tmp_path]
+    assert valmatch(*first).code == 0
+    before = (tmp_path / "replications.csv").read_bytes()
+    for other in (
+        ["replicate", "valorant", "-n", 2, "--set", "team_diff=1", "--out", tmp_path],
+        ["replicate", "valorant", "-n", 2, "--seed", 2, "--out", tmp_path],
+        ["simulate", "valorant", "--out", tmp_path],
+    ):
+        refused = valmatch(*other)
+        assert refused.code == 2
+        assert "holds the results of another run" in refused.err
+    assert (tmp_path / "replications.csv").read_bytes() == before
+    assert valmatch(*first).code == 0
+
+
+def test_out_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    for out in (file, file / "below", Path("/proc/nowhere")):
+        done = valmatch("replicate", "valorant", "-n", 1, "--out", out)
+        assert done.code == 2
+        assert done.err.startswith(f"--out {out}: ")
+        assert done.err.count("\n") == 1
+
+
+def test_full_disk_is_a_failed_run_that_keeps_what_it_has(tmp_path: Path) -> None:
+    # Manifest, header and the first chunk fit; the second chunk does not; the manifest does.
+    effects = chain([None] * 3, [OSError(28, "No space left on device")], repeat(None))
+    with mock.patch("os.fsync", side_effect=effects):
+        done = valmatch("replicate", "valorant", "-n", 500, "--out", tmp_path)
+    assert done.code == 1
+    assert (
+        done.err == f"{tmp_path / 'replications.csv'}: cannot be written: No space left on device\n"
+    )
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert manifest["status"] == "failed"
+    assert manifest["replications"] == 1
+    assert not (tmp_path / "summary.json").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
+def test_interrupt_keeps_what_is_finished(tmp_path: Path, workers: int) -> None:
+    command = ["replicate", "valorant", "-n", 1000000, "--workers", workers, "--out", tmp_path]
+    process = start(*command)
+    path = tmp_path / "replications.csv"
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    table = rows(path)
+    assert f"interrupted after {len(table)} of 1000000 replications" in err
+    assert "Traceback" not in err
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert (manifest["status"], manifest["replications"]) == ("interrupted", len(table))
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary["responses"]["n_players"]["n"] == len(table)
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; sys.argv = ['valmatch', '--help']\n"
+        "from valmatch.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'numpy', 'scipy', 'numba', 'pydantic'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("[]\n")
+
+
+def test_a_reader_that_leaves_is_no_error() -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m valmatch factors | head -n 1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+
+
+def test_rate_prints_and_writes(tmp_path: Path) -> None:
+    # Ann beats Bob, both at 500, over 20 minutes: 0.5 * 2 * 20 = 20 points.
+    log = tmp_path / "log.csv"
+    log.write_text("game,player,score,minutes\n1,ann,30,20\n1,bob,20,20\n")
+    done = valmatch("rate", log, "--out", tmp_path / "o")
+    assert done.code == 0
+    assert [line.split()[:3] for line in done.out.splitlines()[-2:]] == [
+        ["1", "ann", "520.00"],
+        ["2", "bob", "480.00"],
+    ]
+    assert [row["rating"] for row in rows(tmp_path / "o" / "ratings.csv")] == ["520.0", "480.0"]
+    document = json.loads(valmatch("rate", log, "--json").out)
+    assert document["predictions"]["all"]["games"] == 1
+    assert valmatch("rate", log, "--system", "ello").code == 2
+    log.write_text("game,player,score,minutes\n1,ann,30,0\n1,bob,20,20\n")
+    bad = valmatch("rate", log, "--out", tmp_path / "bad")
+    assert (bad.code, bad.err.count("\n")) == (2, 1)
+    assert bad.err.startswith(f"{log}:2:")
+    assert not (tmp_path / "bad").exists()
+
+
+def test_without_a_command_there_is_help() -> None:
+    done, asked = valmatch(), valmatch("--help")
+    assert (done.code, done.out, asked.code, asked.err) == (2, "", 0, "")
+    assert done.err == asked.out
+    assert "\n  replicate  " in done.err
+
+
+def test_quiet_and_verbose(tmp_path: Path) -> None:
+    run = ["replicate", "valorant", "-n", 3, "--out"]
+    quiet = valmatch(*run, tmp_path / "q", "--quiet")
+    assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
+    assert (tmp_path / "q" / "summary.json").exists()
+    document = valmatch(*run, tmp_path / "j", "-q", "--json")
+    assert json.loads(document.out)["replications"] == 3
+    change = ["--set", "team_diff=150", "--verbose"]
+    verbose = valmatch(*run, tmp_path / "v", *change).err.splitlines()
+    assert verbose[0].endswith("; changed factors: team_diff=150.0")
+    assert verbose[1] == "executor: local, 1 workers"
+    assert verbose[2].startswith("replications: 3 done after ")
+    assert "done after" not in valmatch(*run, tmp_path / "n").err
+    for command in (["simulate", "valorant"], ["optimize", "valorant-20min", "--budget", 100]):
+        assert valmatch(*command, "-v").err.startswith("config: "), command
+    assert valmatch("replicate", "valorant", "-n", 0, "-q").err.count("\n") == 1
+
+
+GRID = [
+    *("--sweep", "team_diff=100,200"),
+    *("--sweep", "wait_thresh=0.1,0.2"),
+    *("--sweep", "team_slack=0,5"),
+    *("--sweep", "player_slack=0,5"),
+]
+
+
+def test_wide_tables_are_divided() -> None:
+    header, *lines = valmatch("replicate", "valorant", "-n", 2, *GRID).out.splitlines()
+    assert "2 replications at each point" in header
+    parts = [part.splitlines() for part in "\n".join(lines).split("\n\n")]
+    assert len(parts) > 1
+    levels = [[line.split()[:4] for line in part] for part in parts]
+    assert levels == [levels[0]] * len(parts)
+    assert len(levels[0]) == 1 + 2**4
+    shown = [name for part in parts for name in part[0].split()[4:]]
+    assert shown == ["avg_team_diff", "±", "avg_player_diff", "±", "avg_wait_time", "±"]
+
+
+def test_what_is_printed_has_no_trailing_blanks_and_fits_80_columns() -> None:
+    for command in (
+        ["simulate", "valorant"],
+        ["replicate", "valorant", "-n", 3],
+        ["replicate", "valorant", "-n", 3, "--control-variates"],
+        ["optimize", "valorant-20min", "--budget", 100],
+        ["optimize", "valorant-20min", "--budget", 100, "--sweep", "upper_time=20:30:10"],
+        ["replicate", "valorant", "-n", 2, *GRID],
+    ):
+        done = valmatch(*command)
+        lines = done.out.splitlines()
+        assert [line for line in lines if line != line.rstrip()] == []
+        assert max(map(len, lines)) <= 80 or "--control-variates" in command
+
+
+@pytest.mark.slow
+def test_completion_knows_configs_solvers_and_models() -> None:
+    def completed(words: str) -> list[str]:
+        environment = {
+            **os.environ,
+            "_VALMATCH_COMPLETE": "complete_bash",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(len(words.split(" ")) - 1),
+        }
+        done = subprocess.run(
+            [Path(sys.executable).parent / "valmatch"],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout.split()
+
+    assert completed("valmatch replicate valorant-x") == ["valorant-x10", "valorant-x2"]
+    assert completed("valmatch factors zo") == ["zonestats"]
+    assert "auto,bayes" in completed("valmatch optimize valorant-x2 --solver auto,b")
+
+
+@pytest.mark.usefixtures("sectioned")
+def test_factors_in_sections_are_shown_by_their_dotted_names(tmp_path: Path) -> None:
+    done = valmatch("factors", "sectioned")
+    assert (done.code, "\n  rule:\n    # Where it is aimed.\n" in done.out) == (0, True)
+    config = tmp_path / "c.yaml"
+    config.write_text(done.out)
+    given = ["--set", "rule.aim=4", "--set", "noise.bias.1=2"]
+    done = valmatch("replicate", config, "-n", 2, *given, "--verbose")
+    assert "changed factors: noise.bias=(0.0, 2.0), rule.aim=4.0\n" in done.err
+    done = valmatch("compare", config, "-n", 3, "--set", "rule.aim=4")
+    assert (done.code, "rule.aim: 5.0 -> 4.0" in done.out) == (0, True)

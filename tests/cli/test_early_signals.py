@@ -1,0 +1,70 @@
+"""Commands that are told to end while they start end with 130 and say nothing.
+
+Hundreds of signals are sent by ``tests/verification/test_early_signals.py``.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.early_signals import commands, ended_badly
+
+SWALLOWED = """
+import signal, sys, types
+
+def run():
+    try:
+        signal.raise_signal({number})
+    except BaseException as error:
+        raise ValueError("a library makes another error of it") from error
+
+sys.modules["valmatch.cli"] = types.SimpleNamespace(main=run)
+{before}
+from valmatch.__main__ import main
+main()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_library_cannot_make_another_error_of_a_signal(number: signal.Signals) -> None:
+    code = SWALLOWED.format(number=int(number), before="")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_what_has_begun_is_ended_in_order() -> None:
+    begin = "from valmatch.execution.interruption import begin; begin()"
+    code = SWALLOWED.format(number=int(signal.SIGINT), before=begin)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "KeyboardInterrupt" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "seconds", "wanted"),
+    [
+        ("version", 0.0, signal.SIGINT),
+        ("help", 0.15, signal.SIGTERM),
+        ("factors", 0.2, signal.SIGINT),
+        ("bad input", 0.25, signal.SIGTERM),
+        ("simulate", 0.1, signal.SIGTERM),
+        ("replicate", 0.05, signal.SIGINT),
+        ("replicate", 0.35, signal.SIGTERM),
+        ("processes", 0.8, signal.SIGINT),
+        ("optimize", 0.3, signal.SIGINT),
+        ("rate", 0.3, signal.SIGTERM),
+    ],
+)
+def test_a_command_may_end_while_it_starts(
+    name: str, seconds: float, wanted: signal.Signals, tmp_path: Path
+) -> None:
+    assert ended_badly(commands(tmp_path)[name], seconds, wanted) == []

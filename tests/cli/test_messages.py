@@ -1,0 +1,316 @@
+"""Messages and tables, whatever names, values and paths hold: plain, short, in their place."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import Outcome, valmatch
+from valmatch.errors import InputError
+from valmatch.text.terminal import escaped, one_line, shortened, shown
+
+SMALL = ["--set", "horizon=2"]
+
+NASTY = "a\x1b[31mb\x9b\x7f\r\nc\u2028d\u202ee"
+
+PLAIN = r"a\x1b[31mb\x9b\x7f\r\nc\u2028d\u202ee"
+
+
+def lines_of(done: Outcome) -> list[str]:
+    """Return the lines of a message, all of them plain and of moderate length."""
+    assert done.code == 2
+    assert done.out == ""
+    *lines, end = done.err.split("\n")
+    assert end == ""
+    for line in lines:
+        assert len(line) <= 500
+        assert escaped(line) == line
+    return lines
+
+
+def test_printable() -> None:
+    assert escaped(NASTY) == PLAIN
+    assert escaped(PLAIN) == PLAIN
+    for name in ("\u00e4nn", "あ", "a\u200cb", "a\u00a0b", "x y"):
+        assert escaped(name) == name
+    assert escaped("\udcff") == r"\udcff"
+    assert shortened("x" * 60) == "x" * 60
+    assert shortened("a" * 100 + "z" * 100) == "a" * 29 + "..." + "z" * 28
+    assert shown(10**5000) == "a number of thousands of digits"
+    assert len(one_line("\n" * 10_000)) == 500
+    assert str(InputError("a\nb", "c")) == "a\\nb\nc"
+
+
+def test_keys_and_values_of_configs_are_escaped(tmp_path: Path) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text(
+        "model: valorant\n"
+        + f"{json.dumps(NASTY)}: 1\n"
+        + f"factors: {{team_dif: 1, matching: {json.dumps(NASTY)}, {'k' * 900}: 1}}\n"
+        + f"optimize: {{variables: {{{json.dumps(NASTY)}: {{low: 0, high: 1}}}}}}\n"
+    )
+    lines = lines_of(valmatch("simulate", config))
+    assert len(lines) == 4
+    assert lines[0].startswith(f"{config}:2:1: {PLAIN}: unknown key (")
+    assert "did you mean team_diff?" in lines[1]
+    assert "factors.matching: " in lines[2]
+    assert "kkk: unknown key (allowed: " in lines[3]
+    (line,) = lines_of(valmatch("optimize", config, "--set", "factors={}", "--set", "a=1"))[-1:]
+    assert "factors.a: unknown key" in line
+
+
+def test_half_characters_are_refused(tmp_path: Path) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text('model: valorant\nreplicate: {scheduler: "\\ud800", "\\udcff": 1}\n')
+    assert [line.partition(": ")[2] for line in lines_of(valmatch("simulate", config))] == [
+        r"'\ud800' holds half a character (a surrogate)",
+        r"'\udcff' holds half a character (a surrogate)",
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["simulate", f"{NASTY}.yaml"],
+        ["simulate", "valorant", "--set", f"{NASTY}=1"],
+        ["simulate", "valorant", "--set", f"team_diff={NASTY}"],
+        ["simulate", "valorant", f"--{NASTY}"],
+        [NASTY],
+        ["replicate", "valorant", "--target", f"{NASTY}=1%"],
+        ["replicate", "valorant", "--shard", NASTY],
+        ["replicate", "valorant", "--sweep", NASTY],
+        ["replicate", "valorant", "--executor", NASTY],
+        ["optimize", "valorant-20min", "--solver", NASTY],
+        ["optimize", "valorant-20min", "--sweep", NASTY],
+        ["combine", "out", NASTY],
+        ["rate", NASTY],
+        ["plot", NASTY],
+        ["factors", NASTY],
+    ],
+)
+def test_a_message_is_one_line_whatever_was_given(arguments: list[str]) -> None:
+    assert len(lines_of(valmatch(*arguments))) == 1
+    long = [text.replace(NASTY, "x" * 9000) for text in arguments]
+    assert len(lines_of(valmatch(*long))) == 1
+
+
+@pytest.mark.slow
+def test_tables_and_figures_take_any_name(tmp_path: Path) -> None:
+    log, out = tmp_path / f"l\x1b\n{'o' * 100}g.csv", tmp_path / "o"
+    names = [NASTY.replace("\r\n", "").replace("\x7f", ""), "[bold]$x_{$", "y" * 3000]
+    log.write_text(
+        "winner,loser,minutes\n" + "".join(f"{name},ann,{n}\n" for n, name in enumerate(names, 1)),
+        encoding="utf-8",
+    )
+    done = valmatch("rate", log, "--system", "elo", "--out", out)
+    assert done.code == 0
+    assert r"a\x1b[31mb\x9bc\u2028d\u202ee" in done.out
+    assert "[bold]$x_{$" in done.out
+    assert all(escaped(line) == line for line in done.out.split("\n"))
+    assert max(map(len, done.out.split("\n"))) < 200
+    drawn = valmatch("plot", out)
+    assert (drawn.code, drawn.err) == (0, "")
+
+
+def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "valmatch", *map(str, arguments)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.slow
+def test_a_terminal_without_all_characters(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("winner,loser\n\u00e4nn,あ\U0001f600\n", encoding="utf-8")
+    done = run("rate", log, "--system", "elo", PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert r"\xe4nn" in done.stdout
+    config = tmp_path / "\u00e4\u00f6.yaml"
+    config.write_text("model: valorant\nfactors: {horizon: 2}\n")
+    done = run(
+        "compare", config, "--set", "team_diff=1", "-n", 2, "--json", PYTHONIOENCODING="ascii"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["a"]["source"] == str(config)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["", b"a\xffb", "a" * 300, "a/" * 2500])
+def test_names_that_no_file_has(name: str | bytes, tmp_path: Path) -> None:
+    text = os.fsdecode(name)
+    for arguments in (
+        ["simulate", "valorant", "--out", text],
+        ["simulate", text],
+        ["combine", text, tmp_path],
+        ["combine", tmp_path / "o", text],
+        ["rate", text],
+        ["plot", text],
+    ):
+        (line,) = lines_of(valmatch(*arguments))
+        assert "(allowed: a path" in line or "too long (allowed: names of at most 255" in line
+    if text:
+        (line,) = lines_of(valmatch("simulate", "valorant", "--set", f"arrivals={text}"))
+        assert line.startswith("--set arrivals=")
+
+
+@pytest.mark.parametrize(
+    ("section", "command", "message"),
+    [
+        ("replicate: {target: [wait=1%]}", "replicate", "3:13: replicate.target wait=1%: no resp"),
+        (
+            "replicate: {executor: dask, scheduler: nowhere}",
+            "replicate",
+            "3:29: replicate.scheduler: 'nowhere' (allowed: tcp://HOST:PORT",
+        ),
+        ("optimize: {solver: ato}", "optimize", "3:12: optimize.solver: 'ato' is not a solver"),
+        ("optimize: {budget: 99}", "optimize", "3:20: optimize.budget: 99 is too small (allowed:"),
+        (
+            "optimize: {variables: {team_diff: [0, 500]}}",
+            "optimize",
+            "3:35: optimize.variables.team_diff: a list of 2 is not allowed (allowed: a mapping"
+            " such as {low: 0, high: 500})",
+        ),
+        (
+            "design: {grid: {team_dif: [1]}}",
+            "replicate",
+            "3:17: design.grid.team_dif=1: factors.team_dif: unknown key (did you mean team_diff?)",
+        ),
+        (
+            "design: {ranges: {team_dif: {low: 1, high: 2}}, points: 1}",
+            "replicate",
+            "3:19: design.ranges.team_dif=",
+        ),
+        (
+            "design: {ranges: {team_diff: {low: -2, high: -1}}, points: 1}",
+            "replicate",
+            "3:19: design.ranges.team_diff=-1.",
+        ),
+        (
+            "design: {ranges: {team_diff: {low: 2, high: 1}}, points: 1}",
+            "replicate",
+            "3:30: design.ranges.team_diff: needs low <= high",
+        ),
+        (
+            f"design: {{grid: {{team_diff: [{'1, ' * 400}], wait_thresh: [{'1, ' * 400}]}}}}",
+            "replicate",
+            "3:10: design.grid: the design has 160000 points (allowed: at most 100000)",
+        ),
+    ],
+)
+def test_what_stands_in_a_config_is_named_by_its_place(
+    section: str, command: str, message: str, tmp_path: Path
+) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text(f"model: valorant\nfactors: {{horizon: 2}}\n{section}\n")
+    out = tmp_path / "o"
+    (line,) = lines_of(valmatch(command, config, "--out", out))
+    assert line.startswith(f"{config}:{message}")
+    assert not out.exists()
+
+
+def test_options_win_over_the_config_in_messages_too(tmp_path: Path) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text("model: valorant\nreplicate: {target: [n_players=1%]}\n")
+    (line,) = lines_of(valmatch("replicate", config, "--target", "wait=1%"))
+    assert line == (
+        "--target wait=1%: no response 'wait' (did you mean avg_wait_time, avg_wait_time_all,"
+        " wait_p50, wait_p90, wait_p95, wait_p99 or max_wait_time?)"
+    )
+
+
+def test_nothing_of_a_file_that_is_no_queue_log_is_shown(tmp_path: Path) -> None:
+    for content in (b"root:x:0:0:secret\n", b"\x7fELF\xff secret", b"secret,rating\n1,2\n"):
+        path = tmp_path / "file"
+        path.write_bytes(content)
+        (line,) = lines_of(valmatch("simulate", "valorant", "--set", f"arrivals={path}"))
+        assert line.startswith(f"{path}:")
+        assert "secret" not in line
+
+
+SCRIPT = """\
+import valmatch
+valmatch.replicate({"model": "valorant", "factors": {"horizon": 2}}, 100, workers=2,
+                   executor="processes")
+"""
+
+
+@pytest.mark.slow
+def test_a_script_that_workers_must_not_import_is_told_what_to_write(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.count("Traceback") <= 2  # of one process: the error, and what it came from
+    assert done.stderr.splitlines()[-1] == (
+        "valmatch.errors.InputError: workers: worker processes import the script that starts them:"
+        ' put what it does below `if __name__ == "__main__":`, so that only the script itself does'
+        " it"
+    )
+    guarded = SCRIPT.replace("valmatch.replicate", 'if __name__ == "__main__": valmatch.replicate')
+    script.write_text(guarded)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_usage_lines() -> None:
+    usage = {
+        "simulate": "CONFIG",
+        "replicate": "CONFIG",
+        "compare": "A [B]...",
+        "optimize": "CONFIG",
+        "combine": "OUT DIR...",
+        "rate": "GAMES.csv",
+        "predict": "RATINGS [FIXTURES.csv]",
+        "plot": "DIR",
+        "factors": "[MODEL]",
+    }
+    for command, arguments in usage.items():
+        first = valmatch(command, "--help").out.splitlines()[0]
+        assert first == f"Usage: valmatch {command} [OPTIONS] {arguments}"
+    (line,) = lines_of(valmatch("combine", "out"))
+    assert "(usage: valmatch combine [OPTIONS] OUT DIR...;" in line
+
+
+def test_shards_that_owe_replications(tmp_path: Path) -> None:
+    for index in (1, 5):
+        shard = ["--shard", f"{index}/7", "--out", tmp_path / str(index)]
+        assert valmatch("replicate", "valorant", "-n", 20, *shard, *SMALL).code == 0
+    parts = [tmp_path / "1", tmp_path / "5"]
+    done = valmatch("combine", tmp_path / "all", *parts, "--check")
+    assert done.code == 3
+    assert "--array=0,2-4,6 with --shard $SLURM_ARRAY_TASK_ID/7" in done.err
+    (line,) = lines_of(valmatch("combine", *parts))
+    assert line == (
+        f"OUT is missing: the first argument, {shortened(str(parts[0]))}, is itself one of the"
+        " shards (usage: valmatch combine OUT DIR...)"
+    )
+
+
+def test_commands_without_shares_say_so_in_a_job_array(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("winner,loser\nann,bob\n")
+    commands = (
+        ["simulate", "valorant", *SMALL],
+        ["compare", "valorant", "-n", 2, *SMALL],
+        ["optimize", "valorant-20min", "--budget", 100],
+        ["rate", log, "--system", "elo"],
+    )
+    for count in ("3", "1"):
+        monkeypatch.setenv("SLURM_ARRAY_TASK_ID", "2")
+        monkeypatch.setenv("SLURM_ARRAY_TASK_COUNT", count)
+        for command in commands:
+            said = valmatch(*command).err.count("every task of this job array does the whole work")
+            assert said == (count == "3"), command

@@ -1,0 +1,196 @@
+"""From a queue log of one's own to a decision: the commands of the README, figures checked."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import statistics
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.command import Outcome, valmatch
+from tests.support.queue_logs import COLUMNS, DIRTY, write_log
+from valmatch import plot as valmatch_plot
+from valmatch.config.loading import load
+
+CONFIG = """\
+model: valorant
+arrivals: queue.csv
+factors:
+  team_num: 3
+  player_diff: 150
+  team_diff: 100
+  wait_thresh: 3 min
+  measure: [bands, fairness]
+  log:
+    columns: {arrival_hours: joined_at, rating: mmr, player: account}
+    skip_bad_rows: true
+optimize:
+  variables:
+    player_diff: {low: 20, high: 1000, start: 150, scale: 20}
+    team_diff: {low: 5, high: 1000, start: 100, scale: 20}
+  objective: {gap: {response: win_gap}}
+  constraints: {top: {response: wait_p95.top_1%, at_most: 30}}
+"""
+
+
+BANDS = ("bottom_10%", "10-50%", "50-90%", "90-99%", "top_1%")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write_log(Path("queue.csv"))
+    Path("mine.yaml").write_text(CONFIG)
+    return tmp_path
+
+
+def done(*command: object) -> Outcome:
+    made = valmatch(*command)
+    assert made.code == 0, made.err
+    return made
+
+
+def table(path: str) -> list[dict[str, str]]:
+    with Path(path).open() as file:
+        return list(csv.DictReader(file))
+
+
+def quantile(values: list[float], share: float) -> float:
+    """Return the quantile of sorted values, between two of them in proportion."""
+    place = share * (len(values) - 1)
+    low = math.floor(place)
+    high = min(low + 1, len(values) - 1)
+    return values[low] + (place - low) * (values[high] - values[low])
+
+
+def figures(folder: str) -> dict[str, float]:
+    """Return what the tables of a day say of its bands and its fairness, row by row."""
+    gaps = [float(one["team_diff"]) for one in table(f"{folder}/matches.csv")]
+    found = {"win_gap": statistics.fmean(1 / (1 + 10 ** (-gap / 400)) - 0.5 for gap in gaps)}
+    players = table(f"{folder}/players.csv")
+    ratings = sorted(float(one["rating"]) for one in players)
+    shares = (0.0, 0.1, 0.5, 0.9, 0.99, 1.0)
+    edges = [quantile(ratings, share) for share in shares]
+    edges[-1] = math.inf
+    for name, low, high in zip(BANDS, edges, edges[1:], strict=False):
+        own = [one for one in players if low <= float(one["rating"]) < high]
+        matched = [one for one in own if one["match"]]
+        waits = sorted(float(one["wait_minutes"]) for one in matched)
+        found[f"matched_fraction.{name}"] = len(matched) / len(own)
+        found[f"avg_wait_time.{name}"] = statistics.fmean(waits)
+        found[f"wait_p50.{name}"] = quantile(waits, 0.5)
+        found[f"wait_p95.{name}"] = quantile(waits, 0.95)
+        mean = statistics.fmean(gaps[int(one["match"])] for one in matched)
+        found[f"avg_team_diff.{name}"] = mean
+    return found
+
+
+def test_the_log_of_two_days_is_simulated_whole(folder: Path) -> None:
+    made = done(
+        "simulate", "valorant", "--set", "arrivals=queue.csv", "--columns", COLUMNS,
+        "--skip-bad-rows", "--set", "team_num=3", "--responses",
+        "wait_p50,wait_p95,wait_p95.top_1%,win_gap", "--out", "day",
+    )  # fmt: skip
+    dirty = sum(map(len, DIRTY.values()))
+    assert f"queue.csv: {dirty} bad rows left out (2 joined_at, 3 mmr), the first:" in made.err
+    assert "columns region, party not used" in made.err
+    rows = table("day/players.csv")
+    assert len(rows) == 3000 - dirty
+    assert max(float(one["arrival_hours"]) for one in rows) > 47.0
+    waits = np.array([float(one["wait_minutes"]) for one in rows if one["match"]])
+    found = json.loads(Path("day/responses.json").read_text())["responses"]
+    for p in (50, 95):
+        assert found[f"wait_p{p}"] == pytest.approx(np.quantile(waits, p / 100))
+    least = np.quantile([float(one["rating"]) for one in rows], 0.99)
+    top = [one for one in rows if float(one["rating"]) >= least and one["match"]]
+    wait = np.quantile([float(one["wait_minutes"]) for one in top], 0.95)
+    assert found["wait_p95.top_1%"] == pytest.approx(wait)
+    gaps = np.array([float(one["team_diff"]) for one in table("day/matches.csv")])
+    assert found["win_gap"] == pytest.approx(np.mean(1 / (1 + 10 ** (-gaps / 400)) - 0.5))
+    players = [name for one in table("day/matches.csv") for name in one["team_a"].split(";")]
+    assert set(players) <= {one["player"] for one in rows}
+
+
+def test_from_the_log_to_a_recommended_config(folder: Path) -> None:
+    made = done("optimize", "mine.yaml", "--budget", "100", "--out", "best", "--json")
+    found = json.loads(made.out)
+    assert "on this log" in found["why"]
+    recommended = load("best/recommended.yaml")
+    point = found["recommended"]["point"]
+    factors = recommended.factors.model_dump()
+    assert {name: factors[name] for name in point} == point
+    again = json.loads(done("replicate", "best/recommended.yaml", "--json").out)["responses"]
+    assert again["win_gap"]["mean"] == found["recommended"]["objective"]["mean"]
+    done("simulate", "best/recommended.yaml", "--out", "day")
+    expected = figures("day")
+    assert found["recommended"]["objective"]["mean"] == pytest.approx(expected["win_gap"])
+    bound = found["recommended"]["constraints"]["top"]
+    assert bound["mean"] == pytest.approx(expected["wait_p95.top_1%"])
+    assert again["wait_p95.top_1%"]["mean"] == pytest.approx(bound["mean"])
+    assert bound["mean"] <= 30.0
+
+
+def test_the_table_of_waits_by_band(folder: Path) -> None:
+    made = done("simulate", "mine.yaml", "--out", "day")
+    expected = figures("day")
+    found = json.loads(Path("day/responses.json").read_text())["responses"]
+    assert {name: found[name] for name in expected} == pytest.approx(expected)
+    lines = [line.split() for line in made.out.partition("\nband ")[2].splitlines()]
+    measures, *bands = lines
+    assert measures[:2] == ["matched_fraction", "avg_wait_time"]
+    assert [name for name, *_ in bands] == list(BANDS)
+    for name, *cells in bands:
+        shown = [f"{expected[f'{measure}.{name}']:.4f}" for measure in measures]
+        assert cells == shown
+    assert max(map(len, made.out.splitlines())) <= 80
+
+
+@pytest.mark.slow
+def test_from_the_log_to_a_frontier(folder: Path) -> None:
+    sweep = ("--sweep", "top=20:60:20", "--budget", "100")
+    made = done("optimize", "mine.yaml", *sweep, "--out", "frontier", "--json")
+    points = json.loads(made.out)["frontier"]
+    assert [one["top"] for one in points] == [20.0, 40.0, 60.0]
+    for k, one in enumerate(points):
+        best = one["recommended"] or one["least_violation"]
+        sets = [word for name, x in best["point"].items() for word in ("--set", f"{name}={x!r}")]
+        done("simulate", "mine.yaml", *sets, "--out", f"day{k}")
+        expected = figures(f"day{k}")
+        assert best["objective"]["mean"] == pytest.approx(expected["win_gap"])
+        wait = expected["wait_p95.top_1%"]
+        assert best["constraints"]["top"]["mean"] == pytest.approx(wait)
+        assert one["feasible"] is (wait <= one["top"])
+    assert points[-1]["feasible"]
+    drawn = done("plot", "frontier", "--title", "What a bound on the waits of the top costs")
+    assert [Path(line).name for line in drawn.out.splitlines()] == ["frontier.png", "frontier.svg"]
+    figure: Any = valmatch_plot("frontier")
+    assert figure.get_suptitle().endswith("values on this log, which is one history")
+    objective, waits = figure.axes
+    assert "feasible on this log" in objective.get_legend_handles_labels()[1]
+    line = objective.lines[0]
+    assert line.get_xdata().tolist() == [20.0, 40.0, 60.0]
+    assert line.get_ydata().tolist() == [
+        (one["recommended"] or one["least_violation"])["objective"]["mean"] for one in points
+    ]
+    assert waits.get_ylabel() == "wait_p95.top_1% [minutes]"
+
+
+def test_intervals_of_resamples_and_a_fitted_config(folder: Path) -> None:
+    how = ("--set", "log.resample=block", "--set", "log.block_hours=6", "-n", "5", "--json")
+    Path("tight.yaml").write_text(CONFIG.replace("team_diff: 100", "team_diff: 50"))
+    resampled = json.loads(done("compare", "mine.yaml", "tight.yaml", *how).out)
+    difference = resampled["differences"]["win_gap"]
+    assert difference["ci_low"] < difference["mean"] < difference["ci_high"]
+    # Names of bands and large intervals take more than a table has room for.
+    loose = ("--set", "team_diff=1000", "--set", "player_diff=20", *how[:-1])
+    assert max(map(len, done("compare", "mine.yaml", *loose).out.splitlines())) <= 80
+    fitted = done("fit", "queue.csv", "--columns", COLUMNS, "--skip-bad-rows")
+    Path("fitted.yaml").write_text(fitted.out)
+    players = json.loads(done("replicate", "fitted.yaml", "-n", "20", "--json").out)["responses"]
+    one = players["n_players"]
+    assert abs(one["mean"] - 2995 / 2) <= 4 * one["std_error"]

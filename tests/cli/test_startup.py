@@ -1,0 +1,177 @@
+"""What commands import before they begin, and kernels that are not compiled at all."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.support.command import valmatch
+from valmatch.config.loading import load
+from valmatch.kernels.cache import cached
+from valmatch.kernels.plain_python import interpret, interpreted
+from valmatch.models.valorant.arrivals import arrival_times
+
+HEAVY = {
+    "filelock",
+    "numba",
+    "numpy",
+    "pydantic",
+    "rich.progress",
+    "rich.table",
+    "scipy.linalg",
+    "scipy.special",
+}
+"""What takes long to import."""
+
+DAYS: tuple[tuple[str, ...], ...] = (
+    (),
+    ("review=continuous", "slack_scope=pool"),
+    ("player_diff=5", "player_slack=0", "team_num=2"),
+    ("horizon=null", "num_players=90", "gaps=poisson", "elo_max=1300"),
+    ("team_rule=newcomer", "wait_thresh=0"),
+)
+"""Changes of `valorant`, of which `simulate` plays a day in plain Python."""
+
+
+def process(code: str, *arguments: object) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return what code that prints JSON last has printed; nothing may be warned of."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def imported(*arguments: object) -> set[str]:
+    """Return what a command imports of what takes long to import."""
+    code = (
+        "import json, sys; from valmatch.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as exit_: assert not exit_.code\n"
+        "print(json.dumps(list(sys.modules)))"
+    )
+    return HEAVY & set(process(code, *arguments))
+
+
+@pytest.mark.slow
+def test_commands_import_what_they_need() -> None:
+    assert imported("--help") == set()
+    assert imported("simulate", "valorant") == {"numpy", "pydantic", "rich.table"}
+    joint = ("simulate", "valorant", "--set", "matching=joint")
+    imported(*joint)  # compiles what no other test needs
+    assert imported(*joint) == {"numba", "numpy", "pydantic", "rich.table"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", ["zonestats", "trueskill"])
+def test_rating_loads_no_algebra(system: str, tmp_path: Path) -> None:
+    """A kernel that calls numpy's search would, which takes as long as rating 100,000 rows."""
+    log = tmp_path / "log.csv"
+    log.write_text("winner,loser\na,b\n")
+    valmatch("rate", log, "--system", system, "--out", tmp_path / "here")  # compiles the kernels
+    assert not imported("rate", log, "-q", "--system", system, "--out", tmp_path / "out") & {
+        "scipy.linalg",
+        "scipy.special",
+    }
+
+
+@pytest.mark.slow
+def test_replications_without_control_variates_need_no_integrals() -> None:
+    code = (
+        "import json, sys\n"
+        "from valmatch.config.loading import load\n"
+        "from valmatch.execution.simulator import build, run\n"
+        "run(build(load('valorant')), 1, range(2), controls=sys.argv[1] == 'controls')\n"
+        "print(json.dumps('scipy.special' in sys.modules))"
+    )
+    assert process(code, "controls") is True
+    assert process(code, "none") is False
+
+
+@pytest.mark.slow
+def test_plain_python_gives_the_files_of_compiled_kernels(tmp_path: Path) -> None:
+    runs = [
+        ["simulate", "valorant", "--quiet", *(f"--set={change}" for change in day)] for day in DAYS
+    ]
+    code = (
+        "import json, sys; from valmatch.cli import main\n"
+        "for sys.argv[1:] in json.loads(sys.argv[1]):\n"
+        "    try: main()\n"
+        "    except SystemExit as exit_: assert not exit_.code\n"
+        "print(json.dumps('numba' in sys.modules))"
+    )
+    plain = [[*run, f"--out={tmp_path}/plain-{number}"] for number, run in enumerate(runs)]
+    assert process(code, json.dumps(plain)) is False
+    assert hasattr(arrival_times, "py_func")  # it is compiled here
+    for number, run in enumerate(runs):
+        assert valmatch(*run, f"--out={tmp_path}/compiled-{number}").code == 0
+        for name in ("players.csv", "matches.csv", "responses.json"):
+            found = (tmp_path / f"plain-{number}" / name).read_bytes()
+            assert found == (tmp_path / f"compiled-{number}" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("changes", "brief"),
+    [
+        ((), True),
+        (("rate_multiplier=2",), False),
+        (("rate_multiplier=2", "horizon=12"), True),
+        (("horizon=null", "num_players=1000"), True),
+        (("horizon=null", "num_players=1001"), False),
+        (("matching=joint",), False),
+        (("mean_matrix=[0, 1, 50]",), False),  # about every second vector is drawn anew
+        (("elo_max=900",), False),
+    ],
+)
+def test_only_short_days_are_brief(changes: tuple[str, ...], brief: bool) -> None:
+    assert load("valorant", changes).factors.brief() == brief
+
+
+def test_other_models_and_traces_are_not_brief(tmp_path: Path) -> None:
+    assert not load("zonestats").factors.brief()
+    (tmp_path / "players.csv").write_text("arrival_hours,rating\n0.5,1000\n")
+    trace = load({"model": "valorant", "arrivals": str(tmp_path / "players.csv")})
+    assert not trace.factors.brief()
+
+
+def test_kernels_stay_compiled_where_numba_is_imported() -> None:
+    interpret()
+    assert not interpreted()
+
+
+def test_a_cached_kernel_is_loaded_without_all_registries() -> None:
+    """The compiler registers everything itself, for what the cache does not have."""
+    code = (
+        "import json\n"
+        "from numba.core.cpu import CPUContext\n"
+        "from valmatch.config.loading import load\n"
+        "from valmatch.execution.simulator import build, run\n"
+        "refreshed, refresh = [], CPUContext.refresh\n"
+        "CPUContext.refresh = lambda self: (refreshed.append(self), refresh(self))\n"
+        "for config in ('valorant', 'zonestats', 'kg-fig1-top'):\n"
+        "    run(build(load(config)), 1, [0])\n"
+        "print(json.dumps(len(refreshed)))"
+    )
+    assert process(code) == 0
+
+
+def test_a_cache_that_works_in_another_way_is_left_alone() -> None:
+    class Another:
+        def load_overload(self, signature: object, context: Any) -> object:  # noqa: ANN401
+            context.renew()
+            return signature
+
+    kernel = SimpleNamespace(_cache=Another())
+    assert cached(kernel) is kernel
+    assert vars(kernel._cache) == {}
+    plain = SimpleNamespace()
+    assert cached(plain) is plain

@@ -1,0 +1,1087 @@
+"""Tests of the configs: what is read, what is refused and where, what identifies a run."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import pickle
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import Field
+
+import valmatch.models.registry as registry
+from tests.support.sectioned_model import ShotFactors
+from valmatch.config.config import Config
+from valmatch.config.identity import config_id, identity, resolved
+from valmatch.config.loading import load, shipped_configs
+from valmatch.config.sections import (
+    ConstraintOptions,
+    DesignOptions,
+    Expectation,
+    OptimizeOptions,
+    RangeOptions,
+    ReplicateOptions,
+    TermOptions,
+    VariableOptions,
+)
+from valmatch.config.writing import template
+from valmatch.errors import InputError
+from valmatch.game_logs.rating import rate_games
+from valmatch.inputs.fields import Factors, Section
+from valmatch.models.valorant.factors import NEWS, ValorantFactors
+
+pytestmark = pytest.mark.usefixtures("command_line_words")
+
+NO_OPTIONS = ReplicateOptions.model_validate({})
+MINIMAL = "model: valorant\n"
+NAMES = ", ".join(registry.MODELS)
+
+
+@pytest.fixture(autouse=True)
+def _in_scratch_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def loaded(text: str | bytes, *overrides: str) -> Config:
+    Path("c.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
+    return load("c.yaml", overrides)
+
+
+def refused(text: str | bytes, *overrides: str) -> list[str]:
+    with pytest.raises(InputError) as info:
+        loaded(text, *overrides)
+    return str(info.value).splitlines()
+
+
+def factors(text: str) -> str:
+    return f"model: valorant\nfactors: {{{text}}}\n"
+
+
+# Reading YAML
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("", "c.yaml:1:1: the config is empty (it needs at least 'model: ...')"),
+        ("# nothing\n", "c.yaml:1:1: the config is empty (it needs at least 'model: ...')"),
+        ("[1, 2]", "c.yaml:1:1: the config is a list of 2 (allowed: a mapping)"),
+        ("\n  valorant", "c.yaml:2:3: the config is 'valorant' (allowed: a mapping)"),
+        (
+            "model: valorant\n---\nmodel: valorant\n",
+            "c.yaml:2:1: a second document starts here (a config is one document)",
+        ),
+        (
+            "model: valorant\nfactors:\n\tteam_diff: 3\n",
+            "c.yaml:3:1: a tab cannot stand here (YAML is indented with spaces)",
+        ),
+        ("model: a: b\n", "c.yaml:1:9: not valid YAML: mapping values are not allowed here"),
+        (
+            "model: valorant\nfactors: *f\n",
+            "c.yaml:2:10: not valid YAML: found undefined alias 'f'",
+        ),
+        (
+            "model: valorant\nfactors: &f {a: *f}\n",
+            "c.yaml:2:10: an alias stands inside what it refers to",
+        ),
+        (factors("<<: 3"), "c.yaml:2:15: <<: 3 cannot be merged (allowed: a mapping)"),
+        ("5: 3\n", "c.yaml:1:1: 5 cannot be a key (allowed: a string)"),
+        ("? [a]\n: 3\n", "c.yaml:1:3: a list of 1 cannot be a key (allowed: a string)"),
+        (factors("team_diff: !!int x"), "c.yaml:2:22: 'x' cannot be read as int"),
+        (factors("a: !secret x"), "c.yaml:2:14: the tag '!secret' is not known"),
+        (factors("a: " + "[" * 3000), "c.yaml:2:45: nested too deeply (allowed: 32 levels)"),
+        ("a:\n" + "- " * 3000, "c.yaml:2:65: nested too deeply (allowed: 32 levels)"),
+        (b"model: \xff\n", "c.yaml:1:8: not a text file in UTF-8"),
+        ("# \u00e9\nmodel: \u00e9".encode("latin-1"), "c.yaml:1:3: not a text file in UTF-8"),
+        ("model:\n  \x07", "c.yaml:2:3: the character U+0007 is not allowed"),
+    ],
+)
+def test_unreadable_yaml_is_located(text: str | bytes, line: str) -> None:
+    assert refused(text) == [line]
+
+
+TOO_LARGE = "too large (allowed: 50,000 keys and values in all, aliases carried out)"
+
+
+def bomb(levels: int, first: str, next_: str) -> str:
+    """Return a mapping of a few hundred bytes whose last key holds 9 to the power of `levels`."""
+    lines = [f"  a0: &a0 {first}"]
+    for level in range(1, levels):
+        aliases = ", ".join(next_.format(n=n, alias=f"*a{level - 1}") for n in range(9))
+        lines.append(f"  a{level}: &a{level} " + ("[%s]" if first[0] == "[" else "{%s}") % aliases)
+    return "model: valorant\nfactors:\n" + "\n".join(lines) + "\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (bomb(9, "[1, 1, 1, 1, 1, 1, 1, 1, 1]", "{alias}"), f"c.yaml:7:7: {TOO_LARGE}"),
+        (bomb(9, "{k: 1}", "k{n}: {alias}"), f"c.yaml:8:7: {TOO_LARGE}"),
+        (factors("team_diff: [" + "1," * 500_000 + "]"), "c.yaml:2:100009: " + TOO_LARGE),
+        (
+            "model: valorant\na: &a {" + ", ".join(f"k{n}: 1" for n in range(1000)) + "}\n"
+            "b: {<<: [" + "*a," * 100 + "]}\n",
+            f"c.yaml:3:9: {TOO_LARGE}",
+        ),
+        (b"#" * (1 << 20), "c.yaml: cannot be read: too large (allowed: 1,048,576 bytes)"),
+    ],
+    ids=["lists", "mappings", "millions", "merges", "bytes"],
+)
+def test_documents_that_would_grow_are_refused(text: str | bytes, line: str) -> None:
+    if isinstance(text, bytes):
+        text += b"\n"
+    assert refused(text) == [line]
+
+
+@pytest.mark.slow
+def test_many_problems_are_cut_short() -> None:
+    many = ", ".join(f"k{n}: 1" for n in range(20_000))
+    for text, first in [
+        (factors(many), "c.yaml:2:11: factors.k0: unknown key"),
+        (f"{{model: valorant, {many}}}\n", "c.yaml:1:19: k0: unknown key"),
+        (factors("a: 1, " * 20_001), "c.yaml:2:17: a: "),
+    ]:
+        lines = refused(text)
+        assert len(lines) == 51
+        assert lines[0].startswith(first)
+        assert lines[-1] == "and 19,950 more"
+
+
+def test_input_without_an_end_is_refused() -> None:
+    os.mkfifo("pipe")
+    for source in ("pipe", "/dev/zero"):
+        with pytest.raises(InputError) as info:
+            load(source)
+        assert str(info.value) == f"{source}: cannot be read: not a regular file"
+        line = f"c.yaml:2:11: arrivals: {source!r}: not a regular file"
+        assert refused(MINIMAL + f"arrivals: {source}\n") == [line]
+        with pytest.raises(InputError, match=f"^{source}: cannot be read: not a regular file$"):
+            rate_games(source)
+        Path("games.csv").write_text("winner,loser\nann,bo\n")
+        with pytest.raises(InputError, match=f"^{source}: cannot be read: not a regular file$"):
+            rate_games("games.csv", "elo", ratings=source)
+
+
+def test_keys_of_hundreds_of_parts_are_refused() -> None:
+    key = ".".join("a" * 500)
+    assert refused(MINIMAL, f"{key}=1") == [
+        f"--set {key[:77]}...: a key of 500 parts (allowed: 32)"
+    ]
+
+
+def test_every_duplicate_key_is_reported() -> None:
+    assert refused("model: valorant\nmodel: x\nfactors: {team_num: 1, team_num: 2}\n") == [
+        "c.yaml:2:1: model: given twice (first in line 1)",
+        "c.yaml:3:24: team_num: given twice (first in line 3)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("1e2", 100.0),
+        ("1.5E+2", 150.0),
+        (".5e1", 5.0),
+        ("5.", 5.0),
+        ("0x10", 16.0),
+        ("0o17", 15.0),
+        ("012", 12.0),
+        ("+3", 3.0),
+        ("-0.0", 0.0),
+        ("!!float 5", 5.0),
+    ],
+)
+def test_numbers_of_the_core_schema(written: str, value: float) -> None:
+    read = loaded(factors(f"team_diff: {written}")).factors.model_dump()["team_diff"]
+    assert (type(read), repr(read)) == (float, repr(value))
+
+
+@pytest.mark.parametrize("word", ["on", "off", "yes", "no", "1_000", "12:30", "2024-01-01", "1e"])
+def test_words_of_yaml_1_1_are_strings(word: str) -> None:
+    assert refused(factors(f"team_diff: {word}")) == [
+        f"c.yaml:2:22: factors.team_diff: {word!r} is a string"
+        " (allowed: a number >= 0, in Elo points)"
+    ]
+
+
+def test_anchors_and_merge_keys() -> None:
+    config = loaded(factors("<<: [{team_diff: 7, team_num: &n 3}, {team_diff: 9}], team_num: 4"))
+    assert config.factors.model_dump(include={"team_diff", "team_num"}) == {
+        "team_diff": 7.0,
+        "team_num": 4,
+    }
+    config = loaded(factors("team_diff: &d 7, player_diff: *d"), "team_diff=8")
+    assert config.factors.model_dump()["player_diff"] == 7.0
+
+
+def test_an_override_changes_no_other_use_of_an_anchor() -> None:
+    text = factors("mean_matrix: &m [1200, 1, 50], multiplier_matrix: *m")
+    text += "replicate: {expect: {a: &e {mean: 1}, b: *e}}\n"
+    config = loaded(text, "mean_matrix.0=1000", "replicate.expect.a.mean=2")
+    values = config.factors.model_dump()
+    assert values["mean_matrix"] == (1000.0, 1.0, 50.0)
+    assert values["multiplier_matrix"] == (1200.0, 1.0, 50.0)
+    assert {name: e.mean for name, e in config.replicate.expect.items()} == {"a": 2, "b": 1}
+
+
+def test_byte_order_mark_is_skipped() -> None:
+    assert loaded(b"\xef\xbb\xbf" + MINIMAL.encode()).factors == ValorantFactors()
+
+
+# Files
+
+
+def test_files_that_cannot_be_read() -> None:
+    names = (
+        "shipped configs: chess-1, kg-*, ladder, ladder-*, smoke, smoke-*, valorant, valorant-*,"
+        " zonestats, zonestats-*"
+    )
+    Path("folder").mkdir()
+    for source, line in [
+        ("x/y.yaml", f"x/y.yaml: no such file ({names})"),
+        ("valornt", "valornt: no such file (did you mean the shipped config 'valorant'?)"),
+        (
+            "x/valorant-strt.yml",
+            "x/valorant-strt.yml: no such file (did you mean the shipped config 'valorant-start'?)",
+        ),
+        ("folder", "folder: cannot be read: is a directory"),
+        ("c.yaml/x", "c.yaml/x: cannot be read: not a directory"),
+    ]:
+        Path("c.yaml").write_text(MINIMAL)
+        with pytest.raises(InputError) as info:
+            load(source)
+        assert str(info.value) == line
+
+
+def test_unreadable_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    # Not by its mode: root reads everything.
+    monkeypatch.setattr(Path, "read_bytes", denied)
+    with pytest.raises(InputError, match=r"^secret.yaml: cannot be read: permission denied$"):
+        load("secret.yaml")
+
+
+def test_a_file_wins_over_a_shipped_name() -> None:
+    assert load("valorant-start").factors.model_dump()["team_diff"] == 200.0
+    Path("valorant-start").mkdir()
+    assert load("valorant-start").factors.model_dump()["team_diff"] == 200.0
+    Path("valorant-start").rmdir()
+    Path("valorant-start").write_text(factors("team_diff: 5"))
+    assert load("valorant-start").factors.model_dump()["team_diff"] == 5.0
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stdin(text: str) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+
+    stdin(MINIMAL)
+    assert load("-").source == "<stdin>"
+    stdin("model: x")
+    with pytest.raises(InputError, match=r"^<stdin>:1:8: model: 'x' is not a model"):
+        load("-")
+
+
+def test_shipped_configs() -> None:
+    defaults = ValorantFactors()
+    changed: dict[str, dict[str, object]] = {
+        "valorant": {},
+        "valorant-start": {
+            "player_diff": 150.0,
+            "team_diff": 200.0,
+            "wait_thresh": 0.15,
+            "player_slack": 100.0,
+            "team_slack": 100.0,
+        },
+        "valorant-published": {
+            "matching": "joint",
+            "slack_scope": "pool",
+            "team_slack": 0.0,
+            "tie_break": "enumeration",
+        },
+    }
+    assert list(shipped_configs()) == sorted(shipped_configs())
+    for name, changes in changed.items():
+        config = load(name)
+        assert config.factors == defaults.model_copy(update=changes)
+        assert config.factors.model_fields_set == set(ValorantFactors.model_fields)
+        options = ReplicateOptions.model_validate({"n": 1000, "seed": 1})
+        assert (config.replicate, config.warnings) == (options, ())
+        text = shipped_configs()[name].read_text()
+        assert max(map(len, text.splitlines())) <= 100
+
+
+def test_every_command_on_the_page_of_readings_has_its_config() -> None:
+    page = Path(__file__).parents[2] / "results" / "readings" / "README.md"
+    commands = re.findall("`valmatch (?:compare|optimize) (.*?)`", page.read_text())
+    assert len(commands) > 20
+    for command in commands:
+        config, *words = command.split()
+        assert load(config, [word for word in words if "=" in word]).factors
+
+
+def test_shipped_configs_of_an_installed_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    inside = Path("site/valmatch/configs")
+    inside.mkdir(parents=True)
+    (inside / "own.yaml").write_text(MINIMAL)
+    monkeypatch.setattr("valmatch.config.loading.__file__", "site/valmatch/config/loading.py")
+    assert shipped_configs() == {"own": inside / "own.yaml"}
+    assert load("own").source == str(inside / "own.yaml")
+
+
+# Checking
+
+
+BAD = """\
+model: valorant
+factors:
+  team_dif: 300
+  player_diff: "200"
+  poisson_rate: [20, -1, 1e400, true]
+  team_num: 5.5
+  matching: jont
+  review: 3
+  cov_matrix: [[1, 2], 3, [4, 5, 6]]
+  horizon: .nan
+  wait_thresh:
+  player_slack: [1]
+  team_slack: {a: 1}
+team_diff: 3
+replicate: {n: 0, seeds: 1, confidence: 1, workers: true, expect: {a: {tolerance: -1}, b: 3}}
+arrivals: nothere.csv
+"""
+
+BAD_LINES = """\
+c.yaml:3:3: factors.team_dif: unknown key (did you mean team_diff?)
+c.yaml:4:16: factors.player_diff: '200' is a string (allowed: a number >= 0, in Elo points)
+c.yaml:5:22: factors.poisson_rate.1: -1 is too small (allowed: a number >= 0)
+c.yaml:5:26: factors.poisson_rate.2: 1e400 is not finite (allowed: a number >= 0)
+c.yaml:5:33: factors.poisson_rate.3: true is a boolean (allowed: a number >= 0)
+c.yaml:6:13: factors.team_num: 5.5 is not a whole number (allowed: an integer from 1 to 1000, in \
+players)
+c.yaml:7:13: factors.matching: 'jont' is not allowed (allowed: team_first or joint or fifo; did \
+you mean joint?)
+c.yaml:8:11: factors.review: 3 is not allowed (allowed: arrivals or continuous)
+c.yaml:9:16: factors.cov_matrix.0: a list of 2 is too short (allowed: a list of 3 numbers)
+c.yaml:9:24: factors.cov_matrix.1: 3 is not allowed (allowed: a list of 3 numbers)
+c.yaml:10:12: factors.horizon: .nan is not finite (allowed: a number > 0 or null, in hours)
+c.yaml:11:15: factors.wait_thresh: null is not allowed (allowed: a number >= 0, in hours)
+c.yaml:12:17: factors.player_slack: a list of 1 is not allowed (allowed: a number >= 0, in Elo \
+points)
+c.yaml:13:15: factors.team_slack: a mapping of 1 is not allowed (allowed: a number >= 0, in Elo \
+points)
+c.yaml:14:1: team_diff: unknown key (did you mean factors.team_diff?)
+c.yaml:15:16: replicate.n: 0 is too small (allowed: an integer from 1 to 1000000000 or null)
+c.yaml:15:19: replicate.seeds: unknown key (did you mean seed?)
+c.yaml:15:41: replicate.confidence: 1 is too large (allowed: a number from 1e-09 to 0.999999999 or \
+null)
+c.yaml:15:53: replicate.workers: true is a boolean (allowed: an integer from 1 to 1000 or null)
+c.yaml:15:68: replicate.expect.a.mean: missing (allowed: a number)
+c.yaml:15:83: replicate.expect.a.tolerance: -1 is too small (allowed: a number >= 0)
+c.yaml:15:91: replicate.expect.b: 3 is not allowed (allowed: a mapping)
+c.yaml:16:11: arrivals: 'nothere.csv': no such file or directory
+"""
+
+
+def test_everything_wrong_is_reported_in_file_order() -> None:
+    assert refused(BAD) == BAD_LINES.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("factors: {}\n", f"c.yaml:1:1: model: missing (allowed: {NAMES})"),
+        (
+            "model: Valorent\n",
+            "c.yaml:1:8: model: 'Valorent' is not a model"
+            f" (allowed: {NAMES}; did you mean valorant?)",
+        ),
+        ("model: 3\n", f"c.yaml:1:8: model: 3 is not allowed (allowed: {NAMES})"),
+        (
+            "model: [valorant]\n",
+            f"c.yaml:1:8: model: a list of 1 is not allowed (allowed: {NAMES})",
+        ),
+        (
+            MINIMAL + "zzz: 3\n",
+            "c.yaml:2:1: zzz: unknown key (allowed: model, factors, arrivals, replicate,"
+            " optimize, design)",
+        ),
+        (
+            MINIMAL + "Replicates: {}\n",
+            "c.yaml:2:1: Replicates: unknown key (did you mean replicate?)",
+        ),
+        (MINIMAL + "factors: 3\n", "c.yaml:2:10: factors: 3 is not allowed (allowed: a mapping)"),
+        (
+            MINIMAL + "replicate: [1]\n",
+            "c.yaml:2:12: replicate: a list of 1 is not allowed (allowed: a mapping)",
+        ),
+        (MINIMAL + "arrivals: 3\n", "c.yaml:2:11: arrivals: 3 is not allowed (allowed: a file)"),
+        (MINIMAL + "arrivals: .\n", "c.yaml:2:11: arrivals: '.': is a directory"),
+        (
+            factors("team_diff: " + "1" * 500),
+            f"c.yaml:2:22: factors.team_diff: {'1' * 37}... is too large"
+            " (allowed: a number >= 0, in Elo points)",
+        ),
+        (
+            MINIMAL + "replicate: {expect: {a: {mean: 1, men: 2}}}\n",
+            "c.yaml:2:35: replicate.expect.a.men: unknown key (did you mean mean?)",
+        ),
+    ],
+)
+def test_refused_config_is_located(text: str, line: str) -> None:
+    assert refused(text) == [line]
+
+
+def test_short_list_with_a_bad_element() -> None:
+    assert refused(factors("mean_matrix: [1200, x]")) == [
+        "c.yaml:2:24: factors.mean_matrix: a list of 2 is too short"
+        " (allowed: a list of 3 numbers, in Elo points, kills per death, percent)",
+        "c.yaml:2:31: factors.mean_matrix.1: 'x' is a string (allowed: a number)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("poisson_rate: [20, 20]", "c.yaml:2:25: factors.poisson_rate: 24 hours exceed the 2"),
+        ("horizon: 30", "c.yaml:2:20: factors.horizon: 30 hours exceed the 27"),
+        ("mean_matrix: [-2e3, 1, 50]", "c.yaml:2:24: factors.mean_matrix: hardly any"),
+        ("rate_multiplier: 1e9", "c.yaml:2:28: factors.rate_multiplier: about 5.2e+11 players"),
+        ("poisson_rate: [0, 1], horizon: 1", "c.yaml:2:25: factors.poisson_rate: every rate"),
+        ("cov_matrix: [[1, 2, 0], [2, 1, 0], [0, 0, 1]]", "c.yaml:2:23: factors.cov_matrix: not"),
+    ],
+)
+def test_checks_across_factors_point_at_what_is_written(text: str, place: str) -> None:
+    (line,) = refused(factors(text))
+    assert line.startswith(place)
+
+
+def test_sections_may_be_empty() -> None:
+    config = loaded(MINIMAL + "factors:\nreplicate:\n  n: null\narrivals:\n")
+    assert config == Config("valorant", ValorantFactors(), source="c.yaml")
+
+
+def test_options_of_replicate() -> None:
+    options = "replicate: {n: 5.0, seed: 0, workers: 2, confidence: 0.9, expect: {a: {mean: 3}}}\n"
+    config = loaded(MINIMAL + options)
+    assert config.replicate.model_dump(exclude_unset=True) == {
+        "n": 5,
+        "seed": 0,
+        "workers": 2,
+        "confidence": 0.9,
+        "expect": {"a": {"mean": 3.0}},
+    }
+    assert config.replicate.expect["a"].tolerance == 0.0
+    assert type(config.replicate.n) is int
+
+
+def test_warning_is_located() -> None:
+    assert loaded(MINIMAL + "factors:\n  wait_thresh: 24\n").warnings == (
+        "c.yaml:3:16: factors.wait_thresh: 24 hours are not below the horizon of 24 hours, so"
+        " nobody is ever prioritized (wait_thresh is in hours; is this in minutes?)",
+    )
+    (line,) = loaded(MINIMAL, "wait_thresh=30").warnings
+    assert line.startswith("--set wait_thresh=30: factors.wait_thresh: 30 hours are not below")
+    # A factor that is not written is shown at its section.
+    (line,) = loaded(MINIMAL + "factors:\n  horizon: 0.1\n").warnings
+    assert line.startswith("c.yaml:2:1: factors.wait_thresh: 0.2 hours are not below")
+    (line,) = loaded(MINIMAL, "wait_thresh=23.9").warnings
+    assert "23.9 hours; 23.9 minutes is 0.3983" in line
+    assert loaded(MINIMAL, "wait_thresh=2").warnings == ()
+
+
+# Overrides
+
+
+@pytest.mark.parametrize(
+    ("overrides", "changed"),
+    [
+        (["team_diff=300"], {"team_diff": 300.0}),
+        (["factors.team_diff=3e2"], {"team_diff": 300.0}),
+        (["team_diff=1", "factors.team_diff=2"], {"team_diff": 2.0}),
+        (["team_diff= 5 "], {"team_diff": 5.0}),
+        (["matching=joint", "review=continuous"], {"matching": "joint", "review": "continuous"}),
+        (["factors={team_num: 2}", "team_diff=5"], {"team_num": 2, "team_diff": 5.0}),
+        (["mean_matrix=[1000, 1, 50]"], {"mean_matrix": (1000.0, 1.0, 50.0)}),
+        (
+            ["mean_matrix.0=1000", "factors.mean_matrix.2=40"],
+            {"mean_matrix": (1000.0, 1.0, 40.0)},
+        ),
+        (
+            ["cov_matrix.0.0=50000"],
+            {"cov_matrix": ((50000.0, 28.0, 950.0), (28.0, 0.04, 0.8), (950.0, 0.8, 100.0))},
+        ),
+    ],
+)
+@pytest.mark.parametrize("text", [MINIMAL, MINIMAL + "factors:\n", template("valorant")])
+def test_overrides(text: str, overrides: list[str], changed: dict[str, object]) -> None:
+    assert loaded(text, *overrides).factors == ValorantFactors().model_copy(update=changed)
+
+
+def test_overrides_outside_the_factors() -> None:
+    config = loaded(MINIMAL, "replicate.n=7", "replicate.expect.a.mean=2", "replicate.n=8")
+    given = {"n": 8, "expect": {"a": {"mean": 2.0, "tolerance": 0.0}}}
+    assert config.replicate == ReplicateOptions.model_validate(given)
+    assert loaded(MINIMAL + "replicate: {n: 3}", "replicate=null").replicate == NO_OPTIONS
+    assert loaded("model: x\n", "model=valorant").model == "valorant"
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("team_diff", "not of the form KEY=VALUE (for instance team_diff=300)"),
+        ("=3", "not of the form KEY=VALUE (for instance team_diff=300)"),
+        ("a..b=3", "not of the form KEY=VALUE (for instance team_diff=300)"),
+        ("team_dif=300", "factors.team_dif: unknown key (did you mean team_diff?)"),
+        ("Team-Diff=300", "factors.Team-Diff: unknown key (did you mean team_diff?)"),
+        ("arrival=x", "factors.arrival: unknown key (did you mean arrivals?)"),
+        ("poison_rate.3=1", "factors.poison_rate: unknown key (did you mean poisson_rate?)"),
+        (
+            "replicate.m=1",
+            "replicate.m: unknown key (allowed: n, seed, workers, executor, scheduler,"
+            " target, max_reps, control_variates, confidence, expect)",
+        ),
+        (
+            "poisson_rate.27=1",
+            "factors.poisson_rate.27: '27' is no element of a list of 27 (0 to 26)",
+        ),
+        (
+            "poisson_rate.-1=1",
+            "factors.poisson_rate.-1: '-1' is no element of a list of 27 (0 to 26)",
+        ),
+        ("poisson_rate.3=x", "factors.poisson_rate.3: 'x' is a string (allowed: a number >= 0)"),
+        ("team_diff.x=1", "factors.team_diff.x: 400.0 has no 'x'"),
+        (
+            "team_diff=",
+            "factors.team_diff: null is not allowed (allowed: a number >= 0, in Elo points)",
+        ),
+        ("team_diff=[1", "not valid YAML: expected ',' or ']', but got '<stream end>'"),
+        ("team_diff={a: 1, a: 2}", "a: given twice (first in line 1)"),
+        ("factors=5", "factors: 5 is not allowed (allowed: a mapping)"),
+        (
+            "model=valorat",
+            f"model: 'valorat' is not a model (allowed: {NAMES}; did you mean valorant?)",
+        ),
+    ],
+)
+def test_refused_override_is_shown(override: str, message: str) -> None:
+    assert refused(MINIMAL, override) == [f"--set {override}: {message}"]
+
+
+PROBLEM = """
+optimize:
+  objective: {w_team: {response: avg_team_diff}, both: {response: avg_player_diff}}
+  constraints:
+    upper_time: {response: avg_wait_time, at_most: 10}
+    enough: {response: matched_fraction, at_least: 0.9, at_most: null}
+    both: {response: wait_p90, at_most: 30}
+    team_diff: {response: avg_team_diff, at_most: 99}
+"""
+
+
+def test_names_of_the_problem_stand_for_its_bounds_and_weights() -> None:
+    given = ["upper_time=15", "enough=0.8", "w_team=2", "both=40", "team_diff=7"]
+    config = loaded(MINIMAL + PROBLEM, *given)
+    bounds, terms = config.optimize.constraints, config.optimize.objective
+    assert (bounds["upper_time"].at_most, bounds["upper_time"].at_least) == (15.0, None)
+    assert (bounds["enough"].at_least, bounds["enough"].at_most) == (0.8, None)
+    assert (terms["w_team"].weight, terms["both"].weight) == (2.0, 1.0)
+    assert bounds["both"].at_most == 40.0  # a constraint comes before a term
+    assert isinstance(config.factors, ValorantFactors)
+    assert config.factors.team_diff == 7.0  # a factor before both
+    assert bounds["team_diff"].at_most == 99.0
+    assert loaded(MINIMAL, "optimize=" + json.dumps(config.optimize.model_dump()), "upper_time=3")
+    source = load("valorant-1", {"upper_time": 20, "upper_time.response": "wait_p90"}).optimize
+    wanted = ConstraintOptions.model_validate({"response": "wait_p90", "at_most": 20.0})
+    assert source.constraints == {"upper_time": wanted}
+
+
+def test_names_of_the_problem_are_suggested() -> None:
+    text = MINIMAL + PROBLEM
+    assert refused(text, "uper_time=3") == [
+        "--set uper_time=3: factors.uper_time: unknown key (did you mean upper_time?)"
+    ]
+    assert refused(text, "w_taem=3") == [
+        "--set w_taem=3: factors.w_taem: unknown key (did you mean w_team?)"
+    ]
+    assert refused(text, "upper_time=x") == [
+        "--set upper_time=x: optimize.constraints.upper_time.at_most: 'x' is a string"
+        " (allowed: a number from -1e+100 to 1e+100 or null, in minutes, or with a unit, such as"
+        " 12 min)"
+    ]
+    meant = "unknown key (did you mean optimize.constraints.upper_time.at_most?)"
+    assert refused(factors("uper_time: 3") + PROBLEM) == [
+        f"c.yaml:2:11: factors.uper_time: {meant}"
+    ]
+    assert refused("uper_time: 3\n" + text) == [f"c.yaml:1:1: uper_time: {meant}"]
+
+
+def test_errors_of_overrides_follow_those_of_the_file() -> None:
+    assert refused(factors("team_num: 0"), "team_slack=-1", "player_slack=-2", "team_diff=1") == [
+        "c.yaml:2:21: factors.team_num: 0 is too small"
+        " (allowed: an integer from 1 to 1000, in players)",
+        "--set team_slack=-1: factors.team_slack: -1 is too small"
+        " (allowed: a number >= 0, in Elo points)",
+        "--set player_slack=-2: factors.player_slack: -2 is too small"
+        " (allowed: a number >= 0, in Elo points)",
+    ]
+
+
+def test_an_override_mends_the_file() -> None:
+    assert loaded(factors("team_diff: -1"), "team_diff=1").factors.model_dump()["team_diff"] == 1.0
+
+
+# Sections of factors
+
+
+SHOTS = "model: sectioned\n"
+
+
+@pytest.mark.usefixtures("sectioned")
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["rule.aim=7", "noise.bias.1=2"],
+        ["factors.rule.aim=7", "factors.noise.bias.1=2"],
+        ["rule={aim: 7}", "noise.bias=[0, 2]"],
+        ["factors={rule: {aim: 7}, noise: {bias: [0, 2]}}"],
+        ["rule=null", "rule.aim=7", "noise.bias.1=3", "noise.bias.1=2"],
+    ],
+)
+@pytest.mark.parametrize(
+    "text", ["", "factors:\n", "factors:\n  rule:\n", "factors: {rule: {shots: 10}}\n"]
+)
+def test_factors_in_sections_have_dotted_names(text: str, given: list[str]) -> None:
+    config = loaded(SHOTS + text, *given)
+    wanted = {"rule": {"aim": 7.0}, "noise": {"bias": [0.0, 2.0]}}
+    assert identity(config)["factors"] == wanted
+    assert config.factors == ShotFactors.model_validate(wanted)
+    assert config_id(loaded(SHOTS + "factors: {rule: {aim: 7}, noise: {bias: [0, 2]}}")) == (
+        config_id(config)
+    )
+
+
+@pytest.mark.usefixtures("sectioned")
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("rule.shot=3", "factors.rule.shot: unknown key (did you mean rule.shots?)"),
+        ("rul.aim=3", "factors.rul: unknown key (did you mean rule?)"),
+        ("aim=3", "factors.aim: unknown key (did you mean rule.aim?)"),
+        ("Aim=3", "factors.Aim: unknown key (did you mean rule.aim?)"),
+        ("rule.target=3", "factors.rule.target: unknown key (did you mean target?)"),
+        ("noise.aim=3", "factors.noise.aim: unknown key (did you mean rule.aim?)"),
+        ("std=3", "factors.std: unknown key (did you mean noise.std or score.std?)"),
+        ("score.st=3", "factors.score.st: unknown key (did you mean score.std?)"),
+        (
+            "noise.zzz=3",
+            "factors.noise.zzz: unknown key (allowed: noise.std, noise.bias)",
+        ),
+        ("optimise.budget=3", "factors.optimise: unknown key (did you mean optimize?)"),
+        ("rule=3", "factors.rule: 3 is not allowed (allowed: a mapping)"),
+        ("rule=[aim]", "factors.rule: a list of 1 is not allowed (allowed: a mapping)"),
+        (
+            "target={aim: 3}",
+            "factors.target: a mapping of 1 is not allowed (allowed: a number, in m)",
+        ),
+        ("target.aim=3", "factors.target.aim: 3.0 has no 'aim'"),
+        (
+            "rule.shots=99",
+            "factors.rule.shots: 99 is too large (allowed: an integer from 1 to 20)",
+        ),
+        (
+            "rule.side=lft",
+            "factors.rule.side: 'lft' is not allowed (allowed: left or right; did you mean left?)",
+        ),
+        ("noise.bias.1=x", "factors.noise.bias.1: 'x' is a string (allowed: a number)"),
+        (
+            "noise.bias.2=1",
+            "factors.noise.bias.2: '2' is no element of a list of 2 (0 to 1)",
+        ),
+        ("rule.aim=4000", "factors.rule.aim: too far from the target"),
+        ("target=4000", "factors.target: too far from the target"),
+        (
+            "factors={rule.aim: 3}",
+            "factors.rule.aim: unknown key (write it as rule: {aim: ...})",
+        ),
+    ],
+)
+def test_what_is_wrong_in_a_section_is_located(override: str, message: str) -> None:
+    assert refused(SHOTS, override) == [f"--set {override}: {message}"]
+
+
+@pytest.mark.usefixtures("sectioned")
+def test_sections_in_a_file_are_located() -> None:
+    text = """\
+model: sectioned
+aim: 3
+std: 1
+rules: {}
+factors:
+  rule:
+    shot: 3
+    shots: 2.5
+    limit: 0
+  noise: 4
+  score:
+  target: {x: 1}
+"""
+    assert refused(text) == [
+        "c.yaml:2:1: aim: unknown key (did you mean factors.rule.aim?)",
+        "c.yaml:3:1: std: unknown key (did you mean factors.noise.std or factors.score.std?)",
+        "c.yaml:4:1: rules: unknown key (did you mean factors.rule?)",
+        "c.yaml:7:5: factors.rule.shot: unknown key (did you mean rule.shots?)",
+        "c.yaml:8:12: factors.rule.shots: 2.5 is not a whole number (allowed: an integer from 1 to"
+        " 20)",
+        "c.yaml:9:12: factors.rule.limit: 0 is too small (allowed: a number > 0 or null)",
+        "c.yaml:10:10: factors.noise: 4 is not allowed (allowed: a mapping)",
+        "c.yaml:12:11: factors.target: a mapping of 1 is not allowed (allowed: a number, in m)",
+    ]
+    assert refused(SHOTS + "factors:\n  rule: {aim: 9e3}\n") == [
+        "c.yaml:3:15: factors.rule.aim: too far from the target"
+    ]
+    (line,) = loaded(SHOTS + "factors:\n  rule:\n    aim: -2\n").warnings
+    assert line == "c.yaml:4:10: factors.rule.aim: is behind the shooter"
+    assert refused(SHOTS + "factors: {rule: 3}\n", "rule.aim=3") == [
+        "--set rule.aim=3: factors.rule.aim: 3 has no 'aim'"
+    ]
+
+
+@pytest.mark.usefixtures("sectioned")
+def test_names_with_dots_are_keys_of_the_problem_and_the_design() -> None:
+    config = loaded(
+        SHOTS + "optimize: {variables: {rule.aim: {low: 0, high: 9}}}\n",
+        "optimize.variables.rule.aim.high=8",
+        "optimize.variables.rule.limit={low: 1, high: 2}",
+        "design.grid.rule.shots=[1, 2, 3]",
+        "design.grid.rule.shots.0=4",
+        "design.grid.target=[1]",
+        "optimize.variables.noise.bias.1={low: 1, high: 2}",
+        "optimize.variables.noise.bias.1.high=3",
+        "optimize.variables.ruel.aim={low: 1, high: 4}",
+        "optimize.variables.target={low: 1, high: 5}",
+    )
+    assert {name: one.high for name, one in config.optimize.variables.items()} == {
+        "rule.aim": 8.0,
+        "rule.limit": 2.0,
+        "noise.bias.1": 3.0,
+        "ruel.aim": 4.0,
+        "target": 5.0,
+    }
+    assert config.design.grid == {"rule.shots": [4, 2, 3], "target": [1]}
+    assert config.at("optimize.variables.rule.aim").startswith("c.yaml:2:24: ")
+    assert config.at("design.grid.target").startswith("--set design.grid.target=[1]: ")
+
+
+@pytest.mark.usefixtures("sectioned")
+def test_the_template_has_sections() -> None:
+    text = template("sectioned")
+    assert (
+        """\
+factors:
+  # Where the target is.
+  # Allowed: a number. Unit: m. Default: 3.
+  target: 3
+
+  # How shots are spread.
+  noise:
+    # Spread of shots.
+    # Allowed: a number > 0. Unit: m. Default: 1.
+    std: 1
+
+    # Mean of shots on either side.
+    # Allowed: a list of numbers. Unit: m. Default: [0, 0].
+    bias: [0, 0]
+
+  # How it is aimed.
+  rule:
+    # Where it is aimed.
+"""
+        in text
+    )
+    config = loaded(text)
+    assert config.factors == ShotFactors()
+    assert config.places["factors.rule.side"].startswith("c.yaml:")
+
+
+# Arrivals
+
+
+def test_arrivals_are_found_beside_the_config() -> None:
+    Path("sub").mkdir()
+    Path("sub/players.csv").write_bytes(b"arrival_hours,rating\n")
+    Path("sub/c.yaml").write_text(MINIMAL + "arrivals: players.csv\n")
+    config = load("sub/c.yaml")
+    digest = hashlib.sha256(b"arrival_hours,rating\n").hexdigest()
+    assert config.files["arrivals"].path == Path("sub/players.csv")
+    assert resolved(config)["arrivals"] == {"path": "players.csv", "sha256": digest}
+    # From the command line, the path starts in the working directory.
+    with pytest.raises(InputError) as info:
+        load("sub/c.yaml", ["arrivals=players.csv"])
+    assert str(info.value) == (
+        "--set arrivals=players.csv: arrivals: 'players.csv': no such file or directory"
+    )
+    own = load("sub/c.yaml", ["arrivals=sub/players.csv"]).files
+    assert own["arrivals"].path == Path("sub/players.csv")
+    assert load("sub/c.yaml", ["arrivals=null"]).files == {}
+
+
+def test_horizon_of_arrivals() -> None:
+    Path("p.csv").write_bytes(b"arrival_hours,rating\n")
+    trace = MINIMAL + "arrivals: p.csv\n"
+    assert loaded(trace).factors.model_dump()["horizon"] is None
+    assert loaded(trace, "horizon=null").factors.model_dump()["horizon"] is None
+    # Neither the hourly rates nor the skill distribution matter.
+    config = loaded(trace, "horizon=100", "mean_matrix=[-9000, 1, 50]", "wait_thresh=30")
+    assert config.factors.model_dump()["horizon"] == 100.0
+    (line,) = loaded(trace, "wait_thresh=30").warnings
+    assert "30 hours; 30 minutes is 0.5" in line
+    assert refused(MINIMAL, "horizon=null") == [
+        "--set horizon=null: factors.horizon: null needs an arrivals file or num_players (allowed:"
+        " a number > 0)"
+    ]
+
+
+def test_arrivals_need_a_model_that_takes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry.OWN, "toy", registry.ModelEntry(Factors, "toy", "json:loads"))
+    Path("p.csv").touch()
+    assert refused("model: toy\narrivals: p.csv\n") == [
+        "c.yaml:2:11: arrivals: this model takes none"
+    ]
+
+
+# Identity
+
+
+def test_resolved_is_explicit_and_plain() -> None:
+    Path("p.csv").write_text("a")
+    plain = resolved(loaded(MINIMAL))
+    assert json.loads(json.dumps(plain)) == plain
+    assert plain == {"model": "valorant", "factors": ValorantFactors().model_dump(mode="json")}
+    assert plain["factors"]["horizon"] == 24.0
+    known = [name for name in ValorantFactors.model_fields if name not in NEWS]
+    assert list(plain["factors"]) == known
+    set_now = resolved(loaded(MINIMAL, "arrivals=p.csv", "log.sort=true"))
+    assert list(set_now["factors"]) == [*known, "log"]
+    assert set_now["factors"]["log"]["sort"] is True
+
+
+def _number(value: float, style: int) -> str:
+    texts = [repr(value), f"{value:.17e}", f"{value:+.17E}", f"{value:.10f}00"]
+    if value.is_integer():
+        texts += [str(int(value)), hex(int(value)), f"{int(value)}."]
+    return next(t for t in texts[style % len(texts) :] + texts if float(_read(t)) == value)
+
+
+def _read(text: str) -> float:
+    return int(text, 16) if text.startswith("0x") else float(text)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    values=st.dictionaries(
+        st.sampled_from(["player_diff", "team_diff", "player_slack", "team_slack", "wait_thresh"]),
+        st.integers(0, 10**6).map(lambda n: n / 8) | st.floats(0, 1e12),
+    ),
+    style=st.integers(0, 6),
+    seed=st.integers(0, 10**6),
+    n=st.integers(1, 9),
+)
+def test_config_id_sees_values_only(
+    values: dict[str, float], style: int, seed: int, n: int
+) -> None:
+    plain = yaml.safe_dump({"model": "valorant", "factors": values})
+    keys = list(values)
+    random.Random(seed).shuffle(keys)
+    spelt = "".join(f"  {key}: {_number(values[key] + 0.0, style)} # note\n" for key in keys)
+    other = f"# A comment\nreplicate: {{n: {n}}}\nfactors:\n{spelt}model: 'valorant'\n"
+    expected = config_id(loaded(plain))
+    assert config_id(loaded(other)) == expected
+    defaults = ValorantFactors().model_dump()
+    missing = [f"{key}={defaults[key]}" for key in defaults if key in {"team_num", "review"}]
+    overrides = [f"{key}={value!r}" for key, value in values.items()]
+    assert config_id(loaded(MINIMAL, *overrides, *missing)) == expected
+    assert len(expected) == 12
+    assert int(expected, 16) >= 0
+
+
+def test_config_id_sees_every_factor_and_the_arrivals() -> None:
+    Path("p.csv").write_text("a")
+    Path("copy.csv").write_text("a")
+    Path("q.csv").write_text("b")
+    changes = [
+        "poisson_rate.26=31", "player_diff=201", "team_diff=401", "team_num=4",
+        "mean_matrix.0=1201", "cov_matrix.0.0=40001", "wait_thresh=0.21", "player_slack=201",
+        "team_slack=201", "multiplier_matrix.1=2", "rate_multiplier=2", "horizon=23",
+        "matching=joint", "team_rule=newcomer", "review=continuous", "slack_scope=pool",
+        "tie_break=enumeration", "gaps=poisson", "elo_max=2400", "num_players=518",
+        "rating_quantiles=[[0.1, 1], [0.9, 2]]",
+        "measure=[bands]", "bands=[0, 1]", "spread=200", "arrivals=p.csv", "arrivals=q.csv",
+    ]  # fmt: skip
+    assert {"log", *(change.split("=")[0].split(".")[0] for change in changes[:-2])} == set(
+        ValorantFactors.model_fields
+    )
+    ids = {config_id(loaded(MINIMAL, change)) for change in ["model=valorant", *changes]}
+    assert len(ids) == 1 + len(changes)
+    ids.add(config_id(loaded(MINIMAL, "arrivals=p.csv", "log.sort=true")))
+    assert len(ids) == 2 + len(changes)
+    # The bytes count, not their name.
+    copy = config_id(loaded(MINIMAL, "arrivals=copy.csv"))
+    assert copy == config_id(loaded(MINIMAL, "arrivals=p.csv"))
+
+
+def test_config_id_is_pinned() -> None:
+    # Rows of finished runs carry it: it must not change by accident.
+    canonical = '{"factors":{},"files":{},"model":"valorant","version":"1"}'
+    expected = hashlib.sha256(canonical.encode()).hexdigest()[:12]
+    assert config_id(load("valorant")) == config_id(loaded(MINIMAL)) == expected
+    canonical = canonical.replace('"factors":{}', '"factors":{"team_diff":300.0}')
+    expected = hashlib.sha256(canonical.encode()).hexdigest()[:12]
+    assert config_id(loaded(MINIMAL, "team_diff=300")) == expected
+
+
+def test_a_config_is_identified_by_what_differs_from_the_defaults() -> None:
+    """A new factor whose default means "as before" must leave every id as it is."""
+
+    class Inner(Section):
+        a: int = 1
+        b: int = 2
+
+    class Before(Factors):
+        inner: Inner = Field(default_factory=Inner)
+        rule: str = "old"
+
+    class After(Before):
+        new: float = 0.0
+
+    class AfterInside(Inner):
+        c: int = 3
+
+    class Nested(Factors):
+        inner: AfterInside = Field(default_factory=AfterInside)
+        rule: str = "old"
+
+    for cls in (Before, After, Nested):
+        found = identity(Config("valorant", cls.model_validate({"inner": {"b": 5}})))
+        assert found["factors"] == {"inner": {"b": 5}}
+    assert identity(Config("valorant", After(new=1.0)))["factors"] == {"new": 1.0}
+
+
+def test_config_can_be_sent_to_workers() -> None:
+    config = load("valorant-start")
+    copy = pickle.loads(pickle.dumps(config))
+    assert (copy, config_id(copy)) == (config, config_id(config))
+
+
+# Template, registry, imports
+
+
+def test_template_is_a_config_of_the_defaults() -> None:
+    text = template("valorant")
+    config = loaded(text)
+    assert config == Config("valorant", ValorantFactors(), source="c.yaml")
+    assert config.factors.model_fields_set == set(ValorantFactors.model_fields)
+    assert max(map(len, text.splitlines())) <= 80
+    joined = " ".join(line.strip(" #") for line in text.splitlines())
+    for field in ValorantFactors.model_fields.values():
+        assert str(field.description) in joined
+    for fact in (
+        "Allowed: a number >= 0. Unit: hours. Default: 0.2.",
+        "Allowed: an integer from 1 to 1000. Unit: players. Default: 5.",
+        "Allowed: team_first or joint or fifo. Default: team_first.",
+        "Allowed: a number from 1e-09 to 0.999999999 or null.",
+    ):
+        assert fact in joined
+
+
+def test_commented_options_of_the_template_are_valid() -> None:
+    text = template("valorant")
+    start = text.index("# Section `replicate`")
+    options = re.sub(r"^# (?= |\w+:$)", "", text[start:], flags=re.MULTILINE)
+    config = loaded(text[:start] + options)
+    sections = config.replicate, config.optimize, config.design
+    assert [one.model_dump(exclude_unset=True) for one in sections] == [{}, {}, {}]
+    assert {"replicate.expect", "optimize.constraints"} <= set(config.places)
+
+
+def test_the_template_says_what_stands_under_each_name() -> None:
+    text = template("valorant")
+    assert max(map(len, text.splitlines())) <= 80
+    joined = " ".join(line.strip(" #") for line in text.splitlines())
+    for fact in (
+        "Lower bound. Allowed: a number from -1e+100 to 1e+100. Required. low:",
+        "Searched linearly below, logarithmically above; null: linearly, in wide ranges also",
+        "Its mean is multiplied by this; the sum minimised."
+        " Allowed: a number from -1e+100 to 1e+100. Default: 1. weight:",
+        "one of `at_most`, `at_least`. NAME:",
+        "grid: NAME: [VALUE, ...]",
+        "Whether to fill the logarithms evenly. Allowed: true or false. Default: false. log:",
+    ):
+        assert fact in joined
+    levels = (
+        (VariableOptions, ConstraintOptions, TermOptions, RangeOptions, Expectation),
+        (OptimizeOptions, DesignOptions, ReplicateOptions),
+    )
+    for prefix, sections in zip(("#     #   ", "#   "), levels, strict=True):
+        for key in {key for one in sections for key in one.model_fields}:
+            assert f"\n{prefix}{key}:\n" in text
+
+
+def test_the_problem_of_the_template_is_filled_in_as_its_comments_say() -> None:
+    text = template("valorant")
+    start, end = (text.index(f"# Section `{name}`") for name in ("optimize", "design"))
+    section = re.sub(r"^# (?= |\w+:$)", "", text[start:end], flags=re.MULTILINE)
+    section = re.sub(r"^    # (?=  |NAME:$)", "    ", section, flags=re.MULTILINE)
+    for name in ("team_diff", "w_team", "upper_time", "queue"):
+        section = section.replace("NAME:", f"{name}:", 1)
+    for response in ("avg_team_diff", "avg_wait_time", "avg_queue_length"):
+        section = section.replace("      response:\n", f"      response: {response}\n", 1)
+    for key, value in {"low": 0, "high": 500, "scale": 20, "weight": 2, "at_most": 15}.items():
+        section = section.replace(f"      {key}:\n", f"      {key}: {value}\n")
+    options = loaded(text[:start] + section).optimize
+    assert options.variables == {
+        "team_diff": VariableOptions.model_validate({"low": 0.0, "high": 500.0, "scale": 20.0})
+    }
+    assert options.objective == {
+        "w_team": TermOptions.model_validate({"response": "avg_team_diff", "weight": 2.0})
+    }
+    bound = ConstraintOptions.model_validate({"response": "avg_wait_time", "at_most": 15.0})
+    assert options.constraints == {"upper_time": bound}
+    assert options.objectives == {
+        "queue": TermOptions.model_validate({"response": "avg_queue_length", "weight": 2.0})
+    }
+
+
+def test_unknown_models() -> None:
+    line = f"'valorent' is not a model (allowed: {NAMES}; did you mean valorant?)"
+    for ask in (template, registry.load_model):
+        with pytest.raises(InputError) as info:
+            ask("valorent")
+        assert str(info.value) == line
+
+
+def test_models_are_imported_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = registry.ModelEntry(Factors, "toy", "fractions:Fraction")
+    monkeypatch.setitem(registry.OWN, "toy", entry)
+    assert registry.load_model("toy").__name__ == "Fraction"
+
+
+def test_heavy_packages_are_not_imported() -> None:
+    code = (
+        "import sys, valmatch.config.writing, valmatch.config.loading as c; c.load('valorant');"
+        "print([m for m in ('numpy', 'scipy', 'numba') if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"

@@ -1,0 +1,194 @@
+"""What a folder is refused for: another config, a changed default, changed code of a model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.command import valmatch
+from valmatch.config.identity import config_id, identity
+from valmatch.config.loading import load
+from valmatch.models import registry
+
+PLUG_IN = """
+import numpy as np
+from pydantic import Field
+from valmatch import Factors, Model, ModelEntry, Outcome, Record, Response, Responses
+
+class ThrowFactors(Factors):
+    sides: int = Field(6, description="Sides.")
+
+class Throws(Model):
+    responses = Responses(Response("mean", "", "mean of ten throws"))
+    drawn_by = frozenset({"sides"})
+
+    def __init__(self, factors, files):
+        self.factors = factors
+
+    def draw(self, streams, replication):
+        return streams.stream(replication, 0).integers(1, self.factors.sides + 1, 10)
+
+    def run(self, inputs):
+        return Outcome({"mean": inputs.mean()})
+
+    def record(self, inputs):
+        return Record({"mean": inputs.mean()}, [])
+
+ENTRY = ModelEntry(ThrowFactors, "dice", "throws:Throws")
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return the folder of a short run."""
+    assert valmatch("replicate", "valorant", "-n", 3, "--out", tmp_path / "run").code == 0
+    return tmp_path / "run"
+
+
+def rewrite(folder: Path, **changes: Any) -> None:  # noqa: ANN401
+    """Change what the manifest says, as if another version had written it."""
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    for key, value in changes.items():
+        *steps, name = key.split("__")
+        place = manifest
+        for step in steps:
+            place = place[step]
+        if value is None:
+            del place[name]
+        else:
+            place[name] = value
+    path.write_text(json.dumps(manifest))
+
+
+def again(folder: Path) -> Any:  # noqa: ANN401
+    return valmatch("replicate", "valorant", "-n", 5, "--resume", "--out", folder)
+
+
+def test_a_new_factor_keeps_every_folder_usable(folder: Path) -> None:
+    # The older version did not know the factor `review`, whose default means "as before".
+    rewrite(folder, config__factors__review=None)
+    assert again(folder).code == 0
+    rewrite(folder, config__factors__review=None)
+    assert valmatch("combine", folder.parent / "all", folder).code == 0
+
+
+def test_a_changed_default_is_refused(folder: Path) -> None:
+    rewrite(folder, config__factors__team_diff=350.0)
+    refused = again(folder)
+    assert refused.code == 2
+    assert refused.err == (
+        f"--out {folder}: holds the results of another version of the model (the default of"
+        " factors.team_diff was 350.0, now 400.0); choose another folder\n"
+    )
+    refused = valmatch("combine", folder.parent / "all", folder)
+    assert refused.code == 2
+    assert "factors.team_diff was 350.0, now 400.0" in refused.err.replace("the default of ", "")
+    assert not (folder.parent / "all").exists()
+
+
+def test_folders_with_different_defaults_are_not_combined(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    assert valmatch("replicate", "valorant", "-n", 3, "--out", other).code == 0
+    rewrite(other, config__factors__team_diff=350.0)
+    refused = valmatch("combine", tmp_path / "all", folder, other)
+    assert refused.code == 2
+    assert "different configs" in refused.err
+    assert "(factors.team_diff: 400.0 and 350.0)" in refused.err
+
+
+def test_a_changed_version_of_the_model_is_refused(folder: Path) -> None:
+    rewrite(folder, identity__version="0", config_id="0123456789ab")
+    refused = again(folder)
+    assert refused.code == 2
+    assert "the model has changed: version 0, now 1" in refused.err
+    refused = valmatch("combine", folder.parent / "all", folder)
+    assert "the model has changed: version 0, now 1" in refused.err
+
+
+@pytest.fixture
+def throws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Return the source of a model of another package."""
+    import sys
+
+    source = tmp_path / "throws.py"
+    source.write_text(PLUG_IN)
+    monkeypatch.syspath_prepend(tmp_path)
+    point = EntryPoint("throws", "throws:ENTRY", registry.GROUP)
+    monkeypatch.setitem(vars(registry.MODELS), "_others", {"throws": point})
+    yield source
+    sys.modules.pop("throws", None)
+
+
+def test_changed_code_of_another_package_is_refused(throws: Path, tmp_path: Path) -> None:
+    config, out = tmp_path / "c.yaml", tmp_path / "out"
+    config.write_text("model: throws\n")
+    done = valmatch("replicate", config, "-n", 3, "--out", out)
+    assert (done.code, done.err.splitlines()[-1]) == (0, f"results in {out}")
+    assert valmatch("replicate", config, "-n", 5, "--resume", "--out", out).code == 0
+    before = config_id(load(config))
+    throws.write_text(PLUG_IN.replace("inputs.mean()", "inputs.mean() + 1.0"))
+    assert config_id(load(config)) != before
+    assert set(identity(load(config))) >= {"version", "distribution", "source"}
+    refused = valmatch("replicate", config, "-n", 7, "--resume", "--out", out)
+    assert refused.code == 2
+    assert "the code of the model has changed: digest " in refused.err
+    refused = valmatch("combine", tmp_path / "all", out)
+    assert refused.code == 2
+    assert "the code of the model has changed: digest " in refused.err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('{"mean": inputs.mean()})', "{})", "Throws: response 'mean' is missing"),
+        (
+            '{"mean": inputs.mean()})',
+            '{"mean": 1.0, "men": 2.0})',
+            "Throws: response 'men' is none of mean",
+        ),
+        (
+            '{"mean": inputs.mean()})',
+            '{"mean": inputs})',
+            "Throws: response 'mean' is an array of shape (10,)",
+        ),
+        (
+            'Responses(Response("mean", "", "mean of ten throws"))',
+            '(Response("mean", "", "mean of ten throws"),)',
+            "Throws: its responses are no valmatch.Responses(...)",
+        ),
+    ],
+)
+def test_a_model_that_breaks_its_word_fails_at_once(
+    old: str, new: str, message: str, throws: Path, tmp_path: Path
+) -> None:
+    throws.write_text(PLUG_IN.replace(old, new))
+    config = tmp_path / "c.yaml"
+    config.write_text("model: throws\n")
+    failed = valmatch("replicate", config, "-n", 3)
+    assert (failed.code, failed.err) == (1, f"{message}\n")
+
+
+@pytest.mark.usefixtures("sectioned")
+def test_factors_in_sections_are_compared_one_by_one(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    (tmp_path / "c.yaml").write_text("model: sectioned\n")
+    run = ["replicate", tmp_path / "c.yaml", "--out", out, "--set"]
+    assert valmatch(*run, "rule.aim=4", "-n", 3).code == 0
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["identity"]["factors"] == {"rule": {"aim": 4.0}}
+    assert manifest["config"]["factors"]["rule"]["shots"] == 10
+    refused = valmatch(*run, "rule.shots=5", "-n", 5, "--resume")
+    assert refused.code == 2
+    assert "factors.rule.aim was 4.0, now 5.0" in refused.err
+    assert "factors.rule.shots was 10, now 5" in refused.err
+    rewrite(out, config__factors__score__std=3.0, config__factors__rule__side=None)
+    refused = valmatch(*run, "rule.aim=4", "-n", 5, "--resume")
+    assert "(the default of factors.score.std was 3.0, now 2.0)" in refused.err
+    rewrite(out, config__factors__score__std=2.0)
+    assert valmatch(*run, "rule.aim=4", "-n", 5, "--resume").code == 0

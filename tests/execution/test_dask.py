@@ -1,0 +1,417 @@
+"""Dask: who may reach it, and what a run does when a part of it is lost, frozen or not there."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from socket import create_server
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from tests.support.command import valmatch
+from tests.support.crashes import contents, start
+from tests.support.machine import slowness
+from valmatch.config.loading import load
+from valmatch.errors import InputError, RunError
+from valmatch.execution.chunks import Chunks
+from valmatch.execution.executors import open_pool
+from valmatch.execution.interruption import Stop
+from valmatch.experiments.replicate import replicate
+
+pytest.importorskip("distributed")
+
+SLOW = ("replicate", "valorant", "--set", "rate_multiplier=10")
+"""A command whose replications take long enough for something to happen between them."""
+
+SHORT = 250
+"""Replications of it that are soon made."""
+
+SCHEDULER = "valmatch.execution.dask_scheduler"
+
+
+class Cluster(NamedTuple):
+    """A Dask scheduler and its workers, processes of their own."""
+
+    address: str
+    scheduler: subprocess.Popen[bytes]
+    workers: list[subprocess.Popen[bytes]]
+
+    @contextmanager
+    def run(
+        self, folder: Path, n: int = 10**5, *options: object
+    ) -> Iterator[subprocess.Popen[str]]:
+        """Start a run on the workers and wait until it has some replications."""
+        given = ("-n", n, *options, "--scheduler", self.address, "--out", folder)
+        with start(*SLOW, *given) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
+
+@contextmanager
+def _cluster(folder: Path, workers: int = 2, keeper: str = "--no-nanny") -> Iterator[Cluster]:
+    with _port() as port:
+        pass
+    address = f"tcp://127.0.0.1:{port}"
+    commands = [
+        ["scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"],
+        *[["worker", address, keeper, "--nthreads", "1", "--no-dashboard"]] * workers,
+    ]
+    processes = []
+    try:
+        for command in commands:
+            processes.append(
+                subprocess.Popen(
+                    [sys.executable, "-m", "distributed.cli.dask_" + command[0], *command[1:]],
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    cwd=folder,
+                )
+            )
+            time.sleep(0.5)
+        yield Cluster(address, processes[0], processes[1:])
+    finally:
+        for process in processes[::-1]:
+            process.send_signal(signal.SIGCONT)
+            process.terminate()  # a keeper ends what it has started
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(5)
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def _port() -> Iterator[int]:
+    """Listen on a port and say nothing."""
+    with create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+def _rows(folder: Path) -> int:
+    return (folder / "replications.csv").read_bytes().count(b"\n") - 1
+
+
+# A scheduler that is lost
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Return the files of a short run."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    assert valmatch(*SLOW, "-n", SHORT, "--workers", 2, "--out", folder).code == 0
+    return contents(folder)
+
+
+CLOSED, SILENT = "has closed the connection", "has not answered for 20 s"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "how"), [(signal.SIGKILL, CLOSED), (signal.SIGSTOP, SILENT)])
+def test_a_lost_scheduler_ends_a_run_that_can_be_resumed(
+    undisturbed: dict[str, bytes], number: signal.Signals, how: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    with _cluster(tmp_path) as cluster, cluster.run(folder, SHORT) as process:
+        cluster.scheduler.send_signal(number)
+        _, err = process.communicate(timeout=30 * slowness())
+        assert (process.returncode, err) == (1, _lost(cluster, how))
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["replications"] == _rows(folder) > 0
+    resumed = valmatch(*SLOW, "-n", SHORT, "--workers", 2, "--resume", "--out", folder)
+    assert resumed.code == 0
+    assert contents(folder) == undisturbed
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_is_shut_down_ends_a_run(tmp_path: Path) -> None:
+    with _cluster(tmp_path) as cluster, cluster.run(tmp_path / "run") as process:
+        cluster.scheduler.terminate()
+        _, err = process.communicate(timeout=30)
+        assert (process.returncode, err) == (1, _lost(cluster, CLOSED))
+    assert _rows(tmp_path / "run") > 0
+
+
+def _lost(cluster: Cluster, how: str) -> str:
+    return (
+        f"the Dask scheduler {cluster.address} {how}; what is finished is kept, --resume goes on\n"
+    )
+
+
+@pytest.mark.slow
+def test_a_run_on_a_frozen_scheduler_can_be_stopped(tmp_path: Path) -> None:
+    with (
+        _cluster(tmp_path) as cluster,
+        cluster.run(tmp_path / "limited", 10**5, "--max-time", "10s") as limited,
+        cluster.run(tmp_path / "stopped") as stopped,
+    ):
+        cluster.scheduler.send_signal(signal.SIGSTOP)
+        stopped.send_signal(signal.SIGTERM)
+        _, err = stopped.communicate(timeout=15)
+        assert stopped.returncode == 130
+        rows = _rows(tmp_path / "stopped")
+        assert f"warning: interrupted after {rows} of 100000 replications" in err
+        _, err = limited.communicate(timeout=20)
+        assert limited.returncode == 3
+        rows = _rows(tmp_path / "limited")
+        assert err.splitlines()[1:] == [
+            f"warning: out of time after {rows} of 100000 replications; --resume goes on"
+        ]
+
+
+@pytest.mark.slow
+def test_an_interrupt_does_not_wait_for_workers_that_are_silent(tmp_path: Path) -> None:
+    with _cluster(tmp_path) as cluster, cluster.run(tmp_path / "run") as process:
+        for worker in cluster.workers:
+            worker.send_signal(signal.SIGSTOP)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20 * slowness())
+    assert process.returncode == 130
+    assert "Traceback" not in err
+
+
+# Workers that are lost, or not there
+
+
+@pytest.mark.slow
+def test_a_lost_worker_costs_a_retry(tmp_path: Path) -> None:
+    # Long enough for the loss to be noticed before all is done.
+    config, n = load("valorant", ["rate_multiplier=10"]), 3000
+    killed: list[int] = []
+    details: list[str] = []
+    with _cluster(tmp_path) as cluster:
+
+        def kill_one(done: int) -> None:
+            if done and not killed and details[-1] == "executor: dask, 2 workers":
+                cluster.workers[0].kill()
+                killed.append(done)
+
+        found = replicate(
+            config,
+            n,
+            scheduler=cluster.address,
+            progress=kill_one,
+            out=tmp_path / "dask",
+            detail=details.append,
+        )
+    assert killed
+    assert found.complete
+    assert details[-2:] == ["executor: dask, 2 workers", "executor: dask, 1 workers (1 lost)"]
+    serial = replicate(config, n)
+    np.testing.assert_array_equal(found.values, serial.values)
+
+
+@pytest.mark.slow
+def test_work_that_ends_every_worker_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its keeper starts a worker anew for as long as it is asked to."""
+    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "0")
+
+    def take_all_memory(chunk: range) -> tuple[range, float]:
+        time.sleep(1.0)  # a keeper gives up what ends before it is quite there
+        os.kill(os.getpid(), signal.SIGKILL)
+        return chunk, 0.0
+
+    with _cluster(tmp_path, 1, "--nanny") as cluster, open_pool(None, 1, cluster.address) as pool:
+        made = Chunks(pool, take_all_memory).run(range(5), Stop(100 * slowness()))
+        with pytest.raises(RunError) as caught:
+            list(made)
+    assert str(caught.value) == (
+        "3 times the workers were lost with replications 0 to 0 (out of memory, or killed from"
+        " outside)"
+    )
+
+
+@pytest.mark.slow
+def test_waiting_without_workers_is_said_once_and_can_be_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{SCHEDULER}.ASK_SECONDS", 0.01)
+    monkeypatch.setattr(f"{SCHEDULER}.IDLE_ANSWERS", 2)
+    said: list[str] = []
+    with _cluster(tmp_path, workers=0) as cluster:
+        found = replicate(
+            "valorant", 5, scheduler=cluster.address, max_seconds=4.0, warn=said.append
+        )
+    assert (found.status, len(found.values)) == ("out of time", 0)
+    assert said == ["no Dask worker is there; waiting for one"]
+
+
+# A scheduler that is not there
+
+
+@pytest.mark.slow
+def test_no_scheduler_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{SCHEDULER}.CONNECT_SECONDS", 3)
+    with _port() as silent:
+        refused = valmatch("replicate", "valorant", "--scheduler", f"tcp://127.0.0.1:{silent}")
+        shown = f"--scheduler tcp://127.0.0.1:{silent}: no Dask scheduler answers within 3 s\n"
+        assert (refused.code, refused.err) == (2, shown)
+    refused = valmatch("replicate", "valorant", "--scheduler", f"127.0.0.1:{silent}")
+    assert refused.code == 2
+    # The last attempt may be cut short, and then says nothing of why.
+    shown = rf"--scheduler 127.0.0.1:{silent}: no Dask scheduler answers within 3 s"
+    assert re.fullmatch(rf"{shown}(: .*Connection refused)?\n", refused.err)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_connecting_can_be_stopped(number: signal.Signals) -> None:
+    with _port() as port:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "valmatch", *SLOW, "--scheduler", f"tcp://127.0.0.1:{port}"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        _await_connection(process.pid, port)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=5)
+    assert (process.returncode, err) == (130, "")
+
+
+def _await_connection(pid: int, port: int) -> None:
+    psutil = pytest.importorskip("psutil")
+    process = psutil.Process(pid)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if any(one.raddr and one.raddr.port == port for one in process.net_connections("inet")):
+            return
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "foo://host:8786",
+        "tcp://",
+        "tcp://host",
+        "tcp://host:notaport",
+        "tcp://host:65536",
+        "tcp://ho\nst:8786",
+        "tcp://host:8786\n",
+        "tcp://" + 5000 * "a" + ":8786",
+    ],
+)
+def test_what_is_no_address_is_refused(address: str) -> None:
+    refused = valmatch("replicate", "valorant", "--scheduler", address)
+    assert refused.code == 2
+    assert refused.err == (
+        f"--scheduler: {address[:80]!r} (allowed: tcp://HOST:PORT or tls://HOST:PORT)\n"
+    )
+
+
+def test_tls_needs_certificates() -> None:
+    refused = valmatch("replicate", "valorant", "--scheduler", "tls://127.0.0.1:1")
+    assert refused.code == 2
+    assert "tls://127.0.0.1:1: TLS needs certificates, which Dask's configuration" in refused.err
+    assert refused.err.count("\n") == 1
+
+
+# A scheduler means Dask
+
+
+def test_a_scheduler_means_dask(tmp_path: Path) -> None:
+    def run(section: str, *options: str, command: str) -> tuple[int, str]:
+        path = tmp_path / "config.yaml"
+        path.write_text(f"model: valorant\nreplicate: {{n: 2, {section}}}\n")
+        other = [path] if command == "compare" else []
+        done = valmatch(command, path, *other, *options)
+        # What stands in the config is named by its place there.
+        return done.code, re.sub(r"\S+config.yaml:2:\d+: replicate\.", "--", done.err)
+
+    reached = 2, "--scheduler: 'x' (allowed: tcp://HOST:PORT or tls://HOST:PORT)\n"
+    for command in ("replicate", "compare"):
+        assert run("", "--scheduler", "x", command=command) == reached
+        assert run("executor: local", "--scheduler", "x", command=command) == reached
+        assert run("scheduler: x", command=command) == reached
+        assert run("scheduler: x", "--executor", "dask", command=command) == reached
+        assert run("scheduler: x", "--executor", "local", command=command)[0] == 0
+        given = ("--scheduler", "x", "--executor", "local")
+        for code, said in (
+            run("scheduler: x, executor: local", command=command),
+            run("", *given, command=command),
+        ):
+            assert code == 2
+            assert said.startswith("--scheduler: of no use with --executor")
+
+
+def test_a_scheduler_means_dask_from_python() -> None:
+    with pytest.raises(InputError, match=r"scheduler: 'x' .allowed"):
+        replicate("valorant", 2, scheduler="x")
+    with pytest.raises(InputError, match="scheduler: of no use with executor=local"):
+        replicate("valorant", 2, scheduler="x", executor="local")
+    with pytest.raises(InputError, match="scheduler: 7"):
+        replicate("valorant", 2, scheduler=7)  # type: ignore[arg-type]
+
+
+# A cluster of one's own
+
+
+@pytest.mark.slow
+def test_nobody_reaches_a_cluster_of_ones_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It opens no port, and what it keeps in files nobody else can touch."""
+    psutil = pytest.importorskip("psutil")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    process = start(
+        *SLOW, "-n", 10**5, "--executor", "dask", "--workers", 2, "--out", tmp_path / "o"
+    )
+    family = [psutil.Process(process.pid)]
+    family += family[0].children(recursive=True)
+    assert len(family) > 2
+    assert [one.net_connections("inet") for one in family] == [[]] * len(family)
+    folders = [path for path in tmp_path.iterdir() if path.name != "o"]
+    assert folders
+    assert {path.stat().st_mode & 0o777 for path in folders} == {0o700}
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "warning: interrupted after" in err
+    assert len(err.splitlines()) == 2
+    psutil.wait_procs(family, timeout=30)
+    assert not any(one.is_running() for one in family)
+    assert [path.name for path in tmp_path.iterdir()] == ["o"]
+
+
+@pytest.mark.slow
+def test_a_lost_process_of_ones_own_cluster_ends_the_run(tmp_path: Path) -> None:
+    def kill_one(done: int) -> None:
+        children = multiprocessing.active_children()
+        if done and children:
+            os.kill(int(children[0].pid or 0), signal.SIGKILL)
+
+    with pytest.raises(RunError, match="a worker process died"):
+        replicate("valorant", 10**5, executor="dask", workers=2, progress=kill_one, out=tmp_path)
+    assert _rows(tmp_path) > 0
+
+
+@pytest.mark.slow
+def test_the_modules_of_dask_are_imported_for_dask_alone() -> None:
+    code = "import sys, valmatch; valmatch.replicate('valorant', 2); print('dask' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def test_dask_with_encryption_required_by_its_configuration() -> None:
+    import dask
+
+    with dask.config.set({"distributed.comm.require-encryption": True}):
+        with open_pool("dask", 2) as pool:
+            assert pool.executor.submit(abs, -3).result(timeout=60) == 3
+        with pytest.raises(InputError, match="encryption required by Dask configuration"):
+            replicate("valorant", 2, scheduler="tcp://127.0.0.1:1")

@@ -1,0 +1,229 @@
+"""Where replications run: threads, processes, this thread; the same bytes, and an end at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from multiprocessing.context import ForkServerProcess
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.machine import slowness
+from valmatch import InputError, RunError, load, replicate
+from valmatch.execution.executors import open_pool
+from valmatch.execution.interruption import held_signals, is_fragile, stop_on_signal
+from valmatch.execution.processes import process_pool
+from valmatch.execution.simulator import releases_gil
+from valmatch.models.model import Batch
+from valmatch.models.valorant.model import ValorantModel
+
+LONG = "rate_multiplier=100000"
+"""Days of fifty million players."""
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    names = ("replications.csv", "controls.csv", "summary.json", "summary.csv")
+    return {name: (folder / name).read_bytes() for name in names}
+
+
+@pytest.mark.slow
+def test_threads_processes_and_one_worker_give_the_same_bytes(tmp_path: Path) -> None:
+    kinds = {"one": (1, "local"), "threads": (3, "local"), "processes": (2, "processes")}
+    for name, (workers, executor) in kinds.items():
+        replicate(
+            "valorant",
+            700,
+            workers=workers,
+            executor=executor,
+            shard="1/2",
+            control_variates=True,
+            out=tmp_path / name,
+        )
+    assert contents(tmp_path / "threads") == contents(tmp_path / "one")
+    assert contents(tmp_path / "processes") == contents(tmp_path / "one")
+
+
+@pytest.mark.slow
+def test_a_model_says_whether_threads_work_for_it() -> None:
+    assert releases_gil(load("valorant"), load("valorant-published"))
+    assert not releases_gil(load("valorant"), load("zonestats"))
+    for executor, workers, threads, here in (
+        ("local", 1, False, True),
+        ("local", 2, True, True),
+        ("local", 2, False, False),
+        ("processes", 1, True, False),
+        ("processes", 2, True, False),
+    ):
+        with open_pool(executor, workers, threads=threads) as pool:
+            assert pool.here == here
+            assert (pool.executor.submit(os.getpid).result(60) == os.getpid()) == here
+
+
+def raising(error: Exception) -> Callable[..., Batch]:
+    """Return a `run_many` that fails in a later chunk."""
+    usual = ValorantModel.run_many
+
+    def run_many(self: ValorantModel, streams: Any, replications: Any, *rest: Any) -> Batch:  # noqa: ANN401
+        if 50 in replications:
+            raise error
+        return usual(self, streams, replications, *rest)
+
+    return run_many
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(
+    ("error", "seen"),
+    [
+        (ZeroDivisionError("x"), RunError("a worker failed: ZeroDivisionError: x")),
+        (RunError("no row"), RunError("no row")),
+        (InputError("no file"), InputError("no file")),
+    ],
+)
+def test_what_a_worker_raises_reaches_the_user(
+    workers: int, error: Exception, seen: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ValorantModel, "run_many", raising(error))
+    with pytest.raises(type(seen)) as caught:
+        replicate("valorant", 1000, workers=workers, out=tmp_path)
+    assert str(caught.value) == str(seen)
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    rows = (tmp_path / "replications.csv").read_bytes().count(b"\n") - 1
+    assert (manifest["status"], manifest["replications"]) == ("failed", rows)
+
+
+def test_threads_end_with_a_run_that_fails() -> None:
+    config = load("valorant", ["rate_multiplier=3000"])
+
+    def fail(done: int) -> None:
+        if done:
+            raise OSError("full")
+
+    before = threading.active_count()
+    with pytest.raises(OSError, match="full"):
+        replicate(config, 1000, workers=2, progress=fail)
+    assert threading.active_count() == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_interrupt_ends_very_long_days(workers: int, tmp_path: Path) -> None:
+    command = ["replicate", "valorant", "--set", LONG, "--workers", str(workers), "-n", "10"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "valmatch", *command, "--out", tmp_path / "out"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        while not (tmp_path / "out" / "replications.csv").exists():
+            assert process.poll() is None
+            time.sleep(0.05)
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        started = time.monotonic()
+        _, err = process.communicate(timeout=60)
+        seconds = time.monotonic() - started
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert "interrupted after 0 of 10 replications" in err
+    assert seconds <= 1.0 * slowness()
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert (manifest["status"], manifest["replications"]) == ("interrupted", 0)
+
+
+def test_a_signal_while_workers_start_leaves_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[BaseProcess] = []
+    start = ForkServerProcess.start
+
+    def interrupted(process: BaseProcess) -> None:
+        start(process)
+        started.append(process)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with ctrl_c_raises(), process_pool(2) as pool:
+        monkeypatch.setattr(ForkServerProcess, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            pool.submit(os.getpid)
+    (worker,) = started
+    worker.join(60)
+    assert worker.exitcode == -signal.SIGKILL
+
+
+def test_a_pool_leaves_no_thread_that_the_end_of_the_process_could_cut_short() -> None:
+    """It takes away the semaphores of the pool, or the resource tracker says that they leaked."""
+    before = set(threading.enumerate())
+    with process_pool(2) as pool:
+        pool.submit(time.sleep, 60.0)
+        (manager,) = {one for one in threading.enumerate() if "Manager" in type(one).__name__}
+        assert manager not in before
+    assert not manager.is_alive()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGALRM])
+def test_held_signals_come_when_the_block_is_done(number: signal.Signals) -> None:
+    """Also one that another thread gets, which blocks nothing."""
+    over, done = threading.Event(), []
+    other = threading.Thread(target=over.wait)
+    other.start()
+
+    def hold() -> None:
+        with held_signals(), held_signals():
+            os.kill(os.getpid(), number)
+            signal.pthread_kill(other.ident or 0, number)
+            time.sleep(0.5)
+            done.append(True)
+
+    try:
+        with ctrl_c_raises(number), pytest.raises(KeyboardInterrupt):
+            hold()
+    finally:
+        over.set()
+        other.join()
+    assert done
+
+
+@pytest.mark.parametrize(
+    ("path", "harm"),
+    [
+        ("lib/llvmlite/binding/executionengine.py", True),
+        ("lib/pydantic/main.py", True),
+        ("<frozen importlib._bootstrap>", True),
+        ("lib/llvmlites/work.py", False),
+    ],
+)
+def test_no_signal_raises_inside_imports_llvmlite_or_pydantic(path: str, harm: bool) -> None:
+    found: list[bool] = []
+    code = compile("def call(then): then()", path, "exec")
+    names: dict[str, Any] = {}
+    exec(code, names)
+    names["call"](lambda: found.append(is_fragile(sys._getframe())))
+    assert found == [harm]
+    raises = nullcontext() if harm else pytest.raises(KeyboardInterrupt)
+    with ctrl_c_raises(), raises, stop_on_signal() as stop:
+        signal.raise_signal(signal.SIGINT)
+        assert stop.reason == "interrupted"
+        names["call"](lambda: signal.raise_signal(signal.SIGINT))
+
+
+@contextmanager
+def ctrl_c_raises(number: signal.Signals = signal.SIGINT) -> Iterator[None]:
+    """Let Ctrl-C do what it does in Python's own keeping, or another signal the same."""
+    before = signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+        assert signal.getsignal(number) is signal.default_int_handler
+    finally:
+        signal.signal(number, before)

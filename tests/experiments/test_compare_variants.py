@@ -1,0 +1,258 @@
+"""Several variants of a system under common random numbers."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import valmatch as library
+from tests.support.command import valmatch
+from tests.support.crashes import contents
+from valmatch.errors import InputError
+from valmatch.experiments.replicate import replicate
+from valmatch.statistics.moving_blocks import widening
+from valmatch.statistics.pairs import paired
+from valmatch.statistics.sampling import INDEPENDENT, Widened
+
+TIGHT, QUICK = "team_diff=150", "team_diff=300,wait_thresh=6 min"
+VARIANTS = ("--variant", TIGHT, "--variant", QUICK)
+
+
+def test_intervals_are_those_of_runs_compared_by_hand(tmp_path: Path) -> None:
+    done = valmatch("compare", "valorant", *VARIANTS, "-n", 30, "--out", tmp_path, "--json")
+    assert (done.code, done.err) == (0, "")
+    document = json.loads(done.out)
+    assert document == json.loads((tmp_path / "summary.json").read_text())
+    assert document["simultaneous"]["method"] == "bonferroni"
+    assert document["simultaneous"]["intervals"] == 2
+    base = replicate("valorant", 30, 1)
+    changes: dict[str, dict[str, float]] = {
+        "b": {"team_diff": 150},
+        "c": {"team_diff": 300, "wait_thresh": 0.1},
+    }
+    for name, change in changes.items():
+        run = replicate(library.load("valorant", change), 30, 1)
+        found = document["variants"][name]
+        for response in ("avg_team_diff", "avg_wait_time", "matched_fraction"):
+            difference = run[response] - base[response]
+            one = found["differences"][response]
+            mean, error = difference.mean(), difference.std(ddof=1) / np.sqrt(30)
+            half = stats.t.ppf(1.0 - 0.05 / 2 / 2, 29) * error  # two variants, two sides
+            half *= widening(difference, 1.0 - 0.05 / 2, 30)
+            assert one["mean"] == pytest.approx(mean, rel=1e-12)
+            assert one["ci_low"] == pytest.approx(mean - half, rel=1e-12)
+            assert one["ci_high"] == pytest.approx(mean + half, rel=1e-12)
+            assert one["mean_variant"] == pytest.approx(run[response].mean(), rel=1e-12)
+        assert {k: v[name] for k, v in found["changed"].items()} == change
+    alone = valmatch("replicate", "valorant", "-n", 30, "--set", "team_diff=150", "--out",
+                     tmp_path / "alone")  # fmt: skip
+    assert alone.code == 0
+    assert contents(tmp_path / "b") == contents(tmp_path / "alone")
+
+
+def test_intervals_of_skewed_counts_hold_together() -> None:
+    """Differences that few replications have, as of matches: Student's alone held 0.91 at 40."""
+    rng, n, level = np.random.default_rng(1), 40, 1.0 - 0.05 / 3
+    rates = (0.25, 0.35, 0.5)
+    held = {INDEPENDENT: 0, Widened(): 0}
+    rounds = 600
+    for _ in range(rounds):
+        values = np.column_stack([rng.poisson(rate, n) for rate in rates]).astype(float)
+        for sampling in held:
+            found = paired(np.zeros((n, 3)), values, level, (sampling, sampling))
+            ends = [(one.difference.ci_low, one.difference.ci_high) for one in found]
+            held[sampling] += all(
+                low is not None and high is not None and low <= rate <= high
+                for (low, high), rate in zip(ends, rates, strict=True)
+            )
+    assert held[INDEPENDENT] < 0.94 * rounds
+    assert held[Widened()] >= 0.94 * rounds
+
+
+def test_responses_by_which_variants_rarely_differ_are_named() -> None:
+    """Of 60 days, 15 or so have another number of matches under the variants."""
+    variants = [library.load("valorant", {"team_diff": one}) for one in (150, 300)]
+    found = library.compare("valorant", variants, 60)
+    base = found.base["n_matches"]
+    fewest = min(
+        60 - np.unique(one.run["n_matches"] - base, return_counts=True)[1].max()
+        for one in found.variants
+    )
+    assert 0 < fewest < 20
+    assert found.rare["n_matches"] == fewest
+    assert found.rare["n_players"] == 0
+    assert "avg_team_diff" not in found.rare
+    few = "may not: a variant differs in fewer than 20 replications"
+    assert few in found.intervals
+    assert found.intervals_of(["n_matches"]).endswith(f"those of n_matches {few}")
+    assert "may not" not in found.intervals_of(["avg_team_diff"])
+    assert found.summary()["simultaneous"]["differ_in_few"] == found.rare
+
+
+def test_on_fewer_replications_all_responses_are_named() -> None:
+    variants = [library.load("valorant", {"team_diff": one}) for one in (150, 300)]
+    found = library.compare("valorant", variants, 19)
+    assert set(found.rare) == {one.name for one in found.responses}
+
+
+def test_the_file_has_a_row_for_each_variant_and_response(tmp_path: Path) -> None:
+    done = valmatch("compare", "valorant", *VARIANTS, "-n", 9, "--out", tmp_path, "--json")
+    document = json.loads(done.out)
+    with (tmp_path / "differences.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    names = list(document["variants"]["b"]["differences"])
+    assert [(row["variant"], row["response"]) for row in rows] == [
+        (variant, name) for variant in "bc" for name in names
+    ]
+    assert {row["changed"] for row in rows} == {
+        "team_diff=150.0",
+        "team_diff=300.0; wait_thresh=0.1",
+    }
+    for row in rows:
+        one = document["variants"][row["variant"]]["differences"][row["response"]]
+        assert float(row["mean"]) == one["mean"]
+        assert float(row["confidence"]) == pytest.approx(0.975)
+        assert row["simultaneous_confidence"] == "0.95"
+
+
+def test_what_is_printed_of_variants() -> None:
+    more = ("--variant", "team_num=4", "--variant", "player_diff=100")
+    done = valmatch("compare", "valorant", *VARIANTS, *more, "-n", 5)
+    lines = done.out.splitlines()
+    assert [line.split(",")[0] for line in lines[:6]] == [
+        "A: valorant (valorant)",
+        "B: valorant (valorant)",
+        "   team_diff: 400.0 -> 150.0",
+        "C: valorant (valorant)",
+        "   team_diff: 400.0 -> 300.0",
+        "   wait_thresh: 0.2 -> 0.1",
+    ]
+    assert max(map(len, lines)) <= 80
+    assert "5 common replications; ±: the 4 intervals of a response hold together" in done.out
+    assert "(Bonferroni, each at 0.9875)" in " ".join(done.out.split())
+    headers = [line for line in lines if line.startswith("response")]
+    assert " ".join(headers).split().count("-") == 4  # B - A to E - A, on several tables
+    chosen = valmatch("compare", "valorant", *VARIANTS, "-n", 5, "--responses", "win_gap")
+    assert [line.split()[0] for line in chosen.out.splitlines()[-2:]] == ["response", "win_gap"]
+
+
+def test_configs_folders_and_python_give_the_same(tmp_path: Path) -> None:
+    tight = tmp_path / "tight.yaml"
+    tight.write_text("model: valorant\nfactors: {team_diff: 150}\n")
+    how = ("-n", 6, "--seed", 4, "--json")
+    mixed = valmatch("compare", "valorant", tight, "--variant", QUICK, *how, "--out",
+                     tmp_path / "all")  # fmt: skip
+    document = json.loads(mixed.out)
+    folders = [tmp_path / "all" / name for name in "abc"]
+    again = json.loads(valmatch("compare", *folders, "--json").out)
+    assert [one["differences"] for one in again["variants"].values()] == [
+        one["differences"] for one in document["variants"].values()
+    ]
+    others: list[dict[str, float]] = [{"team_diff": 150}, {"team_diff": 300, "wait_thresh": 0.1}]
+    found = library.compare(
+        "valorant", [library.load("valorant", one) for one in others], 6, 4, workers=2
+    )
+    assert [one["differences"] for one in found.summary()["variants"].values()] == [
+        one["differences"] for one in document["variants"].values()
+    ]
+    assert len(found.to_dict()["mean"]) == len(found.columns()["mean"])
+    assert "hold together at 0.95 (Bonferroni, each at 0.975)" in repr(found)
+    # --set changes all of them.
+    smaller = valmatch("compare", "valorant", *VARIANTS, "--set", "team_num=4", *how)
+    changed = json.loads(smaller.out)["variants"]["b"]["changed"]
+    assert changed == {"team_diff": {"a": 400.0, "b": 150.0}}
+
+
+@pytest.mark.slow
+def test_a_comparison_of_variants_goes_on(tmp_path: Path) -> None:
+    command = ["compare", "valorant", *VARIANTS, "-n", 2500]
+    whole = valmatch(*command, "--json")
+    stopped = valmatch(*command, "--max-time", "0.3s", "--out", tmp_path)
+    assert stopped.code == 3
+    assert "out of time; --resume goes on" in stopped.err
+    resumed = valmatch(*command, "--out", tmp_path, "--resume", "--json", "--workers", 2)
+    assert (resumed.code, resumed.out) == (0, whole.out)
+    two = valmatch("compare", "valorant", "--set", TIGHT, "--out", tmp_path)
+    assert (two.code, "holds the results of another run" in two.err) == (2, True)
+
+
+@pytest.mark.slow
+def test_a_log_has_no_intervals(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    rows = [f"{k / 20},{1000 + 37 * k % 400}" for k in range(80)]
+    log.write_text("arrival_hours,rating\n" + "\n".join(rows) + "\n")
+    how = ("--set", f"arrivals={log}", "--set", "team_num=2", "--out", tmp_path / "out")
+    done = valmatch("compare", "valorant", *VARIANTS, *how)
+    assert done.code == 0, done.err
+    assert "Bonferroni" not in done.out
+    assert "seed 1, 1 common replications\n" in done.out
+    assert "no interval: every replication is the same; log.resample=block makes" in done.out
+    found = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert found["variants"]["b"]["differences"]["avg_wait_time"]["ci_low"] is None
+    assert valmatch("plot", tmp_path / "out").code == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        (
+            ["--variant", TIGHT, "--variant", "team_diff=1.5e2"],
+            "B and C are the same, config ",
+        ),
+        (["--variant", TIGHT, "--variant", "team_diff=400"], "A and C are the same, config "),
+        (
+            ["--variant", TIGHT, "--variant", "team_dif=3"],
+            "--variant team_dif=3: factors.team_dif: unknown key (did you mean team_diff?)",
+        ),
+        (
+            ["--variant", TIGHT, "--variant", "wait_thresh=1,team_diff=-1"],
+            "--variant team_diff=-1: factors.team_diff: -1 is too small",
+        ),
+        (["--variant", TIGHT, "--variant", "team_diff"], "--variant team_diff=: not of the form"),
+        (["valorant-x", "--variant", TIGHT], "valorant-x: no such file"),
+        (
+            [x for k in range(26) for x in ("--variant", f"team_diff={k}")],
+            "--variant: 26 in all (allowed: from 1 to 25)",
+        ),
+        (
+            ["kg-fig1-top", "--variant", TIGHT],
+            "valorant and opponent have no response in common",
+        ),
+    ],
+)
+def test_what_is_refused_of_variants(given: list[str], line: str, tmp_path: Path) -> None:
+    done = valmatch("compare", "valorant", *given, "-n", 2, "--out", tmp_path / "out")
+    assert (done.code, done.out) == (2, "")
+    (said,) = done.err.splitlines()
+    assert said.startswith(line)
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_python_refuses() -> None:
+    with pytest.raises(InputError, match=r"variants: 0 in all \(allowed: from 1 to 25\)"):
+        library.compare("valorant", [], 2)
+
+
+def test_charts_of_one_to_six(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    variants = [x for k in range(1, 7) for x in ("--variant", f"team_diff={50 * k}")]
+    valmatch("compare", "valorant", *variants, "-n", 4, "--out", tmp_path)
+    figure = library.plot(tmp_path)
+    assert len(figure.axes) == 15
+    labels = [one.get_text() for one in figure.axes[0].get_yticklabels()]
+    assert labels == list("BCDEFG")
+    below = figure.get_supxlabel().split("\n")
+    assert below[1].startswith("B: valorant, config ")
+    assert below[6].endswith("team_diff: 400.0 -> 300.0")
+    assert len(figure.get_suptitle().split("\n")) == 2
+    assert "(Bonferroni, each at 0.9917)" in figure.get_suptitle()
+    chosen = library.plot(tmp_path, responses=["avg_wait_time", "wait_p50"])
+    assert [axes.get_title("left") for axes in chosen.axes] == [
+        "avg_wait_time [minutes]",
+        "wait_p50 [minutes]",
+    ]

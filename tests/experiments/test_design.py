@@ -1,0 +1,217 @@
+"""Designs: their points, their files, their shards."""
+
+from __future__ import annotations
+
+import csv
+import json
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.support.command import valmatch
+from valmatch.config.identity import config_id
+from valmatch.config.loading import load
+from valmatch.errors import InputError
+from valmatch.execution.listeners import Listeners
+from valmatch.experiments.design import Design, design_of, parse_levels, span
+from valmatch.experiments.plan import Plan
+from valmatch.experiments.sweep import run_design
+
+SMALL = ["--set", "rate_multiplier=0.2"]
+
+
+def test_spans_are_taken_in_decimals() -> None:
+    assert span("0.1:0.3:0.1") == [0.1, 0.2, 0.3]
+    assert span("10:60:25") == [10, 35, 60]
+    assert span("10:59:25") == [10, 35]
+    assert span("3:1:-1") == [3, 2, 1]
+    assert span("2:2:1") == [2]
+    for wrong in ("1:2", "1:2:0", "2:1:1", "a:2:1", "0:1:0.00001", "nan:1:1", "0:inf:1"):
+        assert span(wrong) is None
+
+
+@pytest.mark.usefixtures("command_line_words")
+def test_levels_are_yaml() -> None:
+    assert parse_levels("a=1,2.5,x") == ("a", [1, 2.5, "x"])
+    assert parse_levels("a=true,false") == ("a", [True, False])
+    assert parse_levels("a=1:3:1") == ("a", [1, 2, 3])
+    assert parse_levels("a=[1, 2],[3]") == ("a", [[1, 2], [3]])
+    assert parse_levels("a=1:2") == ("a", ["1:2"])  # a string, not minutes and seconds
+    for wrong in ("a", "a=", "=1", "a=1,,2", "a=1:2:0", "a=["):
+        with pytest.raises(InputError, match=r"--sweep .*: not of the form KEY=VALUE"):
+            parse_levels(wrong)
+
+
+def test_a_grid_has_every_combination_in_order() -> None:
+    design = design_of(load("valorant"), ["team_diff=1,2", "wait_thresh=0.1,0.2,0.3"])
+    assert design == Design(["team_diff", "wait_thresh"], list(product([1, 2], [0.1, 0.2, 0.3])))
+    assert design_of(load("valorant"), []) is None
+    with pytest.raises(InputError, match="twice"):
+        design_of(load("valorant"), ["team_diff=1,2", "team_diff=3"])
+
+
+@pytest.mark.parametrize("sample", ["latin-hypercube", "sobol"])
+def test_samples_fill_their_ranges_evenly(sample: str) -> None:
+    ranges = (
+        "{team_diff: {low: 100, high: 300}, wait_thresh: {low: 0.01, high: 1, log: true},"
+        " team_num: {low: 1, high: 4}}"
+    )
+    overrides = [f"design={{ranges: {ranges}, points: 64, sample: {sample}, seed: 3}}"]
+    design = design_of(load("valorant", overrides), [])
+    assert design is not None
+    again = design_of(load("valorant", overrides), [])
+    assert design == again
+    diffs, waits, sizes = (np.array(column) for column in zip(*design.points, strict=True))
+    # Both have one point in each of 64 equal strata of every factor.
+    assert sorted(((diffs - 100) / 200 * 64).astype(int)) == list(range(64))
+    assert sorted(((np.log10(waits) + 2) / 2 * 64).astype(int)) == list(range(64))
+    assert np.bincount(sizes).tolist() == [0, 16, 16, 16, 16]
+    assert sizes.dtype.kind == "i"
+
+
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [
+        ("{grid: {team_diff: [1]}, ranges: {team_diff: {low: 1, high: 2}}}", "one kind of design"),
+        ("{ranges: {team_diff: {low: 1, high: 2}}}", "ranges and points need each other"),
+        ("{points: 3}", "ranges and points need each other"),
+        ("{ranges: {team_diff: {low: 2, high: 1}}, points: 3}", "low <= high"),
+        ("{ranges: {team_diff: {low: 0, high: 1, log: true}}, points: 3}", "0 < low with log"),
+        ("{ranges: {team_dif: {low: 1, high: 2}}, points: 2}", "did you mean team_diff"),
+        ("{grid: {team_diff: []}}", "too short"),
+        (
+            "{grid: {team_diff: [1, -1]}}",
+            "c.yaml:2:17: design.grid.team_diff=-1: factors.team_diff: -1 is too",
+        ),
+        ("{sample: sobols}", "did you mean sobol?"),
+    ],
+)
+def test_bad_designs_are_refused(section: str, message: str, tmp_path: Path) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text(f"model: valorant\ndesign: {section}\n")
+    done = valmatch("replicate", config, "-n", 1, "--out", tmp_path / "o")
+    assert done.code == 2
+    assert message in done.err
+    assert not (tmp_path / "o").exists()
+
+
+def test_files_of_a_design(tmp_path: Path) -> None:
+    sweeps = ["--sweep", "team_diff=100,400", "--sweep", "review=arrivals,continuous"]
+    done = valmatch("replicate", "valorant", "-n", 6, *sweeps, "--out", tmp_path, "--json", *SMALL)
+    assert done.code == 0
+    document = json.loads(done.out)
+    assert document == json.loads((tmp_path / "summary.json").read_text())
+    with (tmp_path / "design.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0])[:5] == ["point", "config_id", "team_diff", "review", "response"]
+    assert len(rows) == 4 * len(document["points"][0]["responses"])
+    assert len({row["config_id"] for row in rows}) == 4
+    for number, (diff, review) in enumerate(product((100, 400), ("arrivals", "continuous"))):
+        chosen = ["--set", f"team_diff={diff}", "--set", f"review={review}", *SMALL]
+        alone = json.loads(valmatch("replicate", "valorant", "-n", 6, *chosen, "--json").out)
+        own = [row for row in rows if row["point"] == str(number)]
+        assert {row["config_id"] for row in own} == {alone["config_id"]}
+        assert {row["response"]: row["mean"] for row in own} == {
+            name: repr(one["mean"]) for name, one in alone["responses"].items()
+        }
+        for name in ("replications.csv", "summary.csv"):
+            assert (tmp_path / "points" / alone["config_id"] / name).exists()
+
+
+def test_a_warning_is_given_once() -> None:
+    sweep = ["--sweep", "team_diff=100,200", "--set", "wait_thresh=30", *SMALL]
+    done = valmatch("replicate", "valorant", "-n", 2, *sweep)
+    assert done.code == 0
+    assert done.err.count("30 hours are not below the horizon") == 1
+
+
+@pytest.mark.slow
+def test_a_stopped_design_goes_on(tmp_path: Path) -> None:
+    sweep = ["replicate", "valorant", "-n", 3000, "--sweep", "team_diff=100:400:100"]
+    whole = valmatch(*sweep, "--out", tmp_path / "a", "--json")
+    assert whole.code == 0
+    stopped = valmatch(*sweep, "--out", tmp_path / "b", "--max-time", "0.5s")
+    assert stopped.code == 3
+    assert "--resume goes on" in stopped.err
+    assert valmatch(*sweep, "--out", tmp_path / "b").code == 2
+    resumed = valmatch(*sweep, "--out", tmp_path / "b", "--resume", "--json")
+    assert (resumed.code, resumed.out) == (0, whole.out)
+    for name in ("design.csv", "summary.json"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_shards_of_a_design_combine(tmp_path: Path) -> None:
+    sweep = ["replicate", "valorant", "-n", 7, "--sweep", "team_diff=100,200", *SMALL]
+    whole = valmatch(*sweep, "--out", tmp_path / "whole", "--json")
+    for index in range(3):
+        part = tmp_path / f"s{index}"
+        assert valmatch(*sweep, "--shard", f"{index}/3", "--out", part).code == 0
+    parts = [tmp_path / f"s{index}" for index in (2, 0, 1)]
+    assert valmatch("combine", tmp_path / "x", *parts[:2], "--check").code == 3
+    assert not (tmp_path / "x").exists()
+    done = valmatch("combine", tmp_path / "all", *parts, "--json")
+    assert (done.code, done.out) == (0, whole.out)
+    for name in ("design.csv", "summary.json"):
+        one, other = (tmp_path / folder / name for folder in ("all", "whole"))
+        assert one.read_bytes() == other.read_bytes()
+    tables = list((tmp_path / "whole" / "points").glob("*/summary.csv"))
+    assert len(tables) == 2
+    for path in tables:
+        other = tmp_path / "all" / path.relative_to(tmp_path / "whole")
+        assert other.read_bytes() == path.read_bytes()
+    refused = valmatch("combine", tmp_path / "y", *parts, tmp_path / "nothing")
+    assert refused.code == 2
+
+
+def test_equal_points_are_simulated_once() -> None:
+    config = load("valorant")
+    made: list[int] = []
+    design = Design(["team_diff"], [(400,), (100,), (400,)])
+    configs = [load("valorant", (), design.levels(point)) for point in design.points]
+    found = run_design(config, design, configs, Plan(5), listeners=Listeners(made.append))
+    assert sum(made) == 10
+    assert [one.values.shape for one in found.results] == [(5, 15)] * 3
+    np.testing.assert_array_equal(found.results[0].values, found.results[2].values)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("sectioned")
+def test_factors_in_sections_are_swept_by_their_dotted_names(tmp_path: Path) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text(
+        "model: sectioned\ndesign: {grid: {rule.aim: [3, 4], noise.bias.0: [0, 1]}}\n"
+    )
+    assert valmatch("replicate", config, "-n", 3, "--out", tmp_path / "a").code == 0
+    sweeps = ["--sweep", "rule.aim=3,4", "--sweep", "noise.bias.0=0,1"]
+    done = valmatch("replicate", config, "-n", 3, *sweeps, "--out", tmp_path / "b")
+    assert (done.code, done.out.splitlines()[1].split()[:2]) == (0, ["rule.aim", "noise.bias.0"])
+    for name in ("design.csv", "summary.json"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    with (tmp_path / "a" / "design.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0])[:5] == ["point", "config_id", "rule.aim", "noise.bias.0", "response"]
+    single = load(config, ["rule.aim=4", "noise.bias.0=1"])
+    assert rows[-1]["config_id"] == config_id(single)
+    assert valmatch("plot", tmp_path / "a").code == 0
+    for sweep, meant in (("rule.am=1,2", "rule.aim"), ("aim=1,2", "rule.aim")):
+        refused = valmatch("replicate", config, "--sweep", sweep)
+        assert (refused.code, refused.err.count(f"did you mean {meant}?")) == (2, 1)
+
+
+@pytest.mark.usefixtures("sectioned")
+def test_samples_know_the_kinds_of_factors_in_sections(tmp_path: Path) -> None:
+    ranges = "{rule.shots: {low: 1, high: 4}, factors.rule.aim: {low: 1, high: 2}}"
+    text = f"model: sectioned\ndesign: {{points: 16, ranges: {ranges}}}\n"
+    (tmp_path / "c.yaml").write_text(text)
+    design = design_of(load(tmp_path / "c.yaml"), [])
+    assert design is not None
+    shots, aims = zip(*design.points, strict=True)
+    assert np.bincount(shots).tolist() == [0, 4, 4, 4, 4]
+    assert len(set(aims)) == 16
+    (tmp_path / "c.yaml").write_text(text.replace("rule.shots", "rule.zzz"))
+    refused = valmatch("replicate", tmp_path / "c.yaml")
+    assert refused.code == 2
+    assert f"{tmp_path}/c.yaml:2:31: design.ranges.rule.zzz=" in refused.err
+    assert "factors.rule.zzz: unknown key (allowed: rule.aim, rule.shots" in refused.err

@@ -1,0 +1,175 @@
+"""A queue log is one history: no interval, no probability."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import valmatch as library
+from tests.support.command import valmatch
+
+PROBLEM = """\
+model: valorant
+arrivals: log.csv
+factors: {team_num: 2}
+optimize:
+  variables: {team_diff: {low: 0, high: 500, start: 300}}
+  objective: {fair: {response: avg_team_diff}}
+  constraints: {p95: {response: wait_p95, at_most: LIMIT}}
+replicate: {n: 500}
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(3)
+    times, ratings = np.sort(rng.uniform(0.0, 8.0, 160)), rng.normal(1500.0, 200.0, 160)
+    rows = [f"{t!r},{r!r}\n" for t, r in zip(times.tolist(), ratings.tolist(), strict=True)]
+    (tmp_path / "log.csv").write_text("arrival_hours,rating\n" + "".join(rows))
+    path = tmp_path / "mine.yaml"
+    path.write_text(PROBLEM.replace("LIMIT", "60"))
+    return path
+
+
+def test_replicate_makes_one_and_knows_no_interval(config: Path, tmp_path: Path) -> None:
+    made = valmatch("replicate", config, "--out", tmp_path / "out", "--json")
+    assert made.code == 0, made.err
+    found = json.loads(made.out)
+    assert found["replications"] == 1
+    more = library.replicate(config, 5)
+    for name, one in more.estimates.items():
+        assert (one.n, one.std, one.std_error, one.ci_low, one.ci_high) == (5, *[None] * 4)
+        assert one.mean == pytest.approx(found["responses"][name]["mean"], rel=1e-15)
+    assert library.replicate(config).requested == 1
+    assert more.sampling.of == "on this log"
+
+
+def test_compare_makes_one_pair(config: Path) -> None:
+    made = valmatch("compare", config, "--set", "team_diff=50", "--json")
+    found = json.loads(made.out)
+    assert found["replications"] == 1
+    two = library.compare(config, library.load(config, {"team_diff": 50}), 3)
+    difference = two.comparisons["avg_team_diff"].difference
+    assert difference.mean == found["differences"]["avg_team_diff"]["mean"]
+    assert difference.ci_low is None
+    # Against random arrivals there is something to average, on one side.
+    mixed = library.compare(config, "valorant", 5)
+    assert mixed.comparisons["avg_wait_time"].a.ci_low is None
+    assert mixed.comparisons["avg_wait_time"].b.ci_low is not None
+    assert mixed.comparisons["avg_wait_time"].difference.ci_low is None
+
+
+def test_targets_have_nothing_to_narrow(config: Path) -> None:
+    made = valmatch("replicate", config, "--target", "avg_wait_time=1%")
+    assert made.code == 2
+    assert made.err.splitlines()[-1] == (
+        "--target: every replication is the same: there is no interval to narrow"
+    )
+
+
+def test_optimize_evaluates_a_point_once(config: Path, tmp_path: Path) -> None:
+    made = valmatch("optimize", config, "--budget", "100", "--out", tmp_path / "out", "--json")
+    assert made.code == 0, made.err
+    found = json.loads(made.out)
+    assert found["why"] == (
+        "every constraint holds on this log; what just holds here is often broken in other months,"
+        " which resamples of the log show (--set log.resample=block)"
+    )
+    assert found["recommended"]["objective"]["n"] == 1
+    assert found["recommended"]["objective"]["ci_low"] is None
+    with (tmp_path / "out" / "evaluations.csv").open() as file:
+        points = [row["team_diff"] for row in csv.DictReader(file)]
+    assert len(points) == len(set(points)) > 5
+    point = found["recommended"]["point"]
+    alone = library.replicate(library.load(config, point))
+    assert alone.estimates["avg_team_diff"].mean == found["recommended"]["objective"]["mean"]
+
+
+def test_optimize_says_that_no_point_is_feasible_on_the_log(config: Path) -> None:
+    config.write_text(PROBLEM.replace("LIMIT", "0.1"))
+    made = valmatch("optimize", config, "--budget", "100", "--json")
+    assert made.code == 3
+    why = json.loads(made.out)["why"]
+    assert why.startswith("no feasible point was found on this log: the least wait_p95 is")
+    assert "interval" not in why
+
+
+@pytest.fixture
+def days(config: Path) -> Path:
+    """Return a config with a log of three days."""
+    rows = [f"{k / 4},{1500 + 37 * k % 400}\n" for k in range(280)]
+    (config.parent / "log.csv").write_text("arrival_hours,rating\n" + "".join(rows))
+    return config
+
+
+def compared(*arguments: object) -> dict[str, Any]:
+    made = valmatch("compare", *arguments, "--json")
+    assert made.code == 0, made.err
+    return dict(json.loads(made.out))
+
+
+RESAMPLED = ("--set", "log.resample=block", "--set", "log.block_hours=12", "-n", 5)
+
+
+def test_how_a_log_is_read_holds_for_both_sides(days: Path, tmp_path: Path) -> None:
+    found = compared(days, *RESAMPLED, "--set", "team_diff=100")
+    assert list(found["changed"]) == ["team_diff"]
+    assert found["a"]["sampling"] == found["b"]["sampling"]
+    assert "no_interval" not in found
+    assert found["differences"]["avg_team_diff"]["ci_low"] is not None
+    other = tmp_path / "other.csv"
+    other.write_text("arrival_hours,rating\n1,1\n2,2\n3,3\n4,4\n")
+    found = compared(days, "--set", f"arrivals={other}", "--set", "team_diff=100")
+    assert list(found["changed"]) == ["team_diff"]
+    assert found["differences"]["n_players"]["mean_a"] == 4.0
+    spelt = ("factors.log.resample=block", "log={resample: block, block_hours: 12}")
+    for one in spelt:
+        found = compared(days, "--set", one, "--set", "team_diff=100", *RESAMPLED[2:])
+        assert list(found["changed"]) == ["team_diff"]
+
+
+def test_a_variant_reads_a_log_in_another_way(days: Path) -> None:
+    found = compared(days, *RESAMPLED, "--variant", "log.block_hours=24")
+    assert found["changed"] == {"log.block_hours": {"a": 12, "b": 24}}
+    assert found["no_interval"] == (
+        "replications are not samples of the same (A: on resamples of this log, by blocks of 12"
+        " hours; B: on resamples of this log, by blocks of 24 hours)"
+    )
+    found = compared(days, "--variant", "team_diff=100")
+    assert found["changed"] == {"team_diff": {"a": 400.0, "b": 100.0}}
+    none = valmatch("compare", days, *RESAMPLED)
+    assert none.code == 2
+    assert "nothing to compare with" in none.err
+    assert "what is read, and how, holds for both" in none.err
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        (["compare", "mine.yaml", "--set", "team_diff=50"], "every replication is the same; log."),
+        (["compare", "mine.yaml", "valorant", "-n", 3], "(A: on this log; B: independent)"),
+        (["compare", "mine.yaml", *RESAMPLED[:4], "--set", "team_diff=50", "-n", 2], "fewer than"),
+        (["compare", "smoke", "--set", "team_diff=50", "-n", 1], "one replication only"),
+        (
+            ["compare", "smoke", "--variant", "team_diff=50", "--variant", "team_diff=9", "-n", 1],
+            "one replication only",
+        ),
+        (["replicate", "mine.yaml"], "every replication is the same; log.resample=block"),
+        (["replicate", "smoke", "-n", 1], "one replication only"),
+    ],
+)
+def test_an_empty_interval_has_its_reason(
+    command: list[object], reason: str, days: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(days.parent)
+    made = valmatch(*command)
+    said = " ".join(made.out.split())
+    assert "no interval: " in said
+    assert reason in said
+    more = [*command, "-n", 5] if "smoke" in command else ["replicate", "mine.yaml", *RESAMPLED]
+    assert "no interval" not in valmatch(*more).out

@@ -1,0 +1,90 @@
+"""The list of responses, and the choice of those that are shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import valmatch as library
+from tests.support.command import valmatch
+from valmatch.models.registry import MODELS
+from valmatch.models.valorant.model import RESPONSES
+
+
+@pytest.mark.parametrize("model", list(MODELS))
+def test_every_response_is_listed_with_unit_and_meaning(model: str) -> None:
+    made = valmatch("responses", model, "--json")
+    assert made.code == 0, made.err
+    found = json.loads(made.out)
+    assert all(one["meaning"] for one in found.values())
+    table = valmatch("responses", model)
+    assert table.code == 0
+    assert max(map(len, table.out.splitlines())) <= 80 or model == "opponent"
+    assert all(name in table.out for name in found)
+
+
+def test_those_of_valorant_are_in_groups() -> None:
+    found = json.loads(valmatch("responses", "--json").out)
+    assert [name for name, one in found.items() if one["group"] is None] == list(RESPONSES.names)
+    assert found["wait_p95.top_1%"]["group"] == "bands"
+    assert found["win_gap"]["group"] == "fairness"
+    assert "matched players" in found["wait_p95"]["meaning"]
+    other = json.loads(valmatch("responses", "--set", "bands=[0, 0.5, 1]", "--json").out)
+    assert "wait_p95.top_50%" in other
+
+
+def test_the_chosen_are_computed_and_shown_alone() -> None:
+    how = ("--set", "horizon=4", "--responses", "wait_p95.bottom_10%,avg_wait_time")
+    made = valmatch("replicate", "valorant", "-n", "3", *how)
+    assert made.code == 0, made.err
+    shown = [line.split()[0] for line in made.out.splitlines()[2:]]
+    assert shown == ["avg_wait_time", "wait_p95.bottom_10%"]
+    config = library.load("valorant", {"horizon": 4, "measure": ["bands"]})
+    mean = library.replicate(config, 3).estimates["avg_wait_time"].mean
+    assert f"{mean:.1f}" in made.out
+    for command in (
+        ("simulate", "valorant"),
+        ("replicate", "valorant", "-n", "2", "--sweep", "team_diff=100,200"),
+        ("compare", "valorant", "valorant-start", "-n", "2"),
+        ("compare", "valorant", "--set", "team_diff=100", "-n", "2"),
+    ):
+        made = valmatch(*command, *how)
+        assert made.code == 0, made.err
+        assert "wait_p95.bottom_10%" in made.out
+        assert "avg_player_diff" not in made.out
+
+
+def test_a_response_that_is_none_is_named() -> None:
+    made = valmatch("replicate", "valorant", "--responses", "wait_p96.top_1%")
+    assert made.code == 2
+    assert made.err == (
+        "--responses: 'wait_p96.top_1%' is no response (did you mean wait_p95.top_1%?)\n"
+    )
+    assert valmatch("responses", "valorent").code == 2
+
+
+@pytest.mark.slow
+def test_charts_are_of_the_chosen(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    how = ("--set", "horizon=4", "--set", "measure=[bands]", "-n", "5")
+    assert valmatch("replicate", "valorant", *how, "--out", tmp_path / "r").code == 0
+    assert (
+        valmatch("compare", "valorant", "valorant-start", *how, "--out", tmp_path / "c").code == 0
+    )
+    chosen = ("wait_p95", "wait_p95.bottom_10%")
+    for folder in ("r", "c"):
+        figure = library.plot(tmp_path / folder, responses=chosen)
+        drawn = [axes for axes in figure.axes if axes.get_visible()]
+        assert len(drawn) == 2
+        made = valmatch("plot", tmp_path / folder, "--responses", ",".join(chosen))
+        assert made.code == 0, made.err
+        wrong = valmatch("plot", tmp_path / folder, "--responses", "wait_p95.top_5%")
+        assert wrong.code == 2
+        assert "(did you mean wait_p95.top_1%?)" in wrong.err
+    day = tmp_path / "d"
+    assert valmatch("simulate", "valorant", "--set", "horizon=4", "--out", day).code == 0
+    assert valmatch("plot", day, "--responses", "wait_p95").err == (
+        "--responses: are chosen for replicate and compare alone\n"
+    )

@@ -1,0 +1,203 @@
+"""The same bytes on any workers, executors and shards; what does not belong together is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.support.command import valmatch
+from tests.support.crashes import CASES, contents, run_and_kill
+from valmatch.config.config import Config
+from valmatch.config.loading import load
+from valmatch.errors import InputError
+from valmatch.execution.shards import Shard, parse_shard, shard_of_job
+from valmatch.experiments.combine import combine
+from valmatch.experiments.replicate import replicate
+from valmatch.storage.curve_file import stretches
+
+
+@pytest.fixture(scope="module", params=list(CASES))
+def case(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Config, int, dict[str, bytes]]:
+    """Return a config, a number of replications and the files of a serial run."""
+    source, overrides, n = CASES[request.param]
+    config, n = load(source, overrides), n // 7
+    folder = tmp_path_factory.mktemp("serial")
+    replicate(config, n, out=folder)
+    return config, n, contents(folder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [2, 4])
+def test_worker_processes(
+    case: tuple[Config, int, dict[str, bytes]], workers: int, tmp_path: Path
+) -> None:
+    config, n, serial = case
+    replicate(config, n, workers=workers, out=tmp_path)
+    assert contents(tmp_path) == serial
+
+
+@pytest.mark.slow
+def test_shards_in_any_order(case: tuple[Config, int, dict[str, bytes]], tmp_path: Path) -> None:
+    config, n, serial = case
+    rng = Random(n)
+    for count in range(1, 8):
+        folders = [tmp_path / f"{count}-{index}" for index in range(count)]
+        for index, folder in enumerate(folders):
+            replicate(config, n, shard=Shard(index, count), out=folder)
+        rng.shuffle(folders)
+        out = tmp_path / f"{count}-all"
+        # Some of them twice, and the whole once more with itself.
+        for given in (folders + folders[:2], folders[:1], [out]):
+            combine(out, given)
+            assert contents(out) == serial
+
+
+def test_overlapping_shards_count_once(
+    case: tuple[Config, int, dict[str, bytes]], tmp_path: Path
+) -> None:
+    config, n, serial = case
+    replicate(config, n, shard=Shard(0, 2), out=tmp_path / "half")
+    replicate(config, n, shard=Shard(1, 3), out=tmp_path / "third")
+    replicate(config, n - 10, out=tmp_path / "first")
+    replicate(config, n, shard=Shard(1, 2), out=tmp_path / "other")
+    names = ("third", "half", "first", "other")
+    combine(tmp_path / "all", [tmp_path / name for name in names])
+    assert contents(tmp_path / "all") == serial
+
+
+def test_a_combination_with_gaps_says_who_owes_and_is_completed(
+    case: tuple[Config, int, dict[str, bytes]], tmp_path: Path
+) -> None:
+    config, n, serial = case
+    for index in (0, 2):
+        replicate(config, n, shard=Shard(index, 3), out=tmp_path / str(index))
+    found = combine(tmp_path / "all", [tmp_path / "0", tmp_path / "2"])
+    assert list(found.missing) == list(range(1, n, 3))
+    assert {name: list(owed) for name, owed in found.owed.items()} == {
+        "shard 1/3": list(found.missing)
+    }
+    replicate(config, n, out=tmp_path / "all", resume=True)
+    assert contents(tmp_path / "all") == serial
+
+
+def test_combine_at_the_command_line(tmp_path: Path) -> None:
+    for index in range(3):
+        shard = ["--shard", f"{index}/3", "--out", tmp_path / f"s{index}"]
+        assert valmatch("replicate", "valorant", "-n", 10, *shard).code == 0
+    out, folders = tmp_path / "all", [tmp_path / f"s{index}" for index in range(3)]
+    checked = valmatch("combine", out, *folders[:2], "--check", "--expect", 11)
+    assert checked.code == 3
+    assert "shard 1/3 owes 1 replication: 10" in checked.err
+    assert "shard 2/3 owes 3 replications: 2, 5, 8" in checked.err
+    assert not out.exists()
+    assert valmatch("combine", out, *folders, "--check").code == 0
+    done = valmatch("combine", out, *folders, "--expect", 10, "--json")
+    assert done.code == 0
+    alone = valmatch("replicate", "valorant", "-n", 10, "--json")
+    assert json.loads(done.out) == json.loads(alone.out)
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert (manifest["status"], manifest["replications"]) == ("complete", 10)
+
+
+def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
+    runs = {
+        "a": ["valorant", "--seed", "1"],
+        "seed": ["valorant", "--seed", "2"],
+        "rules": ["valorant", "--set", "team_diff=399", "--set", "wait_thresh=0.3"],
+        "model": ["kg-fig1-top", "--set", "n_games=5"],
+    }
+    for name, arguments in runs.items():
+        assert valmatch("replicate", *arguments, "-n", 3, "--out", tmp_path / name).code == 0
+    for name, shown in {
+        "seed": "different seeds, 1 and 2",
+        "rules": "(factors.team_diff: 400.0 and 399.0; factors.wait_thresh: 0.2 and 0.3)",
+        "model": "(model: valorant and opponent)",
+        "nowhere": "no such folder",
+    }.items():
+        refused = valmatch("combine", tmp_path / "all", tmp_path / "a", tmp_path / name)
+        assert (refused.code, refused.err.count("\n")) == (2, 1)
+        assert shown in refused.err
+        assert not (tmp_path / "all").exists()
+
+
+def test_a_config_that_means_something_else_now_is_refused(tmp_path: Path) -> None:
+    replicate(load("valorant"), 2, out=tmp_path / "a")
+    path = tmp_path / "a" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    path.write_text(json.dumps(manifest | {"config_id": "0123456789ab"}))
+    now = manifest["config_id"]
+    with pytest.raises(InputError, match=f"knew this config as 0123456789ab .now {now}."):
+        combine(tmp_path / "all", [tmp_path / "a"])
+    del manifest["seed"]
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(InputError, match=r"a.manifest.json: damaged: there is no 'seed'"):
+        combine(tmp_path / "all", [tmp_path / "a"])
+    assert not (tmp_path / "all").exists()
+
+
+def test_contradictions_are_refused(tmp_path: Path) -> None:
+    for name in "ab":
+        replicate(load("valorant"), 5, out=tmp_path / name)
+    path = tmp_path / "b" / "replications.csv"
+    *rows, last = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(rows) + last.replace(",4,", ",4,1", 1))
+    with pytest.raises(InputError, match=r"contradict .* replication 4 \(avg_team_diff 2.* 12"):
+        combine(tmp_path / "all", [tmp_path / "a", tmp_path / "b"])
+
+
+def test_a_killed_shard_is_combined_as_far_as_it_got(tmp_path: Path) -> None:
+    config = load("valorant")
+    run_and_kill(config, 10**6, tmp_path / "killed", 0.3, lines=20)
+    with (tmp_path / "killed" / "replications.csv").open("a") as file:
+        file.write("ba9486b58175,1,99999,22")
+    (tmp_path / "empty").mkdir()
+    warnings: list[str] = []
+    folders = [tmp_path / "killed", tmp_path / "empty"]
+    found = combine(tmp_path / "all", folders, warn=warnings.append)
+    assert len(found.missing) == 10**6 - len(found.replications.values)
+    assert len(found.replications.values) > 10
+    assert [text.rpartition(": ")[2] for text in warnings] == [
+        "its run has not ended, or was killed",
+        "no manifest.json, so no run has begun here",
+        "the last line is torn and dropped",
+    ]
+
+
+@pytest.mark.usefixtures("command_line_words")
+def test_shards_of_job_arrays() -> None:
+    array = "SLURM_ARRAY_TASK_"
+    assert shard_of_job({}) == shard_of_job({f"{array}ID": "3"}) == Shard(0, 1)
+    even = {f"{array}ID": "9", f"{array}COUNT": "4", f"{array}MIN": "3", f"{array}STEP": "2"}
+    assert shard_of_job(even) == Shard(3, 4)
+    for wrong in ({f"{array}ID": "8"}, {f"{array}ID": "11"}, {f"{array}ID": "x"}):
+        with pytest.raises(InputError, match="give --shard I/K"):
+            shard_of_job(even | wrong)
+    assert parse_shard("2/3") == Shard(2, 3)
+    for text in ("3/3", "1", "-1/2", "1/0", "a/b", "1/2/3"):
+        with pytest.raises(InputError, match="I from 0 to K - 1"):
+            parse_shard(text)
+
+
+def test_stretches() -> None:
+    assert stretches([]) == []
+    assert stretches([3]) == [range(3, 4)]
+    assert stretches([0, 1, 4, 5, 6, 9]) == [range(2), range(4, 7), range(9, 10)]
+
+
+def test_more_shards_than_replications(tmp_path: Path) -> None:
+    done = valmatch("replicate", "valorant", "-n", 2, "--shard", "3/5", "--out", tmp_path, "--json")
+    assert done.code == 0
+    assert json.loads(done.out)["replications"] == 0
+
+
+@pytest.mark.slow
+def test_dask_on_this_machine(case: tuple[Config, int, dict[str, bytes]], tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    config, n, serial = case
+    replicate(config, n, executor="dask", workers=2, out=tmp_path)
+    assert contents(tmp_path) == serial

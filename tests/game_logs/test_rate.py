@@ -1,0 +1,508 @@
+"""Rating a log agrees with dictionaries and loops, however the log is cut, ordered or resumed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from unittest import mock
+
+import pytest
+import trueskill
+
+from tests.oracles.rate import (
+    EloOracle,
+    EveryPlayerOracle,
+    Oracle,
+    TrueSkillOracle,
+    ZoneStatsOracle,
+    read_long,
+)
+from tests.support.game_logs import LONG, random_rows, write
+from valmatch.errors import InputError
+from valmatch.game_logs.rating import RatedLog, rate_games
+from valmatch.game_logs.reading import log as log_module
+from valmatch.game_logs.writing import pairs as pairs_module
+from valmatch.ratings.registry import system_named
+
+FILES = ("ratings.csv", "history.csv", "summary.json")
+ORACLES = {"zonestats": ZoneStatsOracle, "elo": EloOracle, "trueskill": TrueSkillOracle}
+MANY = {"zonestats": (2, 3, 5), "elo": (2, 3, 5), "trueskill": (2,)}
+
+
+def published(system: str) -> dict[str, float]:
+    return {one.name: one.published for one in system_named(system).parameters}
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {name: (folder / name).read_text(encoding="utf-8") for name in FILES}
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def oracle_of(system: str, path: Path) -> Oracle:
+    oracle: Oracle = ORACLES[system](published(system))
+    oracle.play(read_long(path))
+    return oracle
+
+
+def assert_agrees(result: RatedLog, out: Path, oracle: Oracle, burn_in: int) -> None:
+    """Every rating, every step and every score is the same float."""
+    assert {
+        row["player"]: (float(row["rating"]), int(row["games"])) for row in table(out / FILES[0])
+    } == {player: (oracle.shown(player), n) for player, n in oracle.games.items()}
+    assert [
+        (row["game"], row["player"], float(row["rating_before"]), float(row["rating_after"]))
+        for row in table(out / "history.csv")
+    ] == oracle.history
+    for name, least in (("all", 0), ("after_burn_in", burn_in)):
+        got = result.predictions[name].as_dict()
+        want = oracle.scores(least)
+        assert {key: got[key] for key in want} == want
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", ORACLES)
+@pytest.mark.parametrize("seed", range(4))
+def test_agrees_exactly_with_dictionaries_and_loops(system: str, seed: int, tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(seed, sides=MANY[system]))
+    result = rate_games(path, system, out=tmp_path / "out", burn_in=3)
+    assert_agrees(result, tmp_path / "out", oracle_of(system, path), 3)
+    assert 0 < result.predictions["after_burn_in"].games < result.games == 60
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_players_cap_agrees_exactly_too(seed: int, tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(seed, sides=(2, 3, 5)))
+    result = rate_games(path, out=tmp_path / "out", cap="every_player", burn_in=3)
+    oracle = EveryPlayerOracle(published("zonestats"))
+    oracle.play(read_long(path))
+    assert_agrees(result, tmp_path / "out", oracle, 3)
+    assert result.ranking.ratings != rate_games(path).ranking.ratings
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["cap"] == "every_player"
+    with pytest.raises(InputError, match=r"another run \(cap every_player, this run has None\)"):
+        rate_games(path, out=tmp_path / "out", burn_in=3)
+
+
+def details(row: dict[str, str]) -> tuple[float, float, float, int]:
+    numbers = (float(row[name]) for name in ("score_per_hour", "rating_offset", "scale"))
+    assert row["capped"] == str(int(float(row["scale"]) < 1))
+    return (*numbers, int(row["rank_after"]))  # type: ignore[return-value]
+
+
+def contest(row: dict[str, str]) -> tuple[object, ...]:
+    texts = (row[name] for name in ("game", "player", "opponent"))
+    return (*texts, *(float(row[name]) for name in ("expected", "score", "minutes", "points")))
+
+
+@pytest.mark.parametrize("cap", ["most_distant", "every_player"])
+@pytest.mark.parametrize("at_once", [1, 50, 1 << 16])
+def test_every_step_of_zonestats_is_written(at_once: int, cap: str, tmp_path: Path) -> None:
+    """Each contest, each sum, each scale and each rank is that of dictionaries and loops."""
+    path = write(tmp_path / "log.csv", random_rows(22, sides=(2, 3, 5)))
+    oracle = (ZoneStatsOracle if cap == "most_distant" else EveryPlayerOracle)(
+        published("zonestats")
+    )
+    oracle.play(read_long(path))
+    out = tmp_path / "out"
+    with (
+        mock.patch.object(pairs_module, "_AT_ONCE", at_once),
+        mock.patch.object(log_module, "BLOCK", 70 * at_once),
+    ):
+        rate_games(path, out=out, cap=cap, pairs=True)
+    history = table(out / "history.csv")
+    assert [details(row) for row in history] == oracle.details
+    assert {row["capped"] for row in history} == {"0", "1"}
+    assert list(map(contest, table(out / "pairs.csv"))) == oracle.contests
+    rate_games(path, out=tmp_path / "without", cap=cap)
+    assert not (tmp_path / "without" / "pairs.csv").exists()
+    assert contents(tmp_path / "without") == contents(out)
+
+
+def test_ranks_go_on_from_earlier_ratings(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    rate_games(write(tmp_path / "one.csv", [[["a", "b"]], [["c", "d"]]], "winner,loser"), out=one)
+    second = write(tmp_path / "two.csv", [[["e", "f"]], [["e", "a"]]], "winner,loser")
+    rate_games(second, out=two, ratings=one / "ratings.csv")
+    # 520 a, c, e; 480 b, d, f; then 540 e, 500 a.
+    ranks = [(row["player"], row["rank_after"]) for row in table(two / "history.csv")]
+    assert ranks == [("e", "1"), ("f", "4"), ("a", "3"), ("e", "1")]
+
+
+def test_pairs_are_those_of_zonestats_in_a_folder(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(0))
+    with pytest.raises(InputError, match="pairs=True: elo compares no pairs of players"):
+        rate_games(path, "elo", pairs=True, out=tmp_path / "out")
+    with pytest.raises(InputError, match=r"pairs=True: needs out, the folder for pairs\.csv"):
+        rate_games(path, pairs=True)
+    rate_games(path, pairs=True, out=tmp_path / "out")
+    with pytest.raises(InputError, match=r"another run \(pairs True, this run has None\)"):
+        rate_games(path, out=tmp_path / "out")
+    with pytest.raises(InputError, match="would replace what is read"):
+        rate_games(tmp_path / "out" / "pairs.csv", out=tmp_path / "out")
+    assert list(table_header(tmp_path / "out" / "history.csv"))[-5:] == [
+        "score_per_hour",
+        "rating_offset",
+        "scale",
+        "capped",
+        "rank_after",
+    ]
+    rate_games(path, "elo", out=tmp_path / "elo")
+    assert table_header(tmp_path / "elo" / "history.csv")[-1] == "rating_after"
+
+
+def table_header(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()[0].split(",")
+
+
+def test_only_zonestats_has_a_cap(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(0))
+    with pytest.raises(InputError, match="every_player: elo has no cap"):
+        rate_games(path, "elo", cap="every_player")
+    with pytest.raises(InputError, match="did you mean every_player"):
+        rate_games(path, cap="every_players")
+    assert "cap" not in rate_games(path).summary()
+
+
+@pytest.mark.parametrize("system", ORACLES)
+def test_free_for_all_without_teams_and_minutes(system: str, tmp_path: Path) -> None:
+    games = random_rows(7, sides=(2,) if system == "trueskill" else (2, 3, 4))
+    duels = [game[: 2 if system == "trueskill" else 99] for game in games]
+    rows = [[[row[0], row[1], row[3]] for row in game] for game in duels]
+    path = write(tmp_path / "log.csv", rows, "game,player,score")
+    warnings: list[str] = []
+    result = rate_games(path, system, out=tmp_path / "out", burn_in=2, warn=warnings.append)
+    assert_agrees(result, tmp_path / "out", oracle_of(system, path), 2)
+    assert warnings == (
+        ["no column minutes: every player counts as 20 minutes in a game"]
+        if system == "zonestats"
+        else []
+    )
+
+
+@pytest.mark.parametrize("system", ["zonestats", "elo"])
+def test_mixed_games_of_teams_and_single_players(system: str, tmp_path: Path) -> None:
+    games = random_rows(21, sides=(2, 3, 5))
+    for k, game in enumerate(games):
+        for j, row in enumerate(game):
+            if (k + j) % 3 == 0:
+                row[2] = ""
+    path = write(tmp_path / "log.csv", games)
+    result = rate_games(path, system, out=tmp_path / "out", burn_in=3)
+    assert_agrees(result, tmp_path / "out", oracle_of(system, path), 3)
+
+
+@pytest.mark.parametrize("system", ORACLES)
+def test_disabled_players_do_not_count(system: str, tmp_path: Path) -> None:
+    games = random_rows(8)
+    for k, game in enumerate(games):
+        for j, row in enumerate(game):
+            row.append("no" if (k + 3 * j) % 5 == 0 else "yes")
+    path = write(tmp_path / "log.csv", games, LONG + ",enabled")
+    warnings: list[str] = []
+    result = rate_games(path, system, out=tmp_path / "out", burn_in=3, warn=warnings.append)
+    assert_agrees(result, tmp_path / "out", oracle_of(system, path), 3)
+    assert result.unrated == 60 - result.games > 0
+    assert warnings == [
+        f"{result.unrated} games not rated: fewer than two sides with enabled players"
+    ]
+
+
+@pytest.mark.parametrize("system", ORACLES)
+def test_order_of_rows_within_a_game_changes_no_byte(system: str, tmp_path: Path) -> None:
+    games = random_rows(9, sides=MANY[system])
+    rate_games(write(tmp_path / "a.csv", games), system, out=tmp_path / "a")
+    rate_games(
+        write(tmp_path / "b.csv", [game[::-1] for game in games]), system, out=tmp_path / "b"
+    )
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+
+
+@pytest.mark.parametrize("block", [1, 50, 333, 4096])
+def test_size_of_blocks_changes_no_byte(block: int, tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(10, sides=(2, 3)))
+    rate_games(path, out=tmp_path / "a")
+    seen: list[int] = []
+    with mock.patch.object(log_module, "BLOCK", block):
+        rate_games(path, out=tmp_path / "b", progress=seen.append)
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+    assert sum(seen) == path.stat().st_size
+    assert len(seen) > min(60, path.stat().st_size / block)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", [*ORACLES, "openskill"])
+def test_continuing_from_ratings_is_one_long_log(system: str, tmp_path: Path) -> None:
+    if system == "openskill":
+        pytest.importorskip("openskill")
+    games = random_rows(11)
+    rate_games(write(tmp_path / "all.csv", games), system, out=tmp_path / "all")
+    one, two = tmp_path / "one", tmp_path / "two"
+    rate_games(write(tmp_path / "one.csv", games[:25]), system, out=one)
+    second = write(tmp_path / "two.csv", games[25:])
+    rate_games(second, system, ratings=one / "ratings.csv", out=two)
+    assert contents(two)["ratings.csv"] == contents(tmp_path / "all")["ratings.csv"]
+    both = table(one / "history.csv") + table(two / "history.csv")
+    assert both == table(tmp_path / "all" / "history.csv")
+
+
+def test_time_decides_the_order(tmp_path: Path) -> None:
+    games = random_rows(12)
+    rate_games(write(tmp_path / "a.csv", games), out=tmp_path / "a")
+    for header, stamp in (
+        ("time", "{:.1f}"),
+        ("played_at", "2024-01-01 10:{:02.0f}:00"),
+        ("played_at", "2024-01-01T11:{:02.0f}:00+01:00"),
+    ):
+        # Pairs of games share a time and stay in the order of the file.
+        timed = [[[*row, stamp.format(k // 2)] for row in game] for k, game in enumerate(games)]
+        shuffled = [timed[k + j] for k in range(58, -1, -2) for j in (0, 1)]
+        for number, order in enumerate((timed, shuffled)):
+            path = write(tmp_path / "b.csv", order, f"{LONG},{header}")
+            out = tmp_path / f"{stamp[:12]}{number}"
+            rate_games(path, columns={"time": header}, out=out)
+            assert all("last_game" in row for row in table(out / "ratings.csv"))
+            assert [row["time"] for row in table(out / "history.csv")] == [
+                stamp.format(k // 2) if header == "time" else f"2024-01-01 10:{k // 2:02d}:00"
+                for k, game in enumerate(games)
+                for _ in game
+            ]
+            assert untimed(tmp_path / "a") == untimed(out)
+
+
+def untimed(folder: Path) -> tuple[object, ...]:
+    """Return what the files of a rating hold besides times."""
+    rows = [row for name in FILES[:2] for row in table(folder / name)]
+    timed = ("time", "last_game")
+    kept = [[cell for name, cell in row.items() if name not in timed] for row in rows]
+    return kept, contents(folder)["summary.json"]
+
+
+def test_results_format_is_short_for_two_players_a_game(tmp_path: Path) -> None:
+    names = [("a", "b", 0), ("c", "a", 0), ("b", "c", 1), ("a", "b", 1), ("c", "b", 0)] * 3
+    long = [
+        [[str(k + 1), one, one, str(1 - drawn), "20"], [str(k + 1), other, other, "0", "20"]]
+        for k, (one, other, drawn) in enumerate(names)
+    ]
+    rate_games(write(tmp_path / "long.csv", long), out=tmp_path / "long")
+    results = [
+        (
+            "winner,loser,draw",
+            [[[one, other, "yes" if drawn else "No"]] for one, other, drawn in names],
+        ),
+        (
+            "winner,loser,winner_score,loser_score",
+            [[[one, other, str(5 - drawn), "4"]] for one, other, drawn in names],
+        ),
+        (
+            "map,game,winner,loser,winner_score,loser_score,draw",
+            [
+                [["Ascent", str(k + 1), one, other, "4", "4" if drawn else "3", str(drawn)]]
+                for k, (one, other, drawn) in enumerate(names)
+            ],
+        ),
+    ]
+    for header, rows in results:
+        rate_games(write(tmp_path / "r.csv", rows, header), out=tmp_path / header)
+        assert contents(tmp_path / header) == contents(tmp_path / "long")
+
+
+def test_names_of_columns_can_be_given(tmp_path: Path) -> None:
+    games = random_rows(13)
+    rate_games(write(tmp_path / "a.csv", games), out=tmp_path / "a")
+    path = write(tmp_path / "b.csv", games, "id,who,side,points,length")
+    columns = {"game": "id", "player": "who", "team": "side", "score": "points"}
+    rate_games(path, columns={**columns, "minutes": "length"}, out=tmp_path / "b")
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+    manifest = json.loads((tmp_path / "b" / "manifest.json").read_text())
+    assert manifest["columns"] == {**columns, "minutes": "length"}
+    assert manifest["system"] == "zonestats"
+
+
+def test_standard_input_is_a_log(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", random_rows(14))
+    rate_games(path, out=tmp_path / "a")
+    with mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes()))):
+        rate_games(Path("-"), out=tmp_path / "b")
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+
+
+def test_quoted_names_survive_the_round_trip(tmp_path: Path) -> None:
+    names = ['He said "hi", twice', "Müller\nJr", "雪", " plain "]
+    path = tmp_path / "log.csv"
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_ALL)  # CRLF
+        writer.writerow(["winner", "loser"])
+        writer.writerows([(names[k % 4], names[(k + 1) % 4]) for k in range(8)])
+    for ratings, out in ((None, "one"), (tmp_path / "one" / "ratings.csv", "two")):
+        rate_games(path, ratings=ratings, out=tmp_path / out, again=True)
+        for file_name in FILES[:2]:
+            assert {row["player"] for row in table(tmp_path / out / file_name)} == set(names)
+
+
+def test_compiled_and_interpreted_write_the_same_bytes(tmp_path: Path) -> None:
+    games = random_rows(15, games=25, sides=(2, 3))
+    path = write(tmp_path / "log.csv", games)
+    duels = write(tmp_path / "duels.csv", random_rows(17, games=25))
+    program = (
+        "import sys; from pathlib import Path; from valmatch.game_logs.rating import rate_games\n"
+        "log, duels, out = map(Path, sys.argv[1:])\n"
+        "rate_games(log, 'zonestats', out=out / 'zonestats')\n"
+        "rate_games(log, 'elo', out=out / 'elo')\n"
+        "rate_games(duels, 'trueskill', out=out / 'trueskill')\n"
+    )
+    subprocess.run(
+        [sys.executable, "-c", program, path, duels, tmp_path / "twin"],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        check=True,
+    )
+    for system in ORACLES:
+        rate_games(duels if system == "trueskill" else path, system, out=tmp_path / system)
+        assert contents(tmp_path / system) == contents(tmp_path / "twin" / system)
+
+
+def test_ranking_shares_ranks_of_equal_ratings(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", [[["b", "a"]], [["d", "c"]]], "winner,loser")
+    result = rate_games(path, "elo").ranking
+    assert (result.ranks, result.players) == ([1, 1, 3, 3], ["b", "d", "a", "c"])
+    assert result.ratings == [1516.0, 1516.0, 1484.0, 1484.0]
+
+
+def test_scores_by_hand(tmp_path: Path) -> None:
+    """A scale at which 32 points make odds of 5, so that the first winner leads by 5 in 6."""
+    rows = [[["a", "b", "no"]], [["b", "a", "no"]], [["a", "b", "yes"]]]
+    path = write(tmp_path / "log.csv", rows, "winner,loser,draw")
+    result = rate_games(path, "elo", parameters={"scale": 32.0 / math.log10(5.0)}, burn_in=1)
+    second = 5 / 6  # of a, who then loses K * 5/6 = 26.67 of the 16 points that were won
+    third = 1 / (1 + 5 ** ((2 * 32 * second - 32) / 32))  # of a again, who leads no more
+    all_, later = result.predictions["all"], result.predictions["after_burn_in"]
+    assert (all_.games, all_.decided, later.games, later.decided) == (3, 2, 2, 1)
+    assert (all_.accuracy, later.accuracy) == (0.25, 0.0)  # without a favourite it is half right
+    briers = [0.25, second**2, (third - 0.5) ** 2]
+    losses = [math.log(2), math.log(6), -0.5 * math.log(third * (1 - third))]
+    assert all_.brier_score == pytest.approx(sum(briers) / 3, rel=1e-12)
+    assert all_.log_loss == pytest.approx(sum(losses) / 3, rel=1e-12)
+    assert later.log_loss == pytest.approx(sum(losses[1:]) / 2, rel=1e-12)
+    assert all_.log_loss_std_error == pytest.approx(
+        statistics.stdev(losses) / math.sqrt(3), rel=1e-9
+    )
+    # The favourite's side of each prediction, in bins of 0.05.
+    assert [one.low for one in all_.calibration] == [0.5, 0.7, 0.8]
+    assert [one.predicted for one in all_.calibration] == pytest.approx([0.5, 1 - third, second])
+    assert [one.observed for one in all_.calibration] == [0.5, 0.5, 0.0]
+
+
+def test_log_of_a_predictable_ladder_is_predicted(tmp_path: Path) -> None:
+    order = [[[f"p{i}", f"p{j}"]] for _ in range(20) for i in range(6) for j in range(i + 1, 6)]
+    path = write(tmp_path / "log.csv", order, "winner,loser")
+    for system in ORACLES:
+        result = rate_games(path, system)
+        assert result.ranking.players == [f"p{k}" for k in range(6)]
+        scores = result.predictions["after_burn_in"]
+        assert scores.accuracy == 1.0
+        assert scores.log_loss is not None
+        assert scores.log_loss < 0.4
+
+
+@pytest.mark.slow
+def test_openskill_is_the_library(tmp_path: Path) -> None:
+    models = pytest.importorskip("openskill.models")
+    path = write(tmp_path / "log.csv", random_rows(18, sides=(2, 3)))
+    result = rate_games(path, "openskill")
+    model = models.PlackettLuce()
+    known: dict[str, object] = {}
+    for game in read_long(path):
+        teams = [[known.get(r.player) or model.rating() for r in side] for side in game.sides]
+        new = model.rate(teams, ranks=[-points for points in game.points()])
+        for side, ratings in zip(game.sides, new, strict=True):
+            known.update(zip([row.player for row in side], ratings, strict=True))
+    got = dict(zip(result.ranking.players, result.ranking.state["mu"], strict=True))
+    assert got == {player: one.mu for player, one in known.items()}  # type: ignore[attr-defined]
+
+
+def test_trueskill_is_the_package(tmp_path: Path) -> None:
+    """A whole log of teams, with draws, by the package that passes messages."""
+    environment = trueskill.TrueSkill(draw_probability=0.1, backend="mpmath")
+    path = write(tmp_path / "log.csv", random_rows(23))
+    result = rate_games(path, "trueskill")
+    known: dict[str, trueskill.Rating] = {}
+    for game in read_long(path):
+        teams = [
+            [known.get(row.player) or environment.create_rating() for row in side]
+            for side in game.sides
+        ]
+        ranks = [-points for points in game.points()]
+        new = environment.rate(teams, ranks=ranks, min_delta=1e-12)
+        for side, ratings in zip(game.sides, new, strict=True):
+            known.update(zip([row.player for row in side], ratings, strict=True))
+    assert sum(result.ranking.draws) > 0
+    ranking = result.ranking
+    for name in ("mu", "sigma"):
+        got = dict(zip(ranking.players, ranking.state[name], strict=True))
+        want = {player: getattr(one, name) for player, one in known.items()}
+        assert got == pytest.approx(want, rel=1e-9)
+
+
+def test_trueskill_hands_games_of_many_sides_to_openskill(tmp_path: Path) -> None:
+    games = random_rows(19, sides=(2, 3))
+    path = write(tmp_path / "log.csv", games)
+    with (
+        mock.patch.dict(sys.modules, {"openskill": None}),
+        pytest.raises(InputError, match=r"3 sides needs the openskill package \(pip install"),
+    ):
+        rate_games(path, "trueskill", out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_trueskill_of_many_sides_is_thurstone_mosteller(tmp_path: Path) -> None:
+    models = pytest.importorskip("openskill.models")
+    games = random_rows(19, sides=(2, 3))
+    crowd = next(game for game in games if len({row[2] for row in game}) == 3)
+    duels = [game for game in games if len({row[2] for row in game}) == 2]
+    before = oracle_of("trueskill", write(tmp_path / "before.csv", duels[:20]))
+    path = write(tmp_path / "log.csv", [*duels[:20], crowd, *duels[20:]])
+    result = rate_games(path, "trueskill", out=tmp_path / "out")
+    assert result.games == len(duels) + 1
+    history = table(tmp_path / "out" / "history.csv")
+    mine = [row for row in history if row["game"] == crowd[0][0]]
+    model = models.ThurstoneMostellerFull()
+    sides = read_long(write(tmp_path / "crowd.csv", [crowd]))[0]
+    newcomer = before.newcomer()
+    beliefs = [[before.beliefs.get(r.player, newcomer) for r in side] for side in sides.sides]
+    teams = [[model.create_rating(list(belief)) for belief in side] for side in beliefs]
+    new = model.rate(teams, ranks=[-points for points in sides.points()])
+    want = [(one.mu - 3 * one.sigma) for side in new for one in side]
+    assert [float(row["rating_after"]) for row in mine] == want
+
+
+def test_interruption_leaves_nothing(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(20))
+
+    def interrupt(done: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        rate_games(path, out=tmp_path / "new" / "out", progress=interrupt)
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", ["zonestats", "elo", "trueskill", "glicko2"])
+def test_games_are_rated_in_pieces_of_any_size(
+    system: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "log.csv", random_rows(21, sides=(2, 4)))
+    rate_games(path, system, out=tmp_path / "all")
+    for pairs in (1, 17):
+        monkeypatch.setattr(type(system_named(system)), "pairs_at_once", pairs)
+        rate_games(path, system, out=tmp_path / str(pairs))
+        assert contents(tmp_path / str(pairs)) == contents(tmp_path / "all")

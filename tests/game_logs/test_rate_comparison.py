@@ -1,0 +1,473 @@
+"""Systems are compared on the same games, with intervals over blocks of them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import t
+
+from tests.oracles.rate import EloOracle, Game, Oracle, Row, ZoneStatsOracle
+from tests.support.command import valmatch
+from tests.support.game_logs import LONG, random_rows, write
+from valmatch.errors import InputError
+from valmatch.game_logs.blocks import MEASURES
+from valmatch.game_logs.comparison.ratings import compare_ratings
+from valmatch.game_logs.comparison.result import compared
+from valmatch.game_logs.rating import rate_games
+from valmatch.game_logs.remarks import worse_than_a_coin
+from valmatch.game_logs.scores import GAMES, LOSS, new_tally
+from valmatch.ratings.games import Games
+from valmatch.ratings.registry import system_named
+
+pytestmark = pytest.mark.usefixtures("command_line_words")
+
+THREE = ["zonestats", "elo", "trueskill"]
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def losses_of(folder: Path) -> list[float]:
+    """Return the log loss of each game of a rating by its history."""
+    rows = {row["game"]: row for row in table(folder / "history.csv")}
+    found = []
+    for row in rows.values():
+        p, s = float(row["expected"]), float(row["score"])
+        found.append(-(s * math.log(p) + (1.0 - s) * math.log(1.0 - p)))
+    return found
+
+
+def test_scores_are_those_of_each_system_alone(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(1, 80, sides=(2, 3)))
+    names = ["zonestats", "elo", "glicko2"]
+    found = compare_ratings(path, names, burn_in=3)
+    for name in names:
+        alone = rate_games(path, name, burn_in=3).predictions
+        for part, own in found.predictions[name].items():
+            assert own.games == alone[part].games
+            for measure in MEASURES:
+                mine, its = getattr(own, measure), getattr(alone[part], measure)
+                assert mine == pytest.approx(its, rel=1e-12)
+        for measure in MEASURES:
+            whole = getattr(alone["all"], measure)
+            assert found.means[name][measure].mean == pytest.approx(whole, rel=1e-12)
+    best = min(names, key=lambda name: found.means[name]["log_loss"].mean or 0.0)
+    assert found.leader == best
+    assert {one.mean for one in found.differences[best].values()} == {0.0}
+
+
+def test_differences_are_paired_over_blocks(tmp_path: Path) -> None:
+    """By hand: 120 games are 50 blocks of two or three."""
+    path = write(tmp_path / "log.csv", random_rows(2, 120))
+    found = compare_ratings(path, ["elo", "zonestats"])
+    assert found.blocks == 50
+    rate_games(path, "elo", out=tmp_path / "elo")
+    rate_games(path, "zonestats", out=tmp_path / "zonestats")
+    other = "elo" if found.leader == "zonestats" else "zonestats"
+    gain = np.array(losses_of(tmp_path / other)) - np.array(losses_of(tmp_path / found.leader))
+    mean = gain.mean()
+    ends = [math.ceil(120 * (k + 1) / 50) for k in range(50)]
+    blocks = np.split(gain - mean, ends[:-1])
+    assert {len(block) for block in blocks} == {2, 3}
+    sums = [block.sum() for block in blocks]
+    steps = [sums[k + 1] - sums[k] for k in range(49)]
+    spread = math.sqrt(sum(step**2 for step in steps) / 2 * 50 / 49) / 120
+    got = found.differences[other]["log_loss"]
+    assert got.mean == pytest.approx(mean, rel=1e-9)
+    assert got.half_width == pytest.approx(t.ppf(0.975, 2 * 49 / 3) * spread, rel=1e-6)
+
+
+def test_blocks_divide_no_day_where_there_are_enough(tmp_path: Path) -> None:
+    """So many whole days as weigh 20 blocks; with fewer, or a day of most games, equal blocks."""
+
+    def blocks(name: str, days: list[int], games: int = 300) -> int:
+        rows = [[[*row, f"2024-01-{day:02d}"] for row in game]
+                for day, game in zip(days, random_rows(3, games), strict=True)]  # fmt: skip
+        log = write(tmp_path / name, rows, f"{LONG},time")
+        found = compare_ratings(log, ["elo", "zonestats"])
+        assert None not in {one.half_width for one in found.means["elo"].values()}
+        return found.blocks
+
+    assert blocks("a.csv", [1 + k // 12 for k in range(300)]) == 25
+    assert blocks("b.csv", [1 + k // 15 for k in range(300)]) == 20
+    assert blocks("c.csv", [1 + k // 16 for k in range(300)]) == 50
+    assert blocks("d.csv", [1 + k // 75 for k in range(300)]) == 50
+    assert blocks("e.csv", [1 + max(0, k - 275) for k in range(300)]) == 50
+    assert blocks("f.csv", [1] * 30, 30) == 30
+    one = write(tmp_path / "one.csv", random_rows(3, 1))
+    assert valmatch("rate", one, "--system", "elo,zonestats").code == 0
+
+
+def test_coin_and_record_are_what_they_say(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(4, 100))
+    found = compare_ratings(path, ["elo"])
+    coin = found.predictions["coin"]["all"]
+    assert coin.accuracy == 0.5
+    assert coin.log_loss == pytest.approx(math.log(2.0), rel=1e-14)
+    record: dict[str, tuple[float, int]] = {}
+    losses = []
+    rate_games(path, "elo", out=tmp_path / "elo")
+    games: dict[str, list[dict[str, str]]] = {}
+    for row in table(tmp_path / "elo" / "history.csv"):
+        games.setdefault(row["game"], []).append(row)
+    for rows in games.values():
+        sides = [[row for row in rows if row["side"] == side] for side in ("1", "2")]
+        shares = [[record.get(row["player"], (0.0, 0)) for row in side] for side in sides]
+        r, s = (sum((1 + won) / (2 + n) for won, n in side) / len(side) for side in shares)
+        p = r * (1 - s) / (r * (1 - s) + s * (1 - r))
+        score = float(sides[0][0]["score"])
+        losses.append(-(score * math.log(p) + (1 - score) * math.log(1 - p)))
+        for row in rows:
+            won, n = record.get(row["player"], (0.0, 0))
+            record[row["player"]] = (won + float(row["score"]), n + 1)
+    want = sum(losses) / len(losses)
+    assert found.predictions["better record"]["all"].log_loss == pytest.approx(want, rel=1e-12)
+
+
+def halo(seed: int, sizes: tuple[int, int] = (4, 12), slope: float = 4.0) -> list[list[list[str]]]:
+    """Return games of large teams, whose size decides nothing."""
+    rng = np.random.default_rng(seed)
+    skill = rng.normal(0.0, 1.0, 60)
+    games = []
+    for number in range(400):
+        both = rng.integers(sizes[0], sizes[1] + 1, 2)
+        chosen = rng.choice(60, both.sum(), replace=False)
+        sides = np.split(chosen, [both[0]])
+        lead = skill[sides[0]].mean() - skill[sides[1]].mean()
+        won = rng.random() < 1.0 / (1.0 + math.exp(-slope * lead))
+        games.append(
+            [
+                [f"g{number}", f"p{player}", f"t{k}", "1" if won == (k == 0) and i == 0 else "0"]
+                for k, side in enumerate(sides)
+                for i, player in enumerate(side.tolist())
+            ]
+        )
+    return games
+
+
+def test_worse_than_a_coin_is_told_with_the_reason_and_the_way_out(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", halo(1), "game,player,team,score")
+    done = valmatch("rate", path, "--system", "elo,trueskill")
+    warned = [line for line in done.err.splitlines() if "worse than a coin" in line]
+    assert len(warned) == 1
+    assert "trueskill predicts worse than a coin (log loss" in warned[0]
+    assert "the sum of its players, and " in warned[0]
+    assert warned[0].endswith("games had sides of unequal size; --tune mu,sigma,beta fits it to the"
+                              " log")  # fmt: skip
+    assert warned[0] in valmatch("rate", path, "--system", "trueskill").err
+    tuned = rate_games(path, "trueskill", tune=["mu", "sigma", "beta"]).predictions["all"]
+    assert tuned.log_loss is not None
+    assert tuned.log_loss < math.log(2.0)
+
+
+def test_far_scale_is_told_and_tuned(tmp_path: Path) -> None:
+    """Twelve a side make no difference certain; mu cancels where sides are of equal size."""
+    rows = halo(2, sizes=(12, 12), slope=1.0)
+    path = write(tmp_path / "log.csv", rows, "game,player,team,score")
+    done = valmatch("rate", path, "--system", "trueskill")
+    assert "its parameters may be far from the scale of this log; --tune mu,sigma," in done.err
+    tuned = rate_games(path, "trueskill", tune=["mu", "sigma", "beta"])
+    assert tuned.tuning is not None
+    assert tuned.tuning.fitted == ["sigma", "beta"]
+    assert tuned.tuning.tuned.parameters["mu"] == 25.0
+    held = "mu is held at 25.0: no prediction of the first part depends on it"
+    assert held in tuned.tuning.remarks
+    found = tuned.predictions["all"]
+    assert found.log_loss is not None
+    assert found.log_loss < math.log(2.0) + 1e-3
+
+
+def test_a_fit_that_does_not_help_is_told(tmp_path: Path) -> None:
+    """After a half in which the same player always wins, each wins by turns."""
+    rows = [[["a", "b"]]] * 60 + [[["b", "a"]], [["a", "b"]]] * 30
+    path = write(tmp_path / "log.csv", rows, "winner,loser")
+    done = valmatch("rate", path, "--system", "elo", "--tune", "K")
+    assert "warning: K = 200: not adopted, K = 32 stays: the log loss of the rest of" in done.err
+    tuning = rate_games(path, "elo", tune=["K"]).tuning
+    assert tuning is not None
+    remark = worse_than_a_coin(system_named("elo"), tuning.tuned.rest, 0, 0.0, ["K"])
+    assert remark.startswith("elo predicts worse than a coin (log loss ")
+    assert remark.endswith(
+        ": what was fitted to the first part of the log does not hold in the rest; another system"
+        " may"
+    )
+
+
+def test_comparison_prints_and_writes(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(5, 300))
+    out = tmp_path / "out"
+    done = valmatch("rate", path, "--system", ",".join(THREE), "--set", "elo.K=20", "--out", out)
+    assert (done.code, done.err) == (0, f"results in {out}\n")
+    title, header, *lines = done.out.splitlines()
+    result = compare_ratings(path, THREE, parameters={"elo.K": 20.0})
+    assert title.startswith("3 systems, 300 games, ")
+    said = f"50 blocks of games; best: {result.best}"
+    if result.unbeaten:
+        others = ", ".join(result.unbeaten)
+        said = (
+            f"50 blocks of games; least log loss: {result.leader}, none shown better than {others}"
+        )
+    assert title.endswith(said)
+    assert header.split()[:5] == ["system", "log", "loss", "-", result.leader]
+    assert [line.split()[0] for line in lines] == [*THREE, "coin", "better"]
+    assert sorted(one.name for one in out.iterdir()) == [
+        "comparison.csv",
+        "manifest.json",
+        "summary.json",
+    ]
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["systems"]["elo"]["parameters"]["K"] == 20.0
+    assert summary == json.loads(json.dumps(result.summary()))
+    rows = table(out / "comparison.csv")
+    assert [row["system"] for row in rows] == [*THREE, "coin", "better record"]
+    for row in rows:
+        one = result.differences[row["system"]]["log_loss"]
+        assert float(row["log_loss_to_best"]) == one.mean
+        assert float(row["log_loss_to_best_half_width"]) == one.half_width
+    with pytest.raises(InputError, match="holds the results of another run"):
+        rate_games(path, "elo", out=out)
+    document = valmatch("rate", path, "--system", ",".join(THREE), "--json").out
+    assert json.loads(document)["games"] == 300
+
+
+BAD: list[tuple[list[str], str]] = [
+    (["--system", "elo,elo"], "--system: elo is given twice"),
+    (["--system", "elo,eloo"], "--system eloo: no such system (did you mean elo?)"),
+    (["--system", "elo,"], "--system : no such system (allowed: zonestats, elo"),
+    (["--system", "elo,zonestats", "--set", "K=3"], "--set K: of which system? (allowed: elo.K, "),
+    (["--system", "elo,zonestats", "--set", "elo.T=3"], "--set T: elo has no such parameter"),
+    (["--system", "elo,zonestats", "--tune", "K"], "--tune K: of which system? (allowed: elo.K, "),
+    (["--system", "elo,zonestats", "--tune", "elo.k"], "--tune k: elo has no such parameter (did"),
+    (["--system", "elo,zonestats", "--tune", "elo.K,elo.K"], "--tune: elo.K is given twice"),
+    (["--system", "elo,zonestats", "--ratings", "."], "--ratings: goes with one --system"),
+    (["--system", "elo,zonestats", "--pairs"], "--pairs: goes with one --system"),
+]
+
+
+@pytest.mark.parametrize(("options", "what"), BAD)
+def test_bad_options(options: list[str], what: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(6))
+    done = valmatch("rate", path, *options, "--out", tmp_path / "out")
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert done.err.startswith(what)
+    assert not (tmp_path / "out").exists()
+
+
+def test_undefined_log_loss_is_not_the_best(tmp_path: Path) -> None:
+    """Neither that of a system which predicted nothing, nor one that is no number."""
+    path = write(tmp_path / "log.csv", random_rows(7, 60))
+    found = compare_ratings(path, ["elo"])
+    row = np.zeros((1, *new_tally().shape))
+    row[0, :, [GAMES, LOSS]] = np.array([[60.0], [30.0]])
+    nothing, unknown = np.zeros_like(row), row.copy()
+    unknown[0, :, LOSS] = math.nan
+    sums = {"a": nothing, "b": unknown, "elo": row}
+    games = Games(*np.zeros((10, 1), np.int64))
+    result = compared(sums, dict.fromkeys(sums, found.parameters["elo"]), games, 10)
+    assert (result.leader, result.best) == ("elo", None)
+    assert result.means["a"]["log_loss"].mean is None
+    assert result.differences["a"]["log_loss"].mean is None
+
+
+def test_fitted_systems_are_compared_on_what_they_were_not_fitted_to(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(8, 400))
+    slow = {"elo.K": 0.5}  # which any fit beats
+    options = ["--system", "elo,zonestats", "--tune", "elo.K", "--train", "0.4"]
+    options += ["--set", "elo.K=0.5"]
+    out = tmp_path / "out"
+    done = valmatch("rate", path, *options, "--out", out)
+    alone = rate_games(path, "elo", parameters={"K": 0.5}, tune=["K"], train=0.4).tuning
+    assert alone is not None
+    assert alone.adopted
+    found = compare_ratings(path, ["elo", "zonestats"], parameters=slow, tune=["elo.K"], train=0.4)
+    assert found.parameters["elo"] == alone.tuned.parameters
+    assert (found.games, found.fitted_to) == (240, 160)
+    for measure in MEASURES:
+        whole = getattr(alone.tuned.rest, measure)
+        assert found.means["elo"][measure].mean == pytest.approx(whole, rel=1e-12)
+    assert found.predictions["zonestats"]["after_burn_in"].games == 240
+    assert done.code == 0
+    assert "240 games after 160 fitted to, " in done.out
+    last = " ".join(done.out.split("\n\n")[-1].split())
+    assert last.startswith(
+        f"tuned elo: K = {alone.tuned.parameters['K']:.6g}: log loss of the rest"
+    )
+    assert last.endswith("(95%): adopted")
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["systems"]["elo"]["fitted"] == ["K"]
+    assert summary["systems"]["elo"]["tuning"]["adopted"] is True
+    with pytest.raises(InputError, match="holds the results of another run"):
+        compare_ratings(path, ["elo", "zonestats"], out=out)
+    # From the published value the same fit is not shown to help: it stays, and that is said.
+    warnings: list[str] = []
+    kept = compare_ratings(path, ["elo"], tune=["elo.K"], train=0.4, warn=warnings.append)
+    assert (kept.parameters["elo"]["K"], kept.fitted["elo"]) == (32.0, [])
+    assert kept.tunings["elo"].tuned.parameters["K"] != 32.0
+    assert any(w.startswith("elo: K = ") and "not adopted, K = 32 stays" in w for w in warnings)
+    with pytest.raises(InputError, match=r"--train 1e-09: leaves a part of the 400 games empty"):
+        compare_ratings(path, ["elo"], tune=["elo.K"], train=1e-9)
+
+
+# Ratings in folders.
+
+
+def test_folders_are_compared_as_systems_are(tmp_path: Path) -> None:
+    """Also where sides of several draw, and with dates, whose days no block divides."""
+    games = random_rows(9, 150)
+    rows = [[[*row, f"2024-01-{1 + k // 9:02d}"] for row in game] for k, game in enumerate(games)]
+    path = write(tmp_path / "log.csv", rows, f"{LONG},time")
+    for name in ("elo", "glicko2"):
+        rate_games(path, name, out=tmp_path / name)
+    done = valmatch("compare", tmp_path / "elo", tmp_path / "glicko2")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == valmatch("rate", path, "--system", "elo,glicko2").out
+    want = compare_ratings(path, ["elo", "glicko2"])
+    found = compare_ratings(tmp_path / "elo", tmp_path / "glicko2")
+    assert found.means == want.means
+    assert found.differences == want.differences
+    assert found.predictions == want.predictions
+    assert found.parameters == want.parameters
+    document = valmatch("compare", tmp_path / "elo", tmp_path / "glicko2", "--json").out
+    assert json.loads(document) == json.loads(json.dumps(found.summary()))
+
+
+def test_folders_of_one_system_go_by_their_names(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(10, 90))
+    for k in (16.0, 48.0):
+        rate_games(path, "elo", parameters={"K": k}, out=tmp_path / f"K{k:g}")
+    found = compare_ratings(tmp_path / "K16", tmp_path / "K48")
+    assert list(found.parameters) == ["elo (K16)", "elo (K48)"]
+    assert found.parameters["elo (K48)"]["K"] == 48.0
+    losses = [np.mean(losses_of(tmp_path / name)) for name in ("K16", "K48")]
+    assert [found.means[name]["log_loss"].mean for name in found.parameters] == pytest.approx(
+        losses, rel=1e-9
+    )
+
+
+def test_folders_are_compared_by_the_games_that_both_predicted(tmp_path: Path) -> None:
+    """By name, whatever else one of them rated; a game of three sides has no pairs in a history."""
+    games = random_rows(11, 80, sides=(2, 3))
+    path = write(tmp_path / "log.csv", games)
+    duels = {game[0][0] for game in games if len({row[2] for row in game}) == 2}
+    for name in ("elo", "glicko2"):
+        rate_games(path, name, out=tmp_path / name)
+    rows = table(tmp_path / "glicko2" / "history.csv")
+    kept = [row for row in rows if row["game"] not in ("g3", "g4", "g5")]
+    with (tmp_path / "glicko2" / "history.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(kept)
+    warnings: list[str] = []
+    found = compare_ratings(tmp_path / "elo", tmp_path / "glicko2", warn=warnings.append)
+    both = duels - {"g3", "g4", "g5"}
+    assert found.games == len(both) < len(duels)
+    losses = dict(zip(dict.fromkeys(row["game"] for row in rows),
+                      losses_of(tmp_path / "elo"), strict=True))  # fmt: skip
+    want = np.mean([losses[game] for game in both])
+    assert found.means["elo"]["log_loss"].mean == pytest.approx(want, rel=1e-9)
+    assert warnings == [
+        f"compared by the {len(both)} games that both predicted",
+        f"{80 - len(duels)} games of more than two sides left out: no history.csv has the"
+        " predictions of each two of them (rate --system compares those too)",
+    ]
+
+
+def test_folders_that_cannot_be_compared_are_refused_in_one_line(tmp_path: Path) -> None:
+    one, other = (write(tmp_path / f"{k}.csv", random_rows(k, 30)) for k in (12, 13))
+    for name, log in (("a", one), ("b", other), ("c", one), ("d", one)):
+        rate_games(log, "elo", out=tmp_path / name)
+    compare_ratings(one, ["elo"], out=tmp_path / "systems")
+    (tmp_path / "empty").mkdir()
+    history = tmp_path / "c" / "history.csv"
+    history.write_text(history.read_text().replace("g3,", "g3,x,", 1))
+    lines = (tmp_path / "d" / "history.csv").read_text().splitlines()
+    (tmp_path / "d" / "history.csv").write_text(lines[0].replace("expected", "e") + "\n")
+    a = tmp_path / "a"
+    cases: list[tuple[list[object], str]] = [
+        (
+            [a, tmp_path / "b"],
+            f"compare {a} {tmp_path / 'b'}: ratings of different logs, {one} and",
+        ),
+        ([a, tmp_path / "c"], f"{tmp_path / 'c' / 'history.csv'}: damaged: row "),
+        ([a, tmp_path / "d"], f"{tmp_path / 'd' / 'history.csv'}:1: damaged: no column 'expected'"),
+        ([a, tmp_path / "systems"], f"{tmp_path / 'systems' / 'history.csv'}: cannot be read: No"),
+        ([a, tmp_path / "empty"], f"{tmp_path / 'empty'}: holds no rating, the other folder does"),
+        ([a, a, "--confidence", "0.9"], "--confidence: intervals of ratings are at 0.95"),
+        ([a, a, "--out", tmp_path / "x"], "compare: folders are compared as they are, without"),
+    ]
+    for arguments, what in cases:
+        done = valmatch("compare", *arguments)
+        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1), done.err
+        assert done.err.startswith(what), done.err
+
+
+# Leagues of which one system is the truth.
+
+
+def league(seed: int, system: str, n_games: int = 5000) -> list[list[list[str]]]:
+    """Return games decided by the very probabilities of a system; of TrueSkill by its skills."""
+    rng = np.random.default_rng(seed)
+    pairs = [rng.choice(100, 2, replace=False).tolist() for _ in range(n_games)]
+    if system == "trueskill":
+        skill = rng.normal(25.0, 25.0 / 3.0, 100)
+        lead = [skill[a] - skill[b] for a, b in pairs]
+        lead += rng.normal(0.0, math.sqrt(2.0) * 25.0 / 6.0, n_games)
+        drawn = np.abs(lead) < 0.1256613 * math.sqrt(2.0) * 25.0 / 6.0
+        ends = [(a, b) if won > 0 else (b, a) for (a, b), won in zip(pairs, lead, strict=True)]
+        return [
+            [[f"p{a}", f"p{b}", "yes" if draw else "no"]]
+            for (a, b), draw in zip(ends, drawn.tolist(), strict=True)
+        ]
+    values = {one.name: one.published for one in system_named(system).parameters}
+    oracle: Oracle = {"elo": EloOracle, "zonestats": ZoneStatsOracle}[system](values)
+    games = []
+    for a, b in pairs:
+        names = [f"p{a}", f"p{b}"]
+        for name in names:
+            oracle.beliefs.setdefault(name, oracle.newcomer())
+        sides = [[Row(name, name, 0.0, 20.0)] for name in names]
+        if rng.random() >= oracle.expected(Game("", sides), 0, 1):
+            names.reverse()
+        score = dict(zip(names, (1.0, 0.0), strict=True))
+        rows = [[Row(name, name, score[name], 20.0)] for name in sorted(names)]
+        oracle.beliefs.update(oracle.update(Game("", rows)))
+        games.append([[*names, "no"]])
+    return games
+
+
+@pytest.mark.slow
+def test_true_system_is_found_in_19_of_20_leagues(tmp_path: Path) -> None:
+    found = 0
+    for seed in range(20):
+        truth = THREE[seed % 3]
+        path = write(tmp_path / "log.csv", league(seed, truth), "winner,loser,draw")
+        result = compare_ratings(path, THREE)
+        found += result.leader == truth
+        if result.leader == truth:  # and far ahead of who knows nothing
+            coin = result.differences["coin"]["log_loss"]
+            assert coin.mean is not None
+            assert coin.half_width is not None
+            assert coin.mean > coin.half_width
+    assert found >= 19
+
+
+def test_intervals_of_differences_hold_the_truth(tmp_path: Path) -> None:
+    """The favourite scores as predicted on average: accuracy lies about as far off as it says."""
+    covered: list[bool] = []
+    for seed in range(40):
+        path = write(tmp_path / "log.csv", league(100 + seed, "elo", 400), "winner,loser,draw")
+        result = compare_ratings(path, ["elo"])
+        true = result.predictions["elo"]["all"]
+        # The mean of score - expected score of the favourite is 0 whatever the ratings are.
+        excess = sum(one.games * (one.observed - one.predicted) for one in true.calibration)
+        half = result.means["elo"]["accuracy"].half_width
+        assert half is not None
+        covered.append(abs(excess) / true.games <= half)
+    assert sum(covered) >= 34

@@ -1,0 +1,130 @@
+"""Logs of other shapes, and with other separators, are the same logs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import valmatch
+from tests.support.game_logs import random_rows, write
+from valmatch.errors import InputError
+from valmatch.game_logs.prediction.predicting import predict_games
+from valmatch.game_logs.rating import rate_games
+
+pytestmark = pytest.mark.usefixtures("command_line_words")
+
+GAMES = [("ann", "bob", 1), ("cy", "ann", 0), ("bob", "cy", 2), ("ann", "cy", 1), ("cy", "bob", 2)]
+"""First, second, and whether the first (1), the second (0) or neither (2) won."""
+
+DAYS = [f"2024-03-0{k}" for k in range(1, 6)]
+
+
+def plain(folder: Path) -> Path:
+    """Write the games as winners and losers."""
+    rows = [
+        [[*((a, b) if won else (b, a)), "yes" if won == 2 else "no", day]]
+        for (a, b, won), day in zip(GAMES, DAYS, strict=True)
+    ]
+    return write(folder / "plain.csv", rows, "winner,loser,draw,time")
+
+
+SCORES = {1: ("3", "1"), 0: ("-1.5", "0"), 2: ("2", "2.0")}
+RESULTS = {1: "1-0", 0: "0-1", 2: "1/2-1/2"}
+
+
+@pytest.mark.parametrize("system", ["zonestats", "elo", "trueskill"])
+@pytest.mark.parametrize("shape", ["scores", "players", "pgn"])
+def test_each_shape_is_the_same_log(system: str, shape: str, tmp_path: Path) -> None:
+    rate_games(plain(tmp_path), system, out=tmp_path / "plain")
+    columns = {}
+    if shape == "scores":
+        header = "time,home,away,home_score,away_score"
+        rows = [[[day, a, b, *SCORES[won]]] for (a, b, won), day in zip(GAMES, DAYS, strict=True)]
+    else:
+        header = "player_a,player_b,result,time"
+        rows = [[[a, b, RESULTS[won], day]] for (a, b, won), day in zip(GAMES, DAYS, strict=True)]
+    if shape == "pgn":
+        header = "White,Black,Result,Date"
+        rows = [[[*row[:3], row[3].replace("-", ".")]] for (row,) in rows]
+        columns = dict(zip(("player_a", "player_b", "result", "time"), header.split(","),
+                           strict=True))  # fmt: skip
+    path = write(tmp_path / "log.csv", rows, header)
+    rate_games(path, system, columns=columns, out=tmp_path / "out")
+    for name in ("ratings.csv", "history.csv", "summary.json"):
+        assert (tmp_path / "out" / name).read_text() == (tmp_path / "plain" / name).read_text()
+    columns.pop("result", None)  # which fixtures do not have
+    found = predict_games(tmp_path / "out", path, columns=columns).forecasts
+    assert [one.fixture.sides for one in found] == [[[a], [b]] for a, b, _ in GAMES]
+
+
+def test_a_draw_has_many_spellings(tmp_path: Path) -> None:
+    for half in ("1/2-1/2", "0.5-0.5", "½-½"):
+        path = write(tmp_path / "log.csv", [[["a", "b", half]]], "player_a,player_b,result")
+        assert rate_games(path, "elo").ranking.draws == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("player_a,player_b,result\na,b,*\n", "2:5: result: '*' (allowed: 1-0, 0-1, 1/2-1/2)"),
+        ("player_a,player_b,result\na,b,\n", "2:5: result: the cell is empty"),
+        ("player_a,player_b,result\na,a,1-0\n", "2:3: player_b: 'a' is in this game twice"),
+        ("home,away,home_score,away_score\na,b,1,x\n", "2:7: away_score: 'x' (allowed: a finite"),
+        ("home,away,home_score,away_score\na,a,1,0\n", "2:3: away: 'a' is in this game twice"),
+        ("home,away,home_score\na,b,1\n", "1: no column 'away_score' (did you mean home_score?"),
+        ("player_a,player_b,result,time\na,b,1-0,2024.1.1\n", "2:9: time: '2024.1.1' (allowed"),
+    ],
+)
+def test_bad_cells_are_named(text: str, what: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(text)
+    with pytest.raises(InputError) as error:
+        rate_games(path, out=tmp_path / "out")
+    assert str(error.value).startswith(f"{path}:{what}")
+    assert not (tmp_path / "out").exists()
+
+
+def test_games_without_a_result_can_be_left_out(tmp_path: Path) -> None:
+    rows = [[["a", "b", result]] for result in ("1-0", "*", "0-1")]
+    path = write(tmp_path / "log.csv", rows, "player_a,player_b,result")
+    result = rate_games(path, "elo", max_bad_rows=0.4)
+    assert (result.games, result.skipped) == (2, {"not a result": 1})
+
+
+@pytest.mark.parametrize(
+    ("name", "character"),
+    [("semicolon", ";"), (";", ";"), ("tab", "\t"), ("bar", "|"), ("comma", ",")],
+)
+def test_cells_may_have_another_separator(name: str, character: str, tmp_path: Path) -> None:
+    """Commas are then letters, and empty cells between tabs are cells."""
+    games = random_rows(3)
+    header = "game,player,team,score,minutes,note"
+    for k, game in enumerate(games):
+        for row in game:
+            row[1] = f'"{row[1]}{character} ,"'
+            row[2] = "" if k % 3 == 0 else row[2]
+            row.append("")
+    rate_games(write(tmp_path / "a.csv", games, header), "elo", out=tmp_path / "a")
+    path = tmp_path / "b.csv"
+    lines = [header.split(","), *(row for game in games for row in game)]
+    path.write_text("".join(character.join(row) + "\n" for row in lines), encoding="utf-8")
+    done = valmatch("rate", path, "--system", "elo", "--separator", name, "--out", tmp_path / "b")
+    assert done.code == 0
+    for file in ("ratings.csv", "history.csv", "summary.json"):
+        assert (tmp_path / "a" / file).read_text() == (tmp_path / "b" / file).read_text()
+    fixtures = tmp_path / "f.csv"
+    fixtures.write_text(f"home{character}away\np1{character}p2\n")
+    told = valmatch("predict", tmp_path / "b", fixtures, "--separator", name, "--json")
+    assert [side["players"] for side in json.loads(told.out)["games"][0]["sides"]] == [
+        ["p1"],
+        ["p2"],
+    ]
+
+
+def test_other_separators_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(4))
+    done = valmatch("rate", path, "--separator", "x")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert done.err.startswith("--separator: 'x' (allowed: comma or semicolon or tab or bar")

@@ -1,0 +1,424 @@
+"""Logs are read as the csv module reads them, and bad ones refused by line and column."""
+
+from __future__ import annotations
+
+import csv
+import io
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from tests.support.game_logs import LONG, random_rows, write
+from valmatch.errors import InputError
+from valmatch.game_logs.names import Names
+from valmatch.game_logs.rating import rate_games
+from valmatch.game_logs.reading import log as log_module
+from valmatch.game_logs.reading.cells import Cells, read_flags, read_numbers, split
+from valmatch.game_logs.reading.datetimes import read_moments
+from valmatch.inputs.csv_columns import parse_columns
+
+pytestmark = pytest.mark.usefixtures("command_line_words")
+
+GOOD = "g0,a,x,3,20\ng0,b,y,1,20\n"
+
+
+def cells_of(text: str, width: int, final: bool = True) -> tuple[list[list[str]], Cells]:
+    buffer = np.frombuffer(text.encode(), np.uint8).copy()
+    cells = split(buffer, np.arange(width), final)
+    rows = [
+        [buffer[a:b].tobytes().decode() for a, b in zip(starts[:n], ends[:n], strict=True)]
+        for starts, ends, n in zip(cells.starts, cells.ends, cells.widths, strict=True)
+    ]
+    return rows, cells
+
+
+@given(st.lists(st.lists(st.text('ab ,"\n\r\té', max_size=5), min_size=2, max_size=4), max_size=6))
+@settings(max_examples=300, deadline=None)
+def test_cells_are_those_of_the_csv_module(rows: list[list[str]]) -> None:
+    rows = [[cell.strip(" \t\r") for cell in row] for row in rows]
+    for everything, end in ((False, "\n"), (True, "\r\n")):
+        file = io.StringIO()
+        if everything:
+            writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator=end)
+        else:
+            writer = csv.writer(file, lineterminator=end)
+        writer.writerows(rows)
+        got, cells = cells_of(file.getvalue(), 4)
+        assert got == [row[:4] for row in rows]
+        assert cells.rows[-1] == len(file.getvalue().encode())
+        assert not cells.open_quote
+
+
+@given(st.text('a,"\n 1', max_size=12))
+@example('"a"b,1')
+@example('a"b"\n"""",""')
+@settings(max_examples=500, deadline=None)
+def test_any_text_splits_like_the_csv_module(text: str) -> None:
+    got, cells = cells_of(text, 12)
+    if cells.open_quote:
+        return
+    # Blanks around cells do not count, which the csv module only knows of leading ones.
+    reader = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
+    want = [[cell.rstrip(" ") for cell in row] for row in reader]
+    quoted_blank = '" ' in text or ' "' in text
+    if not quoted_blank:
+        assert got == [row for row in want if row not in ([], [""])]
+
+
+def test_incomplete_rows_wait_for_more_text() -> None:
+    text = 'a,b\nc,"d ""e'
+    for n in range(4, len(text) + 1):
+        rows, cells = cells_of(text[:n], 2, final=False)
+        assert rows == [["a", "b"]]
+        assert int(cells.rows[-1]) == 4
+    assert cells_of(text, 2)[1].open_quote
+
+
+@pytest.mark.slow
+@given(
+    st.one_of(
+        st.floats(allow_nan=False, allow_infinity=False).map(repr),
+        st.from_regex(r"\A[+-]?\d{1,18}(\.\d{0,12})?\Z"),
+        st.from_regex(r"\A[-+.\d e_xn]{0,6}\Z"),
+        st.sampled_from(["nan", "inf", "-Infinity", "1_0", "", ".", "-", "1e400", "٣"]),
+    )
+)
+@settings(max_examples=500, deadline=None)
+def test_numbers_are_those_of_float(text: str) -> None:
+    buffer = np.frombuffer(text.encode(), np.uint8)
+    value = float(read_numbers(buffer, np.array([0]), np.array([len(buffer)]))[0])
+    try:
+        want = float("x" if "_" in text or not text.isascii() else text)
+    except ValueError:
+        want = float("nan")
+    if not np.isfinite(want):
+        assert np.isnan(value)
+    else:
+        assert (value, np.signbit(value)) == (want, np.signbit(want))
+
+
+def test_flags_in_any_case() -> None:
+    words = ["yes", "TRUE", "t", "1", "Y", "no", "False", "F", "0", "n", "maybe", "yess", ""]
+    text = np.frombuffer("".join(words).encode(), np.uint8)
+    ends = np.cumsum([len(word) for word in words])
+    starts = ends - [len(word) for word in words]
+    assert read_flags(text, starts, ends).tolist() == [1] * 5 + [0] * 5 + [-1] * 3
+
+
+def test_names_are_numbered_as_they_come() -> None:
+    rng = np.random.default_rng(1)
+    names, known = Names(), dict[str, int]()
+    for _ in range(30):
+        batch = [f"n{k}" for k in rng.integers(0, 20000, 1000).tolist()] + ["", "é"]
+        text = np.frombuffer("".join(batch).encode(), np.uint8)
+        ends = np.cumsum([len(name.encode()) for name in batch])
+        starts = ends - [len(name.encode()) for name in batch]
+        numbers, fresh = names.numbers(text, starts, ends)
+        for name, number, new in zip(batch, numbers.tolist(), fresh.tolist(), strict=True):
+            assert new == (name not in known)
+            assert number == known.setdefault(name, len(known))
+    assert names.count == len(known)
+    assert names.texts(range(names.count)) == list(known)
+    assert names.number("é") == known["é"]
+
+
+BAD = {
+    "one side only": ("g1,a,x,1,20\ng1,b,x,1,20\n", "4:1: game: game 'g1' has one side only"),
+    "one player only": ("g1,a,x,1,20\n", "4:1: game: game 'g1' has one side only"),
+    "no minutes": ("g1,a,x,1,0\ng1,b,y,1,20\n", "4:10: minutes: '0' (allowed: a number of minutes"),
+    "negative minutes": ("g1,b,y,1,20\ng1,a,x,1,-2.5\n", "5:10: minutes: '-2.5' (allowed"),
+    "twice": ("g1,a,x,1,20\ng1,b,y,1,20\ng1,a,y,2,20\n", "6:4: player: 'a' is in this game twice"),
+    "missing cell": ("g1,a,x,1,20\ng1,b,y,,20\n", "5:8: score: the cell is empty"),
+    "no team twice": ("g1,a,,1,20\ng1,a,,2,20\n", "5:4: player: 'a' is in this game twice"),
+    "alone": ("g1,a,,1,20\n", "4:1: game: game 'g1' has one side only"),
+    "blank cell": ('g1,a,x,1,20\ng1," ",y,1,20\ng1,"",z,1,1\n', "6:5: player: the cell is empty"),
+    "short row": ("g1,a,x,1,20\ng1,b,y,1\n", "5:1: the row has 4 cells (allowed: 5)"),
+    "long row": ("g1,a,x,1,20,7\ng1,b,y,1,20\n", "4:1: the row has 6 cells (allowed: 5)"),
+    "score": ("g1,é,x,1,20\ng1,ü,y,won,20\n", "5:8: score: 'won' (allowed: a finite number)"),
+    "no score": ("g1,a,x,nan,20\ng1,b,y,1,20\n", "4:8: score: 'nan' (allowed: a finite number)"),
+    "split apart": (
+        "g1,a,x,1,20\ng1,b,y,1,20\ng2,a,x,1,20\ng2,b,y,1,20\ng1,c,x,1,20\n",
+        "8:1: game: game 'g1' has been there before",
+    ),
+}
+REASONS = {
+    "one side only": "one side only",
+    "one player only": "one side only",
+    "no minutes": "minutes not positive",
+    "negative minutes": "minutes not positive",
+    "twice": "player twice in a game",
+    "missing cell": "missing cell",
+    "no team twice": "player twice in a game",
+    "alone": "one side only",
+    "blank cell": "missing cell",
+    "short row": "wrong number of cells",
+    "long row": "wrong number of cells",
+    "score": "not a number",
+    "no score": "not a number",
+    "split apart": "split apart in the file",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_games_are_named_by_line_and_column(kind: str, tmp_path: Path) -> None:
+    text, message = BAD[kind]
+    path = tmp_path / "log.csv"
+    path.write_text(f"{LONG}\n{GOOD}{text}", encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        rate_games(path, out=tmp_path / "new" / "out")
+    assert str(error.value).startswith(f"{path}:{message}")
+    assert str(error.value).endswith("; --skip-bad-games leaves bad games out")
+    assert sorted(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_games_can_be_left_out(kind: str, tmp_path: Path) -> None:
+    text, message = BAD[kind]
+    path = tmp_path / "log.csv"
+    path.write_text(f"{LONG}\n{GOOD}{text}g9,c,x,1,5\ng9,a,y,2,5\n", encoding="utf-8")
+    warnings: list[str] = []
+    result = rate_games(path, max_bad_rows=0.5, warn=warnings.append)
+    assert result.skipped == {REASONS[kind]: 1}
+    assert result.games == (3 if kind == "split apart" else 2)
+    if kind == "split apart":  # all of it is left out, which begins here
+        message = "4:1: game: game 'g1' comes again further on"
+    left = f"{path}: 1 bad game left out (1 {REASONS[kind]}), the first: {path}:{message}"
+    assert [one[: len(left)] for one in warnings] == [left]
+    good = "".join(line + "\n" for line in text.splitlines() if line.startswith("g2"))
+    clean = tmp_path / "clean.csv"
+    clean.write_text(f"{LONG}\n{GOOD}{good}g9,c,x,1,5\ng9,a,y,2,5\n", encoding="utf-8")
+    assert result.ranking == rate_games(clean).ranking
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", ["zonestats", "elo"])
+def test_without_a_team_a_player_plays_alone(system: str, tmp_path: Path) -> None:
+    """Even if his name is that of a team; the log is as if each had a team of his own."""
+    text = "g1,a,{a},9,20\ng1,b,x,5,20\ng1,x,{x},7,10\ng1,d,x,1,20\ng1,c,{c},3,20\n"
+    files = []
+    for name, teams in (("mixed", ("", " ", '""')), ("named", ("1", "2", "3"))):
+        path = tmp_path / f"{name}.csv"
+        teams_of = dict(zip("axc", teams, strict=True))
+        path.write_text(f"{LONG}\n{GOOD}{text.format(**teams_of)}", encoding="utf-8")
+        rate_games(path, system, out=tmp_path / name)
+        files.append(
+            [(tmp_path / name / one).read_bytes() for one in ("ratings.csv", "history.csv")]
+        )
+    assert files[0] == files[1]
+    sides = [line.split(",")[1:3] for line in files[0][1].decode().splitlines()[3:]]
+    assert sides == [["a", "1"], ["b", "2"], ["d", "2"], ["c", "3"], ["x", "4"]]
+
+
+RESULT_ERRORS = [
+    ("winner,loser", "a,a\n", "2:3: loser: 'a' is in this game twice"),
+    ("winner,loser,draw", "a,b,perhaps\n", "2:5: draw: 'perhaps' (allowed: yes, no, true, false"),
+    ("winner,loser,winner_score,loser_score", "a,b,1,2\n", "2:5: winner_score: '1' contradicts"),
+    ("winner,loser,winner_score,loser_score,draw", "a,b,3,2,yes\n", "2:5: winner_score: '3' contr"),
+    ("game,winner,loser", "g,a,b\nh,a,b\ng,a,b\n", "4:1: game: game 'g' has been there before"),
+    ("winner,loser,time", "a,b,soon\n", "2:5: time: 'soon' (allowed: a number or an ISO 8601"),
+    ("winner,loser,time", "a,b,1\na,b,2024-01-01\n", "3:5: time: '2024-01-01' (allowed"),
+    ("winner,loser", 'a,"b\n', "2:1: a quoted cell of this row has no closing quote"),
+    ("winner,loser,minutes", '"a\nb",c,0\n', "3:6: minutes: '0' (allowed"),
+]
+
+
+@pytest.mark.parametrize(("header", "text", "message"), RESULT_ERRORS)
+def test_bad_results_are_named_too(header: str, text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(f"{header}\n{text}", encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        rate_games(path)
+    assert str(error.value).startswith(f"{path}:{message}")
+
+
+HEADER_ERRORS = [
+    (
+        "game,player,team,score,minuts",
+        "1: unknown column 'minuts' (did you mean minutes? --columns",
+    ),
+    ("game,payer,score", "1: no column 'player' (did you mean payer?"),
+    (
+        "who,what",
+        "1: no column 'game' (a log has the columns game, player, score or winner, loser or home,"
+        " away, home_score, away_score or player_a, player_b, result or home, away, result;"
+        " found: who, what; --columns game=NAME says which column it is)",
+    ),
+    ("winner,loser,loser", "1: there are 2 columns 'loser'"),
+    ("winner,loser,winner_score", "1: column 'winner_score' needs a column 'loser_score'"),
+]
+
+
+@pytest.mark.parametrize(("header", "message"), HEADER_ERRORS)
+def test_bad_headers(header: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(f"{header}\n", encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        rate_games(path)
+    assert str(error.value).startswith(f"{path}:{message}")
+
+
+def test_bad_columns_option(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(1))
+    for columns, message in (
+        ({"gane": "game"}, "--columns: gane: no such meaning (did you mean game?)"),
+        ({"game": "gaming"}, f"{path}:1: --columns: no column 'gaming' (did you mean game?)"),
+        ({"winner": "team"}, "--columns: winner: has no meaning in a log in long format"),
+    ):
+        with pytest.raises(InputError) as error:
+            rate_games(path, columns=columns)
+        assert str(error.value).startswith(message)
+    assert parse_columns("game=id, winner=winning team") == {"game": "id", "winner": "winning team"}
+    for text in ("game", "game=", "=id", "game=a,game=b"):
+        with pytest.raises(InputError, match="--columns: "):
+            parse_columns(text)
+
+
+def test_files_that_are_no_log(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    for content, message in (
+        (b"", "is empty"),
+        (b"winner,loser\n", "holds no game that can be rated"),
+        (b"winner,loser\na,b\na,\xff\n", "3:3: is not UTF-8"),
+        (b"\xff\xfew\x00", "it is text in UTF-16"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=message):
+            rate_games(path, out=tmp_path / "out")
+        assert not (tmp_path / "out").exists()
+    for missing in (tmp_path, tmp_path / "none.csv"):
+        with pytest.raises(InputError, match="cannot be read"):
+            rate_games(missing)
+
+
+def test_only_ten_bad_games_are_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", [[[f"g{k}", "a", "x", "1", "1"]] for k in range(30)])
+    with pytest.raises(InputError) as error:
+        rate_games(path)
+    lines = str(error.value).splitlines()
+    assert len(lines) == 11
+    assert lines[10].startswith("... and at least 19 more;")
+
+
+MOMENTS = [
+    "1970-01-01",
+    "1969-12-31 23:59:59",
+    "2024-02-29T12:30",
+    "2023-02-29",
+    "2000-02-29Z",
+    "1900-02-29 00:00",
+    "2024-01-01 24:00:00",
+    "2024-01-01 00:00:00Z",
+    "2024-01-01T10:00:00.25+01:00",
+    "2024-01-01 10:00:00-11:30",
+    "0000-01-01",
+    "9999-12-31T23:59:59",
+    "9999-12-31T23:59:59-23:59",
+    "0001-01-01T00:00+01:00",
+    "20240101",
+    "2024-W01-1",
+    "2024-01-01x10:00",
+    "2024-1-01",
+    "2024-13-01",
+    "2024-01-00",
+    "٢٠٢٤-01-01",
+    "Z",
+    "",
+]
+
+
+@pytest.mark.slow
+@given(
+    st.one_of(
+        st.sampled_from(MOMENTS),
+        st.datetimes().map(str),
+        st.datetimes(timezones=st.timezones()).map(datetime.isoformat),
+        st.dates().map(str),
+        st.from_regex(r"\A\d{4}[-/]\d\d-\d\d([ T:]\d\d:\d\d(:\d\d)?Z?)?\Z"),
+    )
+)
+@settings(max_examples=500, deadline=None)
+def test_moments_are_those_of_the_standard_library(text: str) -> None:
+    buffer = np.frombuffer(bytearray(text.encode()), np.uint8)
+    value = float(read_moments(buffer, np.array([0]), np.array([len(buffer)]))[0])
+    try:
+        moment = datetime.fromisoformat(text)
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        moment = moment.astimezone(UTC)
+    except (ValueError, OverflowError):  # no date, or none of the years 1 to 9999 in UTC
+        assert np.isnan(value)
+    else:
+        assert value == (moment - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds()
+
+
+@pytest.mark.parametrize("block", [1, 1 << 20])
+@pytest.mark.parametrize("first", ["soon", "5", "2024-01-01"])
+def test_first_time_that_can_be_read_decides_the_form(
+    first: str, block: int, tmp_path: Path
+) -> None:
+    """Numbers and moments have no common order, wherever the file is cut."""
+    path = tmp_path / "log.csv"
+    path.write_text(f"winner,loser,time\na,b,{first}\nb,c,2024-01-02\nc,a,7\n")
+    with mock.patch.object(log_module, "BLOCK", block):
+        result = rate_games(path, max_bad_rows=0.7)
+        assert (result.games, result.skipped) == (
+            (2, {"not a time": 1}) if first != "soon" else (1, {"not a time": 2})
+        )
+        with pytest.raises(InputError, match="time: "):
+            rate_games(path)
+
+
+def test_a_game_in_pieces_is_left_out_once(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    pieces = "".join(
+        f"g1,a,x,1,20\ng1,b,y,{k},{20 * (k != 1)}\n{GOOD.replace('g0', f'o{k}')}" for k in range(3)
+    )
+    path.write_text(f"{LONG}\n{pieces}")
+    for block in (1, 1 << 20):
+        with mock.patch.object(log_module, "BLOCK", block):
+            result = rate_games(path, max_bad_rows=0.25)
+        assert (result.games, result.skipped) == (3, {"split apart in the file": 1})
+
+
+def test_bad_games_of_a_log_with_times_are_named_where_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    rows = "g1,a,1,0\ng1,b,2,0\ng2,a,1,1\ng2,b,2,1\ng1,c,1,2\n"
+    path.write_text(f"game,player,score,time\n{rows}")
+    with pytest.raises(InputError, match=r"log.csv:6:1: game: game 'g1' has been there before"):
+        rate_games(path)
+
+
+@pytest.mark.parametrize("tune", [[], ["K"]])
+@pytest.mark.parametrize("header", ["winner,loser", "winner,loser,time"])
+def test_log_without_a_good_game_says_why(header: str, tune: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    for rows, remarks in (
+        ("", []),
+        ("a,a,2\nb,b,1\n", [f"{path}: 2 bad games left out (2 player twice"]),
+    ):
+        text = rows if "time" in header else rows.replace(",1", "").replace(",2", "")
+        path.write_text(f"{header}\n{text}")
+        said: list[str] = []
+        with pytest.raises(InputError, match="holds no game that can be rated"):
+            rate_games(
+                path, "elo", tune=tune, max_bad_rows=1.0, out=tmp_path / "x", warn=said.append
+            )
+        assert [one[: len(start)] for one, start in zip(said, remarks, strict=True)] == remarks
+        assert list(tmp_path.iterdir()) == [path]
+
+
+def test_moments_of_summer_and_winter_are_in_order(tmp_path: Path) -> None:
+    times = ["2026-10-25T02:50:00+02:00", "2026-10-25T02:10:00+01:00", "2026-10-25T01:30Z"]
+    rows = [[["a", "b", time]] for time in times]
+    path = write(tmp_path / "games.csv", rows, "winner,loser,time")
+    expected = [datetime(2026, 10, 25, 0, 50), datetime(2026, 10, 25, 1, 10)]
+    with closing(log_module.GameLog(path)) as log:
+        found = np.concatenate([part.times for part in log.games()])
+    assert found[:2].tolist() == [one.replace(tzinfo=UTC).timestamp() for one in expected]
+    assert (np.diff(found) == 1200.0).all()

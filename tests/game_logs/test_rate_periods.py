@@ -1,0 +1,307 @@
+"""Ratings go on from period to period, by the same parameters, and rate no period twice."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.support.command import valmatch
+from tests.support.game_logs import LONG, random_rows, write
+from valmatch.errors import InputError
+from valmatch.game_logs.previous_ratings import PreviousRatings
+from valmatch.game_logs.rating import rate_games
+from valmatch.game_logs.writing.csv_text import time_text, times
+from valmatch.text.datetimes import seconds_of
+
+pytestmark = pytest.mark.usefixtures("command_line_words")
+
+PERIODS = 12
+
+MAPS = {
+    "game": "match_id",
+    "time": "match_timestamp",
+    "winner": "winning_team",
+    "loser": "losing_team",
+    "winner_score": "winning_team_score",
+    "loser_score": "losing_team_score",
+}
+DATED = f"{LONG},time"
+
+Rows = list[list[str]]
+
+
+def season(seed: int, games: int = 120, hours: int = 17) -> list[Rows]:
+    """Return games of a season, each some hours after the one before."""
+    start = datetime(2024, 1, 1, 20)
+    return [
+        [[*row, f"{start + timedelta(hours=hours * k)}"] for row in game]
+        for k, game in enumerate(random_rows(seed, games))
+    ]
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("system", "parameters"),
+    [
+        ("zonestats", {"T": 90.0}),
+        ("elo", {"K": 20.0}),
+        ("trueskill", {"beta": 5.0}),
+        ("glicko2", {"period": 604800.0}),
+    ],
+)
+def test_twelve_periods_are_one_log(
+    system: str, parameters: dict[str, float], tmp_path: Path
+) -> None:
+    """Only the first period is told system and parameters."""
+    games = season(1)
+    rate_games(
+        write(tmp_path / "all.csv", games, DATED),
+        system,
+        parameters=parameters,
+        out=tmp_path / "all",
+    )
+    history: list[dict[str, str]] = []
+    for k in range(PERIODS):
+        some = games[10 * k : 10 * (k + 1)]
+        out, before = tmp_path / f"{k}", tmp_path / f"{k - 1}"
+        week = write(tmp_path / f"{k}.csv", some, DATED)
+        if k == 0:
+            rate_games(week, system, parameters=parameters, out=out)
+        else:
+            rated = rate_games(week, ratings=before, out=out)
+            assert (rated.system, {**rated.parameters, **parameters}) == (system, rated.parameters)
+        history += table(out / "history.csv")
+    last = (tmp_path / f"{PERIODS - 1}" / "ratings.csv").read_bytes()
+    assert last == (tmp_path / "all" / "ratings.csv").read_bytes()
+    assert history == table(tmp_path / "all" / "history.csv")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", ["zonestats", "elo", "trueskill", "glicko2"])
+def test_twelve_periods_of_a_real_season_are_one_log(system: str, tmp_path: Path) -> None:
+    """The maps of a season of teams, by date; VALMATCH_DATA names the folder where the file is."""
+    beside = Path(__file__).parents[3] / "shared" / "data"
+    path = Path(os.environ.get("VALMATCH_DATA", beside)) / "vct_2024_maps.csv"
+    if not path.exists():
+        pytest.skip(f"no {path}: VALMATCH_DATA names the folder of vct_2024_maps.csv")
+    header, *lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    rate_games(path, system, columns=MAPS, out=tmp_path / "all")
+    times = dict(zip(lines, [row[MAPS["time"]] for row in table(path)], strict=True))
+    rows = sorted(lines, key=times.__getitem__)
+    cuts = [k for k in range(1, len(rows)) if times[rows[k]] != times[rows[k - 1]]]
+    limits = [0, *(cuts[len(cuts) * k // PERIODS] for k in range(1, PERIODS)), len(rows)]
+    history: list[str] = []
+    for k in range(PERIODS):
+        week = tmp_path / f"{k}.csv"
+        week.write_text("".join([header, *rows[limits[k] : limits[k + 1]]]), encoding="utf-8")
+        told, before = (None, tmp_path / f"{k - 1}") if k else (system, None)
+        rate_games(week, told, columns=MAPS, ratings=before, out=tmp_path / f"{k}")
+        history += (tmp_path / f"{k}" / "history.csv").read_text().splitlines()[1:]
+    last = (tmp_path / f"{PERIODS - 1}" / "ratings.csv").read_bytes()
+    assert last == (tmp_path / "all" / "ratings.csv").read_bytes()
+    assert history == (tmp_path / "all" / "history.csv").read_text().splitlines()[1:]
+
+
+def test_wins_losses_draws_and_the_last_game_are_counted(tmp_path: Path) -> None:
+    """Who shares the best result of a game has drawn, whoever is behind has lost."""
+    path = tmp_path / "log.csv"
+    path.write_text(
+        "game,player,team,score,time\n"
+        "1,a,x,3,2024-01-01\n1,b,y,2,2024-01-01\n1,c,z,1,2024-01-01\n"
+        "2,a,x,3,2024-01-02 18:30\n2,b,y,3,2024-01-02 18:30\n2,c,z,1,2024-01-02 18:30\n"
+        "3,c,,3,2024-01-03\n3,b,,1,2024-01-03\n"
+    )
+    result = rate_games(path, "elo", out=tmp_path / "out")
+    rows = {row["player"]: row for row in table(tmp_path / "out" / "ratings.csv")}
+    counts = {n: [int(row[c]) for c in ("wins", "losses", "draws")] for n, row in rows.items()}
+    assert counts == {"a": [1, 0, 1], "b": [0, 2, 1], "c": [1, 2, 0]}
+    assert {name: row["last_game"] for name, row in rows.items()} == {
+        "a": "2024-01-02 18:30:00",
+        "b": "2024-01-03",
+        "c": "2024-01-03",
+    }
+    assert result.ranking.change == [None, None, None]
+    more = write(tmp_path / "more.csv", [[["a", "d", "2024-01-04"]]], "winner,loser,time")
+    later = rate_games(more, ratings=tmp_path / "out").ranking
+    change = dict(zip(later.players, later.change, strict=True))
+    before = dict(zip(result.ranking.players, result.ranking.ratings, strict=True))
+    assert change == {"a": later.ratings[0] - before["a"], "b": 0.0, "c": 0.0, "d": None}
+    assert change["a"] is not None
+    assert change["a"] > 0.0
+
+
+def test_log_without_times_has_no_last_game(tmp_path: Path) -> None:
+    rate_games(write(tmp_path / "log.csv", random_rows(1)), out=tmp_path / "out")
+    (row, *_) = table(tmp_path / "out" / "ratings.csv")
+    assert list(row) == ["rank", "player", "rating", "games", "wins", "losses", "draws"]
+
+
+def test_fitted_parameters_travel_and_are_named(tmp_path: Path) -> None:
+    # Who has the lower number wins, so that a large K predicts best.
+    start = datetime(2024, 1, 1)
+    games = [
+        [[f"p{k % 5}", f"p{k % 5 + k % 3 + 1}", f"{start + timedelta(hours=k)}"]]
+        for k in range(240)
+    ]
+    header = "winner,loser,time"
+    first = write(tmp_path / "a.csv", games[:200], header)
+    fitted = rate_games(first, "elo", tune=["K"], out=tmp_path / "a").parameters
+    assert fitted["K"] != 32.0
+    second = write(tmp_path / "b.csv", games[200:], header)
+    said: list[str] = []
+    later = rate_games(second, ratings=tmp_path / "a", out=tmp_path / "b", warn=said.append)
+    assert later.parameters == fitted
+    assert said == [f"K = {fitted['K']!r}: as in {tmp_path / 'a' / 'manifest.json'}"]
+    assert json.loads((tmp_path / "b" / "manifest.json").read_text())["parameters"] == fitted
+    said.clear()
+    options = {"parameters": {"K": 32.0}, "ratings": tmp_path / "a", "warn": said.append}
+    assert rate_games(second, **options).parameters["K"] == 32.0  # type: ignore[arg-type]
+    assert said == []
+
+
+def test_cap_travels(tmp_path: Path) -> None:
+    games = season(3)
+    first = write(tmp_path / "a.csv", games[:60], DATED)
+    second = write(tmp_path / "b.csv", games[60:], DATED)
+    rate_games(first, cap="every_player", out=tmp_path / "a")
+    assert rate_games(second, ratings=tmp_path / "a").cap == "every_player"
+    assert rate_games(second, ratings=tmp_path / "a", cap="most_distant").cap == "most_distant"
+
+
+def test_ratings_without_a_manifest_say_so(tmp_path: Path) -> None:
+    games = season(4)
+    rate_games(write(tmp_path / "a.csv", games[:60], DATED), "elo", out=tmp_path / "a")
+    lone = tmp_path / "lone.csv"
+    lone.write_bytes((tmp_path / "a" / "ratings.csv").read_bytes())
+    second = write(tmp_path / "b.csv", games[60:], DATED)
+    said: list[str] = []
+    rate_games(second, "elo", ratings=lone, warn=said.append)
+    what = "no manifest.json of a rating beside it: parameters are as published"
+    assert said == [f"{lone}: {what}"]
+
+
+@pytest.mark.parametrize("dated", [True, False])
+def test_games_rated_already_are_refused(dated: bool, tmp_path: Path) -> None:
+    """The same log, and one that has grown, also two periods later."""
+    games = season(5) if dated else random_rows(5, 120)
+    header = DATED if dated else LONG
+    week = [write(tmp_path / f"{k}.csv", games[40 * k : 40 * (k + 1)], header) for k in range(3)]
+    grown = write(tmp_path / "grown.csv", games[:60], header)
+    rate_games(week[0], "elo", out=tmp_path / "a")
+    rate_games(week[1], ratings=tmp_path / "a", out=tmp_path / "b")
+    rate_games(week[2], ratings=tmp_path / "b", out=tmp_path / "c")
+    for log, ratings, what in (
+        (week[0], "a", "was rated already"),
+        (week[0], "c", "was rated already"),
+        (grown, "a", "begins with what was rated already"),
+        (week[1], "c", "was rated already"),
+    ):
+        out = tmp_path / "new"
+        done = valmatch("rate", log, "--ratings", tmp_path / ratings, "--out", out)
+        path = tmp_path / ratings / "ratings.csv"
+        assert (done.code, done.out) == (2, "")
+        assert done.err == f"{log}: {what}, for {path} (--again rates it once more)\n"
+        assert not out.exists()
+    assert valmatch("rate", week[0], "--ratings", tmp_path / "c", "--again", "-q").code == 0
+    assert rate_games(week[2], ratings=tmp_path / "b", out=tmp_path / "c").games == 40
+
+
+def test_games_of_earlier_dates_are_refused(tmp_path: Path) -> None:
+    games = season(6)
+    rate_games(write(tmp_path / "a.csv", games[:60], DATED), "elo", out=tmp_path / "a")
+    last = games[59][0][-1]
+    overlap = write(tmp_path / "b.csv", games[59:], DATED)
+    with pytest.raises(InputError) as error:
+        rate_games(overlap, ratings=tmp_path / "a", out=tmp_path / "b")
+    path = tmp_path / "a" / "ratings.csv"
+    assert str(error.value) == (
+        f"{overlap}: time: its first game was at {last}, but {path} has rated games up to {last}"
+        " (--again rates it all the same)"
+    )
+    assert not (tmp_path / "b").exists()
+    assert rate_games(overlap, ratings=tmp_path / "a", again=True).games == 61
+    assert rate_games(write(tmp_path / "c.csv", games[60:], DATED), ratings=path).games == 60
+
+
+def test_dates_and_numbers_are_not_compared(tmp_path: Path) -> None:
+    rate_games(write(tmp_path / "a.csv", season(7), DATED), "elo", out=tmp_path / "a")
+    rows = [[["p1", "p2", "7"]]]
+    numbers = write(tmp_path / "b.csv", rows, "winner,loser,time")
+    with pytest.raises(InputError, match=r"time: holds numbers, last_game of .* dates"):
+        rate_games(numbers, ratings=tmp_path / "a", again=True)
+
+
+BAD = [
+    ('"parameters"', '"parameters": 5, "x"', "damaged: parameters: 5"),
+    ('"K": 32.0', '"K": -1.0', "damaged: parameters.K: -1.0 (allowed: 1e-06 to 1000000.0)"),
+    ('"K": 32.0', '"k": 1.0', "damaged: parameters.k: 1.0 is none of the system"),
+    ('"bytes"', '"byte"', "damaged: there is no 'bytes'"),
+    ("{", "", "damaged"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "what"), BAD)
+def test_manifest_of_earlier_ratings_is_checked(
+    old: str, new: str, what: str, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "log.csv", random_rows(8))
+    rate_games(path, "elo", out=tmp_path / "a")
+    manifest = tmp_path / "a" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace(old, new))
+    with pytest.raises(InputError) as error:
+        rate_games(path, "elo", ratings=tmp_path / "a", out=tmp_path / "b")
+    assert str(error.value).startswith(f"{manifest}: {what}")
+    assert not (tmp_path / "b").exists()
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "allowed"),
+    [
+        ("last_game", "soon", "a number or an ISO 8601 moment"),
+        ("wins", "-1", "a number from 0 to 1e+15"),
+        ("draws", "0.5", "a whole number"),
+    ],
+)
+def test_counts_of_earlier_ratings_are_checked(
+    column: str, cell: str, allowed: str, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "log.csv", random_rows(9))
+    previous = tmp_path / "earlier.csv"
+    previous.write_text(f"player,rating,{column}\na,5,{cell}\n")
+    with pytest.raises(InputError) as error:
+        rate_games(path, "elo", ratings=previous)
+    assert str(error.value) == f"{previous}:2: {column}: {cell!r} (allowed: {allowed})"
+
+
+def test_times_are_written_as_they_are_read() -> None:
+    rng = np.random.default_rng(1)
+    whole = np.floor(rng.uniform(-6.2e10, 2.5e11, 2000))  # from year 5 to 9892
+    days = 86400.0 * np.floor(whole / 86400.0)
+    for values in (whole, np.concatenate([days, whole]), whole + 0.25):
+        texts = [time_text(value, dated=True) for value in values.tolist()]
+        assert [seconds_of(text) for text in texts] == values.tolist()
+        column = times(values, dated=True)
+        cells = zip(column.starts, column.ends, strict=True)
+        assert [column.buffer[a:b].tobytes().decode() for a, b in cells] == texts
+    assert time_text(0.0, dated=True) == "1970-01-01"
+    assert time_text(datetime(2024, 2, 16, 17, tzinfo=UTC).timestamp(), True) == (
+        "2024-02-16 17:00:00"
+    )
+    assert (time_text(7.5, dated=False), time_text(float("nan"), dated=True)) == ("7.5", "")
+
+
+def test_folder_or_file_are_the_same(tmp_path: Path) -> None:
+    rate_games(write(tmp_path / "a.csv", random_rows(1)), "elo", out=tmp_path / "a")
+    folder, file = PreviousRatings(tmp_path / "a"), PreviousRatings(tmp_path / "a" / "ratings.csv")
+    assert (folder.path, folder.rated, folder.system) == (file.path, file.rated, "elo")

@@ -1,0 +1,431 @@
+"""What a rating says that is not so: fits to luck, best of equals, overflowing scores, formulas."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import itertools
+import json
+import math
+import warnings as python_warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.support.command import valmatch
+from tests.support.game_logs import random_rows, write
+from valmatch.errors import InputError
+from valmatch.game_logs.comparison.ratings import compare_ratings
+from valmatch.game_logs.prediction.predicting import predict_games
+from valmatch.game_logs.rating import rate_games
+from valmatch.inputs.csv_columns import parse_columns
+from valmatch.inputs.csv_names import mark, unmark
+from valmatch.ratings.registry import NAMES, system_named
+
+pytestmark = pytest.mark.usefixtures("command_line_words")
+
+HOME = "home,away,home_score,away_score"
+
+
+def duels(seed: int, games: int, players: int, spread: float) -> list[list[list[str]]]:
+    """Return games of players whose Elo ratings have a standard deviation."""
+    rng = np.random.default_rng(seed)
+    skill = rng.normal(0.0, spread, players)
+    rows = []
+    for _ in range(games):
+        a, b = rng.choice(players, 2, replace=False).tolist()
+        if rng.random() > 1.0 / (1.0 + 10.0 ** ((skill[b] - skill[a]) / 400.0)):
+            a, b = b, a
+        rows.append([[f"p{a}", f"p{b}"]])
+    return rows
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+# Fits.
+
+
+@pytest.mark.parametrize("system", [name for name in NAMES if name != "openskill"])
+def test_fits_to_little_are_adopted_only_if_shown_to_help(system: str, tmp_path: Path) -> None:
+    """Of 48 games, as of any number: by the interval that is printed, and within sane bounds."""
+    names = list(system_named(system).tuned_first)
+    adopted = 0
+    for seed in range(6):
+        log = write(tmp_path / "log.csv", duels(seed, 48, 12, 150.0), "winner,loser")
+        said: list[str] = []
+        result = rate_games(log, system, tune=names, warn=said.append)
+        tuning = result.tuning
+        assert tuning is not None
+        values = {one.name: one.published for one in system_named(system).parameters}
+        mean, half = tuning.score_change.mean, tuning.score_change.half_width
+        shown = mean is not None and half is not None and mean < -half
+        assert tuning.adopted == shown
+        assert result.parameters == (tuning.tuned.parameters if shown else values)
+        assert shown or any("not adopted" in text for text in said)
+        adopted += shown
+        for name in tuning.fitted:
+            low, high = system_named(system).sane(name, values, 20.0) or (0.0, math.inf)
+            assert low * 0.999 <= tuning.tuned.parameters[name] <= high * 1.001
+    assert adopted <= 3
+
+
+def test_k_has_a_sane_bound(tmp_path: Path) -> None:
+    """Where the first half is won by whoever won before, ever larger K fits ever better."""
+    rows = [[[f"p{2 * (k % 6)}", f"p{2 * (k % 6) + 1}"]] for k in range(24)]
+    log = write(tmp_path / "log.csv", [*rows, *duels(1, 24, 12, 1.0)], "winner,loser")
+    done = valmatch("rate", log, "--system", "elo", "--tune", "K", "--out", tmp_path / "out")
+    assert done.code == 0
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["tuning"]["tuned"]["parameters"]["K"] == pytest.approx(200.0)
+    assert summary["tuning"]["adopted"] is False
+    assert summary["parameters"]["K"] == 32.0
+    assert "K = 200: not adopted, K = 32 stays: the log loss of the rest of the games" in done.err
+    assert ": not adopted" in " ".join(done.out.split())
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["parameters"]["K"] == 32.0
+
+
+def test_a_fit_that_helps_is_adopted(tmp_path: Path) -> None:
+    log = write(tmp_path / "log.csv", duels(2, 1500, 20, 300.0), "winner,loser")
+    given = {"K": 0.5}
+    result = rate_games(log, "elo", parameters=given, tune=["K"])
+    assert result.tuning is not None
+    assert result.tuning.adopted
+    assert result.tuning.against["K"] == 0.5
+    assert result.parameters["K"] == result.tuning.tuned.parameters["K"] > 4.0
+
+
+def test_best_is_who_is_shown_to_be(tmp_path: Path) -> None:
+    """Coins: nobody is; skills that differ widely: Elo, of itself alone."""
+    coins = write(tmp_path / "coins.csv", duels(3, 400, 20, 0.0), "winner,loser")
+    found = compare_ratings(coins, ["elo", "zonestats"])
+    assert found.best is None
+    assert "coin" in found.unbeaten
+    done = valmatch("rate", coins, "--system", "elo,zonestats")
+    assert "best:" not in done.out
+    assert f"least log loss: {found.leader}, none shown better than " in done.out
+    assert found.summary()["best"] is None
+    assert found.summary()["least_log_loss"] == found.leader
+    wide = write(tmp_path / "wide.csv", duels(4, 4000, 20, 300.0), "winner,loser")
+    sure = compare_ratings(wide, ["elo", "zonestats"], parameters={"zonestats.GAME_MULT": 1e-3})
+    if not sure.unbeaten:
+        assert sure.best == "elo"
+    assert all(
+        sure.differences[name]["log_loss"].above_zero == (name not in sure.unbeaten)
+        for name in ("zonestats", "coin", "better record")
+    )
+    assert sure.differences["coin"]["log_loss"].above_zero
+
+
+# Neutral ground, periods, draws.
+
+
+def test_the_advantage_of_home_is_left_out_on_neutral_ground(tmp_path: Path) -> None:
+    values = {"home_advantage": 80.0}
+    games = [["a", "b", "1", "0"], ["b", "c", "2", "2"], ["c", "a", "0", "1"]]
+    flags = ["TRUE", "no", "1"]
+    marked = [[[*row, flag]] for row, flag in zip(games, flags, strict=True)]
+    log = write(tmp_path / "n.csv", marked, f"{HOME},neutral")
+    rate_games(log, "elo", parameters=values, out=tmp_path / "n")
+    first = rows_of(tmp_path / "n" / "history.csv")
+    assert [float(row["expected"]) for row in first[:2]] == [0.5, 0.5]
+    assert float(first[2]["expected"]) > 0.58  # b, at home against c
+    named = write(tmp_path / "m.csv", marked, f"{HOME},where")
+    rate_games(named, "elo", parameters=values, columns={"neutral": "where"}, out=tmp_path / "m")
+    same = [(tmp_path / name / "history.csv").read_bytes() for name in ("n", "m")]
+    assert same[0] == same[1]
+    bad = write(tmp_path / "b.csv", [[[*games[0], "perhaps"]]], f"{HOME},neutral")
+    with pytest.raises(InputError, match=r"b\.csv:2:9: neutral: 'perhaps' \(allowed: yes, no,"):
+        rate_games(bad, "elo")
+    results = [[["a", "b", "H", "no"]], [["b", "a", "A", "yes"]]]
+    outcomes = write(tmp_path / "o.csv", results, "home,away,result,neutral")
+    rate_games(outcomes, "elo", parameters=values, out=tmp_path / "o")
+    home, neutral = rows_of(tmp_path / "o" / "history.csv")[::2]
+    assert (float(home["expected"]) > 0.6, home["score"]) == (True, "1.0")
+    assert neutral["score"] == "1.0"
+
+
+def test_fixtures_on_neutral_ground(tmp_path: Path) -> None:
+    log = write(tmp_path / "l.csv", [[["a", "b", "1", "0"]], [["b", "a", "1", "0"]]], HOME)
+    rate_games(log, "elo", parameters={"home_advantage": 80.0}, out=tmp_path / "r")
+    fixtures = write(
+        tmp_path / "f.csv", [[["a", "b", "yes"]], [["a", "b", "0"]]], "home,away,neutral"
+    )
+    neutral, home = predict_games(tmp_path / "r", fixtures).forecasts
+    (pair,) = predict_games(tmp_path / "r", pair="a,b").forecasts
+    assert neutral.wins[0] == pair.wins[0] < home.wins[0]
+    only = write(tmp_path / "g.csv", [[["a", "b", "yes"]]], "home,away,neutral")
+    done = valmatch("predict", tmp_path / "r", only)
+    assert done.err.endswith("counts in no game: all are on neutral ground\n")
+    wrong = write(tmp_path / "w.csv", [[["a", "b", "?"]]], "home,away,neutral")
+    with pytest.raises(InputError, match=r"w\.csv:2: neutral: '\?' \(allowed: yes, no"):
+        predict_games(tmp_path / "r", wrong)
+
+
+def test_few_rating_periods_are_told(tmp_path: Path) -> None:
+    rows = [[[*game[0], f"{k}"]] for k, game in enumerate(duels(5, 100, 10, 100.0))]
+    log = write(tmp_path / "l.csv", rows, "winner,loser,time")
+    plain = write(tmp_path / "p.csv", duels(5, 100, 10, 100.0), "winner,loser")
+
+    def said(path: Path, period: float, ratings: Path | None = None) -> list[str]:
+        texts: list[str] = []
+        given = {"period": period}
+        rate_games(path, "glicko2", parameters=given, ratings=ratings, warn=texts.append)
+        return [text for text in texts if "rating period" in text]
+
+    assert said(log, 0.0) == said(log, 10.0) == said(log, 1.0) == []
+    (few,) = said(log, 50.0)
+    assert few.startswith("glicko2: the 100 games lie in 2 rating periods of period = 50, each")
+    (one,) = said(plain, 10.0)
+    assert "lie in one rating period of" in one
+    both: list[str] = []
+    compare_ratings(log, ["elo", "glicko2"], parameters={"glicko2.period": 50.0}, warn=both.append)
+    assert few in both
+    rate_games(plain, "glicko2", parameters={"period": 1000.0}, out=tmp_path / "week1")
+    assert said(log, 1000.0, ratings=tmp_path / "week1") == []  # a week may well be one
+
+
+def test_draws_stretch_the_scale_and_that_is_told(tmp_path: Path) -> None:
+    """With the scale that the remark names, points mean between equals what they do without."""
+    log = write(tmp_path / "l.csv", [[["a", "b", "1", "0"]], [["b", "a", "1", "1"]]], HOME)
+    texts: list[str] = []
+    rate_games(log, "elo", parameters={"draw_probability": 0.25}, warn=texts.append)
+    assert texts == [
+        "draw_probability = 0.25 stretches the scale of elo: between equals 100 points are worth"
+        " what 75 are without draws, home_advantage included (with scale = 300 in place of 400"
+        " points keep their meaning)"
+    ]
+    values = {"draw_probability": 0.25, "scale": 300.0, "home_advantage": 1.0}
+    with_draws = rate_games(log, "elo", parameters=values, out=tmp_path / "d")
+    rate_games(log, "elo", parameters={"home_advantage": 1.0}, out=tmp_path / "n")
+    d, n = (float(rows_of(tmp_path / k / "history.csv")[0]["expected"]) for k in ("d", "n"))
+    assert d - 0.5 == pytest.approx(n - 0.5, rel=1e-5)
+    assert with_draws.predictions["all"].three_way_log_loss is not None
+
+
+# Scores.
+
+
+OVERFLOW = [
+    ("game,player,score,minutes", ["1,a,1e308,0.001", "1,b,1e307,0.001"], "2:5: score: '1e308'"),
+    ("game,player,score,minutes", ["1,a,1e99,1e-5", "1,b,1,1"], "2:5: score: '1e99' is too much"),
+    ("game,player,score,minutes", ["1,a,1,1e-320", "1,b,1,1"], "2:5: score: '1' is too much for"),
+    ("game,player,team,score", ["1,a,x,1e308", "1,b,x,1e308", "1,c,y,3"], "2:7: score: '1e308'"),
+    ("home,away,home_score,away_score", ["a,b,1e308,-1e308"], "2:5: home_score: '1e308'"),
+    ("home,away,home_score,away_score", ["a,b,1,-1e101"], "2:7: away_score: '-1e101'"),
+    ("winner,loser,winner_score,loser_score", ["a,b,1e308,-1e308"], "2:5: winner_score: '1e308'"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("header", "lines", "what"), OVERFLOW)
+def test_scores_that_overflow_are_refused_with_their_place(
+    header: str, lines: list[str], what: str, tmp_path: Path
+) -> None:
+    log = tmp_path / "l.csv"
+    log.write_text("\n".join([header, *lines]) + "\n")
+    with python_warnings.catch_warnings():
+        python_warnings.simplefilter("error")
+        for system in ("zonestats", "elo,glicko2"):
+            done = valmatch("rate", log, "--system", system, "--out", tmp_path / "out")
+            *remarks, error = done.err.splitlines()
+            assert (done.code, done.out) == (2, "")
+            assert all("no column minutes" in remark for remark in remarks)
+            assert error.startswith(f"{log}:{what}"), done.err
+            assert not (tmp_path / "out").exists()
+        more = "9,x,1,1,1\n9,y,0,1,1\n" if header.startswith("game") else "x,y,1,0\n"
+        more = "".join(",".join(line.split(",")[: header.count(",") + 1]) + "\n"
+                       for line in more.splitlines())  # fmt: skip
+        log.write_text(log.read_text() + more)
+        done = valmatch("rate", log, "--system", "elo", "--max-bad-rows", "60%")
+        assert done.code == 0
+        assert "1 bad game left out" in done.err
+
+
+def test_large_scores_that_do_not_overflow_are_taken(tmp_path: Path) -> None:
+    log = tmp_path / "l.csv"
+    log.write_text("home,away,home_score,away_score\na,b,1e100,-1e100\n")
+    assert rate_games(log, "elo").ranking.players == ["a", "b"]
+
+
+# Cells.
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("game=id,winner=w", {"game": "id", "winner": "w"}),
+        ('game="match, id",winner=w', {"game": "match, id", "winner": "w"}),
+        ('"game=match, id",winner=w', {"game": "match, id", "winner": "w"}),
+        (' game = "a, ""b""" , winner = w ', {"game": 'a, "b"', "winner": "w"}),
+        ('"game=a, b",winner="c, d"', {"game": "a, b", "winner": "c, d"}),
+        ('game=a"b,winner=c=d', {"game": 'a"b', "winner": "c=d"}),
+    ],
+)
+def test_names_of_columns_with_commas(text: str, names: dict[str, str]) -> None:
+    assert parse_columns(text) == names
+
+
+@pytest.mark.parametrize("text", ["game", "game=", '="x"', "game=a,,winner=b", 'game="a, b'])
+def test_what_names_no_columns_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match=r"--columns: .* \(allowed: MEANING=NAME"):
+        parse_columns(text)
+
+
+def test_a_column_with_a_comma_is_read(tmp_path: Path) -> None:
+    log = tmp_path / "l.csv"
+    log.write_text('"points, final",player,game\n3,a,1\n1,b,1\n')
+    done = valmatch("rate", log, "--columns", 'score="points, final"')
+    assert (done.code, "1  a" in done.out) == (0, True)
+
+
+def test_h_d_a_are_results_of_home_and_away(tmp_path: Path) -> None:
+    letters = write(tmp_path / "l.csv", [[["a", "b", x]] for x in "HDAhda"], "home,away,result")
+    plain = ["1-0", "1/2-1/2", "0-1"] * 2
+    digits = write(tmp_path / "d.csv", [[["a", "b", x]] for x in plain], "home,away,result")
+    assert rate_games(letters, "elo").ranking == rate_games(digits, "elo").ranking
+    for header, cell, allowed in (
+        ("home,away,result", "X", "1-0, 0-1, 1/2-1/2, or H, A, D"),
+        ("player_a,player_b,result", "A", "1-0, 0-1, 1/2-1/2"),
+    ):
+        log = write(tmp_path / "b.csv", [[["a", "b", cell]]], header)
+        with pytest.raises(InputError) as error:
+            rate_games(log, "elo")
+        assert str(error.value).startswith(
+            f"{log}:2:5: result: {cell!r} (allowed: {allowed}); --skip-bad-games"
+        )
+
+
+def test_other_separators_and_files_are_named(tmp_path: Path) -> None:
+    log = tmp_path / "l.csv"
+    log.write_text("winner;loser\na;b\n")
+    says = f"{log}:1: the header is one cell with semicolons in it: --separator semicolon reads it"
+    with pytest.raises(InputError) as error:
+        rate_games(log, "elo")
+    assert str(error.value) == says
+    rated = rate_games(log, "elo", separator="semicolon", out=tmp_path / "r")
+    for name, pack in (("l.csv.gz", gzip.compress), ("plain", bytes)):
+        (tmp_path / name).write_bytes(pack(log.read_bytes()))
+        again = rate_games(tmp_path / name, "elo", separator="semicolon")
+        assert again.ranking == rated.ranking
+    fixtures = tmp_path / "f.csv"
+    fixtures.write_text("home;away\na;b\n")
+    with pytest.raises(InputError, match=r"f\.csv:1: the header is one cell with semicolons in"):
+        predict_games(tmp_path / "r", fixtures)
+    fixtures.write_bytes(gzip.compress(fixtures.read_bytes()))
+    assert len(predict_games(tmp_path / "r", fixtures, separator=";").forecasts) == 1
+    log.write_bytes(b"PAR1" + bytes(100) + b"PAR1")
+    fixtures.write_bytes(log.read_bytes())
+    for call in (lambda: rate_games(log), lambda: predict_games(tmp_path / "r", fixtures)):
+        with pytest.raises(InputError, match="cannot be read: it is a Parquet file"):
+            call()
+
+
+# Formulas.
+
+
+NAMED = ["=1+1", "+x", "-x", "@x", "\tx", "\rx", "'=1+1", "''=1+1", "'ann", "-5", "+3.5e2", "'-5",
+         "=", "'", "''", '=a,"b"', "ann", "-", "'\t"]  # fmt: skip
+
+
+def test_marks_are_exactly_undone() -> None:
+    assert [mark(name) for name in ("=x", "'=x", "ann", "'ann", "-5", "'-5")] == [
+        "'=x", "''=x", "ann", "'ann", "-5", "''-5",
+    ]  # fmt: skip
+    rng = np.random.default_rng(1)
+    words = {"".join(rng.choice(list("'=+-@\t\r5ae. "), rng.integers(1, 6))) for _ in range(3000)}
+    for name in [*NAMED, *sorted(words)]:
+        assert unmark(mark(name)) == name
+        assert mark(name)[0] not in "=@\t\r"
+        if mark(name)[0] in "+-":
+            assert math.isfinite(float(name))
+    assert len({mark(name) for name in words}) == len(words)
+
+
+def log_of(path: Path, names: list[str]) -> Path:
+    """Write a log in which each name beats the next; all cells quoted."""
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
+        writer.writerow(["game", "winner", "loser"])
+        writer.writerows([f"={k}", a, b] for k, (a, b) in enumerate(itertools.pairwise(names)))
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("raw", [False, True])
+def test_names_like_formulas_read_back_the_same(raw: bool, tmp_path: Path) -> None:
+    log = log_of(tmp_path / "l.csv", NAMED)
+    more = ["--raw-names"] if raw else []
+    for system, extra in (("zonestats", ["--pairs"]), ("elo", [])):
+        out = tmp_path / system
+        assert valmatch("rate", log, "--system", system, "--out", out, *extra, *more).code == 0
+        result = rate_games(log, system)
+        assert sorted(result.ranking.players) == sorted(NAMED)
+        cells = [row["player"] for row in rows_of(out / "ratings.csv")]
+        assert cells == [name if raw else mark(name) for name in result.ranking.players]
+        for file in ("ratings.csv", "history.csv", *(["pairs.csv"] if extra else [])):
+            for row in rows_of(out / file):
+                risky = [c for c in row.values() if c[:1] and c[0] in "=@\t\r"]
+                assert raw or not risky
+        again = rate_games(log, system, ratings=out, again=True).ranking
+        assert sorted(again.players) == sorted(NAMED)
+        assert all(change is not None for change in again.change)
+        for name in filter(str.isprintable, NAMED):  # cells of fixtures are stripped
+            other = "ann" if name != "ann" else "-"
+            fixtures = log_of(tmp_path / "f.csv", [name, other])
+            (one,) = predict_games(out, fixtures).forecasts
+            assert one.newcomers == []
+    found = compare_ratings(tmp_path / "elo", tmp_path / "zonestats")
+    assert found.games == len(NAMED) - 1
+    fixtures = log_of(tmp_path / "f.csv", ["=new", "@other"])
+    done = valmatch("predict", tmp_path / "elo", fixtures, "--out", tmp_path / "p", *more)
+    assert done.code == 0
+    cells = [row["players"] for row in rows_of(tmp_path / "p" / "predictions.csv")]
+    assert cells == (["=new", "@other"] if raw else ["'=new", "'@other"])
+    assert valmatch("plot", tmp_path / "elo").code == 0
+
+
+def test_simulated_logs_of_names_like_formulas(tmp_path: Path) -> None:
+    """A ladder and a queue log write them marked, and their files are read back the same."""
+    names = ["=1+1", "'=1+1", "@b", "-5", "ann", "+c"]
+    sessions, skills, queue = (tmp_path / f"{k}.csv" for k in ("sessions", "skills", "queue"))
+    for path, header in ((sessions, "player,time"), (skills, "player,skill")):
+        with path.open("w", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(header.split(","))
+            for k, name in enumerate(names):
+                writer.writerow([name, 0.1 + 0.01 * k if path == sessions else 1500])
+    options = ["days=1", "warmup_days=0", "rule.team_num=1", f"arrivals={sessions}"]
+    options += [f"skills={skills}"]
+    sets = [word for one in options for word in ("--set", one)]
+    done = valmatch("simulate", "ladder", *sets, "--out", tmp_path / "ladder")
+    assert done.code == 0, done.err
+    written = {row["player"] for row in rows_of(tmp_path / "ladder" / "players.csv")}
+    assert written == {mark(name) for name in names}
+    rated = rate_games(tmp_path / "ladder" / "games.csv", "elo")
+    assert set(rated.ranking.players) <= set(names)
+    assert rated.ranking.players
+    raw = valmatch("simulate", "ladder", *sets, "--raw-names", "--out", tmp_path / "raw")
+    assert raw.code == 0
+    assert {row["player"] for row in rows_of(tmp_path / "raw" / "players.csv")} == set(names)
+    rates = rate_games(tmp_path / "raw" / "games.csv", "elo")
+    assert rates.ranking == rated.ranking
+    rows = "".join(f"{0.1 * k + 0.1},{1200 + k},{name}\n" for k, name in enumerate(names))
+    queue.write_text("arrival_hours,rating,player\n" + rows)
+    sets = ["--set", f"arrivals={queue}", "--set", "team_num=1"]
+    assert valmatch("simulate", "valorant", *sets, "--out", tmp_path / "q").code == 0
+    again = tmp_path / "q" / "players.csv"
+    column = next(key for key, cell in rows_of(again)[0].items() if cell == "'=1+1")
+    assert [row[column] for row in rows_of(again)] == [mark(name) for name in names]
+
+
+def test_ordinary_names_are_written_as_before(tmp_path: Path) -> None:
+    log = write(tmp_path / "l.csv", random_rows(1))
+    for name, raw in (("a", False), ("b", True)):
+        rate_games(log, "zonestats", out=tmp_path / name, pairs=True, raw_names=raw)
+    for file in ("ratings.csv", "history.csv", "pairs.csv", "summary.json"):
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()

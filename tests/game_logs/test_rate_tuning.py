@@ -1,0 +1,269 @@
+"""Parameters are fitted to the first part of a log and judged by the rest."""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import statistics
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+
+from tests.support.game_logs import random_rows, write
+from valmatch.errors import InputError
+from valmatch.game_logs import tuning as tuning_module
+from valmatch.game_logs.parameters import parse_parameters
+from valmatch.game_logs.rating import rate_games
+
+pytestmark = pytest.mark.usefixtures("command_line_words")
+
+Case = tuple[str, list[str]]
+
+
+@pytest.fixture(scope="module")
+def ladder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Play 3,000 games between 30 players whose Elo ratings have a standard deviation of 200."""
+    rng = np.random.default_rng(1)
+    skill = rng.normal(0, 200, 30)
+    rows = []
+    for _ in range(3000):
+        a, b = rng.choice(30, 2, replace=False).tolist()
+        if rng.random() > 1 / (1 + 10 ** ((skill[b] - skill[a]) / 400)):
+            a, b = b, a
+        rows.append([[f"p{a}", f"p{b}"]])
+    return write(tmp_path_factory.mktemp("ladder") / "log.csv", rows, "winner,loser")
+
+
+CASES: list[Case] = [
+    ("zonestats", ["GAME_MULT"]),
+    ("elo", ["K"]),
+    ("trueskill", ["sigma", "beta"]),
+]
+
+
+@pytest.mark.parametrize(("system", "names"), CASES)
+def test_fit_is_no_worse_than_any_neighbour(system: str, names: list[str], ladder: Path) -> None:
+    result = rate_games(ladder, system, tune=names)
+    tuning = result.tuning
+    assert tuning is not None
+    best = tuning.tuned.first.log_loss
+    assert best is not None
+    assert tuning.published.first.log_loss is not None
+    assert best < tuning.published.first.log_loss
+    lines = ladder.read_text().splitlines(keepends=True)
+    half = ladder.parent / "half.csv"
+    half.write_text("".join(lines[:1501]))
+    for name in names:
+        for factor in (0.5, 0.9, 1.1, 2.0):
+            near = {**tuning.tuned.parameters, name: tuning.tuned.parameters[name] * factor}
+            loss = rate_games(half, system, parameters=near).predictions["all"].log_loss
+            assert loss is not None
+            assert loss > best
+    assert rate_games(half, system, parameters=tuning.tuned.parameters).predictions["all"] == (
+        tuning.tuned.first
+    )
+
+
+def test_rest_is_what_a_rating_of_the_whole_log_leaves(ladder: Path, tmp_path: Path) -> None:
+    """Games after the split are predicted from all before them, fitted ones included."""
+    result = rate_games(ladder, "elo", tune=["K"], train=0.9, out=tmp_path / "tuned")
+    tuning = result.tuning
+    assert tuning is not None
+    assert (tuning.published.first.games, tuning.published.rest.games) == (2700, 300)
+    losses = []
+    for trial in (tuning.published, tuning.tuned):
+        whole = rate_games(ladder, "elo", parameters=trial.parameters).predictions["all"]
+        assert whole.log_loss is not None
+        assert trial.first.log_loss is not None
+        assert trial.rest.log_loss is not None
+        assert 3000 * whole.log_loss == pytest.approx(
+            2700 * trial.first.log_loss + 300 * trial.rest.log_loss, rel=1e-12
+        )
+        losses.append(trial.rest.log_loss)
+    assert tuning.difference == pytest.approx(losses[1] - losses[0], abs=1e-12)
+    # The rating itself goes on with the fitted values.
+    plain = rate_games(ladder, "elo", parameters=tuning.tuned.parameters)
+    assert (result.parameters, result.ranking) == (tuning.tuned.parameters, plain.ranking)
+    summary = json.loads((tmp_path / "tuned" / "summary.json").read_text())
+    assert summary == json.loads(json.dumps(result.summary()))
+    assert summary["tuning"]["tuned"]["rest"]["games"] == 300
+
+
+def test_difference_is_paired(ladder: Path, tmp_path: Path) -> None:
+    tuning = rate_games(ladder, "elo", tune=["K"]).tuning
+    assert tuning is not None
+    columns: list[list[float]] = []
+    for k, trial in enumerate((tuning.published, tuning.tuned)):
+        rate_games(ladder, "elo", parameters=trial.parameters, out=tmp_path / f"{k}")
+        rows = (tmp_path / f"{k}" / "history.csv").read_text().splitlines()[1:]
+        winners = (row.split(",") for row in rows if row.split(",")[4] == "1.0")
+        columns.append([-math.log(float(row[3])) for row in winners][1500:])
+    gains = [tuned - published for published, tuned in zip(*columns, strict=True)]
+    assert tuning.difference == pytest.approx(statistics.mean(gains), abs=1e-12)
+    std_error = statistics.stdev(gains) / math.sqrt(1500)
+    assert tuning.difference_std_error == pytest.approx(std_error, rel=1e-9)
+
+
+def test_unit_of_the_ratings_cannot_be_fitted(ladder: Path, tmp_path: Path) -> None:
+    """T and GAME_MULT by a common factor predict the same; so one of them is held."""
+    both = rate_games(ladder, tune=["T", "GAME_MULT"]).tuning
+    assert both is not None
+    assert both.fitted == ["GAME_MULT"]
+    assert both.tuned.parameters["T"] == 120.0
+    assert both.remarks == [
+        "T is held at 120.0: among new players the predictions depend only on the ratios of"
+        " T, GAME_MULT"
+    ]
+    one = rate_games(ladder, tune=["T"]).tuning
+    assert one is not None
+    assert one.remarks == []
+    ratios = [t.tuned.parameters["GAME_MULT"] / t.tuned.parameters["T"] for t in (both, one)]
+    assert ratios[0] == pytest.approx(ratios[1], rel=1e-3)
+    losses = [
+        rate_games(ladder, parameters={"T": 120.0 * f, "GAME_MULT": 2.0 * f})
+        .predictions["all"]
+        .log_loss
+        for f in (1.0, 7.0)
+    ]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-10)
+    # Known ratings have a unit, and then both can be told.
+    rate_games(ladder, out=tmp_path)
+    known = rate_games(ladder, tune=["T", "GAME_MULT"], ratings=tmp_path, again=True).tuning
+    assert known is not None
+    assert known.fitted == ["T", "GAME_MULT"]
+
+
+def test_end_of_the_range_is_remarked(tmp_path: Path) -> None:
+    """Where two players win by turns, ever slower ratings predict ever better."""
+    path = write(tmp_path / "log.csv", [[["a", "b"]], [["b", "a"]]] * 20, "winner,loser")
+    warnings: list[str] = []
+    rate_games(path, "elo", tune=["K"], warn=warnings.append)
+    assert warnings == ["K = 0.4 lies at the end of the range searched"]
+
+
+ERRORS: list[tuple[dict[str, Any], str]] = [
+    ({"system": "elo", "tune": ["k"]}, "--tune k: elo has no such parameter"),
+    ({"tune": ["GAME_MULTI"]}, "--tune GAME_MULTI: .* (did you mean GAME_MULT?)"),
+    ({"parameters": {"game_mult": 3.0}}, "--set game_mult: .* (did you mean GAME_MULT?)"),
+    ({"tune": ["T", "T"]}, "--tune: T is given twice"),
+    ({"tune": ["T"], "train": 1.0}, "--train: 1.0 (allowed: a number from 1e-09 to 0.999999999)"),
+    ({"tune": ["T"], "train": 0.001}, "--train 0.001: leaves a part of the 60 games empty"),
+    ({"system": "eloo"}, "--system eloo: no such system (did you mean elo?)"),
+    ({"parameters": {"T": 0.0}}, "--set T=0.0: out of range (allowed: 0.001 to 1000000.0)"),
+    ({"parameters": {"K": 32.0}}, "--set K: zonestats has no such parameter"),
+    ({"burn_in": -1}, "--burn-in: -1 (allowed: a whole number from 0 to 1000000000)"),
+]
+
+
+def test_parameters_are_parsed() -> None:
+    assert parse_parameters(["T=1e2", " GAME_MULT = 0.5"]) == {"T": 100.0, "GAME_MULT": 0.5}
+    for texts in (["T"], ["T="], ["T=x"], ["T=1", "T=2"]):
+        with pytest.raises(InputError, match="--set T"):
+            parse_parameters(texts)
+
+
+@pytest.mark.parametrize(("options", "message"), ERRORS)
+def test_bad_options(options: dict[str, Any], message: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(1))
+    with pytest.raises(InputError) as error:
+        rate_games(path, out=tmp_path / "out", **options)
+    start, _, end = message.partition(".*")
+    assert str(error.value).startswith(start)
+    assert str(error.value).endswith(end)
+    assert not (tmp_path / "out").exists()
+
+
+def test_search_ends(ladder: Path) -> None:
+    tuning = rate_games(
+        ladder, "trueskill", tune=["sigma", "beta", "tau", "draw_probability"]
+    ).tuning
+    assert tuning is not None
+    limit = 4 * (tuning_module._STEPS + tuning_module._EVALUATIONS) + 10
+    assert 4 * tuning_module._STEPS < tuning.evaluations <= limit
+
+
+RATINGS = [
+    ("player,rating\n", ""),
+    ("rank,player,games\n", ":1: no column 'rating' (ratings by zonestats have player, rating"),
+    ("player,rating\na,5\na,6\n", ":3: player: 'a' is here twice"),
+    ("player,rating\na,high\n", ":2: rating: 'high' (allowed: a number from -1e+100 to 1e+100)"),
+    ("player,rating\na\n", ":2: rating: '' (allowed: a number from -1e+100"),
+    ("player,rating\n,5\n", ":2: player: the cell is empty"),
+    ("player,rating\na,1e200\n", ":2: rating: '1e200' (allowed: a number from -1e+100"),
+    ("player,rating,games\na,5,1.5\n", ":2: games: '1.5' (allowed: a whole number)"),
+    ("player,rating,games\na,5,-1\n", ":2: games: '-1' (allowed: a number from 0 to 1e+15)"),
+    ("player,rating,games\na,5,1e20\n", ":2: games: '1e20' (allowed: a number from 0"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), RATINGS)
+def test_earlier_ratings_are_checked(text: str, message: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(1))
+    earlier = tmp_path / "earlier.csv"
+    earlier.write_text(text)
+    if not message:
+        assert rate_games(path, "zonestats", ratings=earlier).ranking == rate_games(path).ranking
+        return
+    with pytest.raises(InputError) as error:
+        rate_games(path, "zonestats", ratings=earlier)
+    assert str(error.value).startswith(f"{earlier}{message}")
+
+
+def test_ratings_of_another_system_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(1))
+    rate_games(path, "elo", out=tmp_path / "elo")
+    with pytest.raises(InputError, match=r"holds ratings by elo \(allowed: by zonestats\)"):
+        rate_games(path, "zonestats", ratings=tmp_path / "elo" / "ratings.csv")
+
+
+def test_results_of_another_command_are_not_overwritten(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", random_rows(1))
+    (tmp_path / "manifest.json").write_text('{"command": "replicate"}')
+    with pytest.raises(InputError, match=r"holds the results of another run \(command replicate"):
+        rate_games(path, out=tmp_path)
+    with pytest.raises(InputError, match="is a file"):
+        rate_games(path, out=path)
+
+
+def test_fit_stops_when_asked_to(ladder: Path, tmp_path: Path) -> None:
+    loss = tuning_module._Trials.loss
+    losses: list[float] = []
+
+    def interrupted(trials: tuning_module._Trials, values: dict[str, float]) -> float:
+        losses.append(loss(trials, values))
+        if len(losses) == 5:
+            signal.raise_signal(signal.SIGINT)
+        return losses[-1]
+
+    with (
+        mock.patch.object(tuning_module._Trials, "loss", interrupted),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        rate_games(ladder, tune=["GAME_MULT"], out=tmp_path / "out")
+    assert len(losses) == 5
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("system", ["zonestats", "elo", "trueskill"])
+def test_extreme_ratings_stay_finite(system: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", [[["a", "b"]], [["b", "c"]], [["c", "a"]]], "winner,loser")
+    earlier = tmp_path / "earlier.csv"
+    rows = ["a,-1e100,-1e100,1e12", "b,1e100,1e100,1e-12", "c,0,0,1e12"]
+    earlier.write_text("\n".join(["player,rating,mu,sigma", *rows]))
+    result = rate_games(path, system, ratings=earlier)
+    assert np.isfinite(result.ranking.ratings).all()
+    assert result.predictions["all"].log_loss is not None
+    assert math.isfinite(result.predictions["all"].log_loss)
+
+
+def test_openskill_out_of_range_is_an_error_in_words(tmp_path: Path) -> None:
+    pytest.importorskip("openskill")
+    path = write(tmp_path / "log.csv", [[["a", "b"]]], "winner,loser")
+    small = {"mu": 1e6, "sigma": 1e-6, "beta": 1e-6, "tau": 0.0}
+    with pytest.raises(InputError, match=r"openskill: math range error in a game of players with"):
+        rate_games(path, "openskill", parameters=small, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()

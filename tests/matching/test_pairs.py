@@ -1,0 +1,449 @@
+"""Matching by pairs and its policies, against brute force, a blossom, the plain rule and theory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from tests.models.ladder.test_ladder import equals_the_plain_ladder
+from tests.oracles.addressed import Addressed
+from tests.oracles.ladder import PAIRS
+from tests.oracles.ladder_world import PAIR
+from tests.oracles.pairs import (
+    Context,
+    Waiting,
+    band_matching,
+    best_matching,
+    policy_weight,
+    tick_pairs,
+)
+from tests.support.interpreted import interpreted
+from tests.support.ladders import POLICIES, random_pairs
+from valmatch.arrays import Floats, Ints
+from valmatch.draws.streams import Streams
+from valmatch.matching import pairs
+from valmatch.matching.band import ALONE, MOST, match_band
+from valmatch.matching.pairs import Parameters, QueueState
+from valmatch.matching.queue import with_people
+from valmatch.matching.queue_statistics import LINEUP
+from valmatch.policies import lookahead as opponent
+from valmatch.policies.myopic import nearness, pair_draw_chance, pair_oracle
+from valmatch.policies.pair_lookahead import (
+    expected_variance,
+    narrowest_first,
+    pair_knowledge_gradient,
+    pair_knowledge_gradient_variance,
+)
+from valmatch.policies.registry import PAIR as PAIR_POLICIES
+from valmatch.policies.registry import place_of
+from valmatch.policies.upper_confidence import pair_upper_confidence
+from valmatch.ratings.trueskill import update, win_probability
+
+Weights = Mapping[tuple[int, int], int]
+
+NOBODY = -1
+SEED, REPLICATION = 5, 3
+PLAYER = np.dtype([("mean", "f8"), ("sigma", "f8"), ("skill", "f8"), ("ticket", "i8")])
+
+
+# The matching.
+
+
+def matched(n: int, weights: Weights, band: int) -> list[tuple[int, int]]:
+    """Return the pairs of the kernel."""
+    table = np.full((n + 2, band), -1)
+    for (i, j), weight in weights.items():
+        table[i, j - i - 1] = weight
+    partners = np.zeros(n + 2, np.int64)
+    gains = np.full((4, 2**band), 7)  # the memory need not be clean
+    choices = np.full((n + 2, 2 ** (band - 1)), 3, np.uint8)
+    match_band(n, table, gains, choices, partners)
+    assert all(partners[partners[i]] == i for i in range(n) if partners[i] != ALONE)
+    return [(i, int(partners[i])) for i in range(n) if partners[i] > i]
+
+
+def random_weights(rng: np.random.Generator, n: int, band: int, most: int) -> dict[Any, int]:
+    """Return weights of some pairs in the band, with ties if `most` is small."""
+    share = rng.choice([0.3, 0.8, 1.0])
+    return {
+        (i, j): int(rng.integers(0, most + 1))
+        for i in range(n)
+        for j in range(i + 1, min(i + band + 1, n))
+        if rng.random() < share
+    }
+
+
+def test_band_matching_is_the_best_of_all() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(400):
+        n, band = int(rng.integers(0, 9)), int(rng.integers(1, 10))
+        weights = random_weights(rng, n, band, int(rng.choice([0, 1, 3, 2**50, MOST])))
+        assert matched(n, weights, band) == best_matching(n, weights), weights
+    for _ in range(6):
+        weights = random_weights(rng, 10, 8, 2)
+        assert matched(10, weights, 8) == best_matching(10, weights), weights
+
+
+def test_band_matching_of_many_is_that_of_the_plain_programme() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(60):
+        n, band = int(rng.integers(10, 60)), int(rng.integers(1, 7))
+        weights = random_weights(rng, n, band, int(rng.choice([0, 1, 3, 2**40, MOST])))
+        assert matched(n, weights, band) == band_matching(n, weights, band), weights
+
+
+def test_band_matching_weighs_what_a_blossom_weighs() -> None:
+    networkx = pytest.importorskip("networkx")
+    rng = np.random.default_rng(3)
+    for _ in range(12):
+        weights = random_weights(rng, 40, 8, int(rng.choice([5, 2**40])))
+        graph = networkx.Graph()
+        graph.add_weighted_edges_from((i, j, weight) for (i, j), weight in weights.items())
+        best = sum(weights[min(pair), max(pair)] for pair in networkx.max_weight_matching(graph))
+        assert sum(weights[pair] for pair in matched(40, weights, 8)) == best
+
+
+# Ticks.
+
+
+def rules_of(rule: Mapping[str, Any], noise: float, true_noise: float) -> Parameters:
+    return Parameters(
+        tick_seconds=rule["tick_seconds"],
+        horizon=24.0,
+        tolerance=rule["tolerance"],
+        widening=rule["widening"],
+        oldest=rule["widening_age"] == "oldest",
+        band=rule["band"],
+        policy=place_of(rule["policy"], PAIR_POLICIES),
+        looks_ahead=PAIR_POLICIES[rule["policy"]].looks_ahead,
+        multiplier=rule["gamma"] / (1.0 - rule["gamma"]),
+        kappa=rule["kappa"],
+        urgency=rule["urgency"],
+        reserve=rule["reserve"],
+        noise=noise,
+        true_noise=true_noise,
+        source=PAIR,
+    )
+
+
+def context_of(rule: Mapping[str, Any], noise: float, true_noise: float) -> Context:
+    numbers = Addressed(SEED, REPLICATION)
+    return Context(rule, noise, true_noise, lambda low, high: numbers.uniform(PAIR, low, high))
+
+
+def random_waiting(rng: np.random.Generator, n: int) -> list[Waiting]:
+    """Return who waits, in order of tickets; half of the time many are alike."""
+    if rng.random() < 0.5:
+        mu, skill = 100.0 * rng.integers(13, 18, n), 100.0 * rng.integers(13, 18, n)
+        sigma, times = 100.0 * rng.integers(0, 3, n), rng.integers(0, 3, n) / 8.0
+    else:
+        mu, skill = rng.normal(1500.0, 150.0, (2, n))
+        sigma, times = rng.uniform(0.0, 300.0, n), rng.uniform(0.0, 0.4, n)
+    conservative = rng.random() < 0.3
+    seen = mu - 3.0 * sigma if conservative else mu
+    tickets = np.sort(rng.choice(100, n, replace=False))
+    found = zip(tickets, np.sort(times), seen, mu, sigma * sigma, skill, strict=True)
+    return [Waiting(int(ticket), *map(float, one)) for ticket, *one in found]
+
+
+def ticked(waiting: list[Waiting], now: float, rules: Parameters) -> tuple[list[Any], QueueState]:
+    """Return the tickets that play at a tick of the kernel; everybody's number is his ticket."""
+    players = np.zeros(101, PLAYER)
+    queue = with_people(pairs.new(2, rules), players, Streams(SEED).place(REPLICATION))
+    for one in waiting:
+        players[one.ticket] = (one.mu, math.sqrt(one.variance), one.skill, one.ticket)
+        if not pairs.has_room(rules, queue):
+            queue = pairs.grown(queue, rules)
+        place = pairs.join(one.time, one.seen, one.ticket, rules, queue)
+        assert pairs.review(one.time, place, rules, queue) == 0
+    lineup, found = np.zeros(2, LINEUP), []
+    for match in range(pairs.review(now, NOBODY, rules, queue)):
+        pairs.line_up(match, rules, queue, lineup)
+        found.append(tuple(lineup["player"].tolist()))
+    return found, queue
+
+
+def ticks(seed: int, cases: int, most: int, brute: bool) -> int:
+    """Compare random ticks; return the number of matches."""
+    rng, total = np.random.default_rng(seed), 0
+    for k in range(cases):
+        policy = POLICIES[k % len(POLICIES)]
+        rule = {**PAIRS, **random_pairs(rng), "policy": policy}
+        rule["gamma"], rule["kappa"] = float(rng.choice([0.5, 0.95])), float(rng.choice([1.0, 3.0]))
+        noise, true_noise = (float(beta) ** 2 for beta in rng.choice([50.0, 150.0], 2))
+        waiting = random_waiting(rng, int(rng.integers(0, most + 1)))
+        wanted = tick_pairs(waiting, 0.5, context_of(rule, noise, true_noise), brute)
+        rules = rules_of(rule, noise, true_noise)
+        found, queue = ticked(waiting, 0.5, rules)
+        assert found == wanted, (rule, waiting)
+        n = queue.state[0]["waiting"]
+        playing = {ticket for pair in wanted for ticket in pair}
+        left = [one.ticket for one in waiting if one.ticket not in playing]
+        assert queue.player[:n].tolist() == left
+        total += len(found)
+    return total
+
+
+@pytest.mark.slow
+def test_ticks_are_those_of_full_enumeration() -> None:
+    assert ticks(1, 210, 8, brute=True) > 200
+
+
+@pytest.mark.slow
+def test_ticks_with_many_who_wait() -> None:
+    assert ticks(2, 140, 40, brute=False) > 700
+
+
+@pytest.mark.slow
+def test_compiled_ticks_equal_their_python_source() -> None:
+    assert interpreted("tests.matching.test_pairs", "ticks_quietly", 3, 70, 25, False) == str(
+        ticks(3, 70, 25, False)
+    )
+
+
+def ticks_quietly(*arguments: Any) -> int:  # noqa: ANN401
+    with np.errstate(all="ignore"):
+        return ticks(*arguments)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_three_rounds_of_four_unequal_players(policy: str) -> None:
+    noise, now = 150.0**2, 0.0
+    rule = {**PAIRS, "policy": policy, "tolerance": 1e4, "reserve": 0.0}
+    beliefs = [(1500.0, 300.0**2), (1650.0, 100.0**2), (1420.0, 200.0**2), (1580.0, 20.0**2)]
+    skills = [1700.0, 1640.0, 1300.0, 1585.0]
+    for game in range(3):
+        waiting = [
+            Waiting(4 * game + k, now, *(mu, mu, variance), skills[k])
+            for k, (mu, variance) in enumerate(beliefs)
+        ]
+        now += 0.25
+        wanted = tick_pairs(waiting, now, context_of(rule, noise, noise), brute=True)
+        found, _ = ticked(waiting, now, rules_of(rule, noise, noise))
+        assert found == wanted
+        assert len(found) == 2
+        for a, b in found:
+            strong, weak = sorted((a % 4, b % 4), key=lambda k: -skills[k])
+            (mu, variance), (other_mu, other) = beliefs[strong], beliefs[weak]
+            new = update(mu, variance, other_mu, other, noise)
+            beliefs[strong], beliefs[weak] = new[:2], new[2:]
+
+
+def test_time_of_ticks() -> None:
+    rules = rules_of({**PAIRS, "tick_seconds": 7.0}, 1.0, 1.0)
+    queue = with_people(pairs.new(4, rules), np.zeros(1, PLAYER), Streams(1).place(0))
+    for tick in range(1, 100):
+        assert pairs.next_review(rules, queue) == tick * 7.0 / 3600.0
+        assert pairs.review(tick * 7.0 / 3600.0, NOBODY, rules, queue) == 0
+    assert pairs.next_review(rules._replace(horizon=700.0 / 3600.0), queue) == math.inf
+    pairs.reset(queue)
+    assert pairs.next_review(rules, queue) == 7.0 / 3600.0
+
+
+def test_whoever_gives_up_is_not_matched() -> None:
+    rules = rules_of({**PAIRS, "reserve": 0.0}, 1.0, 1.0)
+    queue = with_people(pairs.new(4, rules), np.zeros(4, PLAYER), Streams(1).place(0))
+    lineup = np.zeros(2, LINEUP)
+    for player in range(4):
+        pairs.join(0.0, 100.0 * player, player, rules, queue)
+    assert not pairs.leave(0.0, 1, rules, queue)
+    assert not pairs.leave(0.0, 3, rules, queue)
+    assert pairs.review(1.0, NOBODY, rules, queue) == 1
+    pairs.line_up(0, rules, queue, lineup)
+    assert lineup["player"].tolist() == [0, 2]
+
+
+# In the loop.
+
+
+@pytest.mark.slow
+def test_ladders_of_pairs_are_the_plain_ones() -> None:
+    happened = equals_the_plain_ladder("pairs", 1, 60)
+    assert min(happened[kind] for kind in ("queue", "match", "end", "give up", "drop")) > 50
+
+
+# The policies.
+
+
+def worth(i: Waiting, j: Waiting, limit: float, waiting: list[Waiting], context: Context) -> float:
+    """Return what a pair is worth by the public functions; `random` has none."""
+    policy, noise = context.rule["policy"], context.noise
+    gamma = context.rule["gamma"]
+    multiplier = gamma / (1.0 - gamma)
+    beliefs = i.mu, i.variance, j.mu, j.variance
+    if policy == "nearest":
+        return nearness(i.seen - j.seen, limit)
+    if policy == "oracle":
+        return pair_oracle(i.skill, j.skill, context.true_noise)
+    if policy == "draw_chance":
+        return pair_draw_chance(*beliefs, noise)
+    if policy == "ucb":
+        return pair_upper_confidence(*beliefs, noise, context.rule["kappa"])
+    if policy == "knowledge_gradient_variance":
+        mean = sum(one.variance for one in waiting) / len(waiting)
+        return pair_knowledge_gradient_variance(*beliefs, mean, noise, multiplier)
+    ordered = sorted(waiting, key=lambda one: (one.mu, one.ticket))
+    means = np.array([one.mu for one in ordered])
+    variances = np.array([one.variance for one in ordered])
+    tickets, band = np.array([one.ticket for one in ordered]), context.rule["band"]
+    places = ordered.index(i), ordered.index(j)
+    return look_ahead(*places, means, variances, tickets, band, noise, multiplier)
+
+
+def look_ahead(
+    i: int,
+    j: int,
+    means: Floats,
+    variances: Floats,
+    tickets: Ints,
+    band: int,
+    noise: float,
+    multiplier: float,
+) -> float:
+    """Return what a pair is worth by look-ahead."""
+    nearby = np.full((means.size + 1, 2 * band + 4), 7)  # the memory need not be clean
+    narrowest_first(variances, band, nearby)
+    return pair_knowledge_gradient(i, j, means, variances, tickets, nearby, band, noise, multiplier)
+
+
+def test_all_who_are_near_a_place_come_in_order_of_variance() -> None:
+    rng = np.random.default_rng(8)
+    for _ in range(200):
+        n, band = int(rng.integers(1, 30)), int(rng.integers(1, 9))
+        variances = rng.integers(1, 6, n).astype(np.float64)
+        nearby = np.full((n + 1, 2 * band + 4), 7)
+        narrowest_first(variances, band, nearby)
+        for place, row in enumerate(nearby):
+            near = range(max(0, place - band - 2), min(n, place + band + 2))
+            found = row[: len(near)]
+            assert sorted(found) == list(near)
+            assert list(variances[found]) == sorted(variances[found])
+            assert len(near) == row.size or row[len(near)] == NOBODY
+
+
+@pytest.mark.parametrize("policy", [name for name in POLICIES if name != "random"])
+def test_policies_are_the_plain_ones(policy: str) -> None:
+    rng = np.random.default_rng(len(policy))
+    for _ in range(300):
+        rule = {**PAIRS, **random_pairs(rng), "policy": policy}
+        context = context_of(rule, *(float(rng.choice([50.0, 150.0])) ** 2 for _ in range(2)))
+        waiting = random_waiting(rng, int(rng.integers(2, 20)))
+        i, j = sorted(
+            (waiting[k] for k in rng.choice(len(waiting), 2, replace=False)),
+            key=lambda one: (one.seen, one.ticket),
+        )
+        limit = float(rng.choice([0.0, 300.0, 1e4]))
+        found = worth(i, j, limit, waiting, context)
+        wanted = policy_weight(i, j, limit, waiting, context)
+        assert found == pytest.approx(wanted, rel=1e-12, abs=1e-13)
+        assert round(found * 2**40) == round(wanted * 2**40)
+
+
+KNOWN = (1500.0, 0.0, 1600.0, 0.0)
+DOUBTFUL = (1500.0, 200.0**2, 1600.0, 120.0**2)
+NOISE = 150.0**2
+OTHERS = (
+    np.array([1400.0, 1500.0, 1550.0, 1600.0, 1700.0]),
+    np.array([0.0, 200.0**2, 0.0, 120.0**2, 90.0**2]),
+    np.arange(5),
+)
+
+
+def bounds(
+    beliefs: tuple[float, float, float, float], kappa: float, multiplier: float
+) -> list[float]:
+    """Return the worth of a pair by the three policies that learn."""
+    means, variances, tickets = OTHERS
+    variances = variances.copy()
+    variances[[1, 3]] = beliefs[1], beliefs[3]
+    return [
+        pair_upper_confidence(*beliefs, NOISE, kappa),
+        pair_knowledge_gradient_variance(*beliefs, 1e4, NOISE, multiplier),
+        look_ahead(1, 3, means, variances, tickets, 8, NOISE, multiplier),
+    ]
+
+
+def test_without_doubt_or_future_all_is_draw_chance() -> None:
+    known, doubtful = (pair_draw_chance(*pair, NOISE) for pair in (KNOWN, DOUBTFUL))
+    assert known == pair_oracle(1500.0, 1600.0, NOISE)
+    assert bounds(KNOWN, 3.0, 19.0) == pytest.approx([known] * 3, abs=1e-7)
+    nearly = (1500.0, 1e-6, 1600.0, 1e-6)
+    assert bounds(nearly, 3.0, 19.0) == pytest.approx([known] * 3, abs=1e-4)
+    assert bounds(DOUBTFUL, 0.0, 0.0) == [doubtful] * 3
+    assert min(bounds(DOUBTFUL, 1.0, 1.0)) > doubtful + 0.01
+
+
+def test_nearest_is_one_less_the_share_of_the_limit() -> None:
+    assert nearness(-100.0, 400.0) == nearness(100.0, 400.0) == 0.75
+    assert nearness(0.0, 0.0) == 1.0
+
+
+def test_a_star_orders_opponents_as_one_player_would() -> None:
+    """One seeker among players who are known, each twice, so that none is missed as a rival."""
+    rng = np.random.default_rng(4)
+    for _ in range(30):
+        gamma = float(rng.uniform(0.0, 0.99))
+        m = gamma / (1.0 - gamma)
+        means = np.append(np.repeat(rng.normal(0.0, 3.0, 6), 2), rng.normal())
+        variances = np.append(np.zeros(12), rng.uniform(0.5, 10.0))
+        noise = float(rng.uniform(0.3, 5.0))
+        order = np.argsort(means, kind="stable")
+        place = np.argsort(order)
+        ordered = means[order], variances[order], np.arange(13)
+        found = [look_ahead(place[12], place[j], *ordered, 12, noise, 2.0 * m) for j in range(12)]
+        wanted = [opponent.score(j, means, variances, 12, noise, m, False, 0.0) for j in range(12)]
+        scale = math.sqrt(4.0 * math.pi * noise)
+        np.testing.assert_allclose(
+            np.subtract(found, found[0]), scale * np.subtract(wanted, wanted[0]), atol=1e-12
+        )
+
+
+def test_a_player_without_others_gains_nothing() -> None:
+    two = np.array([1500.0, 1600.0]), np.array([4e4, 1e4]), np.arange(2)
+    quality = pair_draw_chance(1500.0, 4e4, 1600.0, 1e4, NOISE)
+    assert look_ahead(0, 1, *two, 8, NOISE, 19.0) == quality
+
+
+@pytest.mark.parametrize("mean", [1600.0, 1500.0, 900.0])
+def test_expected_variance_is_that_of_quadrature(mean: float) -> None:
+    own, theirs = 200.0**2, 120.0**2
+    noise = math.sqrt(theirs + 2.0 * NOISE)
+
+    def moment(power: int, won: bool) -> float:
+        def integrand(z: float) -> float:
+            skill = 1500.0 + 200.0 * z
+            chance = stats.norm.cdf((skill - mean if won else mean - skill) / noise)
+            return float(z**power * stats.norm.pdf(z) * chance)
+
+        return float(integrate.quad(integrand, -9.0, 9.0, epsabs=1e-13)[0])
+
+    expected = 0.0
+    for won in (True, False):
+        mass, first, second = (moment(power, won) for power in range(3))
+        expected += second - first * first / mass
+    found = expected_variance(1500.0, own, mean, theirs, NOISE)
+    assert found == pytest.approx(own * expected, rel=1e-9)
+    p = win_probability(1500.0, own, mean, theirs, NOISE)
+    after_win = update(1500.0, own, mean, theirs, NOISE)[1]
+    after_loss = update(mean, theirs, 1500.0, own, NOISE)[3]
+    assert found == pytest.approx(p * after_win + (1.0 - p) * after_loss, rel=1e-12)
+
+
+def test_deviation_of_ucb_is_that_of_quadrature() -> None:
+    spread, total = math.sqrt(DOUBTFUL[1] + DOUBTFUL[3]), 2.0 * NOISE
+
+    def moment(power: int) -> float:
+        def integrand(z: float) -> float:
+            d = -100.0 + spread * z
+            return float(stats.norm.pdf(z) * math.exp(-0.5 * d * d / total) ** power)
+
+        return float(integrate.quad(integrand, -9.0, 9.0)[0])
+
+    mean = moment(1)
+    deviation = math.sqrt(moment(2) - mean * mean)
+    assert pair_upper_confidence(*DOUBTFUL, NOISE, 2.0) == pytest.approx(mean + 2.0 * deviation)

@@ -1,0 +1,155 @@
+"""The team-first kernel against enumeration in exact arithmetic."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.oracles.team_first import Day, Windows
+from tests.support.days import HORIZON, random_day, random_rules
+from tests.support.interpreted import interpreted
+from valmatch.matching import queue, team_first
+from valmatch.matching.queue import kernel_of
+from valmatch.matching.queue_statistics import STATISTICS, new_counts
+from valmatch.matching.rules import Rules
+
+run = kernel_of(queue.run, team_first)
+
+
+def kernel_day(
+    times: list[float], ratings: list[float], rules: Rules, pieces: int = 1, capacity: int = 2
+) -> tuple[list[tuple[object, ...]], list[tuple[int, tuple[int, ...]]], np.void]:
+    """Return matches, waiting teams and sums of a day fed to the kernel piece by piece."""
+    p = rules.team_num
+    state = team_first.new(capacity, rules)
+    waits, log = np.empty(len(times) + 1), np.empty((len(times) // (2 * p), 3 + 2 * p))
+    counts = new_counts(waits, log)
+    t, r = np.array(times), np.array(ratings)
+    borders = np.linspace(0, len(times), pieces + 1).astype(int).tolist()
+    for start, stop in pairwise(borders):
+        last = start == borders[-2]
+        while True:
+            start += run(t[start:stop], r[start:stop], start, last, rules, state, counts)
+            if start == stop:
+                break
+            state = team_first.grown(state, rules)
+    matches: list[tuple[object, ...]] = []
+    for row in log[: counts.statistics["matches"][0]].tolist():
+        players = [int(player) for player in row[3:]]
+        matches.append((row[0], int(row[1]), tuple(players[:p]), int(row[2]), tuple(players[p:])))
+    teams = [(number, tuple(team)) for number, team in team_first.waiting_teams(state)]
+    return matches, teams, counts.statistics[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("around", [False, True])
+@pytest.mark.parametrize("block", range(10))
+def test_equals_enumeration(block: int, around: bool) -> None:
+    rng = np.random.default_rng(block)
+    matched = 0
+    for _ in range(300):
+        rules = random_rules(rng, 4)._replace(around=around)
+        times, ratings = random_day(rng, 14)
+        day = Day(times, ratings, rules)
+        day.play()
+        matches, teams, sums = kernel_day(times, ratings, rules, pieces=int(rng.integers(1, 4)))
+        assert matches == day.matches, (times, ratings, rules)
+        assert teams == day.teams
+        check_sums(day, sums)
+        matched += len(matches)
+    assert matched > 150
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(4))
+def test_the_longest_waiting_of_each_window_are_enough(block: int) -> None:
+    rng = np.random.default_rng(100 + block)
+    for _ in range(200):
+        rules = random_rules(rng, 4)
+        times, ratings = random_day(rng, 14)
+        days = [Day(times, ratings, rules), Day(times, ratings, rules, Windows)]
+        for day in days:
+            day.play()
+        assert days[0].matches == days[1].matches
+        assert days[0].teams == days[1].teams
+
+
+def check_sums(day: Day, state: np.void) -> None:
+    """Compare the sums of the kernel with those of the day, to rounding."""
+    left = {player: now for now, _, a, _, b in day.matches for player in a + b}
+    waits = [60.0 * (now - day.times[player]) for player, now in left.items()]
+    unmatched = [60.0 * (HORIZON - t) for k, t in enumerate(day.times) if k not in left]
+    p = day.rules.team_num
+    gaps, spreads = 0.0, 0.0
+    for _, _, a, _, b in day.matches:
+        ratings = [[day.ratings[player] for player in team] for team in (a, b)]
+        gaps += abs(sum(ratings[0]) / p - sum(ratings[1]) / p)
+        spreads += sum(max(team) - min(team) for team in ratings)
+    prioritized = sum(
+        day.prioritized(player, left.get(player, HORIZON)) for player in range(len(day.times))
+    )
+    assert state["matched"] == len(waits)
+    assert state["unmatched"] == len(unmatched)
+    assert state["prioritized"] == prioritized
+    assert state["wait"] == pytest.approx(sum(waits))
+    assert state["longest_wait"] == max(waits, default=0.0)
+    assert state["unmatched_wait"] == pytest.approx(sum(unmatched))
+    assert state["team_diff"] == pytest.approx(gaps)
+    assert state["player_diff"] == pytest.approx(spreads)
+
+
+RULES = Rules(
+    team_num=3,
+    player_diff=200.0,
+    player_slack=0.0,
+    team_diff=0.0,
+    team_slack=0.0,
+    wait_thresh=0.5,
+    horizon=HORIZON,
+    continuous=False,
+    pool_scope=False,
+    balanced=True,
+    around=True,
+    ticks_per_hour=2.0**40,
+)
+
+
+def teams_of(ratings: list[float], **changes: Any) -> list[tuple[int, ...]]:  # noqa: ANN401
+    """Return the teams of players who arrive a quarter of an hour apart."""
+    times = [0.25 * k for k in range(len(ratings))]
+    return [team for _, team in kernel_day(times, ratings, RULES._replace(**changes))[1]]
+
+
+def test_a_team_around_the_newcomer() -> None:
+    # 800 and 1200 are 200 from 1000, but 400 from each other.
+    assert teams_of([800.0, 1200.0, 1000.0]) == [(0, 1, 2)]
+    assert teams_of([800.0, 1200.0, 1000.0], around=False) == []
+    # Nobody but the newcomer gets a team: both are near the first player, not near each other.
+    assert teams_of([1000.0, 800.0, 1200.0]) == []
+    # With a review of his own the first player does, which takes no slack.
+    own_review = {"continuous": True, "wait_thresh": 0.625}
+    assert teams_of([1000.0, 800.0, 1200.0, 5000.0], **own_review) == [(0, 1, 2)]
+    # Slack holds for all of a team with a prioritized player.
+    assert teams_of([700.0, 1200.0, 1000.0, 1000.0], player_slack=100.0) == [(0, 1, 3)]
+    # The longest waiting are taken with the newcomer, who is one of the team.
+    assert teams_of([850.0, 1150.0, 1160.0, 1000.0]) == [(0, 1, 3)]
+
+
+def played(days: int) -> list[Any]:
+    """Return all that the kernel makes of some random days."""
+    rng = np.random.default_rng(99)
+    results: list[Any] = []
+    for day in range(days):
+        rules = random_rules(rng, 4)._replace(around=day % 2 > 0)
+        matches, teams, sums = kernel_day(*random_day(rng, 14), rules)
+        results.append([matches, teams, [sums[name].item() for name in STATISTICS.names or ()]])
+    return results
+
+
+def test_compiled_kernel_equals_its_python_source() -> None:
+    results = played(200)
+    assert sum(len(matches) for matches, _, _ in results) > 50
+    assert interpreted("tests.matching.test_team_first", "played", 200) == repr(results)

@@ -1,0 +1,408 @@
+"""Files of the ladder: players with their names and skills, sessions as they were."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.models.ladder.test_ladder import equals_the_plain_ladder, ratings_in
+from tests.support.interpreted import interpreted
+from valmatch import rate_games, replicate, simulate
+from valmatch.config.identity import config_id, resolved, restore
+from valmatch.config.loading import load
+from valmatch.config.writing import template
+from valmatch.draws.streams import Streams
+from valmatch.errors import InputError
+from valmatch.execution.simulator import build
+from valmatch.experiments.simulate import Simulation
+from valmatch.models.ladder.factors import LadderFactors
+from valmatch.models.ladder.files import newcomer_names
+from valmatch.models.ladder.model import MEASURES, SCALES
+
+pytestmark = pytest.mark.usefixtures("command_line_words")
+
+DUELS = ("days=1", "warmup_days=0", "rule.team_num=1", "rule.player_diff=1e9", "rule.team_diff=1e9")
+"""A day on which everybody may play everybody."""
+
+ONE_GAME = ("sessions.continue_prob=0", "sessions.win_effect=0", "sessions.loss_effect=0")
+
+SESSIONS = "player,time\nann,1\nbob,1.5\ncid,2.25\nann,9\ncid,9\nbob,9.125\n"
+SKILLS = "rank,player,rating\n1,bob,1600\n2,ann,1500\n3,cid,1450.5\n"
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("s.csv").write_text(SESSIONS)
+    Path("r.csv").write_text(SKILLS)
+
+
+def played(*overrides: str, out: str | None = None) -> Simulation:
+    return simulate(load("ladder", [*DUELS, *overrides]), out=out)
+
+
+def warnings(*overrides: str) -> list[str]:
+    return list(build(load("ladder", overrides)).warnings)
+
+
+def refused(*overrides: str) -> str:
+    with pytest.raises(InputError) as info:
+        build(load("ladder", overrides))
+    assert "\n" not in str(info.value)
+    return str(info.value)
+
+
+# The same events as in the plain ladder.
+
+
+@pytest.mark.slow
+def test_files_are_played_as_in_the_plain_ladder(tmp_path: Path) -> None:
+    happened = equals_the_plain_ladder("team_first", 5, 40, tmp_path)
+    assert min(happened[kind] for kind in ("queue", "match", "end", "give up", "drop")) > 50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("matching", ["joint", "pairs"])
+def test_so_they_are_with_other_rules(matching: str, tmp_path: Path) -> None:
+    """In plain Python, as compiling takes long."""
+    found = interpreted(
+        "tests.models.ladder.test_ladder", "plain_python", matching, 2, 8, str(tmp_path)
+    )
+    assert found.startswith("{'")
+
+
+# What comes of good files.
+
+
+def test_sessions_start_when_the_file_says() -> None:
+    tickets = played("arrivals=s.csv", *ONE_GAME)["tickets"]
+    columns = (tickets["player"].tolist(), tickets["queued_hours"].tolist())
+    assert list(zip(*columns, strict=True)) == [
+        ("ann", 1.0),
+        ("bob", 1.5),
+        ("cid", 2.25),
+        ("ann", 9.0),
+        ("bob", 9.125),
+    ]
+
+
+def test_who_is_not_away_drops_a_session() -> None:
+    # cid waits from 2.25 on: the session at 9 is dropped.
+    found = played("arrivals=s.csv", *ONE_GAME)
+    assert found.summary()["responses"]["dropped_sessions"] == 1
+
+
+def test_who_is_gone_starts_no_session() -> None:
+    gone = played("arrivals=s.csv", "sessions.churn=1", *ONE_GAME)
+    assert gone["tickets"]["player"].tolist() == ["ann", "bob", "cid"]
+    assert gone["players"]["gone"].tolist() == [1, 1, 0]
+
+
+@pytest.mark.slow
+def test_players_keep_their_names_and_skills() -> None:
+    found = played("arrivals=s.csv", "skills=r.csv", out="o")
+    players = found["players"]
+    assert players["player"].tolist() == ["bob", "ann", "cid"]
+    assert players["skill"].tolist() == [1600.0, 1500.0, 1450.5]
+    assert set(found["games"]["player"]) == set(found["tickets"]["player"]) == {"ann", "bob", "cid"}
+    rated = rate_games("o/games.csv", "elo", out="rated")
+    assert rated.games > 0
+    assert set(ratings_in(Path("rated/ratings.csv"), "rating")) <= {"ann", "bob", "cid"}
+
+
+def test_of_arrivals_alone_the_skills_are_drawn() -> None:
+    one, again, other = (
+        simulate(load("ladder", [*DUELS, "arrivals=s.csv"]), seed=seed)["players"]
+        for seed in (1, 1, 2)
+    )
+    assert one["player"].tolist() == ["ann", "bob", "cid"]
+    assert one["skill"].tolist() == again["skill"].tolist() != other["skill"].tolist()
+    assert np.isnan(one["activity"]).all()
+
+
+def test_of_skills_alone_the_sessions_are_drawn_and_newcomers_join() -> None:
+    Path("r.csv").write_text("player,skill\nnewcomer-1,1500\nx,1600\n")
+    players = played("skills=r.csv", "sessions.per_day=5", "sessions.activity_cv=0")["players"]
+    names = players["player"].tolist()
+    assert names[:5] == ["newcomer-1", "x", "newcomer-0", "newcomer-2", "newcomer-3"]
+    assert len(set(names)) == len(names) > 5
+    assert (players["activity"] == 1.0).all()
+    assert played("skills=r.csv", "population.newcomers_per_day=0")["players"]["player"].size == 2
+
+
+def test_newcomers_get_names_that_nobody_has() -> None:
+    assert newcomer_names(["newcomer-0", "newcomer-2"], 2) == ["newcomer-1", "newcomer-3"]
+    assert newcomer_names([], 0) == []
+
+
+def test_ratings_start_at_the_given_skills() -> None:
+    # One duel, at 1.5; nobody else meets.
+    Path("s.csv").write_text("player,time\nbob,1\nann,1.5\n")
+    settings = ("arrivals=s.csv", "skills=r.csv", "rating.system=elo", *ONE_GAME)
+    warm, new = (
+        played(*settings, f"population.start={one}")["games"] for one in ("skill", "prior")
+    )
+    assert sorted(warm["rating_before"].tolist()) == [1500.0, 1600.0]
+    assert new["rating_before"].tolist() == [1500.0, 1500.0]
+
+
+def test_errors_of_a_career_are_measured_from_the_mean_of_the_given_skills() -> None:
+    Path("r.csv").write_text("player,skill\nbob,1100\nann,900\n")
+    Path("s.csv").write_text("player,time\nbob,1\nann,1.5\n")
+    settings = [*DUELS, "arrivals=s.csv", "skills=r.csv", *ONE_GAME]
+    model = build(load("ladder", settings))
+    curves = model.run(model.draw(Streams(1), 0)).curves
+    assert curves is not None
+    assert curves[0, MEASURES.index("error"), 0] * SCALES[-1] == pytest.approx(100.0)
+
+
+def test_rows_may_come_in_any_order_and_hold_more_columns() -> None:
+    header, *rows = SESSIONS.splitlines()
+    text = "\n".join([f"{header},note", *(f"{row},x" for row in reversed(rows))])
+    Path("t.csv").write_text(f"\ufeff{text}\n\n")
+    one, other = (
+        played(f"arrivals={file}", "skills=r.csv", "sessions.patience_minutes=60")
+        for file in ("s.csv", "t.csv")
+    )
+    np.testing.assert_array_equal(one.values, other.values)
+    assert one["tickets"]["player"].tolist() == other["tickets"]["player"].tolist()
+
+
+def test_of_two_columns_the_first_counts() -> None:
+    Path("s.csv").write_text("time,arrival_hours,player\n9,1,ann\n9,2,bob\n")
+    Path("r.csv").write_text("player,rating,skill\nann,1,1700\nbob,2,1800\n")
+    found = played("arrivals=s.csv", "skills=r.csv", *ONE_GAME)
+    assert found["tickets"]["queued_hours"].tolist() == [1.0, 2.0]
+    assert found["players"]["skill"].tolist() == [1700.0, 1800.0]
+
+
+def test_replications_with_files_still_differ() -> None:
+    config = load("ladder", [*DUELS, "arrivals=s.csv", "skills=r.csv", "sessions.churn=0.1"])
+    waits = replicate(config, n=6).values[:, 7]
+    assert len(set(waits.tolist())) > 1
+    shared = replicate(config, n=6, workers=2).values
+    np.testing.assert_array_equal(replicate(config, n=6).values, shared)
+
+
+def test_a_real_log_is_rated_and_its_ratings_play() -> None:
+    rng = np.random.default_rng(3)
+    with Path("log.csv").open("w") as file:
+        csv.writer(file).writerows(
+            [("winner", "loser"), *(rng.permutation(12)[:2].tolist() for _ in range(80))]
+        )
+    rate_games("log.csv", "elo", out="rated")
+    found = played("skills=rated/ratings.csv", "sessions.per_day=4", "population.start=skill")
+    skills = ratings_in(Path("rated/ratings.csv"), "rating")
+    players = found["players"]
+    assert dict(zip(players["player"], players["skill"], strict=True)).items() >= skills.items()
+    assert found.summary()["responses"]["n_matches"] > 5
+
+
+# How files and factors go together.
+
+
+def test_files_say_who_plays() -> None:
+    population = {
+        kind: load("ladder", [f"{kind}={file}"]).factors.population  # type: ignore[attr-defined]
+        for kind, file in (("arrivals", "s.csv"), ("skills", "r.csv"))
+    }
+    assert (population["arrivals"].players, population["arrivals"].newcomers_per_day) == (None, 0)
+    assert (population["skills"].players, population["skills"].newcomers_per_day) == (None, 10)
+    bare = load({"model": "ladder", "arrivals": "s.csv"})
+    assert bare.factors == load("ladder", ["arrivals=s.csv"]).factors
+    assert warnings("arrivals=s.csv", "population.players=3", "warmup_days=0") == []
+    assert load({"model": "ladder", "factors": None}).factors == LadderFactors()
+
+
+def test_the_contents_of_files_count() -> None:
+    Path("t.csv").write_text(SESSIONS)
+    Path("u.csv").write_text(SESSIONS + "ann,20\n")
+    ids = [config_id(load("ladder", [f"arrivals={name}.csv"])) for name in "stu"]
+    assert ids[0] == ids[1] != ids[2]
+    assert len({*ids, config_id(load("ladder")), config_id(load("ladder", ["skills=r.csv"]))}) == 4
+
+
+def test_a_run_with_files_is_found_again() -> None:
+    config = load("ladder", ["arrivals=s.csv", "skills=r.csv", "days=20"])
+    again = restore(resolved(config), "o/manifest.json")
+    assert (again.factors, config_id(again)) == (config.factors, config_id(config))
+
+
+@pytest.mark.slow
+def test_the_template_documents_the_files() -> None:
+    text = template("ladder")
+    joined = " ".join(line.strip(" #") for line in text.splitlines())
+    assert "player and arrival_hours (or time), hours since the start of the run" in joined
+    assert "player and skill (or rating), such as the ratings.csv of valmatch rate" in joined
+    Path("arrivals.csv").write_text(SESSIONS)
+    Path("c.yaml").write_text(text.replace("# arrivals: arrivals.csv", "arrivals: arrivals.csv"))
+    config = load("c.yaml")
+    assert config.factors == load("ladder", ["arrivals=s.csv"]).factors
+
+
+def test_rows_after_the_horizon_are_left_out() -> None:
+    Path("s.csv").write_text("player,time\nann,1\nbob,1.5\ncid,24\nann,24.5\n")
+    (line,) = warnings(*DUELS, "arrivals=s.csv")
+    assert line == "s.csv: 2 rows at or after the horizon of 24 hours left out"
+    found = played("arrivals=s.csv", *ONE_GAME)
+    assert found["players"]["player"].tolist() == ["ann", "bob", "cid"]
+    assert found["tickets"]["player"].tolist() == ["ann", "bob"]
+
+
+def test_what_has_no_effect_with_files_is_remarked_on() -> None:
+    changes = ("sessions.per_day=2", "population.skill_mean=1400", "warmup_days=0")
+    assert warnings("arrivals=s.csv", "skills=r.csv", *changes) == [
+        "s.csv: sessions.per_day has no effect with a file of arrivals",
+        "r.csv: population.skill_mean has no effect with a file of skills",
+    ]
+    assert warnings("arrivals=s.csv") == [
+        "s.csv: every session starts within the warm-up of 336 hours, before anything is measured"
+        " (set days and warmup_days)"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (
+            "arrivals=s.csv population.newcomers_per_day=3",
+            "--set population.newcomers_per_day=3: factors.population.newcomers_per_day: nobody"
+            " joins with a file of arrivals, whose players are there from the start (allowed: 0)",
+        ),
+        (
+            "arrivals=s.csv population.players=4",
+            "s.csv: 3 players, but population.players is 4 (allowed: 3, or null)",
+        ),
+        (
+            "arrivals=s.csv skills=r.csv population.players=0",
+            "r.csv: 3 players, but population.players is 0 (allowed: 3, or null)",
+        ),
+        (
+            "population.players=null",
+            "--set population.players=null: factors.population.players: null needs a file of"
+            " skills or arrivals (allowed: a number >= 0)",
+        ),
+        (
+            "skills=r.csv population.newcomers_per_day=0 sessions.per_day=0",
+            "--set population.newcomers_per_day=0: factors.population.newcomers_per_day: nobody"
+            " would ever queue: there are no newcomers, and the players with 0 sessions a day"
+            " (allowed: newcomers_per_day > 0, or players and per_day > 0)",
+        ),
+        ("arrivals=s.csv days=0.01 warmup_days=0", "s.csv: no session starts before the horizon"),
+        ("skills=none.csv", "--set skills=none.csv: skills: 'none.csv': no such file or directory"),
+    ],
+)
+def test_contradictions_are_refused_in_one_line(overrides: str, message: str) -> None:
+    assert refused(*overrides.split(" ")).startswith(message)
+
+
+def test_sessions_of_the_given_players_are_limited() -> None:
+    settings = ("skills=r.csv", "population.newcomers_per_day=0", "sessions.per_day=1000")
+    build(load("ladder", [*settings, "days=1e5"]))
+    Path("r.csv").write_text("player,skill\n" + "".join(f"{k},0\n" for k in range(11)))
+    assert refused(*settings, "days=1e5") == (
+        "r.csv: about 1.1e+09 sessions of 11 players would start (at most 1e+09)"
+    )
+
+
+def test_a_log_of_sessions_queues_without_random_ones() -> None:
+    settings = ("sessions.per_day=0", "population.newcomers_per_day=0", "arrivals=s.csv")
+    assert math.isfinite(played(*settings).summary()["responses"]["avg_wait_time"])
+
+
+def test_other_models_take_no_skills() -> None:
+    with pytest.raises(InputError) as info:
+        load("valorant", ["skills=r.csv"])
+    assert str(info.value) == "--set skills=r.csv: skills: this model takes none"
+
+
+# Bad files.
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", ":1: column player is missing (session starts have the columns player, and"),
+        ("player\nann\n", ":1: column arrival_hours or time is missing (session starts have"),
+        ("time\n1\n", ":1: column player is missing (session starts have the columns player,"),
+        ("player,time\n", ": no players (at least one row is needed below the header)"),
+        ("player,time,time\nann,1,1\n", ":1: column time appears twice"),
+        ("player,time\nann,1\nbob,soon\n", ":3: time: 'soon' (allowed: a finite number of hours"),
+        ("player,arrival_hours\nann,nan\n", ":2: arrival_hours: 'nan' (allowed: a finite"),
+        ("player,time\nann,\n", ":2: time: empty (allowed: a finite number of hours since the"),
+        ("player,time\nann,-0.5\n", ":2: time: -0.5 is negative (allowed: hours >= 0)"),
+        ("player,time\n ,1\n", ":2: player: empty (allowed: a name of 1 to 100 characters)"),
+        (f"player,time\n{'x' * 101},1\n", ":2: player: 'xxx"),
+        ("player,time\nann\n", ":2: the row has 1 cells (allowed: 2)"),
+        ('player,time\nann,"1\n', ":2: cannot be read: unexpected end of data"),
+        (
+            "player,time\nann,1\nbob,1\nann,3\nann,1.0\nbob,1\n",
+            ":5: player: 'ann' starts a session at 1.0 hours in line 2 too (nobody is in two"
+            " places at once)",
+        ),
+        ("player,time\nann,100\nann,1e2\n", ":3: player: 'ann' starts a session at 100.0 hours"),
+        ("player,time\nann,1\n\ndan,2\n", ":4: player: 'dan' is not among the players of r.csv"),
+        ("player,time\nAnn,1\n", ":2: player: 'Ann' is not among the players of r.csv"),
+    ],
+)
+def test_bad_sessions_are_refused_in_one_line(text: str, message: str) -> None:
+    Path("s.csv").write_text(text)
+    assert refused(*DUELS, "arrivals=s.csv", "skills=r.csv").startswith(f"s.csv{message}")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", ":1: column player is missing (the skills of players have the columns player, and"),
+        ("player,mu\nann,1\n", ":1: column skill or rating is missing (the skills of players"),
+        ("player,rating\n", ": no players (at least one row is needed below the header)"),
+        ("player,player,skill\na,b,1\n", ":1: column player appears twice"),
+        ("player,skill\nann,good\n", ":2: skill: 'good' (allowed: a finite number)"),
+        ("player,rating\nann,inf\n", ":2: rating: 'inf' (allowed: a finite number)"),
+        ("player,skill\nann,1e7\n", ":2: skill: 10000000.0 (allowed: a number from -1000000 to"),
+        ("player,skill\n,1\n", ":2: player: empty (allowed: a name of 1 to 100 characters)"),
+        (
+            "player,skill\nann,1\nbob,2\nann,1\n",
+            ":4: player: 'ann' has a row above (allowed: one row a player)",
+        ),
+        ("player,skill\nann,1,2\n", ":2: the row has 3 cells (allowed: 2)"),
+    ],
+)
+def test_bad_skills_are_refused_in_one_line(text: str, message: str) -> None:
+    Path("r.csv").write_text(text)
+    assert refused(*DUELS, "arrivals=s.csv", "skills=r.csv").startswith(f"r.csv{message}")
+
+
+def test_files_that_are_no_text_are_refused() -> None:
+    Path("r.csv").write_bytes(b"player,skill\n\xff,1\n")
+    assert refused("skills=r.csv") == "r.csv: cannot be read: not a text file in UTF-8"
+
+
+def test_files_may_be_packed_and_have_other_separators() -> None:
+    expected = played("arrivals=s.csv", "skills=r.csv")["tickets"]["queued_hours"].tolist()
+    for separator in (";", "\t", "|"):
+        Path("s.csv").write_text(SESSIONS.replace(",", separator))
+        Path("r.csv").write_bytes(gzip.compress(SKILLS.replace(",", separator).encode()))
+        found = played("arrivals=s.csv", "skills=r.csv")["tickets"]["queued_hours"].tolist()
+        assert found == expected
+    Path("r.csv").write_bytes(b"PAR1....")
+    assert "r.csv: cannot be read: it is a Parquet file" in refused("skills=r.csv")
+
+
+@pytest.mark.parametrize(
+    ("times", "what"),
+    [
+        (("20260301", "20260302"), "s.csv:2: time: '20260301' looks like the date 2026-03-01 ("),
+        (("45292.5", "45293"), "s.csv:2: time: '45292.5' looks like 2024-01-01 12:00, as spread"),
+    ],
+)
+def test_dates_that_look_like_hours_are_named(times: tuple[str, str], what: str) -> None:
+    Path("s.csv").write_text("player,time\n" + "".join(f"ann,{time}\n" for time in times))
+    found = refused("arrivals=s.csv")
+    assert found.startswith(what)
+    assert "(allowed: hours since the start of the run)" in found

@@ -1,0 +1,627 @@
+"""The opponent model: its factors, its random inputs, its games, and what the commands write."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.oracles import knowledge_gradient as oracle_kg
+from tests.support.command import valmatch
+from valmatch.config.loading import load, shipped_configs
+from valmatch.config.sections import ReplicateOptions
+from valmatch.config.writing import template
+from valmatch.draws.streams import Streams
+from valmatch.execution.simulator import build, run
+from valmatch.models.opponent.factors import OpponentFactors
+from valmatch.models.opponent.model import OpponentModel, _summarize, window_edges
+from valmatch.models.opponent.prior import draw_prior, player_of_rank
+from valmatch.models.opponent.sample_path import MEASURES
+
+ALL = (
+    "point_estimate",
+    "draw_chance",
+    "knowledge_gradient",
+    "knowledge_gradient_finite",
+    "ucb_opponent",
+    "ucb_both",
+    "random",
+    "oracle",
+)
+SMALL = ["n_opponents=6", "n_games=12"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled_kernels() -> None:
+    model(n_games=1).run(model(n_games=1).draw(Streams(1), 0))
+
+
+def model(**changes: Any) -> OpponentModel:  # noqa: ANN401
+    return OpponentModel(OpponentFactors(**changes))
+
+
+def sets(overrides: Sequence[str]) -> list[str]:
+    return [word for override in overrides for word in ("--set", override)]
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+# Factors and configs
+
+
+def test_defaults_are_those_of_the_paper() -> None:
+    assert OpponentFactors().model_dump() == {
+        "n_opponents": 49,
+        "n_games": 500,
+        "noise_variance": 2.5,
+        "prior": "informative",
+        "prior_mean_variance": 4.0,
+        "prior_variance_range": (2.0, 3.0),
+        "prior_means": None,
+        "prior_variances": None,
+        "prior_draw": "seed",
+        "rank": "top",
+        "rank_by": "mean",
+        "policies": ("point_estimate", "draw_chance", "knowledge_gradient"),
+        "gamma": 0.99,
+        "kappa": 0.75,
+        "update": "corrected",
+        "draw_margin": 0.0,
+    }
+
+
+def test_shipped_configs_are_the_figures_of_the_paper() -> None:
+    by_skill = {"prior": "equal", "rank_by": "skill"}
+    changed: dict[str, dict[str, object]] = {
+        "kg-fig1-top": {},
+        "kg-fig1-bottom": {"rank": "bottom"},
+        **{f"kg-fig2-{rank}": {"rank": rank} for rank in (12, 25, 37)},
+        **{f"kg-fig3-{rank}": {"rank": rank, **by_skill} for rank in (12, 25, 37)},
+        "kg-fig4": {"rank": 25, **by_skill},
+        **{f"kg-equal-{rank}": {"rank": rank, **by_skill} for rank in ("top", "bottom")},
+    }
+    shipped = {name for name in shipped_configs() if name.startswith("kg-")}
+    assert shipped == {*changed, "kg-tune"}
+    for name, changes in changed.items():
+        config = load(name)
+        assert config.factors == OpponentFactors().model_copy(update=changes)
+        options = ReplicateOptions.model_validate({"n": 10_000, "seed": 1})
+        assert (config.replicate, config.warnings) == (options, ())
+        assert max(map(len, shipped_configs()[name].read_text().splitlines())) <= 100
+
+
+def test_template_is_a_config_of_the_defaults(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(template("opponent"))
+    config = load(str(path))
+    assert config.factors == OpponentFactors()
+    assert config.factors.model_fields_set == set(OpponentFactors.model_fields)
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("noise_variance=0", "factors.noise_variance: 0 is too small (allowed: a number from 1e-"),
+        ("prior_mean_variance=-1", "factors.prior_mean_variance: -1 is too small (allowed: a"),
+        ("prior_variance_range=[0, 2]", "factors.prior_variance_range.0: 0 is too small"),
+        ("prior_variance_range=[3, 2]", "the least variance 3 is above the largest, 2"),
+        ("prior_variance_range=[2]", "a list of 1 is too short (allowed: a list of 2 numbers"),
+        ("prior_variances=[1, 0, 1, 1, 1, 1, 1]", "factors.prior_variances.1: 0 is too small"),
+        ("prior_variances=[1, 2]", "2 values for 7 players (n_opponents 6 and player 0)"),
+        ("prior_means=[1, 2]", "factors.prior_means: 2 values for 7 players"),
+        ("prior_means=[.nan]", "factors.prior_means.0: .nan is not finite"),
+        ("gamma=-0.1", "factors.gamma: -0.1 is too small (allowed: a number >= 0 and < 1)"),
+        ("gamma=1", "factors.gamma: 1 is too large (allowed: a number >= 0 and < 1)"),
+        ("kappa=-1", "factors.kappa: -1 is too small (allowed: a number from 0 to 1000)"),
+        ("draw_margin=-1", "factors.draw_margin: -1 is too small (allowed: a number from 0 to"),
+        ("rank_by=skil", "did you mean skill?"),
+        ("prior_draw=paths", "did you mean path?"),
+        ("rank=8", "factors.rank: 8 is outside the pool of 7 players (allowed: top, bottom or an"),
+        ("rank=0", "factors.rank: 0 is not a rank (allowed: top, bottom or an integer >= 1)"),
+        ("rank=true", "factors.rank: True is not a rank"),
+        ("rank=1.5", "factors.rank: 1.5 is not a rank"),
+        ("rank=botom", "'botom' is not a rank (allowed: top, bottom or an integer >= 1; did you"),
+        ("policies=[]", "factors.policies: a list of 0 is too short (allowed: a list of point_est"),
+        ("policies=[random, random]", "factors.policies: random is named twice"),
+        ("policies=[knowledge_gradent]", "did you mean knowledge_gradient?"),
+        ("update=printed", "did you mean as_printed?"),
+        ("prior=flat", "factors.prior: 'flat' is not allowed (allowed: informative or equal)"),
+        ("n_opponents=0", "factors.n_opponents: 0 is too small"),
+        ("n_games=0", "factors.n_games: 0 is too small"),
+        ("arrivals=a.csv", "arrivals: this model takes none"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(override: str, message: str) -> None:
+    done = valmatch("simulate", "kg-fig1-top", *sets([*SMALL, override]))
+    assert (done.code, done.out) == (2, "")
+    assert len(done.err.splitlines()) == 1
+    assert done.err.startswith(f"--set {override}: ")
+    assert message in done.err
+
+
+def test_draws_are_not_printed_in_the_paper() -> None:
+    done = valmatch(
+        "simulate", "kg-fig1-top", *sets([*SMALL, "update=as_printed", "draw_margin=0.5"])
+    )
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "--set draw_margin=0.5: factors.draw_margin: 0.5 with update as_printed: the paper prints"
+        " no beliefs after a draw (allowed: 0, or update corrected)\n"
+    )
+
+
+def test_whole_floats_are_ranks() -> None:
+    assert load("kg-fig1-top", ["rank=3.0"]).factors == OpponentFactors(rank=3)
+
+
+# Random inputs
+
+
+def test_the_prior_is_drawn_once_per_seed() -> None:
+    factors, streams = OpponentFactors(), Streams(5)
+    first = draw_prior(factors, streams, 3)
+    for replication in (0, 1, 7):
+        again = model().draw(streams, replication).prior
+        assert np.array_equal(first.means, again.means)
+        assert np.array_equal(first.variances, again.variances)
+    other = draw_prior(factors, Streams(6), 3)
+    assert not np.any(first.means == other.means)
+    assert not np.any(first.variances == other.variances)
+
+
+def test_the_prior_may_be_drawn_for_each_path() -> None:
+    study, streams = model(prior_draw="path"), Streams(5)
+    first, second = (study.draw(streams, replication) for replication in (0, 1))
+    assert not np.any(first.prior.means == second.prior.means)
+    assert not np.any(first.prior.variances == second.prior.variances)
+    again = study.draw(streams, 1)
+    assert np.array_equal(again.skills, second.skills)
+    # Everything else keeps its random numbers.
+    fixed = model().draw(streams, 1)
+    assert np.array_equal(fixed.performances, second.performances)
+    z = [(one.skills - one.prior.means) / np.sqrt(one.prior.variances) for one in (fixed, second)]
+    assert z[0] == pytest.approx(z[1], rel=1e-9, abs=1e-9)
+    paths = [study.draw(streams, replication).prior for replication in range(200)]
+    within([path.means for path in paths], 0, 2)
+    within([path.variances for path in paths], 2.5, 1 / math.sqrt(12))
+    given = model(prior_draw="path", n_opponents=1, prior_means=(1.0, 2.0))
+    assert given.draw(streams, 4).prior.means.tolist() == [1.0, 2.0]
+
+
+def test_given_arrays_replace_the_drawn_ones_and_shift_nothing() -> None:
+    drawn = model(n_opponents=3).draw(Streams(2), 0)
+    means, variances = (3.0, -1.0, 0.5, 0.0), (1.0, 2.0, 3.0, 4.0)
+    given = model(n_opponents=3, prior_means=means).draw(Streams(2), 0)
+    assert tuple(given.prior.means) == means
+    assert np.array_equal(given.prior.variances, drawn.prior.variances)
+    given = model(n_opponents=3, prior_variances=variances).draw(Streams(2), 0)
+    assert tuple(given.prior.variances) == variances
+    assert np.array_equal(given.prior.means, drawn.prior.means)
+    assert np.array_equal(given.performances, drawn.performances)
+
+
+def within(sample: Any, mean: float, std: float) -> None:  # noqa: ANN401
+    """Check a sample mean by its standard error."""
+    assert abs(np.mean(sample) - mean) <= 4 * std / math.sqrt(np.size(sample))
+
+
+def test_the_prior_has_the_distribution_of_the_paper() -> None:
+    prior = draw_prior(OpponentFactors(n_opponents=9999), Streams(3), 0)
+    within(prior.means, 0, 2)
+    within(prior.means**2, 4, 4 * math.sqrt(2))
+    within(prior.variances, 2.5, 1 / math.sqrt(12))
+    within((prior.variances - 2.5) ** 2, 1 / 12, 1 / math.sqrt(180))
+    assert np.all((prior.variances >= 2) & (prior.variances <= 3))
+
+
+def test_skills_and_performances_have_the_distributions_of_the_paper() -> None:
+    study, streams = model(n_games=20), Streams(4)
+    paths = [study.draw(streams, replication) for replication in range(1000)]
+    z = [(path.skills - path.prior.means) / np.sqrt(path.prior.variances) for path in paths]
+    for normals in (np.array(z), np.array([path.performances for path in paths])):
+        within(normals, 0, 1)
+        within(normals**2, 1, math.sqrt(2))
+    within([path.choices for path in paths], 0.5, 1 / math.sqrt(12))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rank": "bottom"},
+        {"rank": 3},
+        {"prior": "equal"},
+        {"policies": ("random",)},
+        {"gamma": 0.5},
+        {"update": "as_printed"},
+        {"noise_variance": 7.0},
+        {"rank_by": "skill"},
+        {"kappa": 2.0},
+        {"draw_margin": 1.0},
+    ],
+)
+def test_no_rule_moves_a_draw(changes: dict[str, object]) -> None:
+    assert not set(changes) & OpponentModel.drawn_by
+    plain, changed = model().draw(Streams(1), 3), model(**changes).draw(Streams(1), 3)
+    assert np.array_equal(plain.prior.means, changed.prior.means)
+    assert np.array_equal(plain.skills, changed.skills)
+    assert np.array_equal(plain.performances, changed.performances)
+    assert np.array_equal(plain.choices, changed.choices)
+
+
+def test_drawn_by_names_all_other_factors() -> None:
+    rules = {"rank", "rank_by", "prior", "policies", "gamma", "kappa", "update", "noise_variance"}
+    rules.add("draw_margin")
+    assert set(OpponentFactors.model_fields) == OpponentModel.drawn_by | rules
+
+
+def test_a_run_leaves_its_inputs_as_they_are() -> None:
+    study = model(n_opponents=5, n_games=30, policies=ALL)
+    inputs = study.keep(study.draw(Streams(1), 0))
+    first, again = study.run(inputs), study.run(inputs)
+    assert first.responses == again.responses
+    assert first.curves is not None
+    assert again.curves is not None
+    assert np.array_equal(first.curves, again.curves)
+
+
+def test_rank_is_by_mean_with_ties_to_the_lower_index() -> None:
+    means = np.array([1.0, 5.0, 1.0, -2.0, 5.0])
+    assert [player_of_rank(means, rank) for rank in (1, 2, 3, 4, 5)] == [1, 4, 0, 2, 3]
+    assert (player_of_rank(means, "top"), player_of_rank(means, "bottom")) == (1, 3)
+
+
+def test_rank_may_be_by_skill_path_by_path() -> None:
+    zeros = []
+    for rank in ("top", 3, "bottom"):
+        study = model(n_opponents=6, n_games=2, rank=rank, rank_by="skill")
+        for replication in range(20):
+            inputs = study.draw(Streams(1), replication)
+            players = study.record(inputs).tables[0].columns
+            order = np.argsort(-inputs.skills)
+            place = {"top": 0, "bottom": 6}.get(str(rank), 2)
+            assert players["rank"].tolist() == (np.argsort(order) + 1).tolist()
+            zero = players["player_0"].tolist().index(1)
+            assert zero == order[place]
+            zeros.append((rank, zero))
+    assert len({zero for rank, zero in zeros if rank == "top"}) > 1
+
+
+# Games
+
+
+def choice(
+    policy: str,
+    game: int,
+    n_games: int,
+    player: int,
+    mean: list[float],
+    var: list[float],
+    skills: list[float],
+    form: str,
+    uniform: float,
+    margin: float,
+) -> int:
+    """Return the opponent by the formula of the policy, evaluated directly."""
+    noise = 2.5
+    others = [j for j in range(len(mean)) if j != player]
+    multiplier = n_games - game if policy == "knowledge_gradient_finite" else 0.99 / (1 - 0.99)
+
+    def quality(j: int) -> float:
+        return oracle_kg.quality(mean[player], var[player], mean[j], var[j], noise)
+
+    def score(j: int) -> float:
+        if policy == "point_estimate":
+            return -abs(mean[player] - mean[j])
+        if policy == "oracle":
+            return -abs(skills[player] - skills[j])
+        if policy == "draw_chance":
+            return quality(j)
+        if policy.startswith("ucb"):
+            # Moments of the draw density under the belief, by its square's.
+            own = var[player] if policy == "ucb_opponent" else 0.0
+            width, spread = 2 * noise + own, var[player] + var[j] - own
+            square = oracle_kg.quality(mean[player], spread, mean[j], width / 2, 0.0)
+            square /= 2 * math.sqrt(math.pi * width)
+            return quality(j) + 0.75 * math.sqrt(square - quality(j) ** 2)
+        future = oracle_kg.expected_best_quality(j, player, mean, var, noise, form, margin)
+        return quality(j) + multiplier * future
+
+    if policy == "random":
+        return others[int(uniform * len(others))]
+    return max(others, key=score)
+
+
+@pytest.mark.parametrize(
+    ("form", "margin"), [("corrected", 0.0), ("as_printed", 0.0), ("corrected", 1.2)]
+)
+@pytest.mark.parametrize("rank", ["top", "bottom", 4])
+def test_every_game_is_what_the_formulas_say(form: str, margin: float, rank: str | int) -> None:
+    study = model(
+        n_opponents=6, n_games=40, policies=ALL, update=form, rank=rank, draw_margin=margin
+    )
+    inputs = study.draw(Streams(8), 2)
+    record = study.record(inputs)
+    players, games = (dict(table.columns) for table in record.tables)
+    player = players["rank"].tolist().index({"top": 1, "bottom": 7}.get(str(rank), rank))
+    skills = list(players["skill"])
+    assert skills == inputs.skills.tolist()
+    at = 0
+    for policy in ALL:
+        mean, var = list(players["prior_mean"]), list(players["prior_variance"])
+        for n in range(40):
+            j = choice(policy, n, 40, player, mean, var, skills, form, inputs.choices[n], margin)
+            z = inputs.performances[n] * math.sqrt(2.5)
+            win = skills[player] + z[0] > skills[j] + z[1]
+            quality = oracle_kg.quality(mean[player], var[player], mean[j], var[j], 2.5)
+            drawn = abs(skills[player] + z[0] - skills[j] - z[1]) < margin
+            before = mean, var
+            if drawn:
+                mean, var = oracle_kg.after_draw(player, j, mean, var, 2.5, margin)
+            else:
+                mean, var = oracle_kg.after(player, j, win, mean, var, 2.5, form, margin)
+            gap = skills[player] - skills[j]
+            assert games["policy"][at] == policy
+            assert (games["game"][at], games["opponent"][at]) == (n + 1, j)
+            assert (games["win"][at], games["draw"][at]) == (win and not drawn, drawn)
+            total = before[1][player] + before[1][j] + 5
+            expected = {
+                "mean": mean[player],
+                "variance": var[player],
+                "opponent_mean": mean[j],
+                "opponent_variance": var[j],
+                "true_draw_probability": math.exp(-gap * gap / 10) / math.sqrt(10 * math.pi),
+                "squared_error": (mean[player] - skills[player]) ** 2,
+                "skill_difference": gap,
+                "expected_quality": quality,
+                "normalised_quality": quality
+                * math.sqrt(2 * math.pi * total)
+                * math.sqrt(5 / total),
+            }
+            for name, value in expected.items():
+                assert games[name][at] == pytest.approx(value, rel=1e-10, abs=1e-10), name
+            at += 1
+    assert at == len(games["game"])
+
+
+def test_equal_priors_hide_the_means_that_skills_are_drawn_from() -> None:
+    equal, informative = model(prior="equal", rank=25), model(rank=25)
+    inputs = equal.draw(Streams(1), 0)
+    found = equal.record(inputs).tables[0].columns
+    columns = {name: column.tolist() for name, column in found.items()}
+    own = informative.record(inputs).tables[0].columns["prior_mean"].tolist()
+    assert set(columns["prior_mean"]) == {0.0}
+    assert columns["skill_mean"] == inputs.prior.means.tolist()
+    assert columns["skill_mean"] == own
+    assert columns["prior_variance"] == inputs.prior.variances.tolist()
+    assert columns["skill"] == inputs.skills.tolist()
+
+
+def test_nobody_beats_the_oracle() -> None:
+    study = model(n_opponents=9, n_games=60, policies=ALL)
+    outcome = study.run(study.draw(Streams(1), 0))
+    assert outcome.curves is not None
+    true_draws = outcome.curves[:, MEASURES.index("true_draw_probability")]
+    assert np.all(true_draws <= true_draws[ALL.index("oracle")])
+    assert true_draws[ALL.index("random")].mean() < true_draws[ALL.index("draw_chance")].mean()
+
+
+def test_the_unit_of_skill_does_not_matter() -> None:
+    """In units 2**10 times smaller every number changes by a power of two, to the last bit."""
+    means, variances = (1.5, 0.3, -0.7, 2.1, -1.9), (2.5, 2.0, 3.0, 2.2, 2.8)
+    unit = 2.0**10
+    changes = {"n_opponents": 4, "n_games": 50, "policies": ALL}
+    base = model(prior_means=means, prior_variances=variances, **changes)
+    scaled = model(
+        prior_means=tuple(unit * m for m in means),
+        prior_variances=tuple(unit**2 * v for v in variances),
+        noise_variance=2.5 * unit**2,
+        **changes,
+    )
+    factor = {"1/skill": 1 / unit, "skill": unit, "skill squared": unit**2, "": 1.0}
+    one, other = (run(study, 1, range(20)) for study in (base, scaled))
+    for k, response in enumerate(base.responses):
+        assert np.array_equal(one.responses[:, k] * factor[response.unit], other.responses[:, k])
+    assert one.curves is not None
+    assert other.curves is not None
+    assert np.array_equal(one.curves.total, other.curves.total)
+    assert np.array_equal(one.curves.squares, other.curves.squares)
+
+
+# Responses and files
+
+
+@pytest.mark.parametrize(
+    ("n_games", "edges"),
+    [
+        (1, [0, 1]),
+        (100, [0, 100]),
+        (101, [0, 100, 101]),
+        (200, [0, 100, 200]),
+        (201, [0, 100, 200, 201]),
+        (500, [0, 100, 200, 500]),
+    ],
+)
+def test_windows_end_with_the_games(n_games: int, edges: list[int]) -> None:
+    assert window_edges(n_games).tolist() == edges
+    names = [r.name for r in model(n_games=n_games, policies=("oracle",)).responses]
+    assert len(names) == 1 + len(MEASURES) * (len(edges) - 1)
+    assert f"win_fraction.oracle.{edges[-2] + 1}-{n_games}" in names
+
+
+def test_responses_are_means_over_windows() -> None:
+    study = model(n_opponents=5, n_games=230, policies=ALL)
+    inputs = study.draw(Streams(1), 6)
+    outcome = study.run(inputs)
+    record = study.record(inputs)
+    assert record.responses == outcome.responses
+    games = {name: np.array(column) for name, column in record.tables[1].columns.items()}
+    games["win_fraction"] = games["win"].astype(float)
+    games["draw_fraction"] = games["draw"].astype(float)
+    values = dict(outcome.responses)
+    for policy in ALL:
+        mine = games["policy"] == policy
+        total = games["expected_quality"][mine].sum()
+        assert values.pop(f"expected_quality.{policy}") == pytest.approx(total, rel=1e-13)
+        for measure in MEASURES:
+            for low, high in ((0, 100), (100, 200), (200, 230)):
+                mean = games[measure][mine][low:high].mean()
+                value = values.pop(f"{measure}.{policy}.{low + 1}-{high}")
+                assert value == pytest.approx(mean, rel=1e-12, abs=1e-14)
+    assert not values
+
+
+def test_the_summary_kernel_agrees_with_its_twin() -> None:
+    measures = np.random.default_rng(1).normal(size=(3, len(MEASURES), 250))
+    edges, size = window_edges(250), 3 * (1 + 3 * len(MEASURES))
+    compiled, twin = np.empty(size), np.empty(size)
+    _summarize(measures, edges, 4, compiled)
+    _summarize.py_func(measures, edges, 4, twin)  # type: ignore[attr-defined]
+    assert np.array_equal(compiled, twin)
+
+
+def test_simulate_writes_games_and_players(tmp_path: Path) -> None:
+    done = valmatch(
+        "simulate", "kg-fig1-top", *sets(SMALL), "--replication", 2, "--out", tmp_path, "--json"
+    )
+    assert (done.code, done.err) == (0, "")
+    games, players = rows(tmp_path / "games.csv"), rows(tmp_path / "players.csv")
+    assert ",".join(games[0]) == (
+        "policy,game,opponent,win,draw,mean,variance,opponent_mean,opponent_variance,"
+        "true_draw_probability,squared_error,skill_difference,expected_quality,normalised_quality"
+    )
+    assert ",".join(players[0]) == (
+        "player,rank,skill_mean,prior_mean,prior_variance,skill,player_0"
+    )
+    assert (len(games), len(players)) == (3 * 12, 7)
+    player = next(row["player"] for row in players if row["rank"] == "1")
+    assert [row["player"] for row in players if row["player_0"] == "1"] == [player]
+    assert {row["player_0"] for row in players} == {"0", "1"}
+    assert player not in {row["opponent"] for row in games}
+    means = [float(row["skill_mean"]) for row in players]
+    assert means[int(player)] == max(means)
+    responses = json.loads(done.out)["responses"]
+    assert responses["expected_quality.draw_chance"] == pytest.approx(
+        sum(float(g["expected_quality"]) for g in games if g["policy"] == "draw_chance")
+    )
+
+
+@pytest.mark.slow
+def test_workers_never_change_a_byte_and_row_k_is_simulate_k(tmp_path: Path) -> None:
+    for workers in (1, 2):
+        folder = tmp_path / str(workers)
+        done = valmatch(
+            "replicate", "kg-fig1-top", *sets(["n_games=60"]), "-n", 150, "--workers", workers,
+            "--out", folder,
+        )  # fmt: skip
+        assert done.code == 0
+    for name in ("replications.csv", "summary.json", "summary.csv", "paired.csv", "curves.csv"):
+        contents = {(tmp_path / str(workers) / name).read_bytes() for workers in (1, 2)}
+        assert len(contents) == 1, name
+    alone = valmatch(
+        "simulate", "kg-fig1-top", *sets(["n_games=60"]), "--replication", 149, "--json"
+    )
+    row = rows(tmp_path / "1" / "replications.csv")[149]
+    responses = json.loads(alone.out)["responses"]
+    assert {name: repr(value) for name, value in responses.items()} == {
+        name: row[name] for name in responses
+    }
+
+
+def test_summary_has_windows_and_paired_differences(tmp_path: Path) -> None:
+    overrides = [*SMALL, "policies=[random, oracle, knowledge_gradient_finite]", "n_games=120"]
+    done = valmatch(
+        "replicate", "kg-fig2-25", *sets(overrides), "--set", "rank=2", "-n", 40, "--out", tmp_path
+    )
+    assert done.code == 0
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    table = rows(tmp_path / "replications.csv")
+    policies = ["random", "oracle", "knowledge_gradient_finite"]
+    assert list(summary["windows"]) == policies
+    assert {policy: list(others) for policy, others in summary["paired"].items()} == {
+        "oracle": ["random"],
+        "knowledge_gradient_finite": ["random", "oracle"],
+    }
+
+    def column(policy: str, measure: str, games: str) -> Any:  # noqa: ANN401
+        tail = "" if games == "total" else f".{games}"
+        return np.array([float(row[f"{measure}.{policy}{tail}"]) for row in table])
+
+    def check(facts: dict[str, float], values: Any) -> None:  # noqa: ANN401
+        assert facts["mean"] == pytest.approx(values.mean(), rel=1e-12, abs=1e-15)
+        error = values.std(ddof=1) / math.sqrt(40)
+        assert facts["std_error"] == pytest.approx(error, rel=1e-9, abs=1e-15)
+        # 2.0227 is the 97.5% quantile of Student's t with 39 degrees.
+        assert facts["ci_high"] - facts["mean"] == pytest.approx(2.022691 * error, rel=1e-6)
+        assert facts["mean"] - facts["ci_low"] == pytest.approx(2.022691 * error, rel=1e-6)
+
+    for measure in MEASURES:
+        total = ["total"] if measure == "expected_quality" else []
+        for games in [*total, "1-100", "101-120"]:
+            own = {policy: column(policy, measure, games) for policy in policies}
+            for policy in policies:
+                check(summary["windows"][policy][measure][games], own[policy])
+            for policy, others in summary["paired"].items():
+                for other, facts in others.items():
+                    check(facts[measure][games], own[policy] - own[other])
+
+
+def test_paired_differences_are_a_table_too(tmp_path: Path) -> None:
+    run = ["replicate", "kg-fig1-top", *sets([*SMALL, "n_games=120"]), "-n", 20]
+    done = valmatch(*run, "--out", tmp_path)
+    assert done.code == 0
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    table = rows(tmp_path / "paired.csv")
+    assert ",".join(table[0]) == (
+        "policy,other,measure,games,unit,n,undefined,mean,std,std_error,ci_low,ci_high,confidence"
+    )
+    assert len(table) == 3 * (1 + 2 * len(MEASURES))
+    units = {row["response"]: row["unit"] for row in rows(tmp_path / "summary.csv")}
+    for row in table:
+        facts = summary["paired"][row["policy"]][row["other"]][row["measure"]][row["games"]]
+        assert {name: row[name] for name in facts} == {k: repr(v) for k, v in facts.items()}
+        tail = "" if row["games"] == "total" else f".{row['games']}"
+        assert row["unit"] == units[f"{row['measure']}.{row['policy']}{tail}"]
+        assert (row["n"], row["undefined"], row["confidence"]) == ("20", "0", "0.95")
+    printed = done.out.partition("\nknowledge_gradient - draw_chance, paired\n")[2].splitlines()
+    assert len(printed) == 1 + 1 + 2 * len(MEASURES)
+    shown = {line.split()[0]: float(line.split()[1]) for line in printed[1:]}
+    for row in table[-len(shown) :]:
+        near = shown[f"{row['measure']}.{row['games']}"]
+        assert near == pytest.approx(float(row["mean"]), abs=0.1 * float(row["std_error"]))
+    assert max(map(len, printed)) <= 80
+
+
+def test_curves_are_means_over_replications(tmp_path: Path) -> None:
+    assert valmatch(
+        "replicate", "kg-fig3-25", *sets([*SMALL, "rank=7"]), "-n", 30, "--out", tmp_path
+    ).code == 0  # fmt: skip
+    study = build(load("kg-fig3-25", [*SMALL, "rank=7"]))
+    streams = Streams(1)
+    games = [study.record(study.draw(streams, k)).tables[1].columns for k in range(30)]
+    table = rows(tmp_path / "curves.csv")
+    assert ",".join(table[0]) == "policy,game,measure,n,mean,std_error"
+    assert len(table) == 3 * 12 * len(MEASURES)
+    for row in table:
+        at = ["point_estimate", "draw_chance", "knowledge_gradient"].index(row["policy"]) * 12
+        at += int(row["game"]) - 1
+        name = row["measure"]
+        name = {"win_fraction": "win", "draw_fraction": "draw"}.get(name, name)
+        values = np.array([float(one[name][at]) for one in games])
+        assert row["n"] == "30"
+        assert float(row["mean"]) == pytest.approx(values.mean(), rel=1e-8, abs=1e-8)
+        error = values.std(ddof=1) / math.sqrt(30)
+        assert float(row["std_error"]) == pytest.approx(error, rel=1e-6, abs=1e-6)
+
+
+def test_models_without_windows_keep_their_summary() -> None:
+    summary = json.loads(valmatch("replicate", "valorant", "-n", 2, "--json").out)
+    assert not {"windows", "paired"} & set(summary)

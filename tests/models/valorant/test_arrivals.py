@@ -1,0 +1,235 @@
+"""Arrivals and skills against theory, by standard error."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.oracles.arrivals import drawn_by_numpy
+from tests.support.interpreted import interpreted
+from valmatch.draws.streams import Streams
+from valmatch.models.valorant.arrivals import (
+    GAPS,
+    ArrivalProcess,
+    ArrivingPlayers,
+    cholesky_factor,
+)
+
+RATES = [20.0, 0.0, 5.0, 40.0]
+MEAN = [1200.0, 1.0, 50.0]
+COVARIANCE = [[40000.0, 28.0, 950.0], [28.0, 0.04, 0.8], [950.0, 0.8, 100.0]]
+
+
+def process(horizon: float = 4.0, mean: list[float] = MEAN) -> ArrivalProcess:
+    return ArrivalProcess(RATES, horizon, mean, COVARIANCE, [1.0, 1.0, 1.0])
+
+
+def day(seed: int, replication: int, size: int = 10_000, horizon: float = 4.0) -> ArrivingPlayers:
+    chunks = list(process(horizon).chunks(Streams(seed), replication, size))
+    return ArrivingPlayers(*(np.concatenate(parts) for parts in zip(*chunks, strict=True)))
+
+
+def test_counts_per_hour_are_independent_poisson_counts() -> None:
+    n = 4000
+    days = [day(1, k).times for k in range(n)]
+    counts = np.array([np.histogram(t, bins=np.arange(5))[0] for t in days], dtype=np.float64)
+    rates = np.array(RATES)
+    assert (counts[:, 1] == 0).all()
+    assert (np.abs(counts.mean(axis=0) - rates) <= 4 * np.sqrt(rates / n)).all()
+    # The variance of a Poisson count is its mean, with standard error sqrt((r + 2 r^2) / n).
+    errors = np.sqrt((rates + 2 * rates**2) / n)
+    assert (np.abs(counts.var(axis=0) - rates) <= 4 * errors + 1e-12).all()
+    correlations = np.asarray(np.corrcoef(counts[:, [0, 2, 3]].T))[np.triu_indices(3, 1)]
+    assert np.abs(correlations).max() <= 4 / math.sqrt(n)
+
+
+def test_arrivals_within_an_hour_are_uniform() -> None:
+    times = np.concatenate([day(2, k).times for k in range(2000)])
+    within = times[times >= 3.0] - 3.0
+    n = within.size
+    assert abs(within.mean() - 0.5) <= 4 * math.sqrt(1 / 12 / n)
+    assert abs((within**2).mean() - 1 / 3) <= 4 * math.sqrt((1 / 5 - 1 / 9) / n)
+
+
+def test_fractional_horizon_cuts_the_last_hour() -> None:
+    counts = [day(3, k, horizon=3.25).times for k in range(2000)]
+    assert max(times.max() for times in counts) < 3.25
+    last = np.array([(times >= 3.0).sum() for times in counts])
+    assert abs(last.mean() - 10.0) <= 4 * math.sqrt(10.0 / 2000)
+
+
+def test_times_ascend_and_lie_before_the_horizon() -> None:
+    for k in range(200):
+        times = day(4, k).times
+        assert (np.diff(times) >= 0).all()
+        assert times[0] >= 0
+        assert times[-1] < 4.0
+
+
+def test_skills_have_the_given_moments() -> None:
+    vectors = np.concatenate([day(5, k).vectors for k in range(1500)])
+    n = len(vectors)
+    covariance = np.array(COVARIANCE)
+    assert (np.abs(vectors.mean(0) - MEAN) <= 4 * np.sqrt(covariance.diagonal() / n)).all()
+    variances = covariance.diagonal()
+    errors = np.sqrt((np.outer(variances, variances) + covariance**2) / n)
+    assert (np.abs(np.cov(vectors.T) - covariance) <= 4 * errors).all()
+
+
+def test_rating_is_the_weighted_sum() -> None:
+    weighted = ArrivalProcess(RATES, 4.0, MEAN, COVARIANCE, [2.0, -3.0, 0.5])
+    chunk = next(iter(weighted.chunks(Streams(1), 0)))
+    expected = chunk.vectors @ np.array([2.0, -3.0, 0.5])
+    np.testing.assert_allclose(chunk.ratings, expected, rtol=1e-14)
+
+
+def truncated_moments(mean: float, sd: float) -> tuple[float, float]:
+    """Return mean and variance of a normal that is redrawn until it is >= 0."""
+    a = -mean / sd
+    density = math.exp(-0.5 * a * a) / math.sqrt(2 * math.pi)
+    hazard = density / (0.5 * math.erfc(a / math.sqrt(2)))
+    return mean + sd * hazard, sd**2 * (1 + a * hazard - hazard**2)
+
+
+def test_rejection_redraws_whole_vectors() -> None:
+    # Independent components, so that each is a truncated normal of known moments.
+    rejecting = ArrivalProcess(
+        [500.0], 1.0, [0.0, 1.0, 2.0], np.diag([1.0, 4.0, 1.0]).tolist(), [1.0, 1.0, 1.0]
+    )
+    vectors = np.concatenate(
+        [chunk.vectors for k in range(100) for chunk in rejecting.chunks(Streams(6), k)]
+    )
+    n = len(vectors)
+    assert (vectors >= 0).all()
+    for column, (mean, sd) in enumerate([(0.0, 1.0), (1.0, 2.0), (2.0, 1.0)]):
+        expected, variance = truncated_moments(mean, sd)
+        assert abs(vectors[:, column].mean() - expected) <= 4 * math.sqrt(variance / n)
+
+
+def test_rejection_also_cuts_the_largest_elo() -> None:
+    cut = ArrivalProcess(
+        [500.0], 1.0, [0.0, 1.0, 2.0], np.eye(3).tolist(), [1.0, 0.0, 0.0], elo_max=0.5
+    )
+    ratings = np.concatenate(
+        [chunk.ratings for k in range(100) for chunk in cut.chunks(Streams(6), k)]
+    )
+    assert (ratings >= 0.0).all()
+    assert (ratings <= 0.5).all()
+    mass = 0.5 * math.erf(0.5 / math.sqrt(2))
+    expected = (1.0 - math.exp(-0.125)) / math.sqrt(2 * math.pi) / mass
+    assert abs(ratings.mean() - expected) <= 4 * ratings.std() / math.sqrt(ratings.size)
+
+
+def counted(count: int, size: int = 10_000, whole_gaps: bool = False) -> ArrivingPlayers:
+    made = ArrivalProcess(
+        RATES, math.inf, MEAN, COVARIANCE, [1.0] * 3, count=count, whole_gaps=whole_gaps
+    )
+    chunks = list(made.chunks(Streams(7), 3, size))
+    return ArrivingPlayers(*(np.concatenate(parts) for parts in zip(*chunks, strict=True)))
+
+
+def test_a_given_number_of_players_arrives_at_the_last_rate() -> None:
+    times = counted(20_000).times
+    assert times.size == 20_000
+    # The same gaps as on a day with a horizon, and then those of the last rate.
+    before = day(7, 3).times
+    np.testing.assert_array_equal(times[: before.size], before)
+    assert ((times < 1.0) | (times >= 2.0)).all()
+    gaps = np.diff(times[times >= 3.0])
+    assert abs(gaps.mean() - 1 / 40) <= 4 / 40 / math.sqrt(gaps.size)
+    assert abs((gaps > 1 / 40).mean() - math.exp(-1)) <= 4 * 0.5 / math.sqrt(gaps.size)
+
+
+def test_whole_gaps_are_poisson_counts() -> None:
+    made = ArrivalProcess(
+        [60.0], math.inf, MEAN, COVARIANCE, [1.0] * 3, count=20_000, whole_gaps=True
+    )
+    minutes = 60.0 * np.concatenate([chunk.times for chunk in made.chunks(Streams(1), 0)])
+    np.testing.assert_allclose(minutes, np.rint(minutes), atol=1e-7)
+    gaps = np.diff(np.rint(minutes), prepend=0.0)
+    for k in range(6):
+        share = math.exp(-1.0) / math.factorial(k)
+        error = math.sqrt(share * (1.0 - share) / gaps.size)
+        assert abs(np.mean(gaps == k) - share) <= 4 * error
+
+
+@pytest.mark.parametrize("size", [1, 7, 64])
+def test_chunks_never_change_a_draw(size: int) -> None:
+    for whole, parts in zip(day(7, 3), day(7, 3, size), strict=True):
+        np.testing.assert_array_equal(whole, parts)
+    for gaps in (True, False):
+        for whole, parts in zip(counted(90, 100, gaps), counted(90, size, gaps), strict=True):
+            np.testing.assert_array_equal(whole, parts)
+
+
+def test_times_invert_the_cumulative_rate_exactly() -> None:
+    levels = process().levels
+    for k in range(50):
+        reached = np.cumsum(Streams(10).stream(k, GAPS).standard_exponential(400))
+        reached = reached[reached < levels[-1]]
+        piece = np.searchsorted(levels, reached, "right") - 1
+        times = np.minimum(piece + (reached - levels[piece]) / np.array(RATES)[piece], piece + 1)
+        np.testing.assert_array_equal(day(10, k).times, times)
+
+
+DAYS = {
+    "of-some-hours": process(),
+    "of-a-fraction": process(0.37),
+    "of-nobody": process(1e-9),
+    "of-chunks": ArrivalProcess([9000.0, 0.0, 9000.0], 2.9, MEAN, COVARIANCE, [1.0, 0.5, -1.0]),
+    "of-refusals": process(mean=[-300.0, -0.1, 40.0]),
+    "of-one-kind": ArrivalProcess([50.0], 1.0, MEAN, np.zeros((3, 3)).tolist(), [1.0, 1.0, 1.0]),
+    "of-a-number": ArrivalProcess(
+        [60.0], math.inf, MEAN, COVARIANCE, [1.0] * 3, elo_max=1300.0, count=150
+    ),
+    "of-whole-gaps": ArrivalProcess(
+        [60.0], math.inf, MEAN, COVARIANCE, [1.0] * 3, count=150, whole_gaps=True
+    ),
+    "of-whole-gaps-before-a-horizon": ArrivalProcess(
+        [60.0, 9.0], 2.0, MEAN, COVARIANCE, [1.0] * 3, whole_gaps=True
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", DAYS)
+@pytest.mark.parametrize("size", [1, 63, 64, 65, 16_384])
+def test_days_are_those_drawn_by_numpy(kind: str, size: int) -> None:
+    for seed, replication in [(1, 0), (1, 1), (2**70, 5), (3, 2**63 - 1)][: 1 if size == 1 else 4]:
+        ours = list(DAYS[kind].chunks(Streams(seed), replication, size))
+        numpys = list(drawn_by_numpy(DAYS[kind], Streams(seed), replication, size))
+        assert len(ours) == len(numpys)
+        for mine, theirs in zip(ours, numpys, strict=True):
+            for column, other in zip(mine, theirs, strict=True):
+                assert column.shape == other.shape
+                assert column.tobytes() == other.tobytes()
+
+
+def test_skills_and_times_come_from_streams_of_their_own() -> None:
+    shifted = list(process(mean=[1200.0, 0.1, 50.0]).chunks(Streams(7), 3))
+    np.testing.assert_array_equal(shifted[0].times, day(7, 3).times)
+    slower = ArrivalProcess([2.0] * 4, 4.0, MEAN, COVARIANCE, [1.0, 1.0, 1.0])
+    few = next(iter(slower.chunks(Streams(7), 3)))
+    np.testing.assert_array_equal(few.vectors, day(7, 3).vectors[: few.times.size])
+
+
+def factored(matrix: list[list[float]]) -> NDArray[np.float64]:
+    factor = cholesky_factor(matrix)
+    assert (np.triu(factor, 1) == 0).all()
+    return factor @ factor.T
+
+
+def test_cholesky_factor_of_regular_and_singular_covariances() -> None:
+    for matrix in (COVARIANCE, [[4.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 0.0]]):
+        np.testing.assert_allclose(factored(matrix), matrix, rtol=1e-12, atol=1e-12)
+
+
+def some_days() -> list[list[float]]:
+    return [day(8, k).times.tolist() + day(8, k).ratings.tolist() for k in range(3)]
+
+
+def test_compiled_kernels_equal_their_python_source() -> None:
+    assert interpreted("tests.models.valorant.test_arrivals", "some_days") == repr(some_days())

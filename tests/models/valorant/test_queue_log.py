@@ -1,0 +1,533 @@
+"""Queue logs of one's own: names of columns, date-times, dirty rows, several days."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import tracemalloc
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import pytest
+
+from tests.support.command import Outcome, valmatch
+from valmatch.cli.response_options import measure_levels
+from valmatch.config.loading import load
+from valmatch.draws.streams import Streams
+from valmatch.errors import InputError
+from valmatch.execution.simulator import build, record
+from valmatch.experiments.response_list import list_responses
+from valmatch.experiments.simulate import simulate
+from valmatch.inputs.csv_columns import joined_names, parse_columns, split_names
+from valmatch.inputs.csv_names import unmark
+from valmatch.inputs.csv_text import open_text
+from valmatch.models.valorant.hours import measure_hours
+from valmatch.models.valorant.log_factors import LogFactors
+from valmatch.models.valorant.queue_log import read_queue_log
+from valmatch.models.valorant.resampling import BlockResampling
+
+COLUMNS = {"arrival_hours": "joined_at", "rating": "mmr", "player": "account"}
+NAMED = ",".join(f"{meaning}={name}" for meaning, name in COLUMNS.items())
+
+DATES = """\
+joined_at,account,mmr,region
+2026-03-07T18:30:00+01:00,ann,1500,eu
+2026-03-07T23:45:00+01:00,bob,1480,eu
+2026-03-08T00:15:00+01:00,ann,1500,na
+2026-03-08T06:00:30.5+01:00,cy,1520,eu
+"""
+HOURS = [18.5, 23.75, 24.25, 30.0 + 30.5 / 3600.0]
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "log.csv"
+    path.write_text(text)
+    return path
+
+
+def players(path: Path, **factors: object) -> dict[str, list[object]]:
+    given = {"log.columns": COLUMNS, "team_num": 1, **factors}
+    day = simulate(load("valorant", {"arrivals": str(path), **given}))
+    return {name: column.tolist() for name, column in day["players"].items()}
+
+
+def refused(path: Path, **factors: object) -> str:
+    with pytest.raises(InputError) as error:
+        players(path, **factors)
+    assert len(error.value.args) == 1
+    return str(error.value)
+
+
+def test_date_times_become_hours_from_midnight_of_the_first_day(tmp_path: Path) -> None:
+    found = players(write(tmp_path, DATES))
+    assert found["arrival_hours"] == HOURS
+    assert found["player"] == ["ann", "bob", "ann", "cy"]
+    assert found["arrival_time"] == [line.split(",")[0] for line in DATES.splitlines()[1:]]
+
+
+@pytest.mark.parametrize(
+    ("times", "hours"),
+    [
+        (["2026-03-07 18:30", "2026-03-08 00:15:30"], [18.5, 24 + 15.5 / 60]),
+        (["2026-03-07T18:30:00Z", "2026-03-08T00:15Z"], [18.5, 24.25]),
+        (["1772908200", "1772928900.5"], [18.5, 24.25 + 0.5 / 3600]),
+        (["1772908200000", "1772928900500"], [18.5, 24.25 + 0.5 / 3600]),
+        (["2026.03.07", "2026.03.08"], [0.0, 24.0]),
+        (["18.5", "30"], [18.5, 30.0]),
+    ],
+)
+def test_every_kind_of_time(times: list[str], hours: list[float], tmp_path: Path) -> None:
+    rows = "".join(f"{time},a,1500\n" for time in times)
+    found = players(write(tmp_path, f"joined_at,account,mmr\n{rows}"))
+    assert found["arrival_hours"] == hours
+
+
+def test_a_zone_says_where_days_begin(tmp_path: Path) -> None:
+    path = write(tmp_path, DATES)
+    tokyo = players(path, **{"log.zone": "Asia/Tokyo"})  # 18:30 in Berlin is 02:30 of the next day
+    assert tokyo["arrival_hours"] == pytest.approx([hour - 16.0 for hour in HOURS], rel=1e-15)
+    # The night in which daylight saving begins: hours count what passes.
+    text = "joined_at,account,mmr\n2026-03-28 23:00,a,1\n2026-03-29 04:00,b,1\n"
+    spring = players(write(tmp_path, text), **{"log.zone": "Europe/Berlin"})
+    assert spring["arrival_hours"] == [23.0, 27.0]
+    mixed = "joined_at,account,mmr\n2026-03-28T23:00+01:00,a,1\n2026-03-29T04:00+02:00,b,1\n"
+    spring = players(write(tmp_path, mixed), **{"log.zone": "Europe/Berlin"})
+    assert spring["arrival_hours"] == [23.0, 27.0]
+
+
+def test_two_days_are_two_days_unless_a_horizon_is_given(tmp_path: Path) -> None:
+    path = write(tmp_path, DATES)
+    assert len(players(path)["player"]) == 4
+    assert len(players(path, horizon=24)["player"]) == 2
+    for horizon, end in ({}, HOURS[-1]), ({"horizon": 40}, 40.0):
+        config = load("valorant", {"arrivals": str(path), "log.columns": COLUMNS, **horizon})
+        model = build(config)
+        queue = dict(zip(model.responses.names, record(model, 1, 0).responses, strict=True))
+        waited = sum(end - hour for hour in HOURS)
+        assert queue["avg_queue_length"] == pytest.approx(waited / end)
+
+
+def test_a_short_log_keeps_the_day_of_the_config(tmp_path: Path) -> None:
+    path = write(tmp_path, "arrival_hours,rating\n1,1500\n2,1500\n")
+    config = load("valorant", [f"arrivals={path}"])
+    assert config.factors.model_dump()["horizon"] == 24.0
+    assert "log" not in config.factors.model_dump()
+
+
+def test_the_options_read_a_dirty_log(tmp_path: Path) -> None:
+    lines = DATES.replace(",", ";").splitlines()
+    dirty = [lines[0], lines[3], lines[1], "gestern;dan;1500;eu", lines[4], "x;y", lines[2]]
+    dirty.insert(3, "2026-03-07T20:00:00+01:00;eve;unrated;eu")
+    path = write(tmp_path, "\n".join(dirty) + "\n")
+    how = ("--columns", NAMED, "--separator", ";", "--max-bad-rows", "50%", "--sort-rows")
+    out = tmp_path / "out"
+    command = ("simulate", "valorant", "--set", f"arrivals={path}", "--set", "team_num=1")
+    made = valmatch(*command, *how, "--out", out)
+    assert made.code == 0, made.err
+    with (out / "players.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["player"] for row in rows] == ["ann", "bob", "ann", "cy"]
+    assert [float(row["arrival_hours"]) for row in rows] == HOURS
+    with (out / "matches.csv").open() as file:
+        matches = list(csv.DictReader(file))
+    assert [(one["team_a"], one["team_b"]) for one in matches] == [("ann", "bob"), ("ann", "cy")]
+    assert (
+        f"{path}: 3 bad rows left out (1 joined_at, 1 mmr, 1 number of cells), the first: {path}:4:"
+    ) in made.err
+    assert made.err.count("column region not used") == 1
+    assert "hours are counted from 2026-03-07 00:00+01:00" in made.err
+    config = json.loads((out / "manifest.json").read_text())["config"]["factors"]
+    assert config["log"]["columns"] == COLUMNS
+    assert config["horizon"] is None
+
+
+def test_every_command_takes_the_options(tmp_path: Path) -> None:
+    path = write(tmp_path, DATES)
+    how = ("--set", f"arrivals={path}", "--columns", NAMED, "--set", "team_num=1")
+    for command in (
+        ("replicate", "valorant", "-n", "2"),
+        ("replicate", "valorant", "-n", "2", "--sweep", "player_diff=5,50"),
+        ("compare", "valorant", "valorant-start", "-n", "2"),
+    ):
+        made = valmatch(*command, *how)
+        assert made.code == 0, made.err
+        assert made.err.count("column region not used") == 1
+
+
+def test_the_same_in_a_config(tmp_path: Path) -> None:
+    write(tmp_path, DATES.replace(",", ";"))
+    config = tmp_path / "mine.yaml"
+    config.write_text(
+        "model: valorant\narrivals: log.csv\nfactors:\n  team_num: 1\n  log:\n"
+        "    columns: {arrival_hours: joined_at, rating: mmr, player: account}\n"
+        "    separator: ;\n"
+    )
+    assert simulate(load(config))["players"]["arrival_hours"].tolist() == HOURS
+
+
+def row(text: str) -> str:
+    return DATES + text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            row("tomorrow,ann,1,eu\n"),
+            ":6: joined_at: 'tomorrow' (allowed: a finite number of",
+        ),
+        (row("2026-03-32T06:00:00+01:00,a,1,eu\n"), ":6: joined_at: '2026-03-32T06:00:00+01:00'"),
+        (row("2026-03-08T09:00:00,a,1,eu\n"), ":6: joined_at: '2026-03-08T09:00:00' has no zone"),
+        (row("1e5,a,1,eu\n"), ":6: joined_at: '1e5' (allowed: date-times, as in the rows above)"),
+        (row("33.5,a,1,eu\n"), ":6: joined_at: '33.5' (allowed: date-times, as in the rows above)"),
+        (
+            row("2026-03-08T05:00:00+01:00,a,1,eu\n"),
+            "'2026-03-08T05:00:00+01:00' is before the row",
+        ),
+        (
+            row("2026-03-08T09:00:00+01:00,a,gold,eu\n"),
+            ":6: mmr: 'gold' (allowed: a finite",
+        ),
+        (row("2026-03-08T09:00:00+01:00,,1,eu\n"), ":6: account: empty (allowed: 1 to 100 char"),
+        (
+            row(f"2026-03-08T09:00:00+01:00,{'a' * 101},1,eu\n"),
+            "aaa' (allowed: 1 to 100 characters)",
+        ),
+        (row("2026-03-08T09:00:00+01:00,a\0,1,eu\n"), ":6: account: 'a\\x00' (allowed: 1 to 100"),
+        (row("2026-03-08T09:00:00+01:00,a\n"), ":6: the row has 2 cells (allowed: 4)"),
+        ("joined_at,account,mmr\n1e17,a,1\n1e17,a,1\n", ":2: joined_at: '1e17' (allowed: years 1"),
+        (DATES.replace(",", ";"), ":1: the header is one cell with semicolons in it"),
+        (DATES.replace("mmr", "elo"), ":1: log.columns rating=mmr: no column 'mmr'"),
+        ("joined_at,account,mmr\n1,a,1\n", ": 1 player (allowed: two or more"),
+        ("joined_at,account,mmr\n", ": no players (at least one row"),
+    ],
+)
+def test_bad_logs_are_refused_in_one_line(text: str, message: str, tmp_path: Path) -> None:
+    path = write(tmp_path, text)
+    found = refused(path)
+    assert found.startswith(str(path))
+    assert message in found
+
+
+def test_a_clock_that_goes_back_is_named(tmp_path: Path) -> None:
+    text = "joined_at,account,mmr\n2026-10-25 02:50,a,1\n2026-10-25 02:10,b,1\n"
+    found = refused(write(tmp_path, text))
+    assert ":3: joined_at: '2026-10-25 02:10' is before the row above" in found
+    assert "the clock went back (daylight saving), write times with their zone" in found
+
+
+@pytest.mark.parametrize(
+    ("factors", "message"),
+    [
+        ({"log.columns": {"ratng": "mmr"}}, "'ratng' is no meaning (did you mean rating?)"),
+        ({"log.zone": "Europe/Berlyn"}, "'Europe/Berlyn' is no time zone"),
+        ({"log.separator": "dot"}, "'dot' is not allowed (allowed: comma or semicolon or tab"),
+    ],
+)
+def test_bad_ways_to_read_a_log(factors: dict[str, object], message: str, tmp_path: Path) -> None:
+    assert message in refused(write(tmp_path, DATES), **factors)
+
+
+def test_nothing_reads_a_log_that_is_not_there() -> None:
+    with pytest.raises(InputError, match="there is no queue log to be read"):
+        load("valorant", {"log.sort": True})
+
+
+def test_bad_rows_alone_are_no_log(tmp_path: Path) -> None:
+    path = write(tmp_path, "joined_at,account,mmr\nnever,a,1\n")
+    assert "1 bad row, the first: " in refused(path, **{"log.skip_bad_rows": True})
+
+
+def test_bad_input_writes_nothing(tmp_path: Path) -> None:
+    path = write(tmp_path, row("tomorrow,ann,1,eu\n"))
+    out = tmp_path / "out"
+    made: Outcome = valmatch(
+        "simulate", "valorant", "--set", f"arrivals={path}", "--columns", NAMED, "--out", out
+    )
+    assert made.code == 2
+    assert made.err.startswith(f"{path}:6: joined_at: 'tomorrow'")
+    assert made.err.endswith("; --skip-bad-rows leaves bad rows out\n")
+    assert not out.exists()
+
+
+def test_ids_do_not_change_what_happens(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    times = np.sort(rng.uniform(0.0, 30.0, 400))
+    ratings = rng.normal(1500.0, 200.0, 400)
+    plain = "".join(f"{t!r},{r!r}\n" for t, r in zip(times.tolist(), ratings.tolist(), strict=True))
+    path = write(tmp_path, f"arrival_hours,rating\n{plain}")
+    model = build(load("valorant", [f"arrivals={path}", "team_num=2"]))
+    first = record(model, 1, 0)
+    named = "".join(f"p{k % 90},{line}\n" for k, line in enumerate(plain.splitlines()))
+    path = write(tmp_path, f"player,arrival_hours,rating\n{named}")
+    second = record(build(load("valorant", [f"arrivals={path}", "team_num=2"])), 1, 0)
+    assert first.responses.tobytes() == second.responses.tobytes()
+    teams = [
+        ";".join(f"p{int(player) % 90}" for player in team.split(";"))
+        for team in first.tables[1].columns["team_a"]
+    ]
+    assert second.tables[1].columns["team_a"].tolist() == teams
+
+
+def logged(folder: Path, times: list[str], **factors: object) -> list[object]:
+    """Return the hours of a log with these times; sorted where it is said so."""
+    rows = "".join(f"{time},p{k},1500\n" for k, time in enumerate(times))
+    return players(write(folder, f"joined_at,account,mmr\n{rows}"), **factors)["arrival_hours"]
+
+
+SUMMER = ["2026-03-28T22:30:00+01:00", "2026-03-29T01:59:00+01:00", "2026-03-29T03:01:00+02:00"]
+
+
+def test_offsets_may_differ(tmp_path: Path) -> None:
+    expected = [22.5, 24 + 119 / 60, 24 + 121 / 60]
+    assert logged(tmp_path, SUMMER) == expected
+    assert logged(tmp_path, SUMMER, **{"log.zone": "Europe/Berlin"}) == expected
+    winter = ["2026-10-25T02:50:00+02:00", "2026-10-25T02:10:00+01:00", "2026-10-25T02:00Z"]
+    assert logged(tmp_path, winter) == pytest.approx([17 / 6, 19 / 6, 4.0])
+    mixed = ["2026-03-28T23:00:00Z", "2026-03-29T00:00+09:00", "2026-03-28T14:00-05:00"]
+    assert logged(tmp_path, mixed, **{"log.sort": True}) == [15.0, 19.0, 23.0]
+
+
+def test_a_zone_says_what_date_times_without_one_are(tmp_path: Path) -> None:
+    times = ["2026-03-28 22:30", "2026-03-28T22:00Z"]
+    assert "allowed: date-times all with or all without a zone; log.zone=" in refused(
+        write(tmp_path, f"joined_at,account,mmr\n{times[0]},a,1\n{times[1]},b,1\n")
+    )
+    assert logged(tmp_path, times, **{"log.zone": "Europe/Berlin"}) == [22.5, 23.0]
+
+
+def test_each_kind_of_bad_row_is_counted_with_an_example(tmp_path: Path) -> None:
+    times = [f"2026-03-07T{hour:02}:{minute:02}Z" for hour in range(20) for minute in range(10)]
+    dirty = {3: "soon", 50: "later", 70: "2026-03-07 08:00", 90: "9999-12-31T00:00Z"}
+    times = [dirty.get(k, time) for k, time in enumerate(times)]
+    rows = [f"{time},p,{1500 if k != 40 else 1e7}" for k, time in enumerate(times)]
+    path = write(tmp_path, "\n".join(["joined_at,account,mmr", *rows]) + "\n")
+    config = load(
+        "valorant", {"arrivals": str(path), "log.columns": COLUMNS, "log.skip_bad_rows": True}
+    )
+    remarks = [one for one in build(config).warnings if "left out" in one]
+    assert remarks[0].startswith(
+        f"{path}: 5 bad rows left out (2 joined_at, 1 joined_at (far off), 1 joined_at (no zone),"
+        f" 1 mmr (out of range)), the first: {path}:5: joined_at: 'soon'"
+    )
+    assert [one.split(": ")[1] for one in remarks[1:]] == [f"{path}:{k}" for k in (42, 72, 92)]
+    most = {"log.skip_bad_rows": True, "log.max_bad_rows": 0.02}
+    with pytest.raises(InputError) as error:
+        players(path, **most)
+    first, *others = error.value.args
+    assert "5 of 200 rows are bad (2 joined_at, 1 joined_at (far off)" in first
+    assert "more than 2 %: log.max_bad_rows=0.025 leaves them out all the same" in first
+    assert len(others) == 4
+    assert len(players(path, **{**most, "log.max_bad_rows": 0.025})["player"]) == 195
+
+
+def test_a_log_of_bad_rows_is_refused_unless_told_otherwise(tmp_path: Path) -> None:
+    path = write(tmp_path, row("never,ann,1,eu\n"))
+    how = ("simulate", "valorant", "--set", f"arrivals={path}", "--columns", NAMED)
+    made = valmatch(*how, "--skip-bad-rows", "--set", "team_num=1", "--out", tmp_path / "out")
+    assert made.code == 2
+    assert made.err.startswith(f"{path}: 1 of 5 rows are bad (1 joined_at), more than 5 %:")
+    assert "--max-bad-rows 0.2 leaves them out all the same" in made.err
+    assert not (tmp_path / "out").exists()
+    assert valmatch(*how, "--max-bad-rows", "0.2", "--set", "team_num=1").code == 0
+    assert valmatch(*how, "--max-bad-rows", "20%", "--set", "team_num=1").code == 0
+    for bad in ("1.5", "120%", "-1", "most", "%"):
+        assert (
+            "(allowed: from 0 to 1, or from 0% to 100%)"
+            in valmatch(*how, f"--max-bad-rows={bad}").err
+        )
+    with pytest.raises(InputError, match="max_bad_rows: no rows are left out"):
+        load("valorant", {"arrivals": str(path), "log.max_bad_rows": 0.5})
+
+
+@pytest.mark.parametrize(
+    ("time", "what"),
+    [
+        ("20260301", "looks like the date 2026-03-01 (allowed: hours"),
+        ("20260301.0", "looks like the date 2026-03-01 (allowed: hours"),
+        ("2026030118", "looks like the date 2026-03-01 18:00 (allowed: hours"),
+        ("202603011830", "looks like the date 2026-03-01 18:30 (allowed: hours"),
+        ("20260301183000", "looks like the date 2026-03-01 18:30 (allowed: hours"),
+        ("45292.5", "looks like 2024-01-01 12:00, as spreadsheets count days (allowed: hours"),
+        ("46082", "looks like 2026-03-01 00:00, as spreadsheets count days (allowed: hours"),
+    ],
+)
+def test_dates_that_look_like_numbers_are_named(time: str, what: str, tmp_path: Path) -> None:
+    found = refused(write(tmp_path, f"joined_at,account,mmr\n{time},a,1\n{time},b,1\n"))
+    assert f":2: joined_at: '{time}' {what}" in found
+
+
+def test_hours_are_not_taken_for_dates(tmp_path: Path) -> None:
+    for times in (["0.5", "45292.5"], ["20261301", "20261301.5"], ["36525", "36526"]):
+        assert logged(tmp_path, times) == [float(time) for time in times]
+
+
+@pytest.mark.parametrize(
+    "sentinel", ["9999-12-31T23:59:59Z", "1970-01-01T00:00Z", "0001-01-01T00:00Z"]
+)
+def test_sentinels_are_bad_rows(sentinel: str, tmp_path: Path) -> None:
+    times = [f"2026-03-07T10:{minute:02}Z" for minute in range(30)]
+    expected = logged(tmp_path, times[:10] + times[11:])
+    times[10] = sentinel
+    rows = "".join(f"{time},p,1\n" for time in times)
+    found = refused(write(tmp_path, f"joined_at,account,mmr\n{rows}"))
+    assert f":12: joined_at: '{sentinel}' is more than 10 years from the middle row" in found
+    assert logged(tmp_path, times, **{"log.skip_bad_rows": True}) == expected
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        (["0", "700", "1400"], []),
+        (["1", "722"], ["nobody arrives for 30.0 days from hour 1.0 on"]),
+        (
+            ["1", "1001", "3001"],
+            ["nobody arrives for 83.3 days from hour 1,001.0 on, the longest of 2 gaps of more"],
+        ),
+        (
+            ["90000", "90001"],
+            ["the first arrival is 10.3 years after hour 0 (hours are counted from the start of"],
+        ),
+        (
+            [str(one) for one in range(0, 30_000, 500)],
+            ["the log spans 3.4 years"],
+        ),
+    ],
+)
+def test_unusual_times_are_remarked_upon(times: list[str], said: list[str], tmp_path: Path) -> None:
+    rows = "".join(f"{time},1500\n" for time in times)
+    path = write(tmp_path, f"arrival_hours,rating\n{rows}")
+    remarks = build(load("valorant", [f"arrivals={path}"])).warnings[1:]
+    assert len(remarks) == len(said)
+    for remark, start in zip(remarks, said, strict=True):
+        assert remark.startswith(f"{path}: {start}")
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_span_of_hours(tmp_path: Path) -> None:
+    for times in ((0.0, 175_000.0), (99_000_000.0, 99_175_000.0)):
+        rows = "".join(f"{time},1500\n" for time in times)
+        path = write(tmp_path, f"arrival_hours,rating\n{rows}")
+        tracemalloc.start()
+        try:
+            log = read_queue_log(path, LogFactors.model_validate({}), (1.0, 1.0, 1.0), None)
+            BlockResampling(log, 1, None, path).draw(Streams(1), 1)
+            came, left = np.array(times), np.full(2, times[1])
+            queue = measure_hours(came, left, times[1])
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert peak < 120e6, peak
+        assert queue == pytest.approx(175_000.0 / times[1], rel=1e-3)
+
+
+NAMES = ["a;b", "c", '"d"', 'e"f', "g,h", "=1", "i j", "k"]
+
+
+def test_names_with_semicolons_are_names(tmp_path: Path) -> None:
+    with (tmp_path / "log.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["arrival_hours", "rating", "player"])
+        writer.writerows([k / 10, 1500, name] for k, name in enumerate(NAMES))
+    how = ("--set", f"arrivals={tmp_path / 'log.csv'}", "--set", "team_num=4")
+    out = tmp_path / "out"
+    made = valmatch("simulate", "valorant", *how, "--out", out)
+    assert made.code == 0, made.err
+    with (out / "matches.csv").open(newline="") as file:
+        (match,) = csv.DictReader(file)
+    assert match["team_a"] == '"a;b";c;"""d""";e"f'
+    assert split_names(match["team_a"]) + split_names(match["team_b"]) == NAMES
+    with (out / "players.csv").open(newline="") as file:
+        assert [unmark(one["player"]) for one in csv.DictReader(file)] == NAMES
+
+
+def test_joined_names_are_split_again() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(500):
+        letters = rng.choice(list("ab;\",\n\r '="), (rng.integers(1, 5), rng.integers(1, 6)))
+        names = ["".join(one) for one in letters.tolist()]
+        assert split_names(joined_names(names)) == names
+        plain = [f"p{k}" for k in range(len(names))]
+        assert joined_names(plain) == ";".join(plain)
+
+
+@pytest.mark.parametrize(
+    ("given", "columns"),
+    [
+        ('rating="mmr, now",arrival_hours=t', {"rating": "mmr, now", "arrival_hours": "t"}),
+        ('"rating=mmr, now", arrival_hours=t', {"rating": "mmr, now", "arrival_hours": "t"}),
+        ('rating="say ""hi"", now"', {"rating": 'say "hi", now'}),
+        ("rating=a=b, player=c", {"rating": "a=b", "player": "c"}),
+    ],
+)
+def test_a_name_of_a_column_may_have_a_comma(given: str, columns: dict[str, str]) -> None:
+    assert parse_columns(given) == columns
+
+
+@pytest.mark.parametrize("given", ["rating=mmr, now", "rating=mmr,", '="x"', ","])
+def test_other_lists_of_columns_are_refused(given: str) -> None:
+    with pytest.raises(
+        InputError, match=r"MEANING=NAME, such as .*; a NAME with a comma in quotes"
+    ):
+        parse_columns(given)
+
+
+def test_a_column_with_a_comma_is_read(tmp_path: Path) -> None:
+    path = write(tmp_path, 'arrival_hours,"mmr, now"\n1,1500\n2,1600\n')
+    made = valmatch(
+        "simulate", "valorant", "--set", f"arrivals={path}", "--columns", 'rating="mmr, now"',
+        "--set", "team_num=1", "--set", "player_diff=500", "--json",
+    )  # fmt: skip
+    assert made.code == 0, made.err
+    assert json.loads(made.out)["responses"]["avg_team_diff"] == 100.0
+
+
+def test_a_packed_log_is_read_and_other_files_are_named(tmp_path: Path) -> None:
+    path = write(tmp_path, DATES)
+    expected = players(path)["arrival_hours"]
+    packed = gzip.compress(path.read_bytes())
+    path.write_bytes(packed)
+    assert players(path)["arrival_hours"] == expected == HOURS
+    for content, what in ((b"PAR1....", "a Parquet file"), (b"PK\x03\x04", "a zip archive")):
+        path.write_bytes(content)
+        assert refused(path).startswith(f"{path}: cannot be read: it is {what} (allowed: CSV")
+    path = write(tmp_path, "joined_at;mmr;a,b;account\n1;1;1;1\n")
+    assert "the header has 2 cells with semicolons in it: log.separator=semicolon" in refused(path)
+
+
+@pytest.mark.parametrize("rating", ["1e308", "-1000001", "1000001"])
+def test_ratings_out_of_range_are_refused(rating: str, tmp_path: Path) -> None:
+    path = write(tmp_path, f"joined_at,account,mmr\n1,a,1\n2,b,{rating}\n")
+    found = refused(path)
+    assert f":3: mmr: {float(rating)!r} (allowed: a rating from -1000000 to 1000000)" in found
+    path = write(tmp_path, f"arrival_hours,elo,kd,wr\n1,{rating},0,0\n2,5,1,1\n")
+    with pytest.raises(InputError, match=r":2: elo: .* of elo, kd and wr by multiplier_matrix"):
+        players(path, **{"log.columns": {}})
+
+
+def test_what_can_be_measured_is_known_without_reading_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path, "arrival_hours,rating\n1,1500\n2,1500\n")
+    how = ("simulate", "valorant", "--set", f"arrivals={path}", "--set", "team_num=1")
+    found = valmatch(*how, "--responses", "wait_p95")
+    assert found.code == 0, found.err
+    assert "wait_p95" in found.out
+    assert "factors.bands: " in valmatch(*how, "--responses", "wait_p95.top_1%").err
+    reads: list[Path] = []
+
+    def counted(path: Path, most: int) -> BinaryIO:
+        reads.append(path)
+        return open_text(path, most)
+
+    monkeypatch.setattr("valmatch.inputs.csv_reader.open_text", counted)
+    names = [one.response.name for one in list_responses("valorant", [f"arrivals={path}"])]
+    assert len(reads) <= 1  # for the horizon
+    assert {"wait_p95", "wait_p95.top_1%", "win_gap", "team_diff_p50"} <= set(names)
+    path.write_text("arrival_hours,rating\n1,1500\n2,1500\n3,1500\n")
+    reads.clear()
+    levels = measure_levels("win_gap", "valorant", [f"arrivals={path}", "team_num=1"], [])
+    build(load("valorant", [f"arrivals={path}", "team_num=1"], levels))
+    assert len(reads) == 1

@@ -1,0 +1,263 @@
+"""Resamples of a queue log, block by block."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import valmatch as library
+from tests.support.command import valmatch
+from valmatch.config.identity import config_id
+from valmatch.draws.streams import Streams
+from valmatch.errors import InputError
+from valmatch.execution.simulator import build, record
+from valmatch.experiments.combine import gather
+from valmatch.models.valorant.log_factors import LogFactors
+from valmatch.models.valorant.queue_log import read_queue_log
+from valmatch.models.valorant.resampling import BlockResampling
+from valmatch.statistics.estimates import t_quantile
+from valmatch.statistics.moving_blocks import widening
+from valmatch.statistics.sampling import Resampled
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """Return a log of four days; a rating tells the hour of the log in which it stands."""
+    times = np.sort(np.random.default_rng(4).uniform(0.0, 96.0, 500))
+    rows = [f"p{k},{t!r},{1000.0 + math.floor(t)!r}\n" for k, t in enumerate(times.tolist())]
+    path = tmp_path / "log.csv"
+    path.write_text("player,arrival_hours,rating\n" + "".join(rows))
+    return path
+
+
+RULES = {"team_num": 2, "player_diff": 1e6, "team_diff": 1e6}
+
+
+def factors(log: Path, hours: int | None, **more: object) -> dict[str, object]:
+    blocks = {"log.resample": "block", "log.block_hours": hours}
+    return {"arrivals": str(log), **blocks, **RULES, **more}
+
+
+@pytest.mark.parametrize("hours", [1, 5, 6, 24, 48])
+def test_blocks_stay_whole_and_at_their_hour_of_the_day(hours: int, log: Path) -> None:
+    read = read_queue_log(log, LogFactors.model_validate({}), (1, 1, 1), None)
+    resampling = BlockResampling(read, hours, None, log)
+    assert resampling.horizon == 96.0
+    seen = set()
+    for replication in range(20):
+        players, rows = resampling.draw(Streams(1), replication)
+        assert (np.diff(players.times) >= 0.0).all()
+        assert (players.ratings == read.players.ratings[rows]).all()
+        hour = players.ratings - 1000.0
+        shifts = np.floor(players.times) - hour
+        assert (shifts % 24 == 0).all()
+        for block in range(0, 96, hours):
+            own = (players.times >= block) & (players.times < block + hours)
+            assert len(set(shifts[own])) <= 1
+            if own.any():
+                origin = block - shifts[own][0]
+                length = min(hours, 96 - block)
+                there = (read.players.times >= origin) & (read.players.times < origin + length)
+                assert there.sum() == own.sum()
+        seen.update(shifts.tolist())
+    assert min(seen) < 0 < max(seen)
+
+
+def test_blocks_depend_on_seed_and_replication_alone(log: Path) -> None:
+    config = library.load("valorant", factors(log, 6))
+    other = library.load("valorant", factors(log, 6, wait_thresh=1, review="continuous"))
+    for replication in (0, 3):
+        one = library.simulate(config, 2, replication)["players"]
+        two = library.simulate(other, 2, replication)["players"]
+        assert one["player"].tolist() == two["player"].tolist()
+        assert one["arrival_hours"].tolist() == two["arrival_hours"].tolist()
+    rows = library.replicate(config, 4, 2).values
+    assert record(build(config), 2, 3).responses.tobytes() == rows[3].tobytes()
+    assert len({row.tobytes() for row in rows}) == 4
+
+
+def test_the_interval_is_that_of_the_log(log: Path) -> None:
+    config = library.load("valorant", factors(log, 24))
+    itself = library.replicate(config, 1).estimates["avg_wait_time"]
+    assert itself.std is itself.ci_low is None
+    plain = library.load("valorant", {"arrivals": str(log), **RULES})
+    assert library.replicate(plain, 1).estimates["avg_wait_time"].mean == itself.mean
+    runs = [library.replicate(config, n) for n in (50, 200)]
+    resamples = runs[0]["avg_wait_time"][1:]
+    few, many = (one.estimates["avg_wait_time"] for one in runs)
+    wider = [widening(one["avg_wait_time"][1:], 0.95) for one in runs]
+    assert few.std == pytest.approx(float(resamples.std(ddof=1)), rel=1e-12)
+    for one, times in zip((few, many), wider, strict=True):
+        assert one.mean == itself.mean
+        assert one.mean is not None
+        assert one.std is not None
+        assert one.ci_high is not None
+        half = t_quantile(0.975, 3) * one.std * (4 / 3) ** 0.5 * times
+        assert one.ci_high - one.mean == pytest.approx(half, rel=1e-12)
+    assert few.half_width is not None
+    assert many.half_width is not None
+    assert many.half_width > 0.7 * few.half_width  # it does not shrink with n
+    compared = library.compare(config, library.load("valorant", factors(log, 24, team_num=3)), 20)
+    difference = compared.comparisons["avg_wait_time"].difference
+    assert difference.std is not None
+    differences = compared.b["avg_wait_time"] - compared.a["avg_wait_time"]
+    half = t_quantile(0.975, 3) * difference.std * (4 / 3) ** 0.5 * widening(differences[1:], 0.95)
+    assert difference.half_width == pytest.approx(half, rel=1e-12)
+    # The difference is that on the log itself, which is replication 0.
+    assert difference.mean == pytest.approx(differences[0], rel=1e-12)
+
+
+def test_without_the_log_itself_the_resamples_stand_for_it() -> None:
+    values = np.random.default_rng(1).normal(size=30)
+    values[0] = 7.0
+    of = Resampled(candidates=5.0, degrees=4.0)
+    known = of.estimate(values, 0.9, range(30))
+    half = t_quantile(0.95, 4) * values[1:].std(ddof=1) * (5 / 4) ** 0.5
+    half *= widening(values[1:], 0.9)
+    assert (known.mean, known.n) == (7.0, 30)
+    assert known.half_width == pytest.approx(half, rel=1e-12)
+    for replications in ((), range(100, 130)):
+        assert of.estimate(values, 0.9, replications).mean == pytest.approx(values.mean())
+    values[0] = np.nan
+    undefined = of.estimate(values, 0.9, range(30))
+    assert undefined.mean == pytest.approx(values[1:].mean())
+    assert undefined.undefined == 1
+    alone = of.estimate(values[:2] + 1.0, 0.9, (3, 0))
+    assert alone.mean is not None
+    assert alone.ci_low is None
+
+
+@pytest.mark.parametrize(("rows", "hours"), [(500, 72), (100, 1), (100, 24)])
+def test_one_way_to_put_blocks_together_is_none(rows: int, hours: int, log: Path) -> None:
+    lines = log.read_text().splitlines(keepends=True)
+    log.write_text("".join(lines[: 1 + rows]))
+    with pytest.raises(InputError, match=r"log\.csv: factors\.log\.resample: blocks of"):
+        build(library.load("valorant", factors(log, hours)))
+
+
+def write_days(path: Path, days: int) -> Path:
+    times = (0.5 + np.arange(48 * days)) / 2.0
+    path.write_text("arrival_hours,rating\n" + "".join(f"{t!r},1000\n" for t in times.tolist()))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("days", "hours", "degrees"),
+    [
+        (4, 24, 3.0),
+        (7, 24, 6.0),
+        (8, 48, 8 * 6 / 9 - 1),
+        (40, 72, 40 * 9 / 19 - 1),
+        (120, 120, 120 * 15 / 51 - 1),
+    ],
+)
+def test_blocks_are_as_long_as_goes_with_the_log(
+    days: int, hours: int, degrees: float, tmp_path: Path
+) -> None:
+    path = write_days(tmp_path / "log.csv", days)
+    warned: list[str] = []
+    model = build(library.load("valorant", factors(path, None)), warn=warned.append)
+    assert warned == [f"{path}: resampled by blocks of {hours} hours"]
+    sampling = model.sampling
+    assert isinstance(sampling, Resampled)
+    assert sampling.block_hours == hours
+    assert sampling.degrees == pytest.approx(degrees, rel=1e-12)
+    assert sampling.candidates == pytest.approx(24 * days / hours, rel=1e-12)
+    # Given, it is the same, and nothing has to be said.
+    given = library.load("valorant", factors(path, hours))
+    assert build(given, warn=warned.append).sampling == sampling
+    assert len(warned) == 1
+
+
+def test_the_default_draws_the_blocks_of_its_length(tmp_path: Path) -> None:
+    path = write_days(tmp_path / "log.csv", 9)
+    read = read_queue_log(path, LogFactors.model_validate({}), (1, 1, 1), None)
+    drawn, given, other = (
+        BlockResampling(read, hours, None, path).draw(Streams(1), 3)[1] for hours in (None, 48, 24)
+    )
+    assert drawn.tolist() == given.tolist() != other.tolist()
+
+
+def test_blocks_of_a_day_and_less_do_not_overlap(log: Path) -> None:
+    read = read_queue_log(log, LogFactors.model_validate({}), (1, 1, 1), None)
+    found = {
+        hours: BlockResampling(read, hours, None, log).sampling.degrees for hours in (6, 24, 48)
+    }
+    assert found == {6: 4 * 3.0, 24: 3.0, 48: pytest.approx(4 * 6 / 9 - 1)}
+
+
+def test_targets_are_refused_as_resamples_narrow_nothing(log: Path, tmp_path: Path) -> None:
+    sets = [f"--set={key}={value}" for key, value in factors(log, 24).items()]
+    out = tmp_path / "out"
+    for target in ("avg_wait_time=1%", "avg_wait_time=0.5"):
+        made = valmatch("replicate", "valorant", *sets, "--target", target, "--out", out)
+        assert made.code == 2
+        assert made.err.splitlines()[-1] == (
+            "--target: replications are resamples of one log: more of them narrow no interval"
+        )
+    assert not out.exists()
+    with pytest.raises(InputError, match=r"^targets: replications are resamples of one log"):
+        library.replicate(library.load("valorant", factors(log, 24)), 9, targets="n_players=1%")
+
+
+def test_the_summary_says_how_intervals_are_made(log: Path, tmp_path: Path) -> None:
+    config = library.load("valorant", factors(log, None))
+    library.replicate(config, 9, out=tmp_path / "run")
+    said = json.loads((tmp_path / "run" / "summary.json").read_text())["sampling"]
+    assert (said["method"], said["block_hours"], said["degrees"]) == ("moving blocks", 24, 3.0)
+    assert "widened for their skewness" in said["interval"]
+    tight, tighter = (
+        library.load("valorant", factors(log, None, team_diff=most)) for most in (50, 20)
+    )
+    compared = library.compare(config, tight, 3).summary()
+    assert compared["a"]["sampling"] == compared["b"]["sampling"] == said
+    variants = library.compare(config, [tight, tighter], 3).summary()
+    assert variants["variants"]["b"]["sampling"] == said
+    assert gather([tmp_path / "run"]).replications.summary()["sampling"] == said
+    for plain in ({"arrivals": str(log), **RULES}, {"horizon": 2}):
+        made = library.replicate(library.load("valorant", plain), 2)
+        assert "sampling" not in made.summary()
+
+
+def test_configs_that_do_not_resample_keep_their_ids(log: Path) -> None:
+    plain = {"arrivals": str(log), **RULES}
+    ids = {
+        hours: config_id(library.load("valorant", {**plain, "log.block_hours": hours}))
+        for hours in (None, 24, 6)
+    }
+    # A day was the default: who wrote it down had the id of who did not.
+    assert ids[None] == ids[24] == config_id(library.load("valorant", plain)) != ids[6]
+    resampled = [config_id(library.load("valorant", factors(log, h))) for h in (None, 24, 6)]
+    assert len({*resampled, *ids.values()}) == 5
+
+
+def as_before(folder: Path) -> None:
+    """Let the manifest of a folder be what it was while blocks had 24 hours by default."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["config"]["factors"]["log"]["block_hours"] = 24
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def test_folders_of_the_former_default_stay_usable_unless_resampled(
+    log: Path, tmp_path: Path
+) -> None:
+    plain = library.load("valorant", {"arrivals": str(log), **RULES, "log.sort": True})
+    one, other = (tmp_path / name for name in "ab")
+    for folder, shard in ((one, "0/2"), (other, "1/2")):
+        library.replicate(plain, 2, shard=shard, out=folder)
+    as_before(one)
+    assert gather([one, other]).replications.indices == [0, 1]
+    library.replicate(plain, 2, shard="0/2", out=one, resume=True)
+    resampled = library.load("valorant", factors(log, None))
+    folder = tmp_path / "resampled"
+    library.replicate(resampled, 2, out=folder)
+    as_before(folder)
+    said = "the default of factors.log.block_hours was 24, now None"
+    with pytest.raises(InputError, match=said):
+        library.replicate(resampled, 3, out=folder, resume=True)
+    with pytest.raises(InputError, match=said):
+        gather([folder])

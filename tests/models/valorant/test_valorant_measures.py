@@ -1,0 +1,139 @@
+"""Responses that are asked for: differences, fairness, bands of players by rating."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import valmatch as library
+from tests.support.command import valmatch
+from valmatch.draws.streams import Streams
+from valmatch.errors import InputError
+from valmatch.execution.simulator import build, run
+from valmatch.models.model import Model
+from valmatch.models.valorant.bands import band_names
+from valmatch.models.valorant.model import RESPONSES
+
+ALL = {"measure": ["differences", "fairness", "bands"], "horizon": 6, "team_num": 3}
+LIMITS = {"bottom_10%": (0, 0.1), "10-50%": (0.1, 0.5), "50-90%": (0.5, 0.9), "90-99%": (0.9, 0.99)}
+
+
+def from_tables(folder: Path, spread: float) -> dict[str, float]:
+    """Compute every further response from the files alone."""
+    with (folder / "players.csv").open() as file:
+        players = list(csv.DictReader(file))
+    with (folder / "matches.csv").open() as file:
+        matches = list(csv.DictReader(file))
+    rating = [float(one["rating"]) for one in players]
+    gaps = [float(one["team_diff"]) for one in matches]
+    ranges = []
+    for one in matches:
+        for side in ("team_a", "team_b"):
+            team = [rating[int(player)] for player in one[side].split(";")]
+            ranges.append(max(team) - min(team))
+    found = {}
+    for name, values in (("team_diff", gaps), ("player_diff", ranges)):
+        for p in (50, 90, 95):
+            found[f"{name}_p{p}"] = float(np.quantile(values, p / 100))
+    chances = [1 / (1 + 10 ** (-gap / spread)) for gap in gaps]
+    found["win_gap"] = sum(abs(p - 0.5) for p in chances) / len(chances)
+    found["even_fraction"] = sum(0.45 <= p <= 0.55 for p in chances) / len(chances)
+    for band, (low, high) in {**LIMITS, "top_1%": (0.99, 2)}.items():
+        least = np.quantile(rating, low) if low else -np.inf
+        most = np.quantile(rating, high) if high < 1 else np.inf
+        own = [one for one in players if least <= float(one["rating"]) < most]
+        served = [one for one in own if one["match"]]
+        waits = [float(one["wait_minutes"]) for one in served]
+        found[f"matched_fraction.{band}"] = len(served) / len(own)
+        found[f"avg_wait_time.{band}"] = float(np.mean(waits))
+        found[f"wait_p50.{band}"] = np.quantile(waits, 0.5)
+        found[f"wait_p95.{band}"] = np.quantile(waits, 0.95)
+        found[f"avg_team_diff.{band}"] = float(np.mean([gaps[int(one["match"])] for one in served]))
+    return found
+
+
+@pytest.mark.parametrize("matching", ["team_first", "joint"])
+def test_they_are_what_the_tables_say(matching: str, tmp_path: Path) -> None:
+    config = library.load("valorant", {**ALL, "spread": 173.0, "matching": matching})
+    day = library.simulate(config, replication=2, out=tmp_path / "day")
+    names = [one.name for one in day.responses]
+    values = dict(zip(names, day.values.tolist(), strict=True))
+    expected = from_tables(tmp_path / "day", 173.0)
+    assert [*RESPONSES.names, *expected] == names
+    further = {name: values[name] for name in expected}
+    assert further == pytest.approx(expected, rel=1e-12, nan_ok=True)
+
+
+def test_they_change_nothing_else() -> None:
+    plain = build(library.load("valorant", {"horizon": 6, "team_num": 3}))
+    asked = build(library.load("valorant", ALL))
+    before = run(plain, 1, range(5)).responses
+    found = run(asked, 1, range(5)).responses
+    assert before.tobytes() == found[:, : len(RESPONSES)].tobytes()
+    one_by_one = Model.run_many(asked, Streams(1), range(5), False, lambda: None).responses
+    assert one_by_one.tobytes() == found.tobytes()
+    assert plain.responses is RESPONSES
+
+
+def test_an_undefined_band_is_counted() -> None:
+    # Nobody is matched.
+    config = library.load("valorant", {**ALL, "horizon": 0.01})
+    found = library.replicate(config, 3).estimates
+    assert found["wait_p95.top_1%"].undefined == 3
+    assert found["win_gap"].undefined == 3
+    assert found["matched_fraction.bottom_10%"].mean in (0.0, None)
+
+
+def test_names_of_bands() -> None:
+    assert band_names((0.0, 1.0)) == ["all"]
+    assert band_names((0.0, 0.125, 0.995, 1.0)) == ["bottom_12.5%", "12.5-99.5%", "top_0.5%"]
+
+
+@pytest.mark.parametrize("bands", [[0, 0.5], [0.1, 1], [0, 0.5, 0.5, 1], [0, 0.9, 0.5, 1], [0]])
+def test_bands_ascend_from_0_to_1(bands: list[float]) -> None:
+    with pytest.raises(InputError, match=r"factors\.bands"):
+        library.load("valorant", {"bands": bands})
+
+
+def test_a_band_of_a_log_that_holds_nobody_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("arrival_hours,rating\n0,1500\n1,1500\n2,1500\n")
+    made = valmatch(
+        "simulate", "valorant", "--set", f"arrivals={path}", "--set", "measure=[bands]",
+        "--set", "bands=[0, 0.5, 1]", "--out", tmp_path / "out",
+    )  # fmt: skip
+    assert made.code == 2
+    assert made.err == (
+        f"{path}: factors.bands: bottom_50% holds nobody (too many ratings are the same)\n"
+    )
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_every_command_reaches_them(tmp_path: Path) -> None:
+    how = ("--set", "measure=[bands, fairness]", "--set", "horizon=6", "--set", "team_num=2")
+    made = valmatch(
+        "replicate", "valorant", *how, "-n", "4", "--json", "--out", tmp_path / "out",
+        "--target", "win_gap=90%", "--max-reps", "4",
+    )  # fmt: skip
+    assert made.code in (0, 3), made.err
+    found = json.loads(made.out)["responses"]
+    assert found["wait_p95.top_1%"]["n"] + found["wait_p95.top_1%"]["undefined"] == 4
+    compared = valmatch("compare", "valorant", "valorant-start", *how, "-n", "3", "--json")
+    assert "wait_p95.top_1%" in json.loads(compared.out)["differences"]
+    config = tmp_path / "mine.yaml"
+    config.write_text(
+        "model: valorant\nfactors: {measure: [bands, fairness], horizon: 3, team_num: 1}\n"
+        "optimize:\n  variables: {team_diff: {low: 50, high: 500}}\n"
+        "  objective: {fair: {response: win_gap}}\n"
+        "  constraints: {low: {response: avg_wait_time.bottom_10%, at_most: 1000}}\n"
+    )
+    solved = valmatch("optimize", config, "--budget", "100", "--json")
+    assert solved.code in (0, 3), solved.err
+    assert json.loads(solved.out)["feasible"] in (True, "undecided")
+    pytest.importorskip("matplotlib")
+    assert valmatch("plot", tmp_path / "out").code == 0

@@ -1,0 +1,292 @@
+"""The valorant model: published matches, known values, theory, invariants."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from valmatch.config.config import Config
+from valmatch.config.loading import load
+from valmatch.execution.simulator import Recorded, build, record, run
+from valmatch.statistics.estimates import Estimate, estimate
+
+CASES = sorted((Path(__file__).parents[2] / "fixtures" / "joint_cases").glob("*.json"))
+
+
+def replicated(source: str, n: int, *overrides: str, seed: int = 1) -> dict[str, Estimate]:
+    model = build(load(source, overrides))
+    values = run(model, seed, range(n)).responses
+    return {r.name: estimate(v) for r, v in zip(model.responses, values.T, strict=True)}
+
+
+def recorded(
+    config: Config, seed: int = 1, replication: int = 0
+) -> tuple[Recorded, dict[str, Any]]:
+    result = record(build(config), seed, replication)
+    return result, {table.name: table.columns for table in result.tables}
+
+
+def trace(folder: Path, times: list[float], ratings: list[float]) -> str:
+    path = folder / "trace.csv"
+    rows = [f"{t!r},{r!r}\n" for t, r in zip(times, ratings, strict=True)]
+    path.write_text("arrival_hours,rating\n" + "".join(rows))
+    return f"arrivals={path}"
+
+
+def test_there_are_twenty_published_cases() -> None:
+    assert len(CASES) == 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_published_matches_are_reproduced(path: Path, tmp_path: Path) -> None:
+    case = json.loads(path.read_text())
+    factors = [f"{k}={v}" for k, v in case["factors"].items() if k != "team_slack"]
+    arrivals = trace(tmp_path, case["arrivals"], case["ratings"])
+    config = load("valorant-published", [*factors, arrivals, "horizon=24"])
+    result, tables = recorded(config)
+    matches = tables["matches"]
+    assert list(matches["time_hours"]) == [match["time"] for match in case["matches"]]
+    for side in ("team_a", "team_b"):
+        expected = [";".join(map(str, match[side])) for match in case["matches"]]
+        assert list(matches[side]) == expected
+    assert list(matches["team_diff"]) == [match["diff"] for match in case["matches"]]
+    players = tables["players"]
+    waiting = [p for p, m in zip(players["player"], players["match"], strict=True) if np.isnan(m)]
+    assert waiting == case["unmatched"]
+    assert len(players["player"]) + len(case["dropped_at_or_after_24h"]) == len(case["arrivals"])
+    named = dict(zip((r.name for r in build(config).responses), result.responses, strict=True))
+    for name, expected in (
+        ("avg_team_diff", case["avg_team_diff"]),
+        ("avg_wait_time", case["avg_wait_time_minutes"]),
+    ):
+        if expected is None:
+            assert math.isnan(named[name])
+        else:
+            assert named[name] == pytest.approx(expected, rel=1e-12)
+
+
+# Means and 95 % half-widths over 2000 replications of an independent program.
+KNOWN = {
+    "valorant": {
+        "avg_team_diff": (226.6, 0.7),
+        "avg_player_diff": (309.4, 0.3),
+        "avg_wait_time": (18.77, 0.06),
+        "matched_fraction": (0.9859, 0.00028),
+    },
+    "valorant-start": {
+        "avg_team_diff": (160.6, 0.5),
+        "avg_player_diff": (203.0, 0.2),
+        "avg_wait_time": (30.24, 0.11),
+        "matched_fraction": (0.9762, 0.0004),
+    },
+}
+
+
+@pytest.mark.parametrize("source", KNOWN)
+def test_known_values(source: str) -> None:
+    estimates = replicated(source, 2000)
+    for name, (mean, half_width) in KNOWN[source].items():
+        one = estimates[name]
+        assert one.mean is not None
+        assert one.std_error is not None
+        error = math.hypot(one.std_error, half_width / 1.96)
+        assert abs(one.mean - mean) <= 4 * error, name
+
+
+@pytest.mark.parametrize("team_num", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("matching", ["team_first", "joint"])
+def test_wait_without_skill_rules_is_that_of_theory(team_num: int, matching: str) -> None:
+    # With 2p arrivals to a match a player waits for (2p - 1) / 2 further arrivals on average.
+    unlimited = ("player_diff=1e6", "team_diff=1e6", f"team_num={team_num}")
+    one = replicated("valorant", 1500, *unlimited, f"matching={matching}")["avg_wait_time"]
+    players = 2 * (20 + 15 + 18 + 20 + 20 + 23 + 30 + 25 + 30) + 116
+    theory = 60 * (2 * team_num - 1) / 2 * 24 / players
+    assert one.mean is not None
+    assert one.std_error is not None
+    assert abs(one.mean - theory) <= 4 * one.std_error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("matching", ["team_first", "joint", "fifo"])
+@pytest.mark.parametrize("review", ["arrivals", "continuous"])
+def test_responses_are_what_the_tables_say(matching: str, review: str) -> None:
+    config = load("valorant", [f"matching={matching}", f"review={review}", "horizon=12.5"])
+    result, tables = recorded(config, replication=3)
+    players, matches = tables["players"], tables["matches"]
+    waits = np.array(players["wait_minutes"])
+    served = ~np.isnan(waits)
+    arrivals = np.array(players["arrival_hours"])
+    so_far = np.where(served, waits, 60 * (12.5 - arrivals))
+    ratings = np.array(players["rating"])
+    spreads = [
+        np.ptp(ratings[[int(p) for p in team.split(";")]])
+        for side in ("team_a", "team_b")
+        for team in matches[side]
+    ]
+    expected = {
+        "avg_team_diff": np.mean(matches["team_diff"]),
+        "avg_player_diff": np.mean(spreads),
+        "avg_wait_time": waits[served].mean(),
+        "avg_wait_time_all": so_far.mean(),
+        "wait_p50": np.quantile(waits[served], 0.5),
+        "wait_p90": np.quantile(waits[served], 0.9),
+        "wait_p95": np.quantile(waits[served], 0.95),
+        "wait_p99": np.quantile(waits[served], 0.99),
+        "max_wait_time": waits[served].max(),
+        "avg_queue_length": so_far.sum() / 60 / 12.5,
+        "matched_fraction": served.mean(),
+        "prioritized_fraction": np.mean(players["prioritized"]),
+        "n_players": len(arrivals),
+        "n_matches": len(matches["match"]),
+        "unmatched": (~served).sum(),
+    }
+    model = build(config)
+    values = dict(zip((r.name for r in model.responses), result.responses, strict=True))
+    assert values == pytest.approx(expected, rel=1e-12)
+    np.testing.assert_array_equal(run(model, 1, [3]).responses[0], result.responses)
+
+
+def test_no_match_leaves_averages_undefined(tmp_path: Path) -> None:
+    arrivals = trace(tmp_path, [0.0, 0.25, 0.5], [1000.0, 1300.0, 2000.0])
+    model = build(load("valorant", [arrivals]))
+    values = dict(
+        zip((r.name for r in model.responses), run(model, 1, [0]).responses[0], strict=True)
+    )
+    undefined = {name for name, value in values.items() if math.isnan(value)}
+    assert undefined == {
+        "avg_team_diff",
+        "avg_player_diff",
+        "avg_wait_time",
+        "wait_p50",
+        "wait_p90",
+        "wait_p95",
+        "wait_p99",
+        "max_wait_time",
+    }
+    assert (values["unmatched"], values["matched_fraction"]) == (3, 0)
+
+
+def test_a_replication_depends_on_its_index_alone() -> None:
+    model = build(load("valorant"))
+    rows = run(model, 5, range(20)).responses
+    np.testing.assert_array_equal(run(model, 5, [17, 3]).responses, rows[[17, 3]])
+    assert (run(model, 6, [0]).responses != rows[0]).any()
+
+
+def test_rules_never_shift_a_draw() -> None:
+    changed = ("player_diff=1", "team_diff=0", "wait_thresh=3", "player_slack=7", "team_slack=9")
+    others = (*changed, "team_num=2", "review=continuous", "matching=joint", "slack_scope=pool")
+    _, plain = recorded(load("valorant"), replication=4)
+    _, other = recorded(load("valorant", others), replication=4)
+    for column in ("arrival_hours", "elo", "kd", "wr"):
+        assert list(plain["players"][column]) == list(other["players"][column])
+
+
+def test_rate_multiplier_scales_arrivals() -> None:
+    one = replicated("valorant", 30, "rate_multiplier=10")["n_players"]
+    assert one.mean is not None
+    assert abs(one.mean - 5180) <= 4 * math.sqrt(5180 / 30)
+
+
+def test_a_long_day_in_chunks_equals_the_record_made_at_once() -> None:
+    # 52,000 players come in several chunks, which `record` joins.
+    model = build(load("valorant", ["rate_multiplier=100"]))
+    np.testing.assert_array_equal(run(model, 1, [0]).responses[0], record(model, 1, 0).responses)
+
+
+@pytest.mark.parametrize("review", ["arrivals", "continuous"])
+def test_a_counted_day_ends_with_its_last_arrival(review: str, tmp_path: Path) -> None:
+    # The same players as a queue log, whose null horizon is the last arrival too.
+    rules = [f"review={review}", "team_num=2", "horizon=null"]
+    model = build(load("valorant", [*rules, "num_players=300"]))
+    rows = run(model, 1, range(3)).responses
+    for k in range(3):
+        made = record(model, 1, k)
+        players = made.tables[0].columns
+        times, ratings = (np.array(players[c]).tolist() for c in ("arrival_hours", "rating"))
+        assert len(times) == 300
+        logged = record(build(load("valorant", [*rules, trace(tmp_path, times, ratings)])), 1, 0)
+        for row in (rows[k], made.responses):
+            np.testing.assert_array_equal(row, logged.responses)
+        assert list(players["prioritized"]) == list(logged.tables[0].columns["prioritized"])
+
+
+def test_a_counted_day_in_chunks_equals_the_record_made_at_once() -> None:
+    overrides = ["num_players=40000", "horizon=null", "rate_multiplier=100"]
+    model = build(load("valorant", overrides))
+    np.testing.assert_array_equal(run(model, 1, [0]).responses[0], record(model, 1, 0).responses)
+
+
+def test_waiting_room_grows_with_the_pool() -> None:
+    model = build(load("valorant", ["player_diff=0", "player_slack=0", "rate_multiplier=20"]))
+    values = dict(
+        zip((r.name for r in model.responses), run(model, 1, [0]).responses[0], strict=True)
+    )
+    assert values["unmatched"] == values["n_players"] > 9000
+
+
+def test_trace_with_vectors_is_rated_by_the_multipliers(tmp_path: Path) -> None:
+    path = tmp_path / "trace.csv"
+    path.write_text("wr,elo,note,kd,arrival_hours\n50,1000,x,1.5,0\n40,1100,y,0.5,0.5\n")
+    settings = [f"arrivals={path}", "team_num=1", "multiplier_matrix=[1, 10, 2]"]
+    _, tables = recorded(load("valorant", settings))
+    assert tables["players"]["rating"].tolist() == [1115.0, 1185.0]
+    assert tables["players"]["elo"].tolist() == [1000.0, 1100.0]
+    assert list(tables["matches"]["team_diff"]) == [70.0]
+
+
+def test_without_a_horizon_a_trace_ends_with_its_last_arrival(tmp_path: Path) -> None:
+    arrivals = trace(tmp_path, [0.0, 1.0, 30.0], [1000.0, 1010.0, 1020.0])
+    _, tables = recorded(load("valorant", [arrivals, "horizon=null", "team_num=1"]))
+    assert len(tables["players"]["player"]) == 3
+    model = build(load("valorant", [arrivals, "team_num=1"]))
+    assert run(model, 1, [0]).responses[0].tolist().count(3.0) == 1
+    model = build(load("valorant", [arrivals, "horizon=24", "team_num=1"]))
+    assert any("1 row at or after the horizon of 24 hours left out" in w for w in model.warnings)
+    assert (
+        dict(zip((r.name for r in model.responses), run(model, 1, [0]).responses[0], strict=True))[
+            "n_players"
+        ]
+        == 2
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", ":1: column arrival_hours is missing (a queue log has the columns"),
+        ("arrival_hours,rating\n", "no players"),
+        (
+            "arrival,rating\n0,1\n",
+            ":1: column arrival_hours is missing (a queue log has the columns",
+        ),
+        ("arrival_hours,elo,kd\n0,1,1\n", "column rating, or elo, kd and wr is missing"),
+        ("arrival_hours,rating,rating\n0,1,1\n", ":1: column rating appears twice"),
+        ("arrival_hours,rating\n0,1\n1,x\n", ":3: rating: 'x' (allowed: a finite number)"),
+        ("arrival_hours,rating\n9:30,1\n", "a finite number of hours since the start of the log"),
+        ("arrival_hours,rating\n0,\n", ":2: rating: empty (allowed: a finite number)"),
+        ("arrival_hours,rating\n0,nan\n", ":2: rating: 'nan'"),
+        ("arrival_hours,rating\n0,1e999\n", ":2: rating: '1e999'"),
+        ("arrival_hours,rating\n0,1_0\n", ":2: rating: '1_0'"),
+        ("arrival_hours,rating\n-1,1\n", ":2: arrival_hours: -1.0 is negative"),
+        ("arrival_hours,rating\n2,1\n1,1\n", ":3: arrival_hours: 1.0 is before the row above"),
+        ("arrival_hours,rating\n0\n", ":2: the row has 1 cells (allowed: 2)"),
+        ('arrival_hours,rating\n0,"1\n', "cannot be read"),
+    ],
+)
+def test_bad_traces_are_refused_in_one_line(text: str, message: str, tmp_path: Path) -> None:
+    from valmatch.errors import InputError
+
+    path = tmp_path / "trace.csv"
+    path.write_text(text)
+    with pytest.raises(InputError) as error:
+        build(load("valorant", [f"arrivals={path}"]))
+    assert message in str(error.value)
+    assert str(error.value).startswith(str(path))
+    assert "\n" not in str(error.value)

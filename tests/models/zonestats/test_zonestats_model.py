@@ -1,0 +1,524 @@
+"""The zonestats model: its factors, its random inputs, its games, and what the commands write."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare, spearmanr
+
+from tests.support.command import valmatch
+from tests.support.interpreted import interpreted
+from valmatch.config.loading import load
+from valmatch.config.writing import template
+from valmatch.draws.streams import Streams
+from valmatch.execution.simulator import Recorded, build, record, run
+from valmatch.models.model import Record, row_of
+from valmatch.models.zonestats.factors import ZoneStatsFactors
+from valmatch.models.zonestats.model import ZoneStatsModel, rank_correlation
+from valmatch.models.zonestats.population import RandomNumbers, seat_players
+from valmatch.ratings import zonestats
+
+SMALL = {"n_players": 12, "games_per_player": 6}
+KINDS: list[dict[str, Any]] = [
+    {},
+    {"n_teams": 2, "team_size": 3, "tie_chance": 0.3},
+    {"n_teams": 5, "late_chance": 1.0, "early_chance": 1.0, "earliest_leave": 0.5},
+    {"n_teams": 3, "team_size": 2, "compare": "score", "T": 60.0, "MAX_GAME_LENGTH": 7.0},
+    {"n_teams": 6, "cap": "every_player", "game_minutes": 30.0},
+    {"n_players": 11, "n_teams": 3, "game_minutes": 45.0, "late_chance": 0.0, "latest_join": 0.3},
+]
+SOME_RATED: list[dict[str, Any]] = [
+    {"n_teams": 2, "team_size": 3, "enabled_share": 0.5, "tie_chance": 0.3},
+    {"n_teams": 5, "enabled_share": 0.75, "cap": "every_player", "game_minutes": 30.0},
+]
+RULES = {
+    "T": 33.0,
+    "GAME_MULT": 0.4,
+    "MAX_GAME_LENGTH": 9.0,
+    "initial_rating": 1500.0,
+    "cap": "every_player",
+    "compare": "score",
+    "enabled_share": 0.5,
+    "skill_std": 20.0,
+    "true_spread": 90.0,
+    "tie_chance": 0.5,
+    "game_minutes": 33.0,
+    "late_chance": 0.9,
+    "latest_join": 0.5,
+    "early_chance": 0.7,
+    "earliest_leave": 0.5,
+    "error_bound": 10.0,
+}
+
+
+def model(**changes: Any) -> ZoneStatsModel:  # noqa: ANN401
+    return ZoneStatsModel(ZoneStatsFactors(**changes))
+
+
+def recorded(changes: dict[str, Any], seed: int = 1) -> tuple[ZoneStatsModel, Recorded]:
+    study = model(**changes)
+    return study, record(study, seed, 0)
+
+
+def columns(full: Record | Recorded, table: int) -> dict[str, Any]:
+    return {name: np.array(column) for name, column in full.tables[table].columns.items()}
+
+
+def named(responses: Any) -> dict[str, float]:  # noqa: ANN401
+    names = [response.name for response in ZoneStatsModel.responses]
+    return dict(zip(names, responses.tolist(), strict=True))
+
+
+def within(sample: Any, mean: float) -> None:  # noqa: ANN401
+    """Check the mean of independent values by its standard error."""
+    error = np.std(sample, ddof=1) / math.sqrt(np.size(sample))
+    assert error > 0
+    assert abs(np.mean(sample) - mean) <= 4 * error
+
+
+def summary() -> list[list[str]]:
+    """Return responses and games exactly, for comparison with the interpreted kernels."""
+    summaries = []
+    for changes in [*KINDS, *SOME_RATED]:
+        _, full = recorded({**SMALL, **changes})
+        values = [full.responses, *(np.ravel(list(t.columns.values())) for t in full.tables)]
+        summaries.append([float(x).hex() for value in values for x in value])
+    return summaries
+
+
+# Factors and configs
+
+
+def test_defaults_are_those_of_the_source() -> None:
+    factors = ZoneStatsFactors()
+    assert (factors.T, factors.GAME_MULT) == (120, 2) == (zonestats.T, zonestats.GAME_MULT)
+    assert factors.MAX_GAME_LENGTH == 20 == zonestats.MAX_GAME_LENGTH
+    assert factors.initial_rating == 500 == zonestats.INITIAL_RATING
+    assert factors.compare == "score_per_hour"
+    assert factors.true_spread == factors.T
+
+
+def test_shipped_configs() -> None:
+    spelt_out = load("zonestats")
+    assert spelt_out.factors == ZoneStatsFactors()
+    assert spelt_out.factors.model_fields_set == set(ZoneStatsFactors.model_fields)
+    assert load("zonestats-ffa").factors == ZoneStatsFactors(n_teams=8)
+    assert load("zonestats-tune").factors == ZoneStatsFactors()
+    optimize = load("zonestats-tune").optimize
+    assert set(optimize.variables) == {"T", "GAME_MULT"}
+
+
+def test_template_is_a_config_of_the_defaults(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text(template("zonestats"))
+    config = load(str(path))
+    assert config.factors == ZoneStatsFactors()
+    assert config.factors.model_fields_set == set(ZoneStatsFactors.model_fields)
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("T=0", "factors.T: 0 is too small"),
+        ("GAME_MULT=-1", "factors.GAME_MULT: -1 is too small"),
+        ("MAX_GAME_LENGTH=.inf", "factors.MAX_GAME_LENGTH: .inf is not finite"),
+        ("team_sizes=1", "did you mean team_size?"),
+        ("n_teams=1", "factors.n_teams: 1 is too small"),
+        ("team_size=51", "2 teams of 51 need 102 players, more than n_players 100"),
+        ("tie_chance=1.5", "factors.tie_chance: 1.5 is too large"),
+        ("games_per_player=1000000", "100 players with 1000000 games each are too many"),
+        ("skill_std=6001", "skill_std 6001 is more than 50 times true_spread 120"),
+        ("cap=every_players", "did you mean every_player?"),
+        ("enabled_share=0", "factors.enabled_share: 0 is too small"),
+        ("enabled_share=0.01", "enabled_share 0.01 of 100 players leaves 1 to rate (allowed: 2"),
+        ("compare=scores", "did you mean score?"),
+        ("arrivals=a.csv", "arrivals: this model takes none"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(override: str, message: str) -> None:
+    done = valmatch("simulate", "zonestats", "--set", override)
+    assert (done.code, done.out) == (2, "")
+    assert len(done.err.splitlines()) == 1
+    assert message in done.err
+
+
+# Random inputs
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_no_rule_moves_a_draw(name: str) -> None:
+    plain = model(**SMALL).draw(Streams(1), 3)
+    changed = model(**SMALL, **{name: RULES[name]}).draw(Streams(1), 3)
+    for before, after in zip(plain, changed, strict=True):
+        assert np.array_equal(before, after)
+
+
+def test_drawn_by_names_all_other_factors() -> None:
+    assert set(ZoneStatsFactors.model_fields) == ZoneStatsModel.drawn_by | set(RULES)
+
+
+def test_every_rule_matters() -> None:
+    base = {**SMALL, "n_teams": 3, "late_chance": 0.5, "early_chance": 0.5, "error_bound": 140.0}
+    _, plain = recorded(base)
+    for name, value in RULES.items():
+        _, changed = recorded({**base, name: value})
+        same = np.array_equal(plain.responses, changed.responses, equal_nan=True)
+        ratings = [columns(full, 0)["rating"] for full in (plain, changed)]
+        assert not (same and np.array_equal(*ratings)), name
+
+
+def test_a_run_leaves_its_inputs_as_they_are() -> None:
+    study = model(**SMALL, n_teams=3)
+    inputs = study.keep(study.draw(Streams(1), 0))
+    copies = RandomNumbers(*(array.copy() for array in inputs))
+    first, again = study.run(inputs), study.run(inputs)
+    rows = [row_of(study, one.responses) for one in (first, again)]
+    np.testing.assert_array_equal(rows[0], rows[1])
+    assert first.curves is not None
+    assert again.curves is not None
+    assert np.array_equal(first.curves, again.curves)
+    assert all(np.array_equal(a, b) for a, b in zip(inputs, copies, strict=True))
+
+
+def test_every_pair_of_players_is_equally_likely_to_meet() -> None:
+    _, full = recorded({"n_players": 6, "games_per_player": 5000})
+    players = columns(full, 1)["player"].reshape(-1, 2)
+    counts = np.zeros((6, 6))
+    np.add.at(counts, (players[:, 0], players[:, 1]), 1)
+    assert np.all(np.diag(counts) == 0)
+    assert chisquare(counts[~np.eye(6, dtype=bool)]).pvalue > 1e-4
+
+
+def test_the_largest_picks_stay_within_the_population() -> None:
+    order = np.arange(999_983)
+    seat_players(np.full(1000, np.nextafter(1.0, 0.0)), order)
+    assert np.array_equal(order[:1000], [999_982, *range(999)])
+
+
+def test_presence_follows_its_factors() -> None:
+    changes = {"late_chance": 0.3, "latest_join": 0.8, "early_chance": 0.4, "earliest_leave": 0.2}
+    _, full = recorded({**changes, "game_minutes": 50.0, "games_per_player": 400}, seed=5)
+    shares = columns(full, 1)["minutes"] / 50
+    assert np.all((shares > 0.04 - 1e-12) & (shares <= 1))
+    within(shares == 1, 0.7 * 0.6)
+    within(shares, (1 - 0.3 * 0.4) * (1 - 0.4 * 0.4))  # joining and leaving are independent
+    joined = 0.7 + 0.3 * (1 - 0.2**3) / (3 * 0.8)  # mean square of the share that is left
+    stayed = 0.6 + 0.4 * (1 - 0.2**3) / (3 * 0.8)
+    within(shares**2, joined * stayed)
+
+
+# Outcomes
+
+
+@pytest.mark.parametrize("n_teams", [2, 4])
+def test_pairwise_outcomes_are_logistic_in_the_skills(n_teams: int) -> None:
+    residuals: dict[int, list[float]] = {band: [] for band in range(5)}
+    changes = {"n_teams": n_teams, "true_spread": 70.0, "games_per_player": 300}
+    _, full = recorded(changes, seed=2)
+    skill, games = columns(full, 0)["skill"], columns(full, 1)
+    players = games["player"].reshape(-1, n_teams)
+    rates = (games["score"] / games["minutes"]).reshape(-1, n_teams)
+    for i, j in [(0, 1)] if n_teams == 2 else [(0, 1), (2, 3), (0, 3)]:
+        lead = (skill[players[:, i]] - skill[players[:, j]]) / 70
+        p = 1 / (1 + np.exp(-lead))
+        for band, low in enumerate((-np.inf, -2, -0.5, 0.5, 2)):
+            high = (-2, -0.5, 0.5, 2, np.inf)[band]
+            inside = (lead > low) & (lead <= high)
+            residuals[band] += ((rates[:, i] > rates[:, j]) - p)[inside].tolist()
+    for sample in residuals.values():
+        assert len(sample) > 500
+        within(sample, 0)
+
+
+def test_ties_are_as_frequent_as_their_chance() -> None:
+    _, full = recorded({"tie_chance": 0.25, "games_per_player": 300, "team_size": 2})
+    scores = columns(full, 1)["score"].reshape(-1, 4)
+    tied = np.all(scores == 0, axis=1)
+    assert np.array_equal(tied, np.any(scores == 0, axis=1))
+    within(tied, 0.25)
+
+
+def test_raw_scores_favour_whoever_stays_and_scores_per_hour_do_not() -> None:
+    for compare, fair in (("score_per_hour", True), ("score", False)):
+        _, full = recorded({"compare": compare, "games_per_player": 300, "skill_std": 0.001})
+        games = columns(full, 1)
+        minutes, gain = (games[name].reshape(-1, 2) for name in ("minutes", "adjustment"))
+        longer = minutes[:, 0] > minutes[:, 1]
+        wins = (gain[:, 0] > 0)[longer]
+        if fair:
+            within(wins, 0.5)
+        else:
+            assert wins.mean() - 0.5 > 10 * wins.std() / math.sqrt(wins.size)
+
+
+# Games against an independent replay
+
+
+@pytest.mark.parametrize("changes", [*KINDS, *SOME_RATED])
+def test_responses_are_those_of_a_plain_replay(changes: dict[str, Any]) -> None:
+    study, full = recorded({**SMALL, **changes}, seed=3)
+    factors = ZoneStatsFactors(**{**SMALL, **changes})
+    players, games = columns(full, 0), columns(full, 1)
+    skill, n = players["skill"], factors.n_players
+    rating = np.full(n, factors.initial_rating)
+    rated = round(factors.enabled_share * n)
+    rating[rated:] = math.nan
+    seats = factors.n_teams * factors.team_size
+    count = math.ceil(n * factors.games_per_player / seats)
+    assert games["game"].tolist() == [g for g in range(count) for _ in range(seats)]
+    losses: list[list[float]] = [[] for _ in range(factors.games_per_player)]
+    known: list[list[float]] = [[] for _ in losses]
+    hits: list[list[float]] = [[] for _ in losses]
+    errors = [error(rating[:rated], skill[:rated])]
+    for g in range(count):
+        everyone = np.arange(g * seats, (g + 1) * seats)
+        enabled = games["player"][everyone] < rated
+        assert len(set(games["player"][everyone].tolist())) == seats
+        assert np.array_equal(games["enabled"][everyone], enabled)
+        for name in ("rating", "adjustment", "rating_offset", "scale", "capped", "rank_after"):
+            assert np.isnan(games[name][everyone[~enabled]]).all()
+        rows = everyone[enabled]
+        who, team = games["player"][rows], games["team"][rows]
+        score, minutes = games["score"][rows], games["minutes"][rows]
+        assert np.array_equal(games["rating"][rows], rating[who])
+        shown = 60 * score / minutes if factors.compare == "score_per_hour" else score
+        offsets = np.zeros(len(who))
+        for i, j in combinations(range(len(who)), 2):
+            if team[i] == team[j]:
+                continue
+            outcome = (np.sign(shown[i] - shown[j]) + 1) / 2
+            p = 1 / (1 + math.exp((rating[who[j]] - rating[who[i]]) / factors.T))
+            q = 1 / (1 + math.exp((skill[who[j]] - skill[who[i]]) / factors.true_spread))
+            for sample, chance in ((losses, p), (known, q)):
+                loss = -outcome * math.log(chance) - (1 - outcome) * math.log(1 - chance)
+                sample[g * seats // n].append(loss)
+            hits[g * seats // n].append(0.5 if p == 0.5 else outcome if p > 0.5 else 1 - outcome)
+            time = min(factors.MAX_GAME_LENGTH, minutes[i], minutes[j])
+            points = (outcome - p) * factors.GAME_MULT * time
+            offsets[i] += points
+            offsets[j] -= points
+        before_cap = offsets.copy()
+        far = np.abs(offsets).max(initial=0.0)
+        if factors.cap == "every_player":
+            limits = factors.GAME_MULT * np.minimum(minutes, factors.MAX_GAME_LENGTH)
+            offsets *= min(1.0, 1.0, *(limits / np.maximum(np.abs(offsets), 1e-300)))
+        elif far > 0:
+            cap = minutes[np.abs(offsets) >= far * (1 - 1e-12)].min() * factors.GAME_MULT
+            offsets *= min(1.0, cap / far)
+        assert offsets == pytest.approx(games["adjustment"][rows], abs=1e-9)
+        assert games["rating_offset"][rows] == pytest.approx(before_cap, abs=1e-9)
+        scaled = games["scale"][rows] * games["rating_offset"][rows]
+        assert np.array_equal(games["adjustment"][rows], scaled)
+        assert np.array_equal(games["capped"][rows], games["scale"][rows] < 1)
+        assert games["score_per_hour"][rows] == pytest.approx(60 * score / minutes)
+        rating[who] += games["adjustment"][rows]
+        ranks = [1 + int(np.sum(rating[:rated] > rating[player])) for player in who]
+        assert games["rank_after"][rows].tolist() == ranks
+        errors.append(error(rating[:rated], skill[:rated]))
+    got = named(full.responses)
+    rating, skill = rating[:rated], skill[:rated]
+    half = factors.games_per_player // 2
+    last = max((k for k, e in enumerate(errors) if e > factors.error_bound), default=-1)
+    expected = {
+        "rating_error": errors[-1],
+        "games_to_converge": math.nan if last == count else (last + 1) * seats / n,
+        "rank_correlation": spearmanr(rating, skill).statistic,
+        "rating_slope": np.polyfit(skill, rating, 1)[0],
+        "log_loss": np.mean(np.concatenate(losses)),
+        "log_loss.late": np.mean(np.concatenate(losses[half:])),
+        "skill_log_loss.late": np.mean(np.concatenate(known[half:])),
+        "accuracy": np.mean(np.concatenate(hits)),
+        "accuracy.late": np.mean(np.concatenate(hits[half:])),
+        "rating_spread": np.std(rating),
+    }
+    ends = [errors[math.ceil(n * (k + 1) / seats)] for k in range(factors.games_per_player)]
+    expected["mean_rating_error"] = np.mean(ends)
+    assert got == pytest.approx(expected, rel=1e-9, nan_ok=True)
+    assert np.array_equal(players["rating"][:rated], rating)
+    assert np.isnan(players["rating"][rated:]).all()
+    assert players["games"].tolist() == np.bincount(games["player"], minlength=n).tolist()
+    outcome_ = study.run(study.draw(Streams(3), 0))
+    assert np.array_equal(row_of(study, outcome_.responses), full.responses, equal_nan=True)
+    assert outcome_.curves is not None
+    assert study.axes is not None
+    curves = outcome_.curves[0] * np.array(study.axes.scales)[:, np.newaxis]
+    assert curves[0] == pytest.approx(ends, rel=1e-9)
+    assert curves[1] == pytest.approx([np.mean(loss) for loss in losses], rel=1e-9)
+
+
+def error(rating: Any, skill: Any) -> float:  # noqa: ANN401
+    return float(np.std(rating - skill))
+
+
+@pytest.mark.parametrize("bound", [1e-3, 30.0, 60.0, 90.0, 1000.0])
+def test_convergence_is_the_last_crossing_of_the_bound(bound: float) -> None:
+    changes = {"n_players": 10, "games_per_player": 60, "GAME_MULT": 4.0, "error_bound": bound}
+    _, full = recorded(changes, seed=8)
+    skill, games = columns(full, 0)["skill"], columns(full, 1)
+    rating = np.full(10, 500.0)
+    outside = [error(rating, skill) > bound]
+    for k in range(0, games["player"].size, 2):
+        rating[games["player"][k : k + 2]] += games["adjustment"][k : k + 2]
+        outside.append(error(rating, skill) > bound)
+    got = named(full.responses)["games_to_converge"]
+    if outside[-1]:
+        assert math.isnan(got)
+    else:
+        assert got == max((k + 1 for k, out in enumerate(outside) if out), default=0) * 2 / 10
+
+
+@pytest.mark.slow
+def test_kernels_agree_exactly_with_plain_python() -> None:
+    assert interpreted(__name__, "summary") == repr(summary())
+
+
+@pytest.mark.parametrize("changes", KINDS)
+def test_games_sum_to_zero(changes: dict[str, Any]) -> None:
+    _, full = recorded(changes)
+    assert np.mean(columns(full, 0)["rating"]) == pytest.approx(500, abs=1e-9)
+
+
+def test_extreme_factors_stay_finite() -> None:
+    for changes in (
+        {"T": 1e-3, "GAME_MULT": 1e6},
+        {"T": 1e6, "GAME_MULT": 1e-6},
+        {"skill_std": 5000.0, "true_spread": 100.0},
+        {"late_chance": 1.0, "early_chance": 1.0},
+    ):
+        study = model(**SMALL, **changes)
+        outcome = study.run(study.draw(Streams(1), 0))
+        values = dict(outcome.responses)
+        del values["games_to_converge"]
+        assert all(map(math.isfinite, values.values()))
+        assert outcome.curves is not None
+        assert np.all(np.abs(outcome.curves) < 40)
+
+
+def test_who_is_not_rated_meets_nobody() -> None:
+    """Two of forty players are rated: most rounds have no contest, in some days there is none."""
+    study = model(n_players=40, games_per_player=12, enabled_share=0.05)
+    curves, losses = [], []
+    for k in range(10):
+        outcome = study.run(study.draw(Streams(1), k))
+        assert outcome.curves is not None
+        curves.append(outcome.curves[0, 1])
+        losses.append(dict(outcome.responses)["log_loss"])
+    assert np.isfinite(curves).all()
+    for curve, loss in zip(curves, losses, strict=True):
+        assert len(np.unique(curve)) < 12
+        if math.isnan(loss):
+            assert study.axes is not None
+            assert np.all(curve * study.axes.scales[1] == math.log(2))
+    assert {math.isnan(loss) for loss in losses} == {True, False}
+
+
+def test_fewer_rated_players_know_less_of_each_other() -> None:
+    """They meet less often, and their ratings are those of a population of their own."""
+    few, all_ = (
+        run(model(enabled_share=share, games_per_player=100), 1, range(20)).responses.T
+        for share in (0.4, 1.0)
+    )
+    at = dict(zip(named(np.zeros(len(few))), zip(few, all_, strict=True), strict=True))
+    assert at["rating_error"][0].mean() > at["rating_error"][1].mean()
+    assert at["rating_spread"][0].mean() < at["rating_spread"][1].mean()
+
+
+def test_rank_correlation_shares_ranks_among_equals() -> None:
+    a, b = np.array([1.0, 2.0, 2.0, 5.0, 0.0]), np.array([3.0, 3.0, 1.0, 9.0, -1.0])
+    assert rank_correlation(a, b) == pytest.approx(spearmanr(a, b).statistic, rel=1e-12)
+    assert math.isnan(rank_correlation(np.ones(3), b[:3]))
+
+
+# Theory
+
+
+@pytest.mark.parametrize("t", [120.0, 60.0])
+def test_ratings_approach_skills_in_units_of_the_spread(t: float) -> None:
+    changes = {"n_players": 20, "games_per_player": 6000, "GAME_MULT": t / 2400, "T": t}
+    rows = run(model(**changes, skill_std=60.0), 1, range(24)).responses
+    values = dict(zip(named(rows[0]), rows.T, strict=True))
+    within(values["rating_slope"], t / 120)
+    assert values["rank_correlation"].min() > 0.9
+    if t == 120:
+        assert values["rating_error"].max() < 15
+
+
+@pytest.mark.parametrize("changes", KINDS)
+def test_predictions_depend_on_the_multiplier_over_the_spread_alone(
+    changes: dict[str, Any],
+) -> None:
+    changes = {**SMALL, **changes, "initial_rating": 0.0}
+    factors = ZoneStatsFactors(**changes)
+    doubled = {"T": 2 * factors.T, "GAME_MULT": 2 * factors.GAME_MULT}
+    (_, once), (_, twice) = recorded(changes), recorded({**changes, **doubled})
+    assert np.array_equal(2 * columns(once, 0)["rating"], columns(twice, 0)["rating"])
+    same = ("log_loss", "log_loss.late", "accuracy", "rank_correlation")
+    first, second = named(once.responses), named(twice.responses)
+    assert [first[name] for name in same] == [second[name] for name in same]
+
+
+def test_a_smaller_multiplier_converges_later_and_closer() -> None:
+    fast, slow = (
+        run(model(GAME_MULT=mult, games_per_player=600, error_bound=80.0), 1, range(10)).responses.T
+        for mult in (2.0, 0.5)
+    )
+    names = list(named(np.zeros(len(ZoneStatsModel.responses))))
+    error_, settled = names.index("rating_error"), names.index("games_to_converge")
+    assert np.all(fast[error_] > slow[error_])
+    assert np.nanmax(fast[settled]) < np.nanmin(slow[settled])
+
+
+def test_known_skills_predict_best() -> None:
+    rows = run(model(games_per_player=400), 2, range(30)).responses
+    values = dict(zip(named(rows[0]), rows.T, strict=True))
+    excess = values["log_loss.late"] - values["skill_log_loss.late"]
+    assert excess.mean() > 4 * excess.std() / math.sqrt(30)
+
+
+# Commands
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("share", "cap"), [(1, "most_distant"), (0.6, "every_player")])
+def test_recorded_games_rate_to_the_same_ratings(share: float, cap: str, tmp_path: Path) -> None:
+    sets = ["--set", "n_teams=3", "--set", "team_size=2", "--set", "games_per_player=10"]
+    sets += ["--set", "tie_chance=0.2", "--set", f"enabled_share={share}", "--set", f"cap={cap}"]
+    assert valmatch("simulate", "zonestats", *sets, "--out", tmp_path / "sim").code == 0
+    log, out = tmp_path / "sim" / "games.csv", tmp_path / "rated"
+    done = valmatch("rate", log, "--cap", cap, "--pairs", "--out", out)
+    assert done.code == 0, done.err
+    with (out / "ratings.csv").open(newline="") as file:
+        rated = {row["player"]: float(row["rating"]) for row in csv.DictReader(file)}
+    with (tmp_path / "sim" / "players.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["games"] != "0" and row["rating"]]
+    assert len(rows) == 100 * share
+    assert {row["player"]: float(row["rating"]) for row in rows} == pytest.approx(rated, abs=1e-9)
+
+
+def test_replicate_writes_curves(tmp_path: Path) -> None:
+    sets = [word for key, value in SMALL.items() for word in ("--set", f"{key}={value}")]
+    done = valmatch("replicate", "zonestats", "-n", 3, *sets, "--out", tmp_path)
+    assert done.code == 0, done.err
+    with (tmp_path / "curves.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    keys = [(row["policy"], row["measure"], row["game"]) for row in rows]
+    measures = ("rating_error", "log_loss")
+    assert keys == [("zonestats", m, str(game)) for m in measures for game in range(1, 7)]
+    study = build(load("zonestats", [f"{key}={value}" for key, value in SMALL.items()]))
+    finals = run(study, 1, range(3)).responses[:, 0]
+    assert float(rows[5]["mean"]) == pytest.approx(finals.mean(), rel=1e-6)
+
+
+def test_spread_and_multiplier_are_optimised(tmp_path: Path) -> None:
+    done = valmatch(
+        "optimize", "zonestats-tune", "--budget", 100, "--set", "games_per_player=10", "--json"
+    )
+    assert done.code == 0, done.err
+    assert set(json.loads(done.out)["recommended"]["point"]) == {"T", "GAME_MULT"}

@@ -1,0 +1,102 @@
+"""The shipped problems and the best that is known of them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.support.command import valmatch
+from valmatch.config.loading import load
+from valmatch.execution.simulator import build, run
+from valmatch.optimization import best_known as module
+from valmatch.optimization.best_known import best_known, listed, shipped_problems, table_file
+from valmatch.optimization.problem_of_config import problem_of, with_factors
+
+
+def table() -> dict[str, dict[str, str]]:
+    with table_file().open(newline="") as file:
+        return {row["config"]: row for row in csv.DictReader(file)}
+
+
+def test_every_shipped_problem_has_a_row_inside_its_bounds() -> None:
+    problems = shipped_problems()
+    assert set(table()) == set(problems)
+    for name, row in table().items():
+        config = problems[name]
+        for variable, given in config.optimize.variables.items():
+            assert given.low <= float(row[variable]) <= given.high, (name, variable)
+        for constraint in config.optimize.constraints.values():
+            if row["feasible"] == "True" and constraint.at_most is not None:
+                assert float(row[f"{constraint.response}_low"]) <= constraint.at_most
+        assert int(row["replications"]) > int(row["n"]) > 0
+        assert row["date"].count("-") == 2
+
+
+@pytest.mark.parametrize("name", ["valorant-20min", "valorant-30min"])
+def test_known_values_hold_on_other_replications(name: str) -> None:
+    config, row = load(name), table()[name]
+    point = {variable: float(row[variable]) for variable in config.optimize.variables}
+    problem = problem_of(config, build(config))
+    model = build(config, with_factors(config, point))
+    values = dict(zip(model.responses.names, run(model, 99, range(400)).responses.T, strict=True))
+    outcomes = problem.outcomes(values)
+    (facts,) = (one for one in listed() if one["problem"] == name)
+    noise = facts["best_known"]["noise"]
+    error = noise["objective"] * math.sqrt(1 / 400 + 1 / int(row["n"]))
+    assert abs(outcomes[:, 0].mean() - float(row["objective"])) < 4 * error
+    assert noise["objective"] == pytest.approx(float(np.std(outcomes[:, 0])), rel=0.15)
+    assert noise["avg_wait_time"] == pytest.approx(float(np.std(outcomes[:, 1])), rel=0.15)
+
+
+def test_a_problem_is_known_by_what_it_asks_for() -> None:
+    known = {name: float(row["objective"]) for name, row in table().items()}
+    assert best_known(load("valorant-20min")) == known["valorant-20min"]
+    assert best_known(load("valorant-20min", ["upper_time=15"])) == known["valorant-15min"]
+    assert best_known(load("valorant-20min", ["optimize.best_known=7"])) == 7.0
+    for other in ("upper_time=16", "w_team=2", "rate_multiplier=3", "optimize.budget=200"):
+        value = best_known(load("valorant-20min", [other]))
+        assert value == (known["valorant-20min"] if "budget" in other else None)
+    assert best_known(load("valorant-1")) is None  # nothing feasible is known
+    assert best_known(load("chess-1", ["upper_time=4.5"])) is None
+
+
+def test_the_problems_are_listed() -> None:
+    done = valmatch("problems")
+    assert done.code == 0
+    assert max(map(len, done.out.splitlines())) <= 80
+    for word in ("valorant-x2", "avg_wait_time <= 20", "infeasible", "488.37", "ladder-tune"):
+        assert word in done.out
+    found = json.loads(valmatch("problems", "--json").out)["problems"]
+    assert found == listed()
+    assert [one["problem"] for one in found] == list(shipped_problems())
+    facts = {one["problem"]: one for one in found}
+    assert facts["ladder-tune"]["dimension"] == 4
+    assert facts["ladder-tune"]["constraints"] == ["avg_wait_time <= 5", "scale_stretch <= 1.1"]
+    assert facts["valorant-20min"]["best_known"]["feasible"] is True
+    assert "objective" not in facts["valorant-1"]["best_known"]
+
+
+def test_an_installed_package_has_the_table_beside_its_configs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside = tmp_path / "valmatch" / "configs"
+    inside.mkdir(parents=True)
+    (inside / "best-known.csv").write_text("config\n")
+    monkeypatch.setattr(module, "__file__", str(tmp_path / "valmatch" / "optimization" / "x.py"))
+    assert table_file() == inside / "best-known.csv"
+
+
+@pytest.mark.slow
+def test_no_row_is_beaten_by_a_point_of_any_table() -> None:
+    names = "valorant-1-bounds", "valorant-1-hours"  # `.ci/run` checks them all
+    command = [sys.executable, str(table_file().parent / "check.py"), *names]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("not beaten by any point in the tables") == len(names)

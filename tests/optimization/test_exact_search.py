@@ -1,0 +1,189 @@
+"""Optimisation on one log: evaluations are exact, and so is the answer."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.command import valmatch
+
+PROBLEM = """\
+model: valorant
+arrivals: log.csv
+factors: {team_num: 2}
+optimize:
+  variables:
+    team_diff: {low: 0, high: 2400, start: 100, scale: 20}
+    player_diff: {low: 0, high: 2400, start: 150, scale: 20}
+  objective: {fair: {response: avg_team_diff}}
+  constraints:
+    p95: {response: wait_p95, at_most: 45}
+    p50: {response: wait_p50, at_most: 12}
+"""
+
+SOLVERS = ("auto", "random", "nelder-mead", "cobyqa", "cma-es", "spsa")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two days with a quiet night, and ratings that are skewed to the right."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(5)
+    weights = 1.0 + 0.8 * np.cos(2.0 * np.pi * (np.arange(48) % 24 - 20) / 24)
+    hours = rng.choice(48, 500, p=weights / weights.sum()) + rng.random(500)
+    ratings = np.exp(rng.normal(7.2, 0.25, 500))
+    rows = [
+        f"{t!r},{r!r}\n" for t, r in zip(np.sort(hours).tolist(), ratings.tolist(), strict=True)
+    ]
+    Path("log.csv").write_text("arrival_hours,rating\n" + "".join(rows))
+    Path("mine.yaml").write_text(PROBLEM)
+    return tmp_path
+
+
+def evaluated(path: str) -> list[dict[str, float]]:
+    """Return what a run has evaluated."""
+    with Path(path, "evaluations.csv").open() as file:
+        return [{name: float(x) for name, x in row.items()} for row in csv.DictReader(file)]
+
+
+def optimized(*options: object, code: int = 0) -> dict[str, Any]:
+    made = valmatch("optimize", "mine.yaml", "--out", "out", "--json", *options)
+    assert made.code == code, made.err
+    found: dict[str, Any] = json.loads(made.out)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_best_feasible_point_evaluated_is_recommended(
+    folder: Path, solver: str, seed: int
+) -> None:
+    found = optimized("--budget", 100, "--solver", solver, "--seed", seed)
+    rows = evaluated("out")
+    assert found["spent"] == len(rows) <= 100
+    assert len(rows) == 100 or f"after {len(rows)} of 100 evaluations" in found["why"]
+    good = [one for one in rows if one["wait_p95"] <= 45 and one["wait_p50"] <= 12]
+    best = min(good, key=lambda one: one["avg_team_diff"])
+    assert found["recommended"]["objective"]["mean"] == best["avg_team_diff"]
+    start = next(one for one in rows if (one["team_diff"], one["player_diff"]) == (100, 150))
+    if start in good:
+        assert best["avg_team_diff"] <= start["avg_team_diff"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("limit", [24.0, 26.0, 28.0, 30.0, 35.0])
+def test_no_feasible_point_is_said_only_where_none_was_evaluated(
+    folder: Path, limit: float
+) -> None:
+    Path("mine.yaml").write_text(PROBLEM.replace("at_most: 45", f"at_most: {limit}"))
+    made = valmatch("optimize", "mine.yaml", "--out", "out", "--json", "--budget", 100)
+    rows = evaluated("out")
+    good = any(one["wait_p95"] <= limit and one["wait_p50"] <= 12 for one in rows)
+    assert made.code == (0 if good else 3)
+    assert ("no feasible point was found on this log" in json.loads(made.out)["why"]) is not good
+
+
+@pytest.mark.slow
+def test_a_large_budget_is_used_and_hardly_depends_on_the_seed(folder: Path) -> None:
+    objectives = []
+    for seed in (1, 2, 3):
+        found = optimized("--budget", 400, "--seed", seed, "--out", f"out{seed}")
+        assert found["spent"] == len(evaluated(f"out{seed}")) == 400
+        objectives.append(found["recommended"]["objective"]["mean"])
+    assert max(objectives) <= 1.05 * min(objectives)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_run_that_knows_all_points_says_so(folder: Path, solver: str) -> None:
+    variables = "variables: {team_num: {low: 1, high: 4, start: 2}}"
+    head, rest = PROBLEM.split("  variables:")
+    Path("mine.yaml").write_text(head + f"  {variables}\n  objective" + rest.split("objective")[1])
+    made = valmatch(
+        "optimize", "mine.yaml", "--budget", 100, "--json", "--out", "out", "--solver", solver,
+        "--set", "p95=1000", "--set", "p50=1000",
+    )  # fmt: skip
+    assert made.code == 0, made.err
+    rows = evaluated("out")
+    assert {one["team_num"] for one in rows} <= {1.0, 2.0, 3.0, 4.0}
+    if solver in ("auto", "random"):
+        assert len(rows) == 4
+    assert f"after {len(rows)} of 100 evaluations" in json.loads(made.out)["why"]
+
+
+@pytest.mark.slow
+def test_a_front_is_made_of_all_that_was_evaluated(folder: Path) -> None:
+    made = valmatch(
+        "optimize", "mine.yaml", "--pareto", "avg_team_diff,wait_p95", "--budget", 100,
+        "--out", "out", "--json",
+    )  # fmt: skip
+    found, rows = json.loads(made.out), evaluated("out")
+    assert found["spent"] == found["tested"] == len(rows) == 100
+    good = [one for one in rows if one["wait_p95"] <= 45 and one["wait_p50"] <= 12]
+    values = {(one["avg_team_diff"], one["wait_p95"]) for one in good}
+    front = sorted(
+        one
+        for one in values
+        if not any(a <= one[0] and b <= one[1] and (a, b) != one for a, b in values)
+    )
+    of_run = [[one["objectives"][k]["mean"] for k in ("avg_team_diff", "wait_p95")]
+              for one in found["front"]]  # fmt: skip
+    assert of_run == [list(one) for one in front]
+
+
+def test_on_resamples_interval_and_verdict_are_of_the_mean_that_is_tested(folder: Path) -> None:
+    how = ("--set", "log.resample=block", "--set", "log.block_hours=6", "--budget", 400)
+    made = valmatch("optimize", "mine.yaml", *how, "--json", "--out", "out")
+    found = json.loads(made.out)
+    shown = found["recommended"] or found["least_violation"]
+    for one in shown["constraints"].values():
+        assert one["std_error"] == pytest.approx(one["std"] / one["n"] ** 0.5)
+        if found["feasible"] is True:
+            assert one["mean"] + 1.5 * one["std_error"] < one["bound"]
+    assert "of the resamples, each by itself" in found["why"].replace(
+        f"of the {shown['objective']['n']} resamples", "of the resamples"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("swept", "values"), [("p95", [60.0, 45.0, 30.0, 26.0]), ("fair", [1.0, -1.0, 2.0])]
+)
+def test_every_value_of_a_sweep_has_the_best_of_all_that_was_evaluated(
+    folder: Path, swept: str, values: list[float]
+) -> None:
+    listed = ",".join(f"{one:g}" for one in values)
+    found = {}
+    for workers in (1, 2) if swept == "p95" else (1,):
+        made = valmatch(
+            "optimize", "mine.yaml", "--sweep", f"{swept}={listed}", "--budget", 100,
+            "--out", f"out{workers}", "--workers", workers, "--json",
+        )  # fmt: skip
+        assert made.code in (0, 3), made.err
+        found[workers] = json.loads(made.out)
+    assert all(one == found[1] for one in found.values())
+    rows = evaluated("out1")
+    for value, one in zip(values, found[1]["frontier"], strict=True):
+        limit, weight = (value, 1.0) if swept == "p95" else (45.0, value)
+        good = [row for row in rows if row["wait_p95"] <= limit and row["wait_p50"] <= 12]
+        assert one["feasible"] is bool(good)
+        if good:
+            best = min(weight * row["avg_team_diff"] for row in good)
+            assert one["recommended"]["objective"]["mean"] == best
+
+
+def test_a_looser_bound_of_a_sweep_is_never_worse(folder: Path) -> None:
+    made = valmatch(
+        "optimize", "mine.yaml", "--sweep", "p95=28:60:8", "--budget", 100, "--solver", "random",
+        "--out", "out", "--json", "--set", "p50=60",
+    )  # fmt: skip
+    frontier = json.loads(made.out)["frontier"]
+    objectives = [one["recommended"]["objective"]["mean"] for one in frontier if one["feasible"]]
+    assert len(objectives) > 3
+    assert objectives == sorted(objectives, reverse=True)

@@ -1,0 +1,613 @@
+"""`valmatch optimize`: problems, runs, files, interruption, frontier, bad input."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from tests.support.command import valmatch
+from valmatch.config.loading import load, shipped_configs
+from valmatch.errors import InputError
+from valmatch.execution.shards import parse_shard
+from valmatch.execution.simulator import build, run
+from valmatch.optimization import evaluation
+from valmatch.optimization.certification.selection import replications_of_test
+from valmatch.optimization.evaluation import BudgetSpent, Evaluator
+from valmatch.optimization.problem import Problem
+from valmatch.optimization.problem_of_config import problem_of
+from valmatch.optimization.studies import solver_comparison as comparison_module
+from valmatch.optimization.studies.kinds import spec_of
+from valmatch.optimization.studies.pareto import FrontSpec
+from valmatch.optimization.studies.solver_comparison import post_replications
+from valmatch.optimization.studies.solver_study import SolverStudySpec, optimize
+from valmatch.optimization.studies.study import StudyRequest
+from valmatch.optimization.studies.sweep import SweepSpec
+from valmatch.optimization.verdict import Verdict
+from valmatch.statistics.estimates import estimate
+
+SMALL = ["--budget", "120", "--solver", "random"]
+
+
+def posed(source: str = "valorant-20min") -> Problem:
+    config = load(source)
+    return problem_of(config, build(config))
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_problem_is_that_of_the_source() -> None:
+    problem = posed("valorant-1")
+    names = ["player_diff", "team_diff", "wait_thresh", "player_slack", "team_slack"]
+    assert [v.name for v in problem.variables] == names
+    assert [(v.low, v.high) for v in problem.variables] == [
+        (0, 10 if v.name == "wait_thresh" else 2400) for v in problem.variables
+    ]
+    assert problem.point(problem.start) == dict(zip(names, [150, 200, 0.15, 100, 100], strict=True))
+    assert [v.mean for v in problem.variables] == [200, 400, 0.2, 200, 200]
+    variances = [v.std**2 for v in problem.variables]
+    assert variances == pytest.approx([10, 20, 0.05, 10, 10], rel=1e-12)
+    assert [(t.response, t.weight) for t in problem.terms] == [
+        ("avg_team_diff", 1),
+        ("avg_player_diff", 1),
+    ]
+    assert [(c.response, c.sign, c.bound) for c in problem.constraints] == [
+        ("avg_wait_time", 1, 10)
+    ]
+
+
+def test_the_other_readings_of_the_limit_change_it_alone() -> None:
+    minutes, hours, bounds = map(posed, ("valorant-1", "valorant-1-hours", "valorant-1-bounds"))
+    for other in (hours, bounds):
+        assert (other.variables, other.terms) == (minutes.variables, minutes.terms)
+    (limit,), (longer,) = minutes.constraints, hours.constraints
+    assert longer == replace(limit, bound=60 * limit.bound)
+    assert not bounds.constraints
+
+
+def test_all_shipped_problems_are_well_posed() -> None:
+    shipped = [name for name in shipped_configs() if load(name).optimize.variables]
+    assert len(shipped) >= 7
+    for name in shipped:
+        assert posed(name).variables
+
+
+def test_unit_cube_and_box_correspond() -> None:
+    for variable in posed().variables:
+        for value in np.linspace(variable.low, variable.high, 7).tolist():
+            assert variable.from_unit(variable.to_unit(value)) == pytest.approx(value, abs=1e-9)
+        assert (variable.from_unit(-1), variable.from_unit(2)) == (variable.low, variable.high)
+
+
+@pytest.mark.parametrize("kept", [evaluation.STORED_INPUTS, 3])
+def test_controls_are_those_of_the_simulator(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluation, "STORED_INPUTS", kept)
+    evaluator = Evaluator(load("valorant-20min"), posed(), 5, 100, budget=12)
+    model = build(load("valorant-start"))
+    seen, expectations = evaluator.controls(6)
+    np.testing.assert_array_equal(seen, run(model, 5, range(100, 106), controls=True).controls)
+    np.testing.assert_array_equal(expectations, list(model.controls.values()))
+    np.testing.assert_array_equal(evaluator.controls(4)[0], seen[:4])
+    evaluator.evaluate(posed().start, 6)
+    np.testing.assert_array_equal(evaluator.controls(6)[0], seen)
+
+
+def test_variables_that_enter_the_draws_have_no_controls() -> None:
+    config = load(
+        "valorant-20min", {"optimize.variables": {"rate_multiplier": {"low": 1, "high": 2}}}
+    )
+    evaluator = Evaluator(config, problem_of(config, build(config)), 5, 100, budget=12)
+    assert [part.shape for part in evaluator.controls(6)] == [(6, 0), (0,)]
+
+
+@pytest.mark.parametrize("kept", [evaluation.STORED_INPUTS, 3])
+def test_evaluations_are_those_of_the_simulator_and_made_once(
+    kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluation, "STORED_INPUTS", kept)
+    config = load("valorant-20min")
+    problem = posed()
+    evaluator = Evaluator(config, problem, 5, 100, budget=12)
+    outcomes = evaluator.evaluate(problem.start, 6)
+    assert evaluator.spent == 6
+    model = build(load("valorant-start"))
+    names = [response.name for response in model.responses]
+    table = run(model, 5, range(100, 106)).responses
+    column = {name: table[:, k] for k, name in enumerate(names)}
+    expected = column["avg_team_diff"] + column["avg_player_diff"]
+    np.testing.assert_allclose(outcomes[:, 0], expected, rtol=1e-9)
+    np.testing.assert_allclose(outcomes[:, 1], column["avg_wait_time"] - 20.0, rtol=1e-9)
+    evaluator.evaluate(problem.start, 4)
+    assert evaluator.spent == 6
+    evaluator.evaluate(problem.start, 10)
+    assert evaluator.spent == 10
+    with pytest.raises(BudgetSpent):
+        evaluator.evaluate(np.full(5, 0.5), 3)
+    assert evaluator.spent == 10
+
+
+def test_factors_that_enter_the_draws_may_be_varied() -> None:
+    sweepable = "optimize.variables={rate_multiplier: {low: 1, high: 3, start: 2}}"
+    config = load("valorant-20min", [sweepable])
+    problem = problem_of(config, build(config))
+    evaluator = Evaluator(config, problem, 1, 0, budget=10)
+    fast = build(load("valorant", ["rate_multiplier=3"]))
+    wait = run(fast, 1, [0]).responses[0, 2]
+    assert evaluator.evaluate(np.array([1.0]), 1)[0, 1] == pytest.approx(wait - 20.0)
+
+
+def test_infeasible_problem_is_said_to_be_so(tmp_path: Path) -> None:
+    done = valmatch("optimize", "valorant-1", "--budget", 300, "--out", tmp_path, "--json")
+    assert done.code == 3
+    document = json.loads(done.out)
+    assert document == json.loads((tmp_path / "summary.json").read_text())
+    assert document["feasible"] is False
+    assert document["recommended"] is None
+    wait = document["least_violation"]["constraints"]["upper_time"]
+    assert wait["ci_low"] > 10
+    assert "by theory it cannot fall below 12.51 while everybody is matched" in document["why"]
+
+
+def test_a_point_is_recommended_unless_it_is_known_to_be_infeasible() -> None:
+    mean = estimate(np.array([1.0, 2.0, 3.0]))
+    for feasible, shown in ((True, True), (None, "undecided"), (False, False)):
+        found = Verdict({"x": 1.0}, mean, [], feasible, "why").as_dict()
+        key = "least_violation" if feasible is False else "recommended"
+        assert found[key]["point"] == {"x": 1.0}
+        assert (found["feasible"], found["recommended"] is None) == (shown, feasible is False)
+        assert ("least_violation" in found) is (feasible is False)
+
+
+def test_nothing_is_recommended_where_nothing_feasible_was_found() -> None:
+    done = valmatch("optimize", "valorant-1", *SMALL)
+    assert done.code == 3
+    assert "feasible: no; " in done.out
+    assert re.search(r"^variable +least violation +start$", done.out, re.MULTILINE)
+    swept = valmatch("optimize", "valorant-1", *SMALL, "--sweep", "upper_time=8:10:2")
+    assert swept.code == 3
+    assert "recommended" not in done.out + swept.out
+
+
+@pytest.mark.slow
+def test_feasible_problem_is_certified_on_fresh_replications(tmp_path: Path) -> None:
+    done = valmatch("optimize", "valorant-30min", "--budget", 400, "--out", tmp_path, "--json")
+    document = json.loads(done.out)
+    assert (done.code, document["feasible"]) == (0, True)
+    assert document["spent"] <= 400
+    assert len(rows(tmp_path / "evaluations.csv")) == document["spent"]
+    recommended = document["recommended"]
+    last = rows(tmp_path / "trajectory.csv")[-1]
+    assert {name: float(last[name]) for name in recommended["point"]} == recommended["point"]
+    certified = [row for row in rows(tmp_path / "candidates.csv") if row["stage"] == "certified"]
+    assert float(certified[0]["objective"]) == pytest.approx(recommended["objective"]["mean"])
+    settings = [f"--set={name}={value!r}" for name, value in recommended["point"].items()]
+    again = valmatch("replicate", "valorant", "-n", 400, "--seed", 77, *settings, "--json")
+    means = json.loads(again.out)["responses"]
+    assert means["avg_wait_time"]["mean"] <= 30
+
+
+@pytest.mark.slow
+def test_nothing_depends_on_workers(tmp_path: Path) -> None:
+    for workers in (1, 2):
+        folder = tmp_path / str(workers)
+        options = [*SMALL, "--macroreps", 3, "--workers", workers, "--out", folder]
+        assert valmatch("optimize", "valorant-30min", *options).code in (0, 3)
+    for name in ("summary.json", "trajectory.csv", "candidates.csv", "progress.csv"):
+        contents = {(tmp_path / str(workers) / name).read_bytes() for workers in (1, 2)}
+        assert len(contents) == 1, name
+
+
+GROWN = ("summary.json", "evaluations.csv", "trajectory.csv", "candidates.csv", "progress.csv")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("sectioned")
+@pytest.mark.parametrize(("workers", "budget"), [(1, 150), (2, 150), (1, 200)])
+def test_a_finished_study_grows_to_what_would_have_been_made_at_once(
+    tmp_path: Path, workers: int, budget: int
+) -> None:
+    (tmp_path / "c.yaml").write_text(SHOTS)
+    # Worker processes know no model of the tests.
+    config = tmp_path / "c.yaml" if workers == 1 else "valorant-30min"
+    whole, grown = tmp_path / "whole", tmp_path / "grown"
+    command = ["optimize", config, "--solver", "random,spsa"]
+    larger = ["--budget", budget, "--macroreps", 3, "--workers", workers]
+    assert valmatch(*command, "--budget", 150, "--macroreps", 1, "--out", grown).code == 0
+    made = (grown / "evaluations.csv").read_text().count("\n")
+    assert valmatch(*command, *larger, "--out", grown, "--resume").code == 0
+    assert valmatch(*command, *larger, "--out", whole).code == 0
+    assert made < (grown / "evaluations.csv").read_text().count("\n")
+    for name in GROWN:
+        assert (grown / name).read_bytes() == (whole / name).read_bytes(), name
+    manifests = [json.loads((one / "manifest.json").read_text()) for one in (grown, whole)]
+    for key in ("budget", "macroreps", "runs", "status", "solver"):
+        assert manifests[0][key] == manifests[1][key]
+    for fewer in (["--macroreps", 1, "--budget", budget], ["--macroreps", 3, "--budget", 100]):
+        done = valmatch(*command, *fewer, "--out", grown, "--resume")
+        assert done.code == 2
+        assert "holds a larger run" in done.err
+
+
+@pytest.mark.usefixtures("sectioned")
+def test_a_study_that_grows_makes_no_replication_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = load({**yaml.safe_load(SHOTS)})
+    made: list[int] = []
+    replication = Evaluator._replication
+
+    def counted(self: Evaluator, model: Any, point: tuple[float, ...], k: int) -> Any:  # noqa: ANN401
+        known = self._journal is not None and (*point, self._first + k) in self._journal
+        made.append(not known and self._journal is not None)
+        return replication(self, model, point, k)
+
+    monkeypatch.setattr(Evaluator, "_replication", counted)
+    optimize(config, "random", 150, macroreps=2, out=tmp_path)
+    first = sum(made)
+    optimize(config, "random", 150, macroreps=3, out=tmp_path, resume=True)
+    assert sum(made) == pytest.approx(1.5 * first, abs=5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("torn", [False, True])
+def test_resumed_run_gives_the_same_answer(tmp_path: Path, torn: bool) -> None:
+    whole, part = tmp_path / "whole", tmp_path / "part"
+    valmatch("optimize", "valorant-30min", *SMALL, "--out", whole)
+    valmatch("optimize", "valorant-30min", *SMALL, "--out", part)
+    path = part / "evaluations.csv"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:50]) + (lines[50][:9] if torn else ""))
+    (part / "summary.json").unlink()
+    valmatch("optimize", "valorant-30min", *SMALL, "--out", part, "--resume")
+    for name in ("summary.json", "evaluations.csv", "trajectory.csv"):
+        assert (part / name).read_bytes() == (whole / name).read_bytes()
+
+
+def test_journal_is_used_and_not_made_again(tmp_path: Path) -> None:
+    valmatch("optimize", "valorant-30min", *SMALL, "--out", tmp_path)
+    path = tmp_path / "evaluations.csv"
+    header, first, *others = path.read_text().splitlines(keepends=True)
+    # A falsified wait shows in the results only if the journal was believed.
+    path.write_text(header + first.rsplit(",", 1)[0] + ",99999.0\n" + "".join(others))
+    valmatch("optimize", "valorant-30min", *SMALL, "--out", tmp_path, "--resume")
+    start = rows(tmp_path / "candidates.csv")[0]
+    assert float(start["upper_time"]) > 1000
+
+
+@pytest.mark.slow
+def test_experiment_compares_solvers(tmp_path: Path) -> None:
+    options = ["--solver", "random,cobyqa", "--macroreps", 2, "--budget", 120]
+    done = valmatch("optimize", "valorant-30min", *options, "--out", tmp_path, "--json")
+    solvers = json.loads(done.out)["solvers"]
+    assert {"random", "cobyqa"} < set(solvers)
+    line = solvers["cobyqa"]
+    assert line["runs"] == 2
+    assert 0 <= line["within_5_percent"]["value"] <= 1
+    progress = rows(tmp_path / "progress.csv")
+    assert len(progress) == 2 * 2 * 20
+    assert {row["solver"] for row in progress} == {"random", "cobyqa"}
+    assert progress[19]["replications"] == "120"
+    assert solvers["post_replications"] == 500
+
+
+def test_the_judge_of_an_experiment_sees_more_than_the_tests_of_its_runs() -> None:
+    seen = [post_replications(budget) for budget in (100, 1_000, 10_000, 100_000, 10**6)]
+    assert seen == sorted(seen)
+    assert (seen[0], seen[-1]) == (500, 20_000)
+    assert seen[1] == 5 * replications_of_test(400)
+    assert seen[2] == 5 * replications_of_test(4_000)
+
+
+def test_frontier_has_a_point_for_each_bound(tmp_path: Path) -> None:
+    options = ["--sweep", "upper_time=30:60:15", *SMALL, "--out", tmp_path]
+    done = valmatch("optimize", "valorant-30min", *options, "--json")
+    assert done.code == 0
+    frontier = json.loads(done.out)["frontier"]
+    assert [one["upper_time"] for one in frontier] == [30, 45, 60]
+    table = rows(tmp_path / "frontier.csv")
+    assert [float(row["sweep.upper_time"]) for row in table] == [30, 45, 60]
+    bounds = [one["recommended"]["constraints"]["upper_time"]["bound"] for one in frontier]
+    assert bounds == [30, 45, 60]
+
+
+def test_points_without_matches_are_infeasible(tmp_path: Path) -> None:
+    narrow = "optimize.variables={player_diff: {low: 0, high: 0.001, start: 0}}"
+    options = ["--set", narrow, "--set", "player_slack=0", *SMALL, "--json"]
+    done = valmatch("optimize", "valorant-30min", *options)
+    document = json.loads(done.out)
+    assert (done.code, document["feasible"]) == (3, False)
+    assert "undefined (no matches) in" in document["why"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["valorant"], "optimize.variables: missing"),
+        (["valorant-1", "--budget", "99"], "'99' (allowed: a whole number from 100 to"),
+        (["valorant-1", "--solver", "cobyka"], "did you mean cobyqa?"),
+        (["valorant-1", "--sweep", "upper=1:2:1"], "did you mean upper_time?"),
+        (["valorant-1", "--sweep", "upper_time=1:2"], "not of the form NAME=FIRST:LAST:STEP"),
+        (["valorant-1", "--sweep", "upper_time=2:1:1"], "not of the form"),
+        (["valorant-1", "--macroreps", "0"], "'0' (allowed: a whole number from 1 to 10000)"),
+        (
+            ["valorant-1", "--set", "optimize.variables.team_dif={low: 0, high: 1}"],
+            "optimize.variables.team_dif: is no factor (did you mean team_diff?)",
+        ),
+        (
+            ["valorant-1", "--set", "optimize.variables.matching={low: 0, high: 1}"],
+            "optimize.variables.matching: is not a number",
+        ),
+        (
+            ["valorant-1", "--set", "optimize.variables.team_diff.low=2400"],
+            "--set optimize.variables.team_diff.low=2400: optimize.variables.team_diff.low: 2400 is"
+            " not below high, 2400",
+        ),
+        (
+            ["valorant-1", "--set", "optimize.variables.team_diff.low=-1"],
+            "low: -1 is outside the range of the factor (allowed: a number >= 0)",
+        ),
+        (
+            ["valorant-1", "--set", "optimize.variables.team_diff.start=3000"],
+            "start: 3000 is outside the bounds (allowed: from 0 to 2400)",
+        ),
+        (
+            ["valorant-1", "--set", "optimize.objective.w_team.response=avg_team_dif"],
+            "valorant has no response 'avg_team_dif' (did you mean avg_team_diff?)",
+        ),
+        (
+            ["valorant-1", "--set", "optimize.constraints.upper_time.at_least=1"],
+            "optimize.constraints.upper_time: needs one bound (allowed: at_most or at_least)",
+        ),
+    ],
+)
+def test_bad_problems_are_one_line_and_exit_2(
+    arguments: list[str], message: str, tmp_path: Path
+) -> None:
+    done = valmatch("optimize", *arguments, "--out", tmp_path / "o")
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert done.err.count("\n") == 1
+    assert not (tmp_path / "o").exists()
+
+
+def test_another_problem_never_overwrites_results(tmp_path: Path) -> None:
+    valmatch("optimize", "valorant-30min", *SMALL, "--out", tmp_path)
+    done = valmatch("optimize", "valorant-20min", *SMALL, "--out", tmp_path)
+    assert done.code == 2
+    assert "holds the results of another run (problem_id" in done.err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_signal_stops_inside_a_run_which_then_goes_on(tmp_path: Path, workers: int) -> None:
+    command = ["optimize", "valorant-20min", "--solver", "random", "--macroreps", 2]
+    command += ["--workers", workers, "--budget"]
+    out = tmp_path / "o"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "valmatch", *map(str, command), "3000000", "--out", str(out)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    path = out / "evaluations.csv"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not path.exists():
+        time.sleep(0.05)
+    time.sleep(2.0)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=20)
+    assert (process.returncode, err) == (
+        130,
+        f"results in {out}\nwarning: interrupted; --resume goes on\n",
+    )
+    assert json.loads((out / "manifest.json").read_text())["status"] == "interrupted"
+    assert json.loads((out / "summary.json").read_text())["feasible"] is None
+
+
+@pytest.mark.slow
+def test_time_is_up(tmp_path: Path) -> None:
+    small = ["optimize", "valorant-30min", *SMALL, "--macroreps", 2, "--solver", "random"]
+    whole = valmatch(*small, "--json")
+    stopped = valmatch(*small, "--max-time", "0.02", "--out", tmp_path)
+    assert stopped.code == 3
+    assert "out of time; --resume goes on" in stopped.err
+    sweep = valmatch(
+        "optimize", "valorant-30min", *SMALL, "--sweep", "upper_time=20:30:5", "--max-time", "0.02"
+    )
+    assert (sweep.code, "out of time" in sweep.err) == (3, True)
+    resumed = valmatch(*small, "--out", tmp_path, "--resume", "--json")
+    assert resumed.out == whole.out
+
+
+def test_an_evaluation_of_any_length_stops_when_time_is_up(tmp_path: Path) -> None:
+    config = load("valorant-20min")
+    started = time.monotonic()
+    study = optimize(config, "random", 10**9, max_seconds=1.0, out=tmp_path / "out")
+    assert time.monotonic() - started < 20.0
+    assert (study.status, study.runs) == ("out of time", [])
+    made = (tmp_path / "out" / "evaluations.csv").read_bytes().count(b"\n")
+    assert made > 10  # inside the first evaluation
+    made_by_all = optimize(config, "random", 100, max_seconds=600.0)
+    assert made_by_all.status == "complete"
+
+
+@pytest.mark.slow
+def test_a_comparison_of_solvers_stops_when_time_is_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared = comparison_module.compare
+
+    def late(*arguments: Any) -> Any:  # noqa: ANN401
+        signal.raise_signal(signal.SIGTERM)
+        return compared(*arguments)
+
+    monkeypatch.setattr("valmatch.optimization.studies.solver_study.compare", late)
+    options: dict[str, Any] = {"macroreps": 2, "out": tmp_path / "out"}
+    config = load("valorant-20min")
+    stopped = optimize(config, "random", 100, **options)
+    assert (len(stopped.runs), stopped.comparison, stopped.status) == (2, None, "interrupted")
+    monkeypatch.undo()
+    resumed = optimize(config, "random", 100, resume=True, **options)
+    assert resumed.status == "complete"
+    assert resumed.comparison is not None
+
+
+def test_a_damaged_journal_is_refused_where_it_is_damaged(tmp_path: Path) -> None:
+    config = load("valorant-20min")
+    optimize(config, "random", 100, out=tmp_path)
+    path = tmp_path / "evaluations.csv"
+    whole = path.read_text()
+    lines = whole.splitlines(keepends=True)
+    for bad in ("x\n", lines[9].replace(",", ";", 1), lines[9].rpartition(",")[0] + ",inf\n"):
+        path.write_text("".join([*lines[:9], bad, *lines[10:]]))
+        with pytest.raises(InputError, match=r"evaluations.csv:10: damaged"):
+            optimize(config, "random", 100, out=tmp_path, resume=True)
+    path.write_text(whole[1:])
+    with pytest.raises(InputError, match=r"evaluations.csv:1: not the header"):
+        optimize(config, "random", 100, out=tmp_path, resume=True)
+    assert path.read_text() == whole[1:]
+
+
+SHOTS = """\
+model: sectioned
+optimize:
+  variables:
+    rule.aim: {low: -5, high: 10}
+    rule.shots: {low: 2, high: 10}
+  objective: {miss: {response: miss}}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("sectioned")
+def test_factors_in_sections_are_optimised(tmp_path: Path) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text(SHOTS)
+    out = tmp_path / "out"
+    done = valmatch("optimize", config, "--budget", 600, "--solver", "cobyqa", "--out", out)
+    assert done.code == 0
+    summary = json.loads((out / "summary.json").read_text())
+    found = summary["recommended"]["point"]
+    assert found["rule.aim"] == pytest.approx(3.0, abs=0.5)
+    assert found["rule.shots"] in range(2, 11)
+    assert "rule.aim" in done.out
+    assert {"rule.aim", "rule.shots"} <= set(rows(out / "trajectory.csv")[0])
+    assert valmatch("plot", out).code == 0
+
+
+@pytest.mark.usefixtures("sectioned")
+def test_sections_that_enter_the_draws_are_drawn_anew(tmp_path: Path) -> None:
+    for name, low, high in (("noise.std", 1.0, 2.0), ("noise.bias.0", 0.0, 3.0)):
+        given = f"{{low: {low}, high: {high}, start: {low}}}"
+        variables = f"optimize.variables={{{name}: {given}}}"
+        (tmp_path / "c.yaml").write_text(SHOTS)
+        config = load(tmp_path / "c.yaml", [variables])
+        evaluator = Evaluator(config, problem_of(config, build(config)), 1, 0, budget=10)
+        assert (
+            evaluator.evaluate(np.array([0.0]), 1)[0, 0]
+            == run(build(config), 1, [0]).responses[0, 0]
+        )
+        changed = build(load(tmp_path / "c.yaml", [f"{name}={high}"]))
+        assert evaluator.evaluate(np.array([1.0]), 1)[0, 0] == run(changed, 1, [0]).responses[0, 0]
+
+
+@pytest.mark.usefixtures("sectioned")
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("aim", "is no factor (did you mean rule.aim?)"),
+        ("rule.ami", "is no factor (did you mean rule.aim?)"),
+        ("score.aim", "is no factor (did you mean rule.aim?)"),
+        ("std", "is no factor (did you mean noise.std or score.std?)"),
+        ("rule", "is a section, not a factor (allowed: rule.aim, rule.shots)"),
+        ("rule.side", "is not a number (allowed: target, noise.std or score.std, rule.aim, "),
+        ("noise.bias", "is not a number"),
+        ("noise.bias.2", "is no factor"),
+        ("rule.limit", "needs a start, as the factor is null (allowed: from 1 to 5)"),
+    ],
+)
+def test_names_of_variables_in_sections(name: str, message: str, tmp_path: Path) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text(
+        SHOTS.replace("rule.shots: {low: 2, high: 10}", f"{name}: {{low: 1, high: 5}}")
+    )
+    done = valmatch("optimize", config, "--budget", 100)
+    assert done.code == 2
+    assert f"{config}:5:5: optimize.variables.{name}: {message}" in done.err
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("sectioned")
+def test_a_factor_that_is_null_is_optimised_from_its_start(tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text(SHOTS)
+    config = load(
+        tmp_path / "c.yaml", ["optimize.variables={rule.limit: {low: 1, high: 5, start: 2}}"]
+    )
+    (variable,) = problem_of(config, build(config)).variables
+    assert (variable.name, variable.start, variable.whole) == ("rule.limit", 2.0, False)
+    negative = load(
+        tmp_path / "c.yaml", ["optimize.variables.rule.limit={low: -1, high: 5, start: 2}"]
+    )
+    with pytest.raises(InputError, match=r"rule\.limit\.low: -1 is outside the range"):
+        problem_of(negative, build(negative))
+
+
+def test_what_is_recommended_is_a_config_that_runs(tmp_path: Path) -> None:
+    study = optimize("valorant-30min", budget=120, out=tmp_path)
+    assert study.verdict is not None
+    recommended = load(tmp_path / "recommended.yaml")
+    factors = recommended.factors.model_dump()
+    assert {name: factors[name] for name in study.verdict.point} == study.verdict.point
+    impossible = load("valorant-30min", {"upper_time": 0.1})
+    out = tmp_path / "none"
+    assert optimize(impossible, budget=120, out=out).verdict is not None
+    assert not (out / "recommended.yaml").exists()
+
+
+def test_an_entry_of_a_list_can_be_recommended(tmp_path: Path) -> None:
+    problem = {
+        "model": "valorant",
+        "optimize": {
+            "variables": {
+                "poisson_rate.3": {"low": 10, "high": 40, "start": 20},
+                "team_diff": {"low": 100, "high": 500, "start": 300},
+            },
+            "objective": {"diff": {"response": "avg_team_diff"}},
+        },
+    }
+    study = optimize(problem, budget=100, out=tmp_path)
+    assert study.verdict is not None
+    factors = load(tmp_path / "recommended.yaml").factors.model_dump()
+    rates = [*load("valorant").factors.model_dump()["poisson_rate"]]
+    rates[3] = study.verdict.point["poisson_rate.3"]
+    assert [*factors["poisson_rate"]] == rates
+    assert factors["team_diff"] == study.verdict.point["team_diff"]
+
+
+def test_a_request_is_of_the_kind_that_it_names() -> None:
+    config, solvers = load("valorant-20min"), ["random", "spsa"]
+    runs = spec_of(config, StudyRequest(solvers, 100, macroreps=3))
+    assert (type(runs), runs.size, runs.replications) == (SolverStudySpec, 3, 600)
+    sweep = spec_of(config, StudyRequest(solvers, 100, sweep="upper_time=20:30:5"))
+    # One solver makes a sweep, which is what its header says.
+    assert (type(sweep), sweep.size, sweep.solver_names) == (SweepSpec, 3, ["random"])
+    half = replace(sweep, shard=parse_shard("1/2"))
+    assert half.replications == 100
+    front = spec_of(config, StudyRequest(solvers, 100, pareto=["wait_p90", "wait_p50"]))
+    assert (type(front), front.size, front.replications) == (FrontSpec, 1, 100)
+    with pytest.raises(InputError, match="shard: of no use with --pareto wait_p90,wait_p50"):
+        spec_of(config, StudyRequest(solvers, 100, pareto=["wait_p90", "wait_p50"], shard="0/2"))

@@ -1,0 +1,450 @@
+"""`optimize` by several workers, on Dask and in job arrays: always the bytes of one process."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.command import valmatch
+from tests.support.sweeps import swept
+from valmatch import InputError, load, optimize
+from valmatch.execution.executors import open_pool
+from valmatch.execution.interruption import Stop
+from valmatch.execution.simulator import build
+from valmatch.kernels.halting import Stopped
+from valmatch.optimization import shared_pool
+from valmatch.optimization.evaluation import Evaluator, Execution
+from valmatch.optimization.problem_of_config import problem_of
+from valmatch.optimization.shared_pool import SharedPool
+from valmatch.optimization.studies import solver_comparison
+from valmatch.optimization.studies.combine import combine_optimizations
+
+SHOTS: dict[str, Any] = {
+    "model": "sectioned",
+    "optimize": {
+        "variables": {"rule.aim": {"low": -5, "high": 10}, "rule.shots": {"low": 2, "high": 10}},
+        "objective": {"miss": {"response": "miss"}},
+        "constraints": {"far": {"response": "far", "at_most": 8.0}},
+    },
+}
+
+STUDY = ("--macroreps", 5, "--solver", "random,spsa", "--budget", 100)
+SWEEP = ("--sweep", "far=4:8:1", "--solver", "random", "--budget", 100)
+
+ARRAY = "SLURM_ARRAY_TASK_"
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return the files of a folder but its manifest."""
+    names = [path.name for path in folder.iterdir() if path.name != "manifest.json"]
+    assert "summary.json" in names
+    assert "evaluations.csv" in names
+    return {name: (folder / name).read_bytes() for name in sorted(names)}
+
+
+def facts(folder: Path) -> dict[str, Any]:
+    """Return what a manifest says of the run, but for when and where it was made."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    own = ("started", "wall_seconds", "pid", "host", "argv")
+    return {key: value for key, value in manifest.items() if key not in own}
+
+
+@pytest.fixture(autouse=True)
+def _judged_by_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Judge points by fewer replications, which takes less time."""
+    monkeypatch.setattr(solver_comparison, "POST", (20, 20_000))
+
+
+@pytest.fixture
+def shots(tmp_path: Path, sectioned: None) -> Path:
+    """Return the file of a problem that is solved in no time."""
+    path = tmp_path / "c.yaml"
+    path.write_text(json.dumps(SHOTS))
+    return path
+
+
+# Several workers for one run
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("executor", ["local", "processes"])
+def test_one_run_gives_the_same_bytes_on_any_number_of_workers(
+    executor: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+    make = SharedPool.make
+
+    def counted(self: SharedPool, *given: Any) -> Any:  # noqa: ANN401
+        made.append(len(given[-1]))
+        return make(self, *given)
+
+    monkeypatch.setattr(SharedPool, "make", counted)
+    monkeypatch.setattr(shared_pool, "LEAST_SECONDS", 0.0)
+    for workers in (1, 2, 3) if executor == "local" else (1, 2):
+        options: dict[str, Any] = {"workers": workers, "executor": executor}
+        optimize("valorant-30min", "spsa", 150, out=tmp_path / str(workers), **options)
+        assert bool(made) == ((workers, executor) != (1, "local"))
+    whole = contents(tmp_path / "1")
+    assert contents(tmp_path / "2") == whole
+    if executor == "local":
+        assert contents(tmp_path / "3") == whole
+        front = [valmatch_front(workers, tmp_path / f"front-{workers}") for workers in (1, 2)]
+        assert front[0] == front[1]
+
+
+def valmatch_front(workers: int, out: Path) -> dict[str, bytes]:
+    """Return the files of a front that several workers found."""
+    both = "avg_team_diff,avg_wait_time"
+    options = ("--pareto", both, "--budget", 120, "--workers", workers, "--out", out)
+    assert valmatch("optimize", "valorant-30min", *options).code in (0, 3)
+    return contents(out)
+
+
+def test_small_evaluations_are_not_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = load("valorant-20min")
+    problem = problem_of(config, build(config))
+    with open_pool("local", 2, threads=True) as pool:
+        shared: list[range] = []
+        one = SharedPool(pool, Stop())
+        assert not one.pays(10**9)
+        monkeypatch.setattr(one, "make", lambda *given: shared.append(given[-1]))
+        Evaluator(config, problem, 1, 0, 100, Execution(pool=one)).evaluate(problem.start, 3)
+        assert shared == []
+        assert not one.pays(1)
+        one.note(1.0)
+        assert one.pays(2)
+
+
+def test_what_the_journal_has_is_not_made_by_workers_either(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    config = load("valorant-20min")
+    problem = problem_of(config, build(config))
+    alone = Evaluator(config, problem, 1, 7, 100).evaluate(problem.start, 12)
+    point = tuple(problem.point(problem.start).values())
+    journal: dict[tuple[float, ...], tuple[float, ...]] = {}
+    Evaluator(config, problem, 1, 7, 100, Execution(journal)).evaluate(problem.start, 12)
+    for k in (0, 4, 5, 9):
+        del journal[(*point, 7 + k)]
+    shared: list[range] = []
+    monkeypatch.setattr(shared_pool, "LEAST_SECONDS", 0.0)
+    with open_pool("local", 2, threads=True) as pool:
+        one = SharedPool(pool, Stop())
+        make = one.make
+
+        def noted(*given: Any) -> Any:  # noqa: ANN401
+            shared.append(given[-1])
+            return make(*given)
+
+        monkeypatch.setattr(one, "make", noted)
+        evaluator = Evaluator(config, problem, 1, 7, 100, Execution(journal, one))
+        np.testing.assert_array_equal(evaluator.evaluate(problem.start, 12), alone)
+    assert shared == [range(11, 13)]
+    assert len(journal) == 12
+
+
+def test_shared_replications_end_when_it_is_time() -> None:
+    config = load("valorant-20min")
+    stop = Stop()
+    with open_pool("local", 2, threads=True) as pool:
+        made = SharedPool(pool, stop).make(config, {"team_diff": 300.0}, 1, [2], range(10**9))
+        assert len(next(made)) >= 1
+        stop.interrupt()
+        with pytest.raises(Stopped):
+            list(made)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [STUDY, SWEEP])
+def test_runs_at_once_give_the_bytes_of_one_after_the_other(
+    command: tuple[object, ...], tmp_path: Path
+) -> None:
+    given = [str(one).replace("far=4:8:1", "upper_time=20:40:10") for one in command]
+    given[given.index("5") if "5" in given else 0] = "2" if "5" in given else given[0]
+    for workers in (1, 2, 4):
+        options = ("--workers", workers, "--out", tmp_path / str(workers))
+        assert valmatch("optimize", "valorant-30min", *given, *options).code in (0, 3)
+    for workers in (2, 4):
+        assert contents(tmp_path / str(workers)) == contents(tmp_path / "1")
+
+
+# Dask
+
+
+@pytest.mark.slow
+def test_runs_and_points_on_dask(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    for name, given in {
+        "study": ("--macroreps", 3),
+        "sweep": ("--sweep", "upper_time=20:40:20"),
+        "one": (),
+    }.items():
+        command = ["optimize", "valorant-30min", "--solver", "random", "--budget", 120, *given]
+        dask = ("--executor", "dask", "--workers", 2)
+        made = [valmatch(*command, *dask, "--out", tmp_path / f"{name}-dask")]
+        made.append(valmatch(*command, "--out", tmp_path / name))
+        assert {one.code for one in made} <= {0, 3}
+        assert contents(tmp_path / f"{name}-dask") == contents(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["--executor", "dusk"], "--executor: 'dusk' (allowed: local or processes or dask; did yo"),
+        (["--scheduler", "x"], "--scheduler: 'x' (allowed: tcp://HOST:PORT or tls://HOST:PORT)"),
+        (["--scheduler", "x", "--executor", "local"], "--scheduler: of no use with --executor loc"),
+        (["--shard", "3/3"], "--shard 3/3: allowed is I/K with I from 0 to K - 1, such as 0/4"),
+        (["--pareto", "miss,far", "--shard", "0/2"], "--shard: of no use with --pareto miss,far"),
+        (
+            ["--set", "optimize.executor=dusk"],
+            "optimize.executor: 'dusk' is not allowed (allowed",
+        ),
+    ],
+)
+def test_bad_places_are_one_line_and_exit_2(
+    shots: Path, given: list[str], message: str, tmp_path: Path
+) -> None:
+    if "--scheduler" in given:
+        pytest.importorskip("distributed")
+    done = valmatch("optimize", shots, "--budget", 120, *given, "--out", tmp_path / "o")
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert done.err.count("\n") == 1
+    assert not (tmp_path / "o").exists()
+
+
+# Shards
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", [STUDY, SWEEP])
+def test_shards_in_any_order_are_the_whole(
+    shots: Path, what: tuple[object, ...], tmp_path: Path
+) -> None:
+    command = ("optimize", shots, *what)
+    assert valmatch(*command, "--out", tmp_path / "whole").code in (0, 3)
+    of = "runs of each solver" if what is STUDY else "values of far"
+    for index, own in enumerate((2, 2, 1)):
+        done = valmatch(*command, "--shard", f"{index}/3", "--out", tmp_path / str(index))
+        assert (done.code, done.err.splitlines()[0]) == (0, f"shard {index}/3: {own} of 5 {of}")
+    folders = [tmp_path / name for name in ("2", "0", "1")]
+    whole = contents(tmp_path / "whole")
+    # At once, one by one, once more with itself; with a folder of all of it.
+    steps = ([folders], [[one] for one in folders], [folders, folders[:1]], [[tmp_path / "whole"]])
+    for number, step in enumerate(steps):
+        out = tmp_path / f"all-{number}"
+        codes = [valmatch("combine", out, *given).code for given in step]
+        # The points of a sweep share replications, so that another shard's may be enough.
+        assert codes[-1] == 0
+        assert codes[0] == (3 if number == 1 else 0)
+        assert contents(out) == whole
+        assert facts(out) == facts(tmp_path / "whole")
+    printed = valmatch("combine", tmp_path / "all-0", *folders, "--json")
+    assert json.loads(printed.out) == json.loads((tmp_path / "whole" / "summary.json").read_text())
+
+
+@pytest.mark.slow
+def test_a_combination_with_gaps_says_who_owes_and_is_completed(
+    shots: Path, tmp_path: Path
+) -> None:
+    command = ("optimize", shots, *STUDY)
+    valmatch(*command, "--out", tmp_path / "whole")
+    for index in (0, 2):
+        valmatch(*command, "--shard", f"{index}/3", "--out", tmp_path / str(index))
+    folders = [tmp_path / "2", tmp_path / "0"]
+    checked = valmatch("combine", tmp_path / "all", *folders, "--check", "--json")
+    assert checked.code == 3
+    assert "warning: shard 1/3 owes 2 runs: 1, 4\n" in checked.err
+    assert "to run again: --array=1 with --shard $SLURM_ARRAY_TASK_ID/3" in checked.err
+    assert json.loads(checked.out)["missing"] == {"shard 1/3": [1, 4]}
+    assert not (tmp_path / "all").exists()
+    assert valmatch("combine", tmp_path / "all", *folders).code == 3
+    assert facts(tmp_path / "all")["status"] == "incomplete"
+    resumed = valmatch(*command, "--resume", "--out", tmp_path / "all")
+    assert resumed.code in (0, 3)
+    assert contents(tmp_path / "all") == contents(tmp_path / "whole")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", [STUDY, SWEEP])
+def test_a_killed_shard_owes_what_it_lacks_and_goes_on(
+    shots: Path, what: tuple[object, ...], tmp_path: Path
+) -> None:
+    command = ("optimize", shots, *what)
+    for index in (0, 1):
+        valmatch(*command, "--shard", f"{index}/2", "--out", tmp_path / str(index))
+    killed = tmp_path / "killed"
+    shutil.copytree(tmp_path / "0", killed)
+    path = killed / "evaluations.csv"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:-3]) + lines[-3][:9])
+    for name in set(contents(killed)) - {"evaluations.csv"}:
+        (killed / name).unlink()
+    manifest = json.loads((killed / "manifest.json").read_text()) | {"status": "running"}
+    (killed / "manifest.json").write_text(json.dumps(manifest))
+    warnings: list[str] = []
+    found = combine_optimizations(tmp_path / "part", [killed], warn=warnings.append)
+    assert warnings == [f"{killed}: its run has not ended, or was killed"]
+    assert list(found.owed) == ["shard 0/2", "shard 1/2"]
+    if what is STUDY:
+        assert found.owed == {"shard 0/2": [4], "shard 1/2": [1, 3]}
+    assert (tmp_path / "part" / "evaluations.csv").read_text().count("\n") == len(lines) - 3
+    resumed = valmatch(*command, "--shard", "0/2", "--resume", "--out", killed)
+    assert resumed.code == 0
+    assert contents(killed) == contents(tmp_path / "0")
+    assert combine_optimizations(tmp_path / "all", [killed, tmp_path / "1"]).owed == {}
+    valmatch(*command, "--out", tmp_path / "whole")
+    assert contents(tmp_path / "all") == contents(tmp_path / "whole")
+
+
+@pytest.mark.slow
+def test_tasks_of_a_job_array_make_their_shards(
+    shots: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ("optimize", shots, *STUDY)
+    assert valmatch(*command, "--out", tmp_path / "whole").code in (0, 3)
+    for name, value in {"COUNT": "3", "MIN": "1", "STEP": "1"}.items():
+        monkeypatch.setenv(ARRAY + name, value)
+    for task in (1, 2, 3):
+        monkeypatch.setenv(f"{ARRAY}ID", str(task))
+        done = valmatch(*command, "--resume", "--max-time", "50m", "--out", tmp_path / str(task))
+        assert done.code == 0
+        assert f"shard {task - 1}/3: " in done.err
+    alone = valmatch("optimize", shots, "--budget", 120)
+    assert "a single run of optimize takes no shares" in alone.err
+    assert "rule.aim" in alone.out
+    front = valmatch("optimize", shots, "--budget", 120, "--pareto", "miss,far")
+    assert "optimize takes no shares" in front.err
+    for name in ("COUNT", "ID"):
+        monkeypatch.delenv(ARRAY + name)
+    folders = [tmp_path / str(task) for task in (3, 1, 2)]
+    assert valmatch("combine", tmp_path / "all", *folders).code == 0
+    assert contents(tmp_path / "all") == contents(tmp_path / "whole")
+
+
+@pytest.mark.slow
+def test_a_job_array_that_grows(shots: Path, tmp_path: Path) -> None:
+    command = ["optimize", shots, "--solver", "random", "--budget", 120, "--macroreps"]
+    for macroreps in (2, 5):
+        for index in (0, 1):
+            shard = ("--shard", f"{index}/2", "--resume", "--out", tmp_path / str(index))
+            assert valmatch(*command, macroreps, *shard).code == 0
+    assert valmatch("combine", tmp_path / "all", tmp_path / "0", tmp_path / "1").code == 0
+    valmatch(*command, 5, "--out", tmp_path / "whole")
+    assert contents(tmp_path / "all") == contents(tmp_path / "whole")
+
+
+def test_more_shards_than_runs(shots: Path, tmp_path: Path) -> None:
+    done = valmatch("optimize", shots, *STUDY, "--shard", "6/7", "--out", tmp_path / "o", "--json")
+    assert done.code == 0
+    summary = json.loads(done.out)
+    assert (summary["runs"], summary["requested"], summary["shard"]) == (0, 10, "6/7")
+    assert summary["recommended"] is None
+
+
+@pytest.mark.slow
+def test_what_does_not_belong_together_is_refused(shots: Path, tmp_path: Path) -> None:
+    small = ("--solver", "random", "--budget", 120, "--macroreps", 2)
+    runs: dict[str, tuple[object, ...]] = {
+        "a": small,
+        "seed": (*small, "--seed", 2),
+        "factor": (*small, "--set", "noise.std=2"),
+        "bound": (*small, "--set", "far=7"),
+        "solver": ("--solver", "spsa", *small[2:]),
+        "budget": (*small[:2], "--budget", 130, *small[4:]),
+        "confidence": (*small, "--confidence", 0.9),
+        "sweep": (*small[:4], "--sweep", "far=4:5:1"),
+        "front": ("--budget", 120, "--pareto", "miss,far"),
+    }
+    for name, given in runs.items():
+        out = ("--out", tmp_path / name)
+        assert valmatch("optimize", shots, *given, *out).code in (0, 3)
+    assert valmatch("replicate", "valorant", "-n", 2, "--out", tmp_path / "replicate").code == 0
+    for name, shown in {
+        "seed": "different seeds, 1 and 2",
+        "factor": "(factors.noise.std: 1.0 and 2.0)",
+        "bound": "different problems, ",
+        "solver": "different solvers, random and spsa",
+        "budget": "different budgets, 120 and 130",
+        "confidence": "different confidence levels, 0.95 and 0.9",
+        "sweep": "different sweeps, None and far=4:5:1",
+        "front": "the front of several objectives is one run (allowed: folders of several runs, o",
+        "replicate": "made by replicate (allowed: folders of optimize)",
+        "nowhere": "no such folder",
+    }.items():
+        refused = valmatch("combine", tmp_path / "all", tmp_path / "a", tmp_path / name)
+        assert (refused.code, refused.err.count("\n")) == (2, 1), name
+        assert shown in refused.err
+        assert not (tmp_path / "all").exists()
+    for given in (("--expect", 3), ("--confidence", 0.9)):
+        refused = valmatch("combine", tmp_path / "all", tmp_path / "a", *given)
+        assert (refused.code, refused.err.count("\n")) == (2, 1)
+        assert f"{given[0]}: of no use with folders of optimize" in refused.err
+
+
+def test_contradictions_and_damage_are_refused(shots: Path, tmp_path: Path) -> None:
+    command = ("optimize", shots, "--solver", "random", "--budget", 120, "--macroreps", 2)
+    for name in "ab":
+        valmatch(*command, "--out", tmp_path / name)
+    path = tmp_path / "b" / "evaluations.csv"
+    header, first, *lines = path.read_text().splitlines(keepends=True)
+    path.write_text(header + first.rpartition(",")[0] + ",7.5\n" + "".join(lines))
+    with pytest.raises(InputError, match=r"a and \S+b: contradict each other on evaluations at "):
+        combine_optimizations(tmp_path / "all", [tmp_path / "a", tmp_path / "b"])
+    path.write_text(header + "x\n" + "".join(lines))
+    with pytest.raises(InputError, match=r"evaluations.csv:2: damaged"):
+        combine_optimizations(tmp_path / "all", [tmp_path / "a", tmp_path / "b"])
+    manifest = json.loads((tmp_path / "b" / "manifest.json").read_text())
+    for change, shown in (
+        ({"optimize": {}}, "optimize: not the problem of this version"),
+        ({"budget": -1}, "budget: -1 "),
+        ({"confidence": None}, "confidence: None "),
+    ):
+        (tmp_path / "b" / "manifest.json").write_text(json.dumps(manifest | change))
+        with pytest.raises(InputError, match="b/manifest.json: .*" + shown):
+            combine_optimizations(tmp_path / "all", [tmp_path / "b"])
+    assert not (tmp_path / "all").exists()
+
+
+def test_points_of_a_frontier_do_not_depend_on_each_other(sectioned: None) -> None:
+    config = load(SHOTS)
+    all_of_it = swept(config, "far=4:8:2", "random", 120)
+    one = swept(config, "far=8:8:1", "random", 120)
+    assert all_of_it.verdicts[-1] == one.verdicts[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_a_run_that_is_stopped_while_workers_share_it_goes_on(
+    how: signal.Signals, tmp_path: Path
+) -> None:
+    given = ["optimize", "valorant-x10", "--solver", "random", "--budget", "150"]
+    two = ["--workers", "2", "--out", str(tmp_path / "o")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "valmatch", *given[:-1], "100000", *two],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    path = tmp_path / "o" / "evaluations.csv"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (path.exists() and path.stat().st_size > 5000):
+        time.sleep(0.05)
+    process.send_signal(how)
+    _, err = process.communicate(timeout=30)
+    assert "Traceback" not in err
+    assert process.returncode == (130 if how == signal.SIGTERM else -signal.SIGKILL)
+    made = path.read_text().count("\n")
+    assert made > 10
+    resumed = valmatch("optimize", *given[1:-1], 100000, *two, "--resume", "--max-time", "0.5s")
+    assert resumed.code == 3
+    assert path.read_text().count("\n") >= made - 1

@@ -1,0 +1,247 @@
+"""Solvers of one's own: entry points, functions from Python, and all that they may do wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import valmatch
+from tests.support.command import valmatch as command
+from valmatch import InputError, Problem
+from valmatch.arrays import Floats
+from valmatch.optimization.solvers import registry
+from valmatch.optimization.solvers.registry import SOLVERS, listed
+
+PAGE = Path(__file__).parents[2] / "CONTRIBUTING.md"
+
+PROBLEM: dict[str, Any] = {
+    "model": "sectioned",
+    "optimize": {
+        "variables": {"rule.aim": {"low": -5, "high": 10}, "rule.shots": {"low": 2, "high": 10}},
+        "objective": {"miss": {"response": "miss"}},
+        "constraints": {"far": {"response": "far", "at_most": 8.0}},
+    },
+}
+
+pytestmark = pytest.mark.usefixtures("sectioned")
+
+
+class Watched:
+    """Proposes random points, five at a time, and keeps what it is told."""
+
+    def __init__(self, problem: Problem, budget: int, rng: np.random.Generator) -> None:
+        self.problem, self.budget, self.rng = problem, budget, rng
+        self.told: list[tuple[Floats, Floats]] = []
+        made.append(self)
+
+    def propose(self) -> Any:  # noqa: ANN401
+        """Return five points."""
+        return self.rng.random((5, len(self.problem.variables)))
+
+    def observe(self, points: Floats, values: Floats) -> None:
+        """Note what it is told."""
+        self.told.append((points, values))
+
+
+made: list[Watched] = []
+
+
+def variant(name: str, **methods: Any) -> type[Watched]:  # noqa: ANN401
+    """Return a solver with some methods replaced."""
+    return type(name, (Watched,), methods)
+
+
+def blocks(kind: str) -> list[str]:
+    return re.findall(rf"^```{kind}\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def test_a_solver_proposes_and_observes_until_its_budget_is_spent() -> None:
+    made.clear()
+    study = valmatch.optimize(PROBLEM, Watched, 200)
+    (solver,) = made
+    assert [points.shape for points, _ in solver.told[:3]] == [(1, 2), (5, 2), (5, 2)]
+    assert np.array_equal(solver.told[0][0][0], study.problem.start)
+    assert all(values.shape == (len(points), 2) for points, values in solver.told)
+    (run,) = study.runs
+    looks = [one.n for one in run.evaluations]
+    assert set(looks) == {looks[0]}
+    assert run.evaluations[-1].spent + looks[0] > 120  # nothing more would have fitted
+    assert solver.budget == 120 - looks[0]
+    assert study.summary()["solver"] == "Watched"
+    assert study.status == "complete"
+    point = solver.told[1][0][2]
+    mean = next(one.mean for one in run.evaluations if np.array_equal(one.unit, point))
+    assert np.array_equal(mean, solver.told[1][1][2])
+
+
+def test_a_point_that_is_proposed_again_gets_further_replications() -> None:
+    def propose(self: Watched) -> Any:  # noqa: ANN401
+        return [0.5, 0.5]
+
+    study = valmatch.optimize(PROBLEM, variant("Same", propose=propose, replications=7), 200)
+    counts = [one.n for one in study.runs[0].evaluations[1:]]
+    assert counts == [7 * k for k in range(1, len(counts) + 1)]
+    assert len(counts) > 10
+
+
+def test_an_empty_proposal_ends_the_search_and_is_no_failure() -> None:
+    study = valmatch.optimize(PROBLEM, variant("Done", propose=lambda self: []), 200)
+    assert len(study.runs[0].evaluations) == 1
+    assert study.status == "complete"
+    assert study.runs[0].spent > 150  # what is left goes to certification
+
+
+def _raise(self: Watched, *told: Any) -> Any:  # noqa: ANN401
+    raise ZeroDivisionError("no luck")
+
+
+def _leave(self: Watched) -> Any:  # noqa: ANN401
+    sys.exit("gone")
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"propose": lambda self: [[0.5, 1.5]]}, "proposed 1.5 for rule.shots (allowed: from 0 to 1, "),
+    ({"propose": lambda self: [[-0.1, 0.5]]}, "proposed -0.1 for rule.aim (allowed: from 0 to 1, "),
+    ({"propose": lambda self: [[0.5, np.nan]]}, "proposed nan for rule.shots (allowed: from 0 "),
+    ({"propose": lambda self: None}, "propose returned nothing (allowed: rows of 2 numbers from "),
+    ({"propose": lambda self: "ab"}, "propose returned 'ab' (allowed: rows of 2 numbers from 0 "),
+    ({"propose": lambda self: [[1.0], [0.5, 0.5]]}, "propose returned [[1.0], [0.5, 0.5]] (allow"),
+    ({"propose": lambda self: [0.5]}, "propose returned an array of shape (1, 1) (allowed: rows "),
+    ({"propose": lambda self: np.zeros((2, 2, 2))}, "propose returned an array of shape (2, 2, 2"),
+    ({"propose": _raise}, "propose: ZeroDivisionError: no luck (this ended its search after "),
+    ({"propose": _leave}, "propose: SystemExit: gone"),
+    ({"observe": _raise}, "observe: ZeroDivisionError: no luck"),
+    ({"__init__": _raise}, "ZeroDivisionError: no luck"),
+    ({"replications": 0}, "replications is 0 (allowed: a whole number >= 1)"),
+]
+
+
+@pytest.mark.parametrize(("methods", "message"), BAD)
+def test_what_a_solver_does_wrong_ends_its_search_and_is_said_in_one_line(
+    methods: dict[str, Any], message: str
+) -> None:
+    study = valmatch.optimize(PROBLEM, variant("Bad", **methods), 200)
+    (line,) = study.failures
+    assert line.startswith(f"solver Bad: {message}")
+    assert "which count" in line
+    assert "\n" not in line
+    assert study.status == "failed"
+    assert study.verdict is not None
+    assert study.verdict.objective.n > 10
+
+
+def test_a_failed_search_keeps_what_it_has_and_the_other_solvers_are_not_touched() -> None:
+    calls: list[int] = []
+
+    def propose(self: Watched) -> Any:  # noqa: ANN401
+        calls.append(1)
+        return self.rng.random((1, 2)) if len(calls) % 4 else [[2.0, 2.0]]
+
+    bad = variant("Late", propose=propose)
+    study = valmatch.optimize(PROBLEM, [bad, "random"], 200, macroreps=2)
+    assert [len(run.evaluations) for run in study.runs[:2]] == [4, 4]
+    (line,) = study.failures
+    assert line.endswith("which count; so did 1 more of its searches)")
+    alone = valmatch.optimize(PROBLEM, "random", 200, macroreps=2)
+    assert study.summary()["solvers"]["random"]["runs"] == 2
+    for mixed, pure in zip(study.runs[2:], alone.runs, strict=True):
+        assert np.array_equal(mixed.certificate.unit, pure.certificate.unit)
+
+
+def test_solvers_given_as_functions_need_names_of_their_own() -> None:
+    for solvers in ([variant("random")], [variant("Twice"), variant("Twice")]):
+        with pytest.raises(InputError, match="as is another solver"):
+            valmatch.optimize(PROBLEM, solvers, 200)
+    for wrong in (7, [], [3]):
+        with pytest.raises(InputError, match="solvers: "):
+            valmatch.optimize(PROBLEM, wrong, 200)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"<lambda>' cannot be sent to worker processes"):
+        valmatch.optimize(PROBLEM, lambda *given: Watched(*given), 200, macroreps=2, workers=2)
+
+
+def _install(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    """Let a solver be found as if its package were installed."""
+    point = EntryPoint(name, value, registry.GROUP)
+    monkeypatch.setitem(vars(SOLVERS), "_others", {name: point})
+
+
+def test_a_solver_of_another_package_is_used_listed_and_completed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cloud.py").write_text(blocks("python")[0])
+    monkeypatch.syspath_prepend(tmp_path)
+    (name, value), *_ = re.findall(r'^(\w+) = "(.*)"$', blocks("toml")[0], re.MULTILINE)
+    _install(monkeypatch, name, value)
+    config = tmp_path / "c.yaml"
+    config.write_text(json.dumps(PROBLEM))
+    out = tmp_path / "out"
+    options = ["--solver", "random,cloud", "--budget", 200, "--macroreps", 2, "--out", out]
+    done = command("optimize", config, *options)
+    assert done.code == 0, done.err
+    assert "solver: random, cloud\n" in done.out
+    assert set(json.loads((out / "summary.json").read_text())["solvers"]) > {"random", "cloud"}
+    assert "Normal steps around the best point, ever smaller." in command("solvers").out
+    from valmatch.cli.parameters import complete_solver
+
+    assert complete_solver("random,cl") == ["random,cloud"]
+
+
+def test_a_solver_that_fails_on_the_command_line_is_one_line_and_exit_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lost.py").write_text("def Lost(problem, budget, rng):\n    raise OSError('no')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    _install(monkeypatch, "lost", "lost:Lost")
+    config = tmp_path / "c.yaml"
+    config.write_text(json.dumps(PROBLEM))
+    out = tmp_path / "out"
+    options = ["--solver", "lost", "--budget", 200, "--out", out]
+    done = command("optimize", config, *options)
+    assert done.code == 1
+    lines = done.err.splitlines()
+    assert lines[0] == f"results in {out}"
+    assert lines[1].startswith("solver lost: OSError: no (this ended its search after ")
+    assert len(lines) == 2
+    assert json.loads((out / "manifest.json").read_text())["status"] == "failed"
+    again = command("optimize", config, *options, "--resume")
+    assert again.code == 1
+    swept = command("optimize", config, *options[:4], "--sweep", "far=8:9:1", "-q")
+    assert (swept.code, len(swept.err.splitlines())) == (1, 1)
+
+
+def test_a_solver_that_cannot_be_imported_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    _install(monkeypatch, "broken", "no_such_module:Solver")
+    done = command("optimize", "valorant-20min", "--solver", "broken")
+    assert done.code == 2
+    assert done.err.startswith("solver broken: no_such_module:Solver cannot be imported: Module")
+    assert "No module named 'no_such_module'" in command("solvers").out
+
+
+def test_all_solvers_are_listed_with_what_they_need() -> None:
+    found = json.loads(command("solvers", "--json").out)["solvers"]
+    assert found == listed()
+    rows = {row["solver"]: row for row in found}
+    assert list(rows) == list(SOLVERS)
+    assert rows["auto"]["summary"] == "the default: bayes"
+    assert rows["cma-es"]["needs"].startswith("extra cma")
+    assert all(row["summary"] for row in found)
+    assert max(map(len, command("solvers").out.splitlines())) <= 80
+
+
+@pytest.mark.slow
+def test_the_example_of_the_page_runs(tmp_path: Path) -> None:
+    path = tmp_path / "cloud.py"
+    path.write_text(blocks("python")[0])
+    done = subprocess.run(
+        [sys.executable, path], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert "feasible: yes" in done.stdout
+    assert "'value': " in done.stdout.splitlines()[-1]

@@ -1,0 +1,186 @@
+"""`valmatch optimize --pareto`: dominance, hypervolume, fronts, files, figure, bad input."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import valmatch
+from tests.support.command import valmatch as command
+from valmatch import InputError
+from valmatch.optimization.nondominated import hypervolume, nondominated
+from valmatch.optimization.solvers.front_search import directions
+
+SHOTS: dict[str, Any] = {
+    "model": "sectioned",
+    "optimize": {
+        "variables": {"rule.aim": {"low": -5, "high": 10}, "rule.shots": {"low": 2, "high": 10}},
+        "constraints": {"far": {"response": "far", "at_most": 4.0}},
+    },
+}
+
+OBJECTIVES = ["miss", "far"]
+
+
+def test_what_no_other_point_dominates() -> None:
+    rng = np.random.default_rng(3)
+    for m in (1, 2, 3):
+        values = rng.integers(0, 6, (40, m)).astype(np.float64)
+        expected = [not any((b <= a).all() and (b < a).any() for b in values) for a in values]
+        assert nondominated(values).tolist() == expected
+    assert nondominated(np.array([[1.0, 2.0], [1.0, 2.0]])).all()  # equal points stay
+
+
+def test_hypervolume_is_that_of_the_union_of_boxes() -> None:
+    assert hypervolume(np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([3.0, 3.0])) == 3.0
+    assert hypervolume(np.array([[1.0, 2.0], [4.0, 0.0]]), np.array([3.0, 3.0])) == 2.0
+    assert hypervolume(np.empty((0, 2)), np.array([3.0, 3.0])) == 0.0
+    rng = np.random.default_rng(4)
+    for m in (1, 2, 3, 4):
+        values = rng.random((7, m))
+        inside = rng.random((20_000, m))
+        share = np.mean([(values <= one).all(axis=1).any() for one in inside])
+        assert hypervolume(values, np.ones(m)) == pytest.approx(share, abs=0.02)
+
+
+def test_directions_are_spread_and_sum_to_one() -> None:
+    for m in (2, 3):
+        weights = directions(8, m)
+        assert weights.shape == (8, m)
+        assert weights.sum(axis=1) == pytest.approx(1.0)
+        assert len(np.unique(weights[:, 0])) == 8
+
+
+@pytest.mark.usefixtures("sectioned")
+def test_a_front_is_certified_and_has_no_dominated_point() -> None:
+    front = valmatch.pareto_front(SHOTS, OBJECTIVES, 400)
+    assert front.status == "complete"
+    assert front.spent <= 400
+    assert 3 <= len(front.points) <= front.tested
+    means = np.array([[one.objectives[name].mean for name in OBJECTIVES] for one in front.points])
+    assert nondominated(means).all()
+    assert (np.diff(means[:, 0]) > 0).all()
+    assert (np.diff(means[:, 1]) < 0).all()
+    for one in front.points:
+        assert one.objectives["far"].mean is not None
+        assert one.objectives["far"].mean < 4.0
+        ((constraint, mean),) = one.constraints
+        assert constraint.name == "far"
+        assert mean.mean == pytest.approx(one.objectives["far"].mean)
+        # The fewer shots, the smaller the farthest; nothing else depends on their number.
+        assert one.point["rule.shots"] <= 4
+        assert one.objectives["miss"].n >= 20
+    again = valmatch.pareto_front(SHOTS, OBJECTIVES, 400)
+    assert again.summary() == front.summary()
+    assert list(front.to_dict()) == [
+        *("rule.aim", "rule.shots", "miss", "miss_low", "miss_high", "far", "far_low", "far_high"),
+        *("n", "name"),
+    ]
+
+
+@pytest.mark.usefixtures("sectioned")
+def test_an_objective_of_negative_weight_is_maximised() -> None:
+    problem = json.loads(json.dumps(SHOTS))
+    del problem["optimize"]["constraints"]
+    problem["optimize"]["objectives"] = {
+        "accuracy": {"response": "miss", "weight": 3},
+        "reach": {"response": "far", "weight": -0.5},
+    }
+    front = valmatch.pareto_front(problem, budget=300)
+    columns = front.to_dict()
+    assert len(front.points) > 2
+    assert (np.diff(columns["reach"]) > 0).all()
+    assert (np.diff(columns["accuracy"]) > 0).all()
+    assert min(one.point["rule.aim"] for one in front.points) > 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("sectioned")
+def test_files_figure_and_resumption(tmp_path: Path) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text(json.dumps(SHOTS))
+    whole, part = tmp_path / "whole", tmp_path / "part"
+    options = ["optimize", config, "--pareto", "miss, far", "--budget", 300]
+    done = command(*options, "--out", whole)
+    assert (done.code, done.err) == (0, f"results in {whole}\n")
+    assert max(map(len, done.out.splitlines())) <= 80
+    summary = json.loads((whole / "summary.json").read_text())
+    with (whole / "front.csv").open(newline="") as file:
+        table = list(csv.DictReader(file))
+    assert len(table) == len(summary["front"])
+    for row, one in zip(table, summary["front"], strict=True):
+        assert float(row["rule.aim"]) == one["point"]["rule.aim"]
+        assert float(row["miss_low"]) == one["objectives"]["miss"]["ci_low"]
+    lines = (whole / "evaluations.csv").read_text().splitlines(keepends=True)
+    assert len(lines) == 1 + summary["spent"]
+    command(*options, "--out", part)
+    (part / "evaluations.csv").write_text("".join(lines[:70]) + lines[70][:4])
+    assert command(*options, "--out", part, "--resume").code == 0
+    for name in ("summary.json", "front.csv", "evaluations.csv"):
+        assert (part / name).read_bytes() == (whole / name).read_bytes()
+    assert command("plot", whole).code == 0
+    assert (whole / "front.png").is_file()
+    other = command(*options[:2], "--pareto", "far,miss", "--budget", 300, "--out", whole)
+    assert (other.code, "holds the results of another run (pareto" in other.err) == (2, True)
+
+
+@pytest.mark.usefixtures("sectioned")
+def test_a_front_without_a_feasible_point_says_so(tmp_path: Path) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text(json.dumps(SHOTS))
+    options = ["optimize", config, "--pareto", "miss,far", "--budget", 100, "--set", "far=-9"]
+    done = command(*options, "--out", tmp_path / "o")
+    assert done.code == 3
+    assert "tested points is certified as feasible" in done.out
+    drawn = command("plot", tmp_path / "o")
+    assert (drawn.code, "no point was certified" in drawn.err) == (2, True)
+    late = command(*options[:-2], "--max-time", "0.001s", "--out", tmp_path / "late")
+    assert (late.code, "out of time; --resume goes on" in late.err) == (3, True)
+
+
+@pytest.mark.usefixtures("sectioned")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--pareto", "miss"], "--pareto: 1 objectives (allowed: two or more, all different)"),
+        (["--pareto", "miss,miss"], "--pareto: 1 objectives (allowed: two or more, all diff"),
+        (["--pareto", "miss,fra"], "--pareto: sectioned has no response 'fra' (did you mean far"),
+        (["--pareto", "miss,"], "--pareto: sectioned has no response ''"),
+        (["--pareto", "miss,far", "--sweep", "far=1:2:1"], "--sweep: of no use with --pareto mis"),
+        (["--pareto", "miss,far", "--solver", "bayes"], "--solver: of no use with --pareto miss,"),
+        (["--pareto", "miss,far", "--macroreps", "2"], "--macroreps: of no use with --pareto mi"),
+        (["--set", "optimize.objectives={a: {response: miss}}"], "optimize.objectives: 1 objecti"),
+        (
+            ["--set", "optimize.objectives={a: {response: miss}, b: {response: x}}"],
+            "optimize.objectives.b.response: sectioned has no response 'x'",
+        ),
+        (
+            ["--set", "optimize.objectives={a: {response: miss}, b: {response: far, weight: 0}}"],
+            "optimize.objectives.b.weight: 0 (allowed: another number)",
+        ),
+    ],
+)
+def test_bad_fronts_are_one_line_and_exit_2(words: list[str], message: str, tmp_path: Path) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text(json.dumps(SHOTS))
+    done = command("optimize", config, *words, "--out", tmp_path / "o")
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert done.err.count("\n") == 1
+    assert not (tmp_path / "o").exists()
+
+
+def test_python_refuses_what_the_command_line_refuses() -> None:
+    for arguments, message in (
+        (("valorant", ("avg_wait_time", "avg_team_diff")), r"optimize\.variables: missing"),
+        (("valorant-20min", "avg_wait_time"), "pareto: 1 objectives"),
+        (("valorant-20min", 7), "pareto: 7"),
+        (("valorant-20min", ("avg_wait_time", "avg_team_diff"), 99), "budget: 99"),
+    ):
+        with pytest.raises(InputError, match=message):
+            valmatch.pareto_front(*arguments)

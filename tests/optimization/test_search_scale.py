@@ -1,0 +1,216 @@
+"""Search scales that no one gave: found, said, and as good as given ones; names and digits."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import valmatch
+from tests.support.command import valmatch as command
+from tests.support.wide_model import ENTRY, gap, posed
+from valmatch import InputError
+from valmatch.cli.tables.layout import rounded
+from valmatch.cli.tables.optimization import show_solvers
+from valmatch.config.loading import load
+from valmatch.execution.simulator import build
+from valmatch.models.registry import OWN
+from valmatch.optimization.best_known import shipped_problems
+from valmatch.optimization.problem import Variable
+from valmatch.optimization.problem_of_config import found_ends, problem_of
+from valmatch.optimization.studies.solver_comparison import SolverComparison
+
+SAID = "search scale: linear and logarithmic from both ends for"
+
+
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(OWN, "wide", ENTRY)
+
+
+def variable(low: float, high: float, start: float, whole: bool = False) -> Variable:
+    """Return a variable whose scale is not given."""
+    ends = found_ends(low, high, start, whole)
+    return Variable("x", low, high, math.inf, start, start, math.inf, whole, ends)
+
+
+@pytest.mark.parametrize("name", sorted(shipped_problems()))
+def test_shipped_problems_are_searched_as_before(name: str) -> None:
+    config = load(name)
+    for one in problem_of(config, build(config)).variables:
+        assert one.ends is None, one.name
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "start", "whole"),
+    [
+        (10, 400, 100, False),  # 40 times
+        (5, 500, 100, False),  # just two orders
+        (0, 100, 3, True),  # from 1 to 100
+        (-5, 10, 1, False),  # across 0
+        (-1000, 1000, 5, False),
+        (0.9, 0.999, 0.95, False),
+    ],
+)
+def test_narrow_ranges_are_searched_linearly(
+    low: float, high: float, start: float, whole: bool
+) -> None:
+    one = variable(low, high, start, whole)
+    assert one.ends is None
+    assert one.to_unit(0.5 * (low + high)) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "start", "whole", "quarter"),
+    [
+        (0, 2400, 600, False, 360),
+        (0, 2400, 0, False, 360),
+        (0, 2400, 2400, False, 360),
+        (1, 10_000, 2000, False, 633),
+        (1e-12, 1.0, 0.1, False, 1.73e-5),
+        (0, 1e5, 3.0, False, 4440),
+        (0, 500, 300, True, 75),
+        (1, 500, 4, True, 68),
+        (-1000, 0, -5, False, -850),
+        (-10_000, -1, -30, False, -7930),
+    ],
+)
+def test_wide_ranges_are_searched_from_both_ends(
+    low: float, high: float, start: float, whole: bool, quarter: float
+) -> None:
+    one = variable(low, high, start, whole)
+    assert one.ends
+    values = [one.from_unit(unit) for unit in np.linspace(0.0, 1.0, 401)]
+    assert (values[0], values[-1]) == (low, high)
+    assert all(a <= b for a, b in pairwise(values))
+    assert whole or len(set(values)) == len(values)
+    assert values[100] == pytest.approx(quarter, rel=0.05)
+    units = [one.to_unit(value) for value in values]
+    assert (units[0], units[-1]) == (0.0, 1.0)
+    again = [one.from_unit(unit) for unit in units]
+    assert again == pytest.approx(values, rel=1e-8, abs=1e-11 * (high - low) * (low < 0))
+    assert not whole or again == values
+    assert one.from_unit(one.to_unit(start)) == pytest.approx(start, rel=1e-9)
+
+
+def test_what_a_config_says_of_a_scale_is_kept() -> None:
+    for said in ({"scale": 20.0}, {"std": 100.0}, {"mean": 30.0, "std": 100.0}):
+        config = posed("low")
+        config["optimize"]["variables"]["x.3"] |= said
+        loaded = load(config)
+        variables = problem_of(loaded, build(loaded)).variables
+        assert [bool(one.ends) for one in variables] == [True, True, True, False, True, True]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", ["auto", "random", "nelder-mead"])
+def test_low_optima_are_found_without_a_scale(solver: str) -> None:
+    """On a linear scale `auto` ends 100 % above the least here, and the others farther."""
+    found = {"none": [], "linear": []}  # type: dict[str, list[float]]
+    for scale, gaps in found.items():
+        for seed in (1, 2, 3):
+            config = posed("low")
+            if scale == "linear":
+                for one in config["optimize"]["variables"].values():
+                    one["scale"] = 1e9
+            verdict = valmatch.optimize(config, solver, 400, seed).verdict
+            assert verdict is not None
+            gaps.append(gap(config, list(verdict.point.values())))
+    share = 0.8 if solver == "random" else 0.6  # which has few draws for six variables
+    assert np.median(found["none"]) < share * np.median(found["linear"])
+    if solver == "auto":  # of three runs the middle one is decided by a single run
+        more = [valmatch.optimize(posed("low"), solver, 400, seed).verdict for seed in (4, 5)]
+        gaps = [gap(posed("low"), list(one.point.values())) for one in more if one]
+        assert np.median([*found["none"], *gaps]) < 0.3
+
+
+def written(folder: Path, name: str, **scale: float) -> Path:
+    """Write a problem of one free variable and five whose scale is given."""
+    config = posed(name, scaled=True, size=1e-4)
+    del config["optimize"]["variables"]["x.2"]["scale"]
+    config["optimize"]["variables"]["x.2"] |= scale
+    path = folder / "mine.yaml"
+    path.write_text(json.dumps(config))
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("option", [(), ("--sweep", "enough=0,0.3"), ("--pareto", "loss,strain")])
+def test_a_scale_that_was_found_is_said(tmp_path: Path, option: tuple[str, ...]) -> None:
+    for scale in ({}, {"scale": 20.0}):
+        asked = ("optimize", written(tmp_path, "low", **scale), "--budget", 100, *option)
+        text = " ".join(command(*asked).out.split())
+        summary = json.loads(command(*asked, "--json").out)
+        assert ("search scale" in text) == (not scale)
+        assert ("search_scale" in summary) == (not scale)
+        if not scale:
+            assert f"{SAID} x.2 (no scale is given, and the range spans over two orders of" in text
+            assert summary["search_scale"] == {"x.2": "linear and logarithmic from both ends"}
+
+
+@pytest.mark.slow
+def test_the_best_of_a_study_is_called_so(tmp_path: Path) -> None:
+    path = written(tmp_path, "low")
+    asked = ("optimize", path, "--budget", 100, "--solver", "random,spsa", "--macroreps", 2)
+    shown = command(*asked)
+    text = " ".join(shown.out.split())
+    assert "best known" not in text
+    assert "best of this study 0.000" in text
+    assert "gap: distance from the best of this study, as" in text
+    known = command(*asked, "--set", "optimize.best_known=3e-4")
+    text = " ".join(known.out.split())
+    assert "best known objective 0.0003" in text
+    assert "of this study" not in text
+    summary = json.loads(command(*asked, "--json").out)
+    assert summary["solvers"]["gap_to"] == "best of this study"
+
+
+def test_objectives_below_1_have_digits(capsys: pytest.CaptureFixture[str]) -> None:
+    share = {"value": 0.5, "ci_low": 0.0, "ci_high": 1.0}
+    shares = ("area_under_curve", "within_5_percent", "within_10_percent")
+    for value, text in {
+        0.0123456: "0.0123",
+        0.5: "0.500",
+        3.4e-7: "0.000000340",
+        -0.02: "-0.0200",
+        0.0: "0.0",
+        1.25: "1.25",
+        22.63: "22.6",
+        12345.678: "12345.7",
+    }.items():
+        line: dict[str, Any] = dict.fromkeys((*shares, "wrongly_called_feasible"), share)
+        line |= {"runs": 2, "median_objective": dict.fromkeys(share, value)}
+        show_solvers(SolverComparison({"random": line}, {}, value, None, 500))
+        row = next(row for row in capsys.readouterr().out.splitlines() if row.startswith("random"))
+        assert row.split()[2] == text
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "shown"),
+    [
+        (226.7, 0.74, ("226.70", "0.74")),
+        (0.5, None, ("0.5000", "")),
+        (0.0, None, ("0.0000", "")),
+        (0.0, 0.0, ("0.0000", "0.0000")),
+        (0.0000123, None, ("0.00001230", "")),
+        (2.29e-8, 1.6e-9, ("0.0000000229", "0.0000000016")),
+        (-2.29e-8, 1.6e-9, ("-0.0000000229", "0.0000000016")),
+        (3e-8, 2e-3, ("0.0000", "0.0020")),
+        (123.4, 1e-9, ("123.400000", "0.000000")),
+        (2.5e-20, 1.2e-21, ("2.500e-20", "1.2e-21")),
+    ],
+)
+def test_means_have_digits(mean: float, half: float | None, shown: tuple[str, str]) -> None:
+    assert rounded(mean, half) == shown
+
+
+def test_a_scale_is_still_a_number_above_0() -> None:
+    config = posed("low")
+    config["optimize"]["variables"]["x.0"]["scale"] = 0.0
+    with pytest.raises(InputError, match="scale"):
+        load(config)

@@ -1,0 +1,516 @@
+"""Tests of the solvers on problems with known optima and known noise."""
+
+from __future__ import annotations
+
+import gc
+import math
+import os
+import subprocess
+import sys
+import threading
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from tests.oracles.noisy_problems import PROBLEMS, Case, Laboratory, search
+from tests.support.known_rules import RULES, registered
+from valmatch.arrays import Floats
+from valmatch.config.loading import load
+from valmatch.errors import InputError
+from valmatch.execution.simulator import build
+from valmatch.optimization.evaluation import Evaluator
+from valmatch.optimization.problem_of_config import problem_of
+from valmatch.optimization.solver_run import RunSpec, Settings, run_solver
+from valmatch.optimization.solvers.bayes import Surrogate, smooth
+from valmatch.optimization.solvers.gaussian_process import Total, fit, log_density, posterior
+from valmatch.optimization.solvers.gaussian_process import inverted as inverse_of
+from valmatch.optimization.solvers.inversion import EvaluateRequest, inverted
+from valmatch.optimization.solvers.placement import Wanted
+from valmatch.optimization.solvers.registry import SOLVERS, make, search_budget
+from valmatch.optimization.solvers.search import (
+    NEEDED,
+    Archive,
+    PointEstimates,
+    Request,
+    Search,
+    SearchTask,
+    Solver,
+    Steps,
+)
+from valmatch.statistics.control_variates import regress
+
+BUDGET = 400
+TEST = 60
+SEARCHES = [name for name in SOLVERS if name != "auto"]
+# The best finalist that is truly feasible may miss the optimum by this share of the objective's
+# range over the box (128 in the bowl, 30 in five variables, 10 in one, 98 without constraint).
+RANGE = {
+    "bowl": 128.0,
+    "infeasible start": 128.0,
+    "five variables": 30.0,
+    "undefined region": 128.0,
+    "one variable": 10.0,
+    "no constraint": 98.0,
+    "whole numbers": 128.0,
+}
+TOLERANCE = dict.fromkeys(SEARCHES, 0.1) | {
+    "random": 0.15,
+    "spsa": 0.15,
+    "bayes": 0.05,
+}
+
+
+def solver_for(name: str, case: Case, budget: int = BUDGET, seed: int = 0) -> Solver:
+    problem = case.problem
+    rng = np.random.default_rng(seed)
+    return make(name, SearchTask(problem, budget, rng, problem.start, Archive(problem, TEST)))
+
+
+def truths(case: Case, units: Floats) -> Floats:
+    points = [case.problem.point(unit).values() for unit in units]
+    return np.array([case.truth(np.array(list(point))) for point in points])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("title", RANGE)
+def test_finds_the_optimum(name: str, title: str) -> None:
+    case = PROBLEMS[title]
+    gaps = []
+    for seed in range(7):
+        laboratory = Laboratory(case)
+        solver = solver_for(name, case, seed=seed)
+        search(solver, laboratory)
+        assert 0.5 * BUDGET < laboratory.spent <= BUDGET or title == "whole numbers"
+        outcomes = truths(case, solver.finalists(8).units)
+        feasible = (outcomes[:, 1:] <= 0.0).all(axis=1)
+        assert feasible.any()
+        gaps.append(outcomes[feasible, 0].min() - case.optimum)
+    assert -1e-9 <= np.median(gaps) <= TOLERANCE[name] * RANGE[title]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("budget", [1, 2, 3, 7, 30, 101])
+def test_spends_no_more_than_the_budget(name: str, budget: int) -> None:
+    case = PROBLEMS["five variables"]
+    laboratory = Laboratory(case)
+    solver = solver_for(name, case, budget)
+    asked = search(solver, laboratory)
+    assert 1 <= laboratory.spent <= budget
+    assert all(request.n >= 1 for request in asked)
+    assert all(((request.unit >= 0.0) & (request.unit <= 1.0)).all() for request in asked)
+    assert solver.ask() is None
+    assert 1 <= len(solver.finalists(3).units) <= 3
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("title", PROBLEMS)
+def test_starts_at_the_start_with_distinct_finalists(name: str, title: str) -> None:
+    case = PROBLEMS[title]
+    solver = solver_for(name, case, 60)
+    asked = search(solver, Laboratory(case))
+    assert_array_equal(asked[0].unit, case.problem.start)
+    points = [tuple(case.problem.point(unit).values()) for unit in solver.finalists(5).units]
+    assert 1 <= len(set(points)) == len(points) <= 5
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_same_seed_gives_the_same_requests(name: str) -> None:
+    case = PROBLEMS["five variables"]
+    once, again = (search(solver_for(name, case, 200), Laboratory(case)) for _ in range(2))
+    assert len(once) == len(again)
+    for a, b in zip(once, again, strict=True):
+        assert a.n == b.n
+        assert_array_equal(a.unit, b.unit)
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_another_seed_gives_other_requests(name: str) -> None:
+    case = PROBLEMS["five variables"]
+    once, other = (search(solver_for(name, case, 60, seed), Laboratory(case)) for seed in (0, 1))
+    assert any((a.unit != b.unit).any() for a, b in zip(once, other, strict=False))
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_least_violation_where_nothing_is_feasible(name: str) -> None:
+    case = PROBLEMS["nothing feasible"]
+    solver = solver_for(name, case)
+    search(solver, Laboratory(case))
+    violations = truths(case, solver.finalists(5).units)[:, 1]
+    assert 3.0 <= violations.min() <= 3.0 + 0.05 * 72.0
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_larger_budgets_buy_points_and_precision(name: str) -> None:
+    case = PROBLEMS["bowl"]
+    few, many = (search(solver_for(name, case, n), Laboratory(case)) for n in (100, 2500))
+    assert len(many) > len(few)
+    assert many[-1].n > few[0].n
+
+
+def test_ask_is_the_same_until_told() -> None:
+    solver = solver_for("auto", PROBLEMS["bowl"])
+    assert solver.ask() is solver.ask()
+
+
+def test_feasible_beats_infeasible_start() -> None:
+    # The start has the best objective by far, and is infeasible.
+    case = PROBLEMS["infeasible start"]
+    solver = solver_for("random", case)
+    search(solver, Laboratory(case))
+    best = truths(case, solver.finalists(1).units)[0]
+    assert truths(case, case.problem.start[None])[0, 0] < best[0]
+    assert best[1] <= 0.0
+
+
+def test_the_incumbent_is_safer_than_the_first_finalist() -> None:
+    days = np.random.default_rng(3).normal(size=(50, 2))
+    doubt = math.sqrt(1 / 50 + 1 / TEST)
+    near = -NEEDED / math.sqrt(TEST) - 0.8 * doubt
+    better, safer = np.full(2, 0.1), np.full(2, 0.2)
+
+    def steps(_: SearchTask) -> Steps:
+        yield Request(better, 50)
+        yield Request(safer, 50)
+
+    solver = Search(_task(), steps)
+    for mean in ([0.0, near], [1.0, 10.0 * near]):
+        request = solver.ask()
+        assert request is not None
+        solver.tell(request, days - days.mean(axis=0) + mean)
+    assert_array_equal(solver.finalists(1).units[0], better)
+    assert_array_equal(solver.incumbent(), safer)
+
+
+def test_unknown_solver() -> None:
+    with pytest.raises(InputError, match=r"'cobyla' is not a solver .*did you mean cobyqa"):
+        solver_for("cobyla", PROBLEMS["bowl"])
+
+
+def test_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    solver_for("cma-es", PROBLEMS["bowl"])
+    monkeypatch.setitem(sys.modules, "cmaes", None)
+    with pytest.raises(InputError, match=r"cma-es needs .*pip install 'valmatch\[cma\]'"):
+        solver_for("cma-es", PROBLEMS["bowl"])
+    solver_for("auto", PROBLEMS["bowl"])
+
+
+def test_auto_is_the_best_in_the_experiments() -> None:
+    assert SOLVERS["auto"] == SOLVERS["bayes"]
+
+
+def test_search_budget_leaves_room_for_certification() -> None:
+    assert search_budget(1000) == 600
+    assert search_budget(1) == 1
+
+
+def _task(title: str = "bowl") -> SearchTask:
+    problem = PROBLEMS[title].problem
+    return SearchTask(
+        problem, 10**6, np.random.default_rng(0), problem.start, Archive(problem, TEST)
+    )
+
+
+def test_dropped_search_leaves_no_thread() -> None:
+    before = threading.active_count()
+    for name in ("cobyqa", "nelder-mead"):
+        case = PROBLEMS["bowl"]
+        solver = solver_for(name, case, 10**6)
+        laboratory = Laboratory(case)
+        for _ in range(30):
+            request = solver.ask()
+            assert request is not None
+            solver.tell(request, laboratory.evaluate(request.unit, request.n))
+        assert threading.active_count() == before + 1
+        del solver
+        gc.collect()
+        assert threading.active_count() == before
+
+
+def test_error_of_a_minimiser_reaches_the_caller() -> None:
+    def broken(evaluate: EvaluateRequest) -> None:
+        evaluate(Request(np.zeros(2), 1))
+        raise ZeroDivisionError
+
+    solver = Search(_task(), lambda _: inverted(broken))
+    request = solver.ask()
+    assert request is not None
+    with pytest.raises(ZeroDivisionError):
+        solver.tell(request, np.zeros((1, 2)))
+
+
+def test_search_that_repeats_itself_ends() -> None:
+    def stuck(task: SearchTask) -> Steps:
+        while True:
+            yield Request(task.start, 2)
+
+    solver = Search(_task(), stuck)
+    assert len(search(solver, Laboratory(PROBLEMS["bowl"]))) == 1
+
+
+def test_estimates_put_points_on_an_equal_footing() -> None:
+    archive = Archive(PROBLEMS["bowl"].problem, TEST)
+    day = np.array([[3.0, 1.0], [-1.0, 5.0], [4.0, -2.0], [0.0, 8.0]])
+    archive.record(np.array([0.1, 0.1]), day)
+    archive.record(np.array([0.2, 0.2]), day[:2] + np.array([10.0, -7.0]))
+    archive.record(np.array([0.3, 0.3]), np.array([[np.nan, 1.0], [1.0, 1.0]]))
+    estimates = archive.estimates()
+    assert_array_equal(estimates.defined, [True, True, False])
+    assert_allclose(estimates.means[1] - estimates.means[0], [10.0, -7.0])
+    # The second point differs from the first by constants: it knows as much.
+    assert_allclose(estimates.errors[1], estimates.errors[0])
+    assert_allclose(estimates.errors[2], 0.0)
+    assert np.isinf(estimates.violation()[2])
+    assert estimates.ranking()[-1] == 2
+
+
+def test_doubts_are_those_of_the_estimate_with_those_of_the_test() -> None:
+    rng = np.random.default_rng(13)
+    archive = Archive(PROBLEMS["bowl"].problem, TEST)
+    days = rng.normal(0.0, [3.0, 2.0], (4000, 2))
+    archive.record(np.array([0.1, 0.1]), days)
+    archive.record(np.array([0.2, 0.2]), days[:1000] + rng.normal(0.0, [1.0, 0.5], (1000, 2)))
+    estimates = archive.estimates()
+    shared = np.array([3.0, 2.0]) / math.sqrt(4000)
+    own = np.array([1.0, 0.5]) * math.sqrt(1 / 1000 - 1 / 4000)
+    assert_allclose(estimates.test, np.array([3.0, 2.0]) / math.sqrt(TEST), rtol=0.1)
+    assert_allclose(estimates.errors, [shared, np.hypot(shared, own)], rtol=0.1)
+    assert_allclose(estimates.doubts, np.hypot(estimates.errors, estimates.test))
+    second = estimates.take([1])
+    assert_array_equal(second.means, estimates.means[1:])
+    assert_array_equal(second.doubts, estimates.doubts[1:])
+
+
+def test_controls_set_the_level_of_all_points_and_lessen_the_doubt_of_it() -> None:
+    rng = np.random.default_rng(14)
+    control = rng.normal(0.0, 1.0, (100, 1))
+    rest = rng.normal(0.0, 0.2, (100, 2))
+    days = control * [3.0, 2.0] + rest
+
+    def controls(n: int) -> tuple[Floats, Floats]:
+        return control[:n], np.zeros(1)
+
+    archives = [Archive(PROBLEMS["bowl"].problem, TEST)]
+    archives.append(Archive(PROBLEMS["bowl"].problem, TEST, controls))
+    for archive in archives:
+        archive.record(np.array([0.1, 0.1]), days)
+        archive.record(np.array([0.2, 0.2]), days[:20] + 1.0)
+    before, after = (archive.estimates() for archive in archives)
+    found = regress(days, control, np.zeros(1))
+    assert_allclose(after.means[0], [one.mean for one in found])
+    assert_allclose(after.means[1] - after.means[0], before.means[1] - before.means[0])
+    assert_allclose(after.errors[0], [0.02, 0.02], rtol=0.2)
+    assert_allclose(after.test, 0.2 / math.sqrt(TEST), rtol=0.2)
+    assert (before.errors[0] > 5.0 * after.errors[0]).all()
+
+
+def test_parts_of_an_objective_stay_its_parts_as_points_are_put_on_an_equal_footing() -> None:
+    rng = np.random.default_rng(15)
+    days = rng.normal(0.0, 1.0, (100, 2))
+    control = days[:, :1] + rng.normal(0.0, 0.5, (100, 1))
+
+    def terms(unit: Floats, n: int) -> Floats:
+        return np.column_stack([unit[0] + days[:n, 0], 3.0 * unit[0] + days[:n, 0] ** 2])
+
+    def outcomes(unit: Floats, n: int) -> Floats:
+        return np.column_stack([terms(unit, n).sum(axis=1), days[:n, 1]])
+
+    problem = PROBLEMS["bowl"].problem
+    archive = Archive(problem, TEST, lambda n: (control[:n], np.zeros(1)), terms)
+    plain = Archive(problem, TEST, lambda n: (control[:n], np.zeros(1)))
+    for x, n in ((0.1, 100), (0.2, 20), (0.3, 7)):
+        for kept in (archive, plain):
+            kept.record(np.full(2, x), outcomes(np.full(2, x), n))
+    estimates, parts = archive.estimates(), archive.estimated_parts()
+    assert parts.shape == (3, 2)
+    assert_allclose(parts.sum(axis=1), estimates.means[:, 0])
+    assert_allclose(np.diff(parts, axis=0), [[0.1, 0.3], [0.1, 0.3]])
+    assert archive.outcomes(np.full(2, 0.2)).shape == (20, 2)
+    assert plain.estimated_parts().shape == (3, 0)
+    for name in ("means", "errors", "test"):
+        assert_allclose(getattr(estimates, name), getattr(plain.estimates(), name), rtol=1e-9)
+
+
+def test_an_excluded_point_is_undefined_whether_it_was_seen_or_not() -> None:
+    archive = Archive(PROBLEMS["bowl"].problem, TEST)
+    for x, n in ((0.1, 8), (0.2, 4)):
+        archive.record(np.full(2, x), np.random.default_rng(0).normal(size=(n, 2)))
+    archive.exclude(np.full(2, 0.1))
+    archive.exclude(np.full(2, 0.3))
+    estimates = archive.estimates()
+    assert_array_equal(estimates.defined, [False, True, False])
+    assert_array_equal(estimates.counts, [4, 4, 4])
+
+
+def test_values_are_in_units_of_what_varies() -> None:
+    means = np.array([[7.0, -2.0], [8.0, 1.0]])
+    parts = np.array([[6.0, 1.0], [1.0, 7.0]])
+    shape = means.shape
+    known = PointEstimates(
+        np.eye(2), np.full(2, 4), means, np.ones(shape), np.ones(shape[1]), np.full(2, True)
+    )
+    values, scale = smooth(known, parts)
+    assert_allclose(scale, [0.5, 1.5])
+    assert_allclose(values[:, :2].sum(axis=1) * scale[0], [7.0, 8.0])
+    assert_allclose(np.sinh(values[:, 2]) * scale[1], [-2.0, 1.0])
+    plain, _ = smooth(known, parts[:, :0])
+    assert_allclose(plain[:, 0] * scale[0], [7.0, 8.0])
+
+
+def test_undefined_points_say_nothing_of_outcomes_but_where_they_are_defined() -> None:
+    problem = PROBLEMS["one variable"].problem
+    rng = np.random.default_rng(3)
+    task = SearchTask(problem, 400, rng, problem.start, Archive(problem, TEST))
+    for x in np.linspace(0.0, 1.0, 11):
+        outcomes = np.column_stack([np.full(4, 5.0 - x), np.full(4, -1.0)])
+        task.archive.record(np.array([x]), outcomes if x < 0.75 else np.full((4, 2), np.nan))
+    model = Surrogate(task)
+    model.learn()
+    mean, deviation = model.predict(np.array([[0.05], [0.65], [0.85]]))
+    assert (mean[2] < 0.0).tolist() == [True, True, False]
+    assert_allclose(mean[0] * model.scale[0], [4.95, 4.35, 4.15], atol=0.02)
+    assert (deviation > 0.0).all()
+    # The best point is the last one where outcomes are defined, and none is placed beyond.
+    assert 0.65 < model.best(0.0)[0] < 0.79
+    placed = model.placed(Wanted(20, 1.6, 1.0))
+    assert 0.4 < placed.unit[0] < 0.75
+    assert placed.excess.shape == placed.doubt.shape == (1,)
+    assert placed.holds
+
+
+@pytest.mark.parametrize("title", ["monotone", "six"])
+def test_a_search_that_is_settled_leaves_its_budget_to_certification(title: str) -> None:
+    with registered():
+        config = RULES[title].config(title)
+        problem = problem_of(config, build(config))
+        run = run_solver(config, problem, RunSpec("auto", 0), Settings(1000, 5, 0.05))
+    searched = run.evaluations[-1].spent
+    assert (searched < 400) == (title == "monotone")
+    assert searched <= search_budget(1000)
+    assert run.spent > 950
+    assert run.certificate.feasible is True
+
+
+def test_parts_of_evaluated_points_add_up_to_their_objectives() -> None:
+    config = load("valorant-20min")
+    problem = problem_of(config, build(config))
+    evaluator = Evaluator(config, problem, 1, 0, 10)
+    outcomes = evaluator.evaluate(problem.start, 4)
+    parts = evaluator.parts(problem.start, 3)
+    assert parts.shape == (3, 2)
+    assert (parts > 0.0).all()
+    assert_allclose(parts.sum(axis=1), outcomes[:3, 0])
+
+
+def test_a_total_of_processes_is_the_sum_of_independent_ones() -> None:
+    rng = np.random.default_rng(16)
+    units, noise, new = rng.random((9, 2)), np.ones(9), rng.random((4, 2))
+    thetas = np.log([[0.4, 0.9, 0.05], [9.0, 0.2, 0.5]])
+    parts = [posterior(units, rng.normal(size=9), noise, theta) for theta in thetas]
+    total = Total(parts)
+    means, deviations = zip(*(part.predict(new) for part in parts), strict=True)
+    mean, deviation = total.predict(new)
+    assert_allclose(mean, means[0] + means[1])
+    assert_allclose(deviation, np.hypot(*deviations))
+    assert_allclose(total.fitted, parts[0].fitted + parts[1].fitted)
+    alone = Total(parts[:1])
+    assert_array_equal(alone.predict(new), parts[0].predict(new))
+    assert_array_equal(alone.fitted, parts[0].fitted)
+
+
+def test_margin_moves_the_choice_away_from_the_bound() -> None:
+    archive = Archive(PROBLEMS["bowl"].problem, TEST)
+    wiggle = np.array([[0.0, -1.0], [0.0, 1.0]])
+    for k, excess in enumerate((0.5, -0.1, -3.0)):
+        archive.record(np.full(2, 0.1 * k), wiggle + np.array([k, excess]))
+    estimates = archive.estimates()
+    assert [int(estimates.ranking(margin)[0]) for margin in (-1.0, 0.0, 2.0)] == [0, 1, 2]
+
+
+def test_posterior_is_the_textbook_formula() -> None:
+    rng = np.random.default_rng(3)
+    units, values, noise = rng.random((12, 2)), rng.normal(size=12), rng.random(12)
+    theta = np.log([0.4, 0.9, 0.05])
+    process = posterior(units, values, noise, theta)
+
+    def kernel(a: Floats, b: Floats) -> Floats:
+        r = np.sqrt((((a[:, None] - b) / [0.4, 0.9]) ** 2).sum(axis=2))
+        correlation: Floats = (1 + math.sqrt(5) * r + 5 / 3 * r**2) * np.exp(-math.sqrt(5) * r)
+        return correlation
+
+    covariance = kernel(units, units) + np.diag(0.05 * noise + 1e-8)
+    ones = np.ones(12)
+    centre = ones @ np.linalg.solve(covariance, values) / (ones @ np.linalg.solve(covariance, ones))
+    weights = np.linalg.solve(covariance, values - centre)
+    variance = (values - centre) @ weights / 12
+    new = rng.random((5, 2))
+    cross = kernel(new, units)
+    mean, deviation = process.predict(new)
+    assert_allclose(mean, centre + cross @ weights)
+    reduction = np.diag(cross @ np.linalg.solve(covariance, cross.T))
+    assert_allclose(deviation**2, variance * (1 - reduction))
+    assert_allclose(process.fitted, centre + kernel(units, units) @ weights)
+
+
+def test_gradient_of_the_density() -> None:
+    rng = np.random.default_rng(5)
+    units, noise = rng.random((15, 3)), rng.random(15)
+    values = np.sin(5 * units[:, 0]) + 0.1 * rng.normal(size=15)
+    theta = np.log([0.3, 0.8, 1.5, 0.05])
+    _, gradient = log_density(units, values, noise, theta)
+    for i, step in enumerate(1e-5 * np.eye(4)):
+        up, down = (log_density(units, values, noise, theta + s * step)[0] for s in (1, -1))
+        assert gradient[i] == pytest.approx((up - down) / 2e-5, rel=1e-4)
+
+
+def test_fit_finds_the_variable_that_matters() -> None:
+    rng = np.random.default_rng(7)
+    units = rng.random((40, 2))
+    values = np.sin(6 * units[:, 0]) + 0.05 * rng.normal(size=40)
+    start = np.log([0.5, 0.5, 0.01])
+    densities = [
+        log_density(units, values, np.ones(40), fit(units, values, np.ones(40), start, steps))[0]
+        for steps in (1, 5, 40)
+    ]
+    assert all(a <= b for a, b in pairwise(densities))
+    theta = fit(units, values, np.ones(40), start, 40)
+    assert theta[1] > theta[0] + 1.0
+
+
+def test_inverse_and_determinant() -> None:
+    rng = np.random.default_rng(11)
+    root = rng.normal(size=(20, 20))
+    matrix = root @ root.T + np.eye(20)
+    inverse, half = inverse_of(matrix)
+    assert_allclose(inverse, np.linalg.inv(matrix), atol=1e-12)
+    assert half == pytest.approx(0.5 * np.linalg.slogdet(matrix)[1])
+
+
+def test_kernels_agree_with_plain_python() -> None:
+    units, values, noise, theta = (
+        "np.random.default_rng(2).random((9, 2))",
+        "np.random.default_rng(3).random(9)",
+        "np.ones(9)",
+        "np.array([-0.7, -0.3, -3.0])",
+    )
+    call = (
+        "import numpy as np\n"
+        "from valmatch.optimization.solvers.gaussian_process import likelihood_of, posterior\n"
+        f"a = ({units}, {values}, {noise}, {theta})\n"
+        "b = posterior(*a).predict(np.random.default_rng(4).random((5, 2)))\n"
+        "print(repr([x.tolist() for x in (np.append(*reversed(likelihood_of(*a))), *b)]))"
+    )
+    compiled, plain = (
+        subprocess.run(
+            [sys.executable, "-c", call],
+            env={**os.environ, "NUMBA_DISABLE_JIT": off},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for off in ("0", "1")
+    )
+    assert compiled == plain

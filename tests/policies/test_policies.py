@@ -1,0 +1,510 @@
+"""Every policy equals a direct evaluation of its formula, alone or along whole sample paths."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.oracles import knowledge_gradient as oracle_kg
+from valmatch.arrays import Floats
+from valmatch.models.opponent.sample_path import (
+    BELIEFS,
+    MEASURES,
+    PLACES,
+    Draws,
+    Start,
+    Trajectory,
+    play_path,
+)
+from valmatch.policies import lookahead as kg_plain
+from valmatch.policies import lookahead_search as kg
+from valmatch.policies.knowledge import Knowledge, workspace
+from valmatch.policies.lookahead import (
+    best_opponent_plain,
+    expected_best_quality,
+    score,
+)
+from valmatch.policies.lookahead_search import (
+    best_opponent,
+    knowledge_gradient,
+    knowledge_gradient_finite,
+)
+from valmatch.policies.myopic import draw_chance, oracle, point_estimate, random_opponent
+from valmatch.policies.registry import OPPONENT, functions
+from valmatch.policies.upper_confidence import (
+    error_bound,
+    quality_bound,
+    upper_confidence,
+    upper_confidence_plain,
+)
+from valmatch.ratings.trueskill import (
+    draw_quality,
+    draw_quality_normalised,
+    true_draw_probability,
+    update,
+)
+from valmatch.ratings.trueskill_draws import update_drawn
+
+VECTORS = json.loads((Path(__file__).parents[1] / "fixtures" / "opponent_vectors.json").read_text())
+FORMS = ("corrected", "as_printed")
+NOISE = 2.5
+
+
+def paper_prior(seed: int, n_players: int = 50) -> tuple[Floats, Floats]:
+    """Means and variances drawn as in section 4 of the paper."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(0, 2, n_players), rng.uniform(2, 3, n_players)
+
+
+def ranked(means: Floats, rank: int) -> int:
+    """Index of the player of this rank by prior mean, 1 the highest."""
+    return int(np.argsort(-means)[rank - 1])
+
+
+def play(
+    policy: str,
+    player: int,
+    means: Floats,
+    variances: Floats,
+    truths: Floats,
+    noise: Floats,
+    as_printed: bool = False,
+    gamma: float = 0.99,
+    kernel: Callable[..., None] = play_path,
+    margin: float = 0.0,
+    kappa: float = 0.75,
+) -> tuple[NDArray[np.int64], Floats, Floats]:
+    """Opponents, beliefs and measures of one sample path."""
+    n_games, n_players = len(noise), len(means)
+    opponents = np.empty(n_games, dtype=np.int64)
+    beliefs = np.empty((len(BELIEFS), n_games))
+    measures = np.empty((len(MEASURES), n_games))
+    uniforms = np.random.default_rng(0).random(n_games)
+    state = player, n_games, np.empty(n_players), np.empty(n_players), truths
+    known = Knowledge(*state, NOISE, gamma, as_printed, workspace(n_players), margin, kappa)
+    out = Trajectory(opponents, beliefs, measures)
+    kernel(PLACES[policy], known, Start(means, variances), Draws(noise, uniforms), out)
+    return opponents, beliefs, measures
+
+
+def wild_states(n: int, seed: int) -> list[tuple[Floats, Floats, int, float, float]]:
+    """States over many scales, with ties: means, variances, player, noise, multiplier."""
+    rng = np.random.default_rng(seed)
+    states = []
+    for _ in range(n):
+        n_players = int(rng.integers(2, 52))
+        means = rng.normal(0, 10 ** rng.uniform(-2, 1.5), n_players)
+        variances = 10 ** rng.uniform(-3, 1.5) * rng.uniform(0.2, 3, n_players)
+        if rng.random() < 0.3:
+            means = np.round(means)
+        if rng.random() < 0.3:
+            variances = np.full(n_players, variances[0])
+        if rng.random() < 0.3:
+            variances[0] *= 10 ** rng.uniform(-4, 0)
+        noise = 10 ** rng.uniform(-1.5, 1.5)
+        multiplier = 10 ** rng.uniform(-1, 3)
+        states.append((means, variances, int(rng.integers(n_players)), noise, multiplier))
+    return states
+
+
+@pytest.mark.parametrize("vector", VECTORS["decisions"])
+def test_decision_vectors(vector: dict[str, Any]) -> None:
+    means, variances = np.array(vector["mu"]), np.array(vector["var"])
+    noise = vector["noise_var"]
+    assert point_estimate(means, 0) == vector["PE"]
+    assert draw_chance(means, variances, 0, noise) == vector["DC"]
+    games_left = vector["N"] - vector["n"]
+    weights = {"eq12": float(games_left), "eq13": vector["gamma"] / (1 - vector["gamma"])}
+    for form in FORMS:
+        want, printed = vector[form], form == "as_printed"
+        for j in range(1, len(means)):
+            future = expected_best_quality(j, means, variances, 0, noise, printed)
+            assert future == pytest.approx(float(want["F"][j - 1]), rel=1e-12)
+            for rule, weight in weights.items():
+                value = score(j, means, variances, 0, noise, weight, printed)
+                assert value == pytest.approx(float(want[f"{rule}_score"][j - 1]), rel=1e-12)
+        chosen = knowledge_gradient_finite(means, variances, 0, noise, games_left, printed)
+        assert chosen == want["eq12"]
+        discounted = knowledge_gradient(means, variances, 0, noise, vector["gamma"], printed)
+        assert discounted == want["eq13"]
+
+
+@pytest.mark.parametrize(("form", "margin"), [(FORMS[0], 0.0), (FORMS[1], 0.0), (FORMS[0], 0.7)])
+def test_expected_best_quality_equals_the_formula(form: str, margin: float) -> None:
+    rng = np.random.default_rng(10)
+    printed = form == "as_printed"
+    decided = 0
+    for _ in range(1000):
+        n_players = int(rng.integers(2, 52)) if rng.random() < 0.2 else int(rng.integers(2, 8))
+        means, variances = rng.normal(0, 2, n_players), rng.uniform(0.02, 3, n_players)
+        player, games_left = int(rng.integers(n_players)), int(rng.integers(1, 500))
+        mean, var = means.tolist(), variances.tolist()
+        futures, qualities = np.full((2, n_players), -np.inf)
+        for j in range(n_players):
+            if j != player:
+                future = oracle_kg.expected_best_quality(j, player, mean, var, NOISE, form, margin)
+                got = expected_best_quality(j, means, variances, player, NOISE, printed, margin)
+                assert got == pytest.approx(future, rel=1e-11)
+                futures[j] = future
+                qualities[j] = oracle_kg.quality(mean[player], var[player], mean[j], var[j], NOISE)
+        for weight, chosen in (
+            (99.0, knowledge_gradient(means, variances, player, NOISE, 0.99, printed, margin)),
+            (
+                games_left,
+                knowledge_gradient_finite(
+                    means, variances, player, NOISE, games_left, printed, margin
+                ),
+            ),
+        ):
+            scores = np.sort(qualities + weight * futures)
+            if n_players == 2 or scores[-1] - scores[-2] > 1e-10 * scores[-1]:
+                decided += 1
+                assert chosen == int(np.argmax(qualities + weight * futures))
+    assert decided > 1900
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("printed", [False, True])
+def test_pruned_choice_is_the_plain_choice_in_wild_states(printed: bool) -> None:
+    for means, variances, player, noise, multiplier in wild_states(3000, seed=11):
+        arguments = (means, variances, player, noise, multiplier, printed)
+        plain = best_opponent_plain(*arguments)
+        assert best_opponent(*arguments, workspace(means.size)) == plain
+
+
+def test_pruned_choice_with_draws_is_the_plain_choice_in_wild_states() -> None:
+    rng = np.random.default_rng(14)
+    for means, variances, player, noise, multiplier in wild_states(3000, seed=14):
+        arguments = (means, variances, player, noise, multiplier, False)
+        margin, work = 10 ** rng.uniform(-4, 1.5) * math.sqrt(noise), workspace(means.size)
+        plain = best_opponent_plain(*arguments, margin)
+        assert best_opponent(*arguments, work, margin) == plain
+        limit = kg.error_bound(variances, player, noise, False) * (1 + multiplier)
+        for j in range(means.size):
+            if j != player:
+                exact = score(j, *arguments, margin)
+                assert abs(work.scores[j] - exact * math.sqrt(2 * math.pi)) <= 0.25 * limit
+
+
+def test_a_narrow_margin_is_none() -> None:
+    """Where draws vanish, so does what they change."""
+    for means, variances, player, noise, multiplier in wild_states(200, seed=15):
+        for j in range(means.size):
+            if j != player:
+                arguments = (j, means, variances, player, noise, multiplier, False)
+                assert score(*arguments, 1e-12) == pytest.approx(score(*arguments), rel=1e-9)
+
+
+@pytest.mark.parametrize("printed", [False, True])
+def test_approximate_scores_stay_well_within_their_bound(printed: bool) -> None:
+    for means, variances, player, noise, multiplier in wild_states(1000, seed=12):
+        work = workspace(means.size)
+        best_opponent(means, variances, player, noise, multiplier, printed, work)
+        limit = kg.error_bound(variances, player, noise, printed) * (1 + multiplier)
+        for j in range(means.size):
+            if j != player:
+                exact = score(j, means, variances, player, noise, multiplier, printed)
+                assert abs(work.scores[j] - exact * math.sqrt(2 * math.pi)) <= 0.25 * limit
+
+
+@pytest.mark.parametrize("printed", [False, True])
+@pytest.mark.parametrize("policy", ["knowledge_gradient", "knowledge_gradient_finite"])
+@pytest.mark.parametrize("prior", ["top", "middle", "bottom", "equal", "tied", "two groups"])
+def test_pruned_choice_is_the_plain_choice_along_paths(
+    prior: str, policy: str, printed: bool
+) -> None:
+    means, variances = paper_prior(seed=20)
+    player = ranked(means, {"top": 1, "bottom": 50}.get(prior, 25))
+    rng = np.random.default_rng(21)
+    truths = rng.normal(means, np.sqrt(variances))
+    n_games = 250
+    if prior == "equal":
+        means = np.zeros(50)
+    if prior == "tied":
+        means, variances = np.zeros(50), np.full(50, 2.5)
+    if prior == "two groups":
+        means, variances = np.repeat([0.0, 1.0], 25), np.full(50, 2.5)
+    opponents, beliefs, _ = play(
+        policy, player, means, variances, truths, rng.normal(size=(n_games, 2)), printed
+    )
+    now_means, now_variances = means.copy(), variances.copy()
+    for game, j in enumerate(opponents):
+        left = policy == "knowledge_gradient_finite"
+        multiplier = float(n_games - game) if left else 0.99 / (1.0 - 0.99)
+        plain = best_opponent_plain(now_means, now_variances, player, NOISE, multiplier, printed)
+        assert plain == j, game
+        now_means[player], now_variances[player], now_means[j], now_variances[j] = beliefs[:, game]
+
+
+def test_ties_go_to_the_lowest_index() -> None:
+    for player, lowest in ((0, 1), (3, 0)):
+        means, variances = np.zeros(8), np.full(8, 2.0)
+        assert point_estimate(means, player) == lowest
+        assert oracle(means, player) == lowest
+        assert draw_chance(means, variances, player, NOISE) == lowest
+        for printed in (False, True):
+            assert knowledge_gradient(means, variances, player, NOISE, 0.99, printed) == lowest
+            assert knowledge_gradient_finite(means, variances, player, NOISE, 9, printed) == lowest
+    mirrored = np.array([0.0, 3.0, -1.0, 1.0])  # equally far on both sides
+    assert point_estimate(mirrored, 0) == 2
+    assert draw_chance(mirrored, np.ones(4), 0, NOISE) == 2
+
+
+def test_a_single_opponent_is_always_chosen() -> None:
+    for player in (0, 1):
+        means, variances = np.array([3.0, -40.0]), np.array([0.1, 4.0])
+        other = 1 - player
+        assert point_estimate(means, player) == other
+        assert draw_chance(means, variances, player, NOISE) == other
+        assert knowledge_gradient(means, variances, player, NOISE) == other
+        assert knowledge_gradient_finite(means, variances, player, NOISE, 1) == other
+        assert random_opponent(2, player, 0.999) == other
+
+
+def test_myopic_policies_take_the_best_of_their_criterion() -> None:
+    for means, variances, player, noise, _ in wild_states(1000, seed=13):
+        others = [j for j in range(means.size) if j != player]
+        nearest = min(others, key=lambda j: (abs(means[player] - means[j]), j))
+        assert point_estimate(means, player) == nearest
+        qualities = [
+            draw_quality_normalised(means[player], variances[player], means[j], variances[j], noise)
+            for j in others
+        ]
+        assert draw_chance(means, variances, player, noise) == others[int(np.argmax(qualities))]
+        draws = [true_draw_probability(means[player], means[j], noise) for j in others]
+        assert draws[others.index(oracle(means, player))] == max(draws)
+
+
+def test_random_opponent_divides_the_unit_interval_evenly() -> None:
+    for player in range(5):
+        uniforms = (np.arange(400) + 0.5) / 400
+        chosen = [random_opponent(5, player, float(u)) for u in uniforms]
+        counts = np.bincount(chosen, minlength=5)
+        assert counts.tolist() == [0 if j == player else 100 for j in range(5)]
+        assert random_opponent(5, player, math.nextafter(1.0, 0.0)) == (3 if player == 4 else 4)
+
+
+def decide(
+    policy: str,
+    player: int,
+    means: Floats,
+    variances: Floats,
+    truths: Floats,
+    printed: bool,
+    games_left: int,
+    margin: float = 0.0,
+) -> int:
+    """Return the decision of a policy called on its own."""
+    if policy == "point_estimate":
+        return point_estimate(means, player)
+    if policy == "draw_chance":
+        return draw_chance(means, variances, player, NOISE)
+    if policy == "knowledge_gradient":
+        return knowledge_gradient(means, variances, player, NOISE, 0.99, printed, margin)
+    if policy == "knowledge_gradient_finite":
+        return knowledge_gradient_finite(
+            means, variances, player, NOISE, games_left, printed, margin
+        )
+    if policy.startswith("ucb"):
+        return upper_confidence_plain(means, variances, player, NOISE, 0.75, policy == "ucb_both")
+    return oracle(truths, player)
+
+
+@pytest.mark.parametrize(("printed", "margin"), [(False, 0.0), (True, 0.0), (False, 0.9)])
+@pytest.mark.parametrize("policy", list(OPPONENT))
+def test_a_path_obeys_the_model(policy: str, printed: bool, margin: float) -> None:
+    """Every output is recomputed in plain Python from the outcome rule and the belief update."""
+    n_games = 120
+    means, variances = paper_prior(seed=30, n_players=12)
+    player = ranked(means, 4)
+    rng = np.random.default_rng(31)
+    truths = rng.normal(means, np.sqrt(variances))
+    noise = rng.normal(size=(n_games, 2))
+    uniforms = np.random.default_rng(0).random(n_games)
+    opponents, beliefs, measures = play(
+        policy, player, means, variances, truths, noise, printed, margin=margin
+    )
+    now_means, now_variances = means.copy(), variances.copy()
+    for game in range(n_games):
+        j = int(opponents[game])
+        alone = decide(
+            policy, player, now_means, now_variances, truths, printed, n_games - game, margin
+        )
+        if policy == "random":
+            alone = random_opponent(12, player, float(uniforms[game]))
+        assert j == alone
+        before = (now_means[player], now_variances[player], now_means[j], now_variances[j])
+        advantage = truths[player] - truths[j]
+        lead = advantage + math.sqrt(NOISE) * (noise[game, 0] - noise[game, 1])
+        if abs(lead) < margin:
+            new = update_drawn(*before, NOISE, margin)
+        elif lead > 0:
+            new = update(*before, NOISE, printed, margin)
+        else:
+            turned = update(*before[2:], *before[:2], NOISE, printed, margin)
+            new = (*turned[2:], *turned[:2])
+        now_means[player], now_variances[player], now_means[j], now_variances[j] = new
+        assert beliefs[:, game].tolist() == [
+            now_means[player],
+            now_variances[player],
+            now_means[j],
+            now_variances[j],
+        ]
+        expected = {
+            "true_draw_probability": true_draw_probability(truths[player], truths[j], NOISE),
+            "squared_error": (now_means[player] - truths[player]) ** 2,
+            "skill_difference": advantage,
+            "win_fraction": float(lead > 0 and lead >= margin),
+            "expected_quality": draw_quality(*before, NOISE),
+            "normalised_quality": draw_quality_normalised(*before, NOISE),
+            "draw_fraction": float(abs(lead) < margin),
+        }
+        assert dict(zip(MEASURES, measures[:, game], strict=True)) == pytest.approx(
+            expected, rel=1e-15
+        )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_policies_without_exploration_are_draw_chance(seed: int) -> None:
+    """The knowledge gradient with gamma 0, the upper bounds with kappa 0."""
+    means, variances = paper_prior(seed=70 + seed)
+    rng = np.random.default_rng(seed)
+    truths, noise = rng.normal(means, np.sqrt(variances)), rng.normal(size=(200, 2))
+    state = (ranked(means, 1 + 4 * seed), means, variances, truths, noise)
+    opponents = play("draw_chance", *state)[0]
+    assert len(set(opponents.tolist())) > 1
+    assert np.array_equal(opponents, play("knowledge_gradient", *state, gamma=0.0)[0])
+    for policy in ("ucb_opponent", "ucb_both"):
+        assert np.array_equal(opponents, play(policy, *state, kappa=0.0)[0])
+        assert not np.array_equal(opponents, play(policy, *state, kappa=1.0)[0])
+
+
+def test_bounds_are_the_moments_of_the_draw_density() -> None:
+    """Mean and deviation of N(X; 0, width), X ~ N(lead, uncertain), by quadrature."""
+    rng = np.random.default_rng(80)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(200)
+    weights = weights / weights.sum()
+    for lead, uncertain, width in zip(
+        rng.normal(0, 3, 300), rng.uniform(0.01, 6, 300), rng.uniform(2, 9, 300), strict=True
+    ):
+        x = lead + math.sqrt(uncertain) * nodes
+        density = np.exp(-0.5 * x * x / width) / math.sqrt(2 * math.pi * width)
+        mean = float(weights @ density)
+        deviation = math.sqrt(float(weights @ (density - mean) ** 2))
+        assert quality_bound(lead, uncertain, width, 0.0) == pytest.approx(mean, rel=1e-10)
+        bound = quality_bound(lead, uncertain, width, 2.0)
+        assert bound == pytest.approx(mean + 2.0 * deviation, rel=1e-7)
+
+
+def test_upper_confidence_takes_the_largest_bound() -> None:
+    for means, variances, player, noise, kappa in wild_states(500, seed=81):
+        for both in (False, True):
+            own = variances[player]
+            bounds = [
+                -math.inf
+                if j == player
+                else quality_bound(
+                    means[player] - means[j],
+                    variances[j] + own * both,
+                    2 * noise + own * (not both),
+                    kappa,
+                )
+                for j in range(means.size)
+            ]
+            scores = np.empty(means.size)
+            state = (means, variances, player, noise, kappa, both)
+            chosen = upper_confidence(*state, scores)
+            assert chosen == int(np.argmax(bounds))
+            assert chosen == upper_confidence_plain(*state)
+            limit = error_bound(2 * noise + own * (not both), kappa)
+            others = np.arange(means.size) != player
+            error = np.abs(scores[others] - np.array(bounds)[others])
+            assert np.all(error <= 0.5 * limit)
+            assert chosen == interpreted(upper_confidence)(*state, scores)
+            assert chosen == interpreted(upper_confidence_plain)(*state)
+    # The mean of the bound over both skills is that of the quality (5), whatever is averaged first.
+    alone = quality_bound(1.0, 2.0, 2 * NOISE + 3.0, 0.0)
+    assert quality_bound(1.0, 2.0 + 3.0, 2 * NOISE, 0.0) == pytest.approx(alone, rel=1e-14)
+    assert draw_quality(1.0, 3.0, 0.0, 2.0, NOISE) == pytest.approx(alone, rel=1e-14)
+
+
+def test_the_prior_and_the_draws_are_left_alone() -> None:
+    means, variances = paper_prior(seed=40)
+    truths, noise = means + 0.5, np.random.default_rng(41).normal(size=(20, 2))
+    before = [array.copy() for array in (means, variances, truths, noise)]
+    for policy in OPPONENT:
+        play(policy, 7, means, variances, truths, noise)
+    for array, copy in zip((means, variances, truths, noise), before, strict=True):
+        assert np.array_equal(array, copy)
+
+
+def interpreted(kernel: Callable[..., object]) -> Callable[..., Any]:
+    """Return the Python function that a kernel was compiled from."""
+    return cast(Callable[..., Any], vars(kernel)["py_func"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("printed", [False, True])
+@pytest.mark.parametrize("policy", list(OPPONENT))
+def test_kernels_agree_with_their_interpreted_twins(policy: str, printed: bool) -> None:
+    means, variances = paper_prior(seed=50, n_players=15)
+    rng = np.random.default_rng(51)
+    noise = rng.normal(size=(30, 2))
+    truths = rng.normal(means, np.sqrt(variances))
+    arguments = (policy, 3, means, variances, truths, noise, printed)
+    twins = play(*arguments), play(*arguments, kernel=interpreted(play_path))
+    for a, b in zip(*twins, strict=True):
+        assert np.array_equal(a, b)
+    known = Knowledge(3, 30, means, variances, truths, NOISE, 0.99, printed, workspace(15))
+    choose = functions(OPPONENT)[PLACES[policy]]
+    assert choose(known, 4, 0.4) == interpreted(choose)(known, 4, 0.4)
+
+
+def test_myopic_kernels_agree_with_their_interpreted_twins() -> None:
+    for means, variances, player, noise, _ in wild_states(200, seed=53):
+        assert point_estimate(means, player) == interpreted(point_estimate)(means, player)
+        assert oracle(means, player) == interpreted(oracle)(means, player)
+        state = (means, variances, player, noise)
+        assert draw_chance(*state) == interpreted(draw_chance)(*state)
+        assert random_opponent(9, 3, 0.3) == interpreted(random_opponent)(9, 3, 0.3)
+
+
+@pytest.mark.parametrize("printed", [False, True])
+def test_knowledge_gradient_agrees_with_its_interpreted_twin(
+    printed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All inner kernels run interpreted too."""
+    states = [(*state, printed) for state in wild_states(60, seed=52)]
+    compiled = []
+    for state in states:
+        chosen = kg.best_opponent(*state, workspace(state[0].size))
+        compiled.append((chosen, kg_plain.score(chosen, *state)))
+    for module in (kg, kg_plain):
+        for name, kernel in list(vars(module).items()):
+            if hasattr(kernel, "py_func"):
+                monkeypatch.setattr(module, name, kernel.py_func)
+    for state, (chosen, value) in zip(states, compiled, strict=True):
+        assert kg.best_opponent(*state, workspace(state[0].size)) == chosen
+        assert kg_plain.best_opponent_plain(*state) == chosen
+        assert kg_plain.score(chosen, *state) == value
+
+
+def test_an_unknown_policy_is_an_error() -> None:
+    means, variances = paper_prior(seed=60, n_players=5)
+    known = Knowledge(0, 1, means, variances, means, NOISE, 0.99, False, workspace(5))
+    out = Trajectory(np.empty(1, np.int64), np.empty((4, 1)), np.empty((7, 1)))
+    with pytest.raises(ValueError, match="no such policy"):
+        play_path(
+            len(OPPONENT),
+            known,
+            Start(means, variances),
+            Draws(np.zeros((1, 2)), means[:1]),
+            out,
+        )

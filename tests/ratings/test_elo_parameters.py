@@ -1,0 +1,251 @@
+"""Elo with the advantage of playing at home and with draws, tuned, predicted and compared."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.support.command import valmatch
+from tests.support.game_logs import random_rows, write
+from valmatch.errors import InputError
+from valmatch.game_logs.comparison.ratings import compare_ratings
+from valmatch.game_logs.prediction.predicting import predict_games
+from valmatch.game_logs.rating import rate_games
+from valmatch.ratings.davidson import chances, weight_of_draws
+
+pytestmark = pytest.mark.usefixtures("command_line_words")
+
+HOME = "home,away,home_score,away_score"
+LN_10 = math.log(10.0)
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def shares(lead: float, nu: float) -> tuple[float, float, float]:
+    """Return the probabilities of win, draw, loss at a lead in points, by Davidson's model."""
+    p, q = 10 ** (lead / 400.0), 1.0
+    weights = np.array([p, nu * math.sqrt(p * q), q])
+    win, draw, loss = (weights / weights.sum()).tolist()
+    return win, draw, loss
+
+
+def league(seed: int, games: int, advantage: float, draw: float) -> list[list[list[str]]]:
+    """Return games of 30 players of a spread of 150 points, by Davidson's model."""
+    rng = np.random.default_rng(seed)
+    skill = rng.normal(0.0, 150.0, 30)
+    nu = weight_of_draws(draw)
+    rows = []
+    for _ in range(games):
+        a, b = rng.choice(30, 2, replace=False).tolist()
+        goals = ("1,0", "1,1", "0,1")[rng.choice(3, p=shares(skill[a] - skill[b] + advantage, nu))]
+        rows.append([[f"p{a}", f"p{b}", *goals.split(",")]])
+    return rows
+
+
+@pytest.mark.parametrize("lead", [-900.0, -50.0, 0.0, 3.0, 700.0])
+def test_probabilities_are_davidsons(lead: float) -> None:
+    """The draw is nu times the geometric mean of the other two, of equals as often as told."""
+    for draw in (0.05, 0.3, 0.9):
+        nu = weight_of_draws(draw)
+        expected, drawn = chances(lead / (400.0 / LN_10), nu)
+        win, loss = expected - drawn / 2.0, 1.0 - expected - drawn / 2.0
+        assert drawn == pytest.approx(nu * math.sqrt(win * loss), rel=1e-9)
+        assert win / loss == pytest.approx(10 ** (lead / 400.0), rel=1e-6)
+        assert chances(0.0, nu) == pytest.approx((0.5, draw), rel=1e-12)
+    assert math.isnan(chances(lead, 0.0)[1])
+    assert chances(lead / (400.0 / LN_10), 0.0)[0] == pytest.approx(
+        1.0 / (1.0 + 10 ** (-lead / 400.0)), rel=1e-12
+    )
+
+
+def test_every_step_is_that_of_a_loop(tmp_path: Path) -> None:
+    """Whoever comes first by name: the advantage is that of the column home."""
+    games = league(1, 200, 80.0, 0.25)
+    values = {"home_advantage": 70.0, "draw_probability": 0.3, "K": 24.0}
+    out = tmp_path / "out"
+    result = rate_games(write(tmp_path / "a.csv", games, HOME), "elo", parameters=values, out=out)
+    ratings: dict[str, float] = {}
+    history, losses, three = [], [], []
+    for ((home, away, mine, its),) in games:
+        a, b = ratings.get(home, 1500.0), ratings.get(away, 1500.0)
+        win, draw, loss = shares(a + 70.0 - b, weight_of_draws(0.3))
+        score = 0.5 * (1 + np.sign(int(mine) - int(its)))
+        expected = win + draw / 2.0
+        losses.append(-(score * math.log(expected) + (1 - score) * math.log(1 - expected)))
+        three.append(-math.log({1.0: win, 0.5: draw, 0.0: loss}[score]))
+        ratings[home], ratings[away] = (
+            a + 24.0 * (score - expected),
+            b - 24.0 * (score - expected),
+        )
+        history.append({home: (expected, ratings[home]), away: (1 - expected, ratings[away])})
+    rows = table(out / "history.csv")
+    assert len(rows) == 400
+    for k, row in enumerate(rows):
+        got = float(row["expected"]), float(row["rating_after"])
+        assert got == pytest.approx(history[k // 2][row["player"]], rel=1e-10)
+    found = result.predictions["all"]
+    assert found.log_loss == pytest.approx(np.mean(losses), rel=1e-10)
+    assert found.three_way_log_loss == pytest.approx(np.mean(three), rel=1e-10)
+
+
+def test_without_them_nothing_changes(tmp_path: Path) -> None:
+    """Who is at home does not count, and no loss of three results is reported."""
+    rows = league(2, 150, 0.0, 0.2)
+    turned = [[["1-0", "1/2-1/2", "0-1"][1 - int(m) + int(i)] for _, _, m, i in game]
+              for game in rows]  # fmt: skip
+    plain = [[[*game[0][:2], *result]] for game, result in zip(rows, turned, strict=True)]
+    results = []
+    for name, games, header in (
+        ("home", rows, HOME),
+        ("result", plain, "home,away,result"),
+        ("players", plain, "player_a,player_b,result"),
+    ):
+        out = tmp_path / name
+        results.append(rate_games(write(tmp_path / "l.csv", games, header), "elo", out=out))
+        for file in ("ratings.csv", "history.csv"):
+            assert (out / file).read_bytes() == (tmp_path / "home" / file).read_bytes()
+        assert "three_way" not in (out / "summary.json").read_text()
+    assert results[0].predictions == results[1].predictions == results[2].predictions
+    advantage = {"home_advantage": 40.0}
+    ratings = [
+        rate_games(write(tmp_path / "l.csv", games, header), "elo", parameters=advantage).ranking
+        for games, header in ((rows, HOME), (plain, "home,away,result"))
+    ]
+    assert ratings[0] == ratings[1] != results[0].ranking
+
+
+@pytest.mark.slow
+def test_tuning_finds_the_truth_from_nothing(tmp_path: Path) -> None:
+    """Within 3.5 standard errors over leagues, which the ratings' own errors are part of."""
+    fitted = []
+    for seed in range(6):
+        log = write(tmp_path / "l.csv", league(10 + seed, 6000, 60.0, 0.3), HOME)
+        tuning = rate_games(log, "elo", tune=["home_advantage", "draw_probability", "K"]).tuning
+        assert tuning is not None
+        assert tuning.published.rest.three_way_log_loss is None
+        assert tuning.tuned.rest.three_way_log_loss is not None
+        assert tuning.adopted
+        assert tuning.remarks == []
+        values = tuning.tuned.parameters
+        fitted.append((values["home_advantage"], values["draw_probability"]))
+        names = ("home_advantage", "draw_probability")
+        neighbours = [{**values, name: values[name] * f} for name in names for f in (0.8, 1.2)]
+        half = write(tmp_path / "h.csv", league(10 + seed, 6000, 60.0, 0.3)[:3000], HOME)
+        for near in neighbours if seed == 0 else []:
+            loss = rate_games(half, "elo", parameters=near).predictions["all"].three_way_log_loss
+            assert loss is not None
+            assert loss > (tuning.tuned.first.three_way_log_loss or 0.0)
+    means, errors = np.mean(fitted, axis=0), np.std(fitted, axis=0, ddof=1) / math.sqrt(6)
+    assert (np.abs(means - (60.0, 0.3)) < 3.5 * errors + (3.0, 0.005)).all()
+    assert (errors < (8.0, 0.01)).all()
+
+
+def test_predictions_have_three_results_and_know_who_is_at_home(tmp_path: Path) -> None:
+    log = write(tmp_path / "l.csv", league(3, 100, 60.0, 0.3), HOME)
+    values = {"home_advantage": 55.0, "draw_probability": 0.28}
+    rate_games(log, "elo", parameters=values, out=tmp_path / "rated")
+    rating = {row["player"]: float(row["rating"]) for row in table(tmp_path / "rated/ratings.csv")}
+    fixtures = write(tmp_path / "f.csv", [[["p2", "p1"]], [["p1", "p2"]]], "home,away")
+    neutral = write(tmp_path / "n.csv", [[["p2", "p1"]]], "player_a,player_b")
+    away, home = predict_games(tmp_path / "rated", fixtures).forecasts
+    (pair,) = predict_games(tmp_path / "rated", pair="p2,p1").forecasts
+    (told,) = predict_games(tmp_path / "rated", neutral).forecasts
+    lead = rating["p2"] - rating["p1"]
+    for one, points in ((away, lead + 55.0), (home, 55.0 - lead), (pair, lead), (told, lead)):
+        win, draw, loss = shares(points, weight_of_draws(0.28))
+        assert one.wins == pytest.approx([win, loss], rel=1e-9)
+        assert one.draw == pytest.approx(draw, rel=1e-9)
+        assert one.expected == pytest.approx([win + draw / 2, loss + draw / 2], rel=1e-9)
+    done = valmatch("predict", tmp_path / "rated", "--pair", "p2,p1")
+    assert done.code == 0
+    what = "warning: home_advantage = 55.0 counts in no game: there are no columns home and away"
+    assert what in done.err.splitlines()
+    assert "draw" in done.out.splitlines()[1]
+    assert valmatch("predict", tmp_path / "rated", fixtures).err == ""
+
+
+def test_logs_without_a_home_say_so(tmp_path: Path) -> None:
+    log = write(tmp_path / "l.csv", random_rows(1))
+    out = tmp_path / "out"
+    done = valmatch("rate", log, "--system", "elo", "--tune", "K,home_advantage", "--out", out)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "--tune home_advantage: no game of this log has a side at home (allowed: with the columns"
+        " home and away)\n"
+    )
+    assert not out.exists()
+    done = valmatch("rate", log, "--system", "elo", "--set", "home_advantage=40")
+    assert done.code == 0
+    assert done.err == (
+        "warning: home_advantage = 40.0 counts in no game: there are no columns home and away\n"
+    )
+    both = valmatch("rate", log, "--system", "elo,zonestats", "--set", "elo.home_advantage=40")
+    assert done.err in both.err
+    for value in ("draw_probability=1", "draw_probability=-0.1", "home_advantage=1e9"):
+        done = valmatch("rate", log, "--system", "elo", "--set", value)
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert ": out of range (allowed: " in done.err
+
+
+def test_draws_in_no_game_end_the_search_at_its_end(tmp_path: Path) -> None:
+    log = write(tmp_path / "l.csv", league(4, 300, 0.0, 0.0), HOME)
+    warnings: list[str] = []
+    rate_games(log, "elo", tune=["draw_probability"], warn=warnings.append)
+    assert "draw_probability = 0.001 lies at the end of the range searched" in warnings
+
+
+def test_unit_is_held_by_what_has_one(tmp_path: Path) -> None:
+    """An advantage of 0 has no unit, so that scale and K are still a ratio alone."""
+    log = write(tmp_path / "l.csv", league(5, 400, 50.0, 0.0), HOME)
+    tuning = rate_games(log, "elo", tune=["home_advantage", "scale", "K"]).tuning
+    assert tuning is not None
+    assert tuning.fitted == ["home_advantage", "K"]
+    assert tuning.tuned.parameters["scale"] == 400.0
+
+
+def test_losses_of_three_results_are_compared_where_two_systems_have_them(tmp_path: Path) -> None:
+    log = write(tmp_path / "l.csv", league(6, 800, 40.0, 0.25), HOME)
+    values = {"elo.draw_probability": 0.25, "trueskill.draw_probability": 0.25}
+    found = compare_ratings(log, ["elo", "trueskill", "zonestats"], parameters=values)
+    alone = rate_games(log, "trueskill", parameters={"draw_probability": 0.25}).predictions["all"]
+    mine = found.means["trueskill"]["three_way_log_loss"].mean
+    assert mine == pytest.approx(alone.three_way_log_loss, rel=1e-12)
+    gap = found.differences["trueskill"]["three_way_log_loss"]
+    elo = found.means["elo"]["three_way_log_loss"].mean
+    assert mine is not None
+    assert elo is not None
+    if found.leader == "elo":
+        assert gap.mean == pytest.approx(mine - elo, rel=1e-9)
+    assert found.means["zonestats"]["three_way_log_loss"].mean is None
+    assert found.differences["coin"]["three_way_log_loss"].mean is None
+    assert "three_way_log_loss" in found.columns()
+    less = compare_ratings(log, ["elo", "trueskill"])
+    assert "three_way_log_loss" not in less.columns()
+    summary = json.loads(valmatch("rate", log, "--system", "trueskill", "--json").out)
+    assert summary["predictions"]["all"]["three_way_log_loss"] > 0.0
+
+
+def test_trueskill_gives_each_result_its_probability(tmp_path: Path) -> None:
+    """The first game is between newcomers: a draw has the chance that its margin leaves it."""
+    log = write(tmp_path / "l.csv", [[["a", "b", "1", "1"]]], HOME)
+    rate_games(log, "trueskill", out=tmp_path / "rated")
+    loss = rate_games(log, "trueskill").predictions["all"].three_way_log_loss
+    (one,) = predict_games(tmp_path / "rated", pair="new,newer").forecasts
+    assert loss == pytest.approx(-math.log(one.draw), rel=1e-9)
+    nothing = rate_games(log, "trueskill", parameters={"draw_probability": 0.0})
+    assert nothing.predictions["all"].three_way_log_loss is None
+
+
+@pytest.mark.parametrize("result", ["1-O", "", "2-0"])
+def test_results_of_home_games_are_checked(result: str, tmp_path: Path) -> None:
+    log = write(tmp_path / "l.csv", [[["a", "b", result]]], "home,away,result")
+    with pytest.raises(InputError, match=r"l.csv:2:5: result: "):
+        rate_games(log, "elo")

@@ -1,0 +1,591 @@
+"""Glicko-2 agrees with Glickman's example and, period by period, with dictionaries and loops."""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import mpmath
+import numpy as np
+import pytest
+
+from tests.oracles.rate import Game, read_long
+from tests.support.game_logs import LONG, random_rows, write
+from valmatch.game_logs import games as games_module
+from valmatch.game_logs.rating import RatedLog, rate_games
+from valmatch.game_logs.reading import log as log_module
+from valmatch.ratings import glicko2
+from valmatch.ratings.registry import NAMES, system_named
+
+SCALE = 173.7178
+PUBLISHED = {one.name: one.published for one in system_named("glicko2").parameters}
+KNOWN = ("rating", "deviation", "volatility")
+COLUMNS = "player,rating,deviation,volatility,base_rating,base_deviation,base_volatility"
+COLUMNS += ",information,surprise,time,games"
+
+Belief = tuple[float, float, float]  # mu, phi, sigma
+Log = list[list[list[str]]]
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def earlier(path: Path, rows: Mapping[str, tuple[float, float, float]]) -> Path:
+    """Write ratings of players whose last period is long over."""
+    lines = [
+        f"{name},{r},{rd},{sigma},{r},{rd},{sigma},0,0,0,0" for name, (r, rd, sigma) in rows.items()
+    ]
+    path.write_text("\n".join([COLUMNS, *lines, ""]))
+    return path
+
+
+OPPONENTS = ((1400.0, 30.0, 1.0), (1550.0, 100.0, 0.0), (1700.0, 300.0, 0.0))
+PHI, SIGMA, TAU = 200.0 / SCALE, 0.06, 0.5
+V, DELTA = 1.7785, -0.4834
+
+
+def test_published_example_by_steps() -> None:
+    """What the source prints follows from the rounded numbers that it prints before."""
+    assert (glicko2.SCALE, glicko2.INITIAL_RATING) == (SCALE, 1500.0)
+    assert PUBLISHED == {"deviation": 350.0, "volatility": 0.06, "tau": 0.5, "period": 0.0}
+    mus = [(rating - 1500.0) / SCALE for rating, _, _ in OPPONENTS]  # step 2
+    phis = [deviation / SCALE for _, deviation, _ in OPPONENTS]
+    assert [round(mu, 4) for mu in mus] == [-0.5756, 0.2878, 1.1513]
+    assert [round(phi, 4) for phi in phis] == [0.1727, 0.5756, 1.7269]
+    gs = [round(glicko2.damping(phi), 4) for phi in phis]  # step 3
+    es = [round(glicko2.expected_score(-mu, phi), 3) for mu, phi in zip(mus, phis, strict=True)]
+    assert (gs, es) == ([0.9955, 0.9531, 0.7242], [0.639, 0.432, 0.303])
+    v = 1.0 / sum(g * g * e * (1.0 - e) for g, e in zip(gs, es, strict=True))
+    surprise = sum(g * (s - e) for g, e, (*_, s) in zip(gs, es, OPPONENTS, strict=True))
+    assert (round(v, 4), round(V * surprise, 4)) == (V, DELTA)  # step 4
+    a = math.log(SIGMA**2)  # step 5
+    assert round(a, 5) == -5.62682
+    sums = (1.0 / V, DELTA / V)
+    slopes = [glicko2.volatility_slope(x, 1.1513, SIGMA, *sums, TAU) for x in (a, a - TAU)]
+    assert (round(slopes[0], 8), round(slopes[1], 6)) == (-0.00053567, 1.999675)
+    sigma = glicko2.new_volatility(1.1513, SIGMA, *sums, TAU)
+    assert math.floor(1e5 * sigma) == 5999  # printed as 0.05999, though nearer to 0.06
+    assert round(glicko2.idle_deviation(1.1513, 0.05999, 1.0), 6) == 1.152862  # step 6
+    assert round(surprise, 3) == -0.272
+    gain, phi, _ = glicko2.updated(1.1513, SIGMA, 1.0 / V, -0.272, TAU)  # step 7
+    assert (round(gain, 4), round(phi, 4)) == (-0.2069, 0.8722)
+    rating, deviation = 1500.0 + SCALE * round(gain, 4), SCALE * round(phi, 4)  # step 8
+    assert (round(rating, 2), round(deviation, 2)) == (1464.06, 151.52)
+
+
+def test_published_example_without_rounding() -> None:
+    results = [
+        glicko2.result((1500.0 - r) / SCALE, rd / SCALE, score) for r, rd, score in OPPONENTS
+    ]
+    information, surprise = (math.fsum(column) for column in zip(*results, strict=True))
+    assert 1.0 / information == pytest.approx(V, abs=6e-4)
+    assert surprise / information == pytest.approx(DELTA, abs=6e-4)
+    gain, phi, sigma = glicko2.updated(PHI, SIGMA, information, surprise, TAU)
+    assert (round(gain, 4), round(phi, 4)) == (-0.2069, 0.8722)
+    assert math.floor(1e5 * sigma) == 5999
+    assert round(SCALE * phi, 2) == 151.52
+    assert round(1500.0 + SCALE * gain, 2) == 1464.05  # 1464.06 comes of the rounded mu'
+
+
+def test_published_example_as_a_log(tmp_path: Path) -> None:
+    ratings = {f"o{k}": (r, rd, SIGMA) for k, (r, rd, _) in enumerate(OPPONENTS)}
+    known = earlier(tmp_path / "earlier.csv", {"x": (1500.0, 200.0, SIGMA), **ratings})
+    rows = [[["x", "o0", "10"]], [["o1", "x", "11"]], [["o2", "x", "19"]]]
+    path = write(tmp_path / "log.csv", rows, "winner,loser,time")
+    rate_games(path, "glicko2", parameters={"period": 10.0}, ratings=known, out=tmp_path / "out")
+    rated = {
+        row["player"]: [float(row[c]) for c in KNOWN] for row in table(tmp_path / "out/ratings.csv")
+    }
+    assert [round(value, 2) for value in rated["x"][:2]] == [1464.05, 151.52]
+    assert math.floor(1e5 * rated["x"][2]) == 5999
+
+
+def random_period(rng: np.random.Generator) -> tuple[float, float, float, float, float]:
+    """Return phi, sigma, information, surprise and tau of a plausible or of a wild period."""
+    phi, sigma = float(rng.uniform(0.1, 2.5)), float(rng.uniform(0.01, 0.3))
+    information, tau = float(rng.uniform(0.01, 5.0)), float(rng.uniform(0.2, 1.2))
+    surprise = float(rng.normal(0.0, 2.0 * math.sqrt(information)))
+    if rng.random() < 0.3:
+        phi, sigma = 10.0 ** float(rng.uniform(-6, 3)), 10.0 ** float(rng.uniform(-9, 1))
+        information = 10.0 ** float(rng.uniform(-20, 3))
+        surprise = math.copysign(10.0 ** float(rng.uniform(-8, 2)), surprise)
+        tau = 10.0 ** float(rng.uniform(-2, 1))
+    return phi, sigma, information, surprise, tau
+
+
+def test_kernels_agree_with_their_interpreted_twins() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        period = random_period(rng)
+        phi, sigma, *_ = period
+        lead, x = float(rng.normal(0.0, 5.0)), float(rng.uniform(-12.0, 3.0))
+        calls: list[tuple[Callable[..., object], tuple[float, ...]]] = [
+            (glicko2.damping, (phi,)),
+            (glicko2.expected_score, (lead, phi)),
+            (glicko2.result, (lead, phi, float(rng.choice([0.0, 0.5, 1.0])))),
+            (glicko2.volatility_slope, (x, *period)),
+            (glicko2.new_volatility, period),
+            (glicko2.updated, period),
+            (glicko2.idle_deviation, (phi, sigma, 7.0)),
+        ]
+        for kernel, values in calls:
+            assert kernel(*values) == vars(kernel)["py_func"](*values)
+
+
+def printed_f(x: Any, phi: Any, sigma: Any, v: Any, delta: Any, tau: Any) -> Any:  # noqa: ANN401
+    """Return f(x) of step 5 as it is printed."""
+    e, a = mpmath.exp(x), mpmath.log(sigma**2)
+    known = phi**2 + v + e
+    return e * (delta**2 - known) / (2 * known**2) - (x - a) / mpmath.mpf(tau) ** 2
+
+
+def test_volatility_is_a_root_of_the_published_equation() -> None:
+    """Of f(x) as printed, in high precision, which changes its sign within rounding of ln sigma^2.
+
+    Where it does not, the volatility stands at its limit.
+    """
+    rng = np.random.default_rng(2)
+    limited = 0
+    for _ in range(400):
+        phi, sigma, information, surprise, tau = random_period(rng)
+        new = glicko2.new_volatility(phi, sigma, information, surprise, tau)
+        if new == glicko2.MOST_VOLATILITY:
+            limited += 1
+            continue
+        with mpmath.workdps(60):
+            x, v = 2 * mpmath.log(new), 1 / mpmath.mpf(information)
+            numbers = (mpmath.mpf(phi), mpmath.mpf(sigma), v, v * mpmath.mpf(surprise), tau)
+            assert printed_f(x - 1e-11, *numbers) * printed_f(x + 1e-11, *numbers) < 0
+    assert limited < 40
+
+
+def test_nothing_is_too_extreme_for_the_volatility() -> None:
+    for phi in (0.0, 1e-14, 1.0, 6e9):
+        for sigma in (glicko2.LEAST_VOLATILITY, 0.06, glicko2.MOST_VOLATILITY):
+            for information in (0.0, 1e-320, 1e-100, 1.0, 1e15):
+                for surprise in (0.0, 1e-200, -1.0, 1e15):
+                    for tau in (0.01, 0.5, 10.0):
+                        new = glicko2.updated(phi, sigma, information, surprise, tau)
+                        assert all(map(math.isfinite, new))
+                        assert new[1] > 0.0
+                        assert glicko2.LEAST_VOLATILITY <= new[2] <= glicko2.MOST_VOLATILITY
+    # Without a result the volatility stays, and the deviation is that of an idle player.
+    gain, phi, sigma = glicko2.updated(1.0, 0.06, 0.0, 0.0, 0.5)
+    assert gain == 0.0
+    assert sigma == pytest.approx(0.06, rel=1e-12)
+    assert phi == pytest.approx(glicko2.idle_deviation(1.0, 0.06, 1.0), rel=1e-14)
+
+
+def test_surprises_raise_the_volatility_and_little_news_lowers_it() -> None:
+    assert glicko2.new_volatility(0.5, 0.06, 2.0, 6.0, 0.5) > 0.0601
+    assert glicko2.new_volatility(0.5, 0.06, 2.0, 0.0, 0.5) < 0.06
+    # The less tau, the less it moves.
+    moves = [glicko2.new_volatility(0.5, 0.06, 2.0, 6.0, tau) for tau in (0.01, 0.1, 0.5, 1.0)]
+    assert moves == sorted(moves)
+    assert moves[0] == pytest.approx(0.06, rel=1e-5)
+
+
+def test_expected_scores_add_up_and_follow_the_lead() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(100):
+        lead, phi = float(rng.normal(0.0, 3.0)), float(rng.uniform(0.0, 3.0))
+        p = glicko2.expected_score(lead, phi)
+        assert 0.0 < p < 1.0
+        assert (p > 0.5) == (lead > 0.0)
+        assert p + glicko2.expected_score(-lead, phi) == pytest.approx(1.0, abs=1e-15)
+        assert abs(p - 0.5) < abs(glicko2.expected_score(lead, phi - 0.1 * phi) - 0.5) + 1e-15
+
+
+def test_idle_deviation_is_step_6_again_and_again() -> None:
+    phi = 0.4
+    for periods in range(1, 30):
+        before, phi = phi, math.sqrt(phi**2 + 0.06**2)
+        assert phi > before
+        assert glicko2.idle_deviation(0.4, 0.06, float(periods)) == pytest.approx(phi, rel=1e-14)
+
+
+@dataclass
+class Glickman:
+    """Rates periods one by one by the steps of the source, everyone at the end of each.
+
+    Attributes
+    ----------
+    values : parameters
+    beliefs : of each player, now
+    last : belief about each player after his last period with a game
+    expected : mean expected score of the player's side, by game and player
+    """
+
+    values: Mapping[str, float]
+    beliefs: dict[str, Belief] = field(default_factory=dict)
+    last: dict[str, Belief] = field(default_factory=dict)
+    expected: dict[tuple[str, str], float] = field(default_factory=dict)
+
+    def play(self, games: list[Game], times: Mapping[str, float]) -> None:
+        length = self.values["period"]
+        if not length:
+            for game in games:
+                self.period([game])
+            return
+        now = None
+        for k, some in groupby(games, key=lambda game: math.floor(times[game.name] / length)):
+            while now is not None and now + 1 < k:
+                now += 1
+                self.period([])
+            now = k
+            self.period(list(some))
+
+    def period(self, games: list[Game]) -> None:
+        results: dict[str, list[Belief]] = {}  # mu and phi of the opponent, score
+        for game in games:
+            for row in game.rows():
+                newcomer = (0.0, self.values["deviation"] / SCALE, self.values["volatility"])
+                self.beliefs.setdefault(row.player, newcomer)
+            sides = [self.side(game, k) for k in range(len(game.sides))]
+            for a, members in enumerate(game.sides):
+                others = [b for b in range(len(sides)) if b != a]
+                chances = [
+                    expected_score(sides[a][0], sides[b][0], math.hypot(sides[a][1], sides[b][1]))
+                    for b in others
+                ]
+                for row in members:
+                    self.expected[game.name, row.player] = sum(chances) / len(chances)
+                    results.setdefault(row.player, []).extend(
+                        (*sides[b], game.score(a, b)) for b in others
+                    )
+        for player, (mu, phi, sigma) in self.beliefs.items():
+            if self.values["period"] and player not in results:
+                self.beliefs[player] = (mu, math.sqrt(phi**2 + sigma**2), sigma)
+        for player, met in results.items():
+            self.beliefs[player] = self.last[player] = self.update(self.beliefs[player], met)
+
+    def side(self, game: Game, k: int) -> tuple[float, float]:
+        beliefs = [self.beliefs[row.player] for row in game.sides[k]]
+        mus, squares = [mu for mu, _, _ in beliefs], [phi**2 for _, phi, _ in beliefs]
+        return sum(mus) / len(mus), math.sqrt(sum(squares) / len(squares))
+
+    def update(self, belief: Belief, results: list[Belief]) -> Belief:
+        mu, phi, sigma = belief
+        v = 1 / sum(
+            g(phi_j) ** 2 * expected_score(mu, mu_j, phi_j) * (1 - expected_score(mu, mu_j, phi_j))
+            for mu_j, phi_j, _ in results
+        )
+        total = sum(g(phi_j) * (s - expected_score(mu, mu_j, phi_j)) for mu_j, phi_j, s in results)
+        new = volatility(phi, sigma, v, v * total, self.values["tau"])
+        star = math.sqrt(phi**2 + new**2)
+        phi = 1 / math.sqrt(1 / star**2 + 1 / v)
+        return mu + phi**2 * total, phi, new
+
+
+def g(phi: float) -> float:
+    return 1 / math.sqrt(1 + 3 * phi**2 / math.pi**2)
+
+
+def expected_score(mu: float, mu_j: float, phi_j: float) -> float:
+    return 1 / (1 + math.exp(-g(phi_j) * (mu - mu_j)))
+
+
+def volatility(phi: float, sigma: float, v: float, delta: float, tau: float) -> float:
+    """Follow step 5 to the letter, but for a closer convergence."""
+    a = math.log(sigma**2)
+
+    def f(x: float) -> float:
+        e = math.exp(x)
+        return e * (delta**2 - phi**2 - v - e) / (2 * (phi**2 + v + e) ** 2) - (x - a) / tau**2
+
+    lower = a
+    if delta**2 > phi**2 + v:
+        upper = math.log(delta**2 - phi**2 - v)
+    else:
+        k = 1
+        while f(a - k * tau) < 0:
+            k += 1
+        upper = a - k * tau
+    f_lower, f_upper = f(lower), f(upper)
+    while abs(upper - lower) > 1e-13:
+        middle = lower + (lower - upper) * f_lower / (f_upper - f_lower)
+        f_middle = f(middle)
+        if f_middle * f_upper <= 0:
+            lower, f_lower = upper, f_upper
+        else:
+            f_lower /= 2
+        upper, f_upper = middle, f_middle
+    return math.exp(lower / 2)
+
+
+TIMED = f"{LONG},time"
+
+
+def timed(games: Log, seed: int) -> tuple[Log, dict[str, float]]:
+    """Give each game a time, some of them equal and some far after the last, the first below 0."""
+    rng = np.random.default_rng(seed)
+    times = np.round(
+        np.cumsum(rng.choice([0.0, 1.0, 7.5, 90.0], len(games), p=[0.3, 0.4, 0.2, 0.1]))
+    )
+    times -= 40.0
+    rows = [
+        [[*row, str(time)] for row in game]
+        for game, time in zip(games, times.tolist(), strict=True)
+    ]
+    return rows, {game[0][0]: time for game, time in zip(games, times.tolist(), strict=True)}
+
+
+def crowd(seed: int, games: int = 80) -> Log:
+    """Play games of two to five sides of several sizes, a part of them drawn."""
+    return [
+        game[: len(game) - k % 2] for k, game in enumerate(random_rows(seed, games, 15, (3, 5)))
+    ][: games // 4] + random_rows(seed + 1000, games)[games // 4 :]
+
+
+def parameters(period: float) -> dict[str, float]:
+    return {**PUBLISHED, "period": period}
+
+
+def rated(path: Path, out: Path, period: float, **options: Any) -> RatedLog:  # noqa: ANN401
+    return rate_games(path, "glicko2", parameters=parameters(period), out=out, **options)
+
+
+@pytest.mark.parametrize("period", [0.0, 0.5, 10.0, 33.3, 1e6])
+@pytest.mark.parametrize("seed", range(3))
+def test_agrees_with_dictionaries_and_loops(seed: int, period: float, tmp_path: Path) -> None:
+    games, times = timed(crowd(seed), seed)
+    path = write(tmp_path / "log.csv", games, TIMED)
+    result = rated(path, tmp_path / "out", period)
+    plain = read_long(path)
+    oracle = Glickman(parameters(period))
+    oracle.play(plain, times)
+    drawn = sum(game.score(a, 0) == 0.5 for game in plain for a in range(1, len(game.sides)))
+    assert drawn > 2
+    assert {2, 3, 5} <= {len(game.sides) for game in plain}
+    assert len({len(side) for game in plain for side in game.sides}) > 2
+    rows = {row["player"]: row for row in table(tmp_path / "out" / "ratings.csv")}
+    assert rows.keys() == oracle.last.keys()
+    for player, (mu, phi, sigma) in oracle.last.items():
+        want = (1500.0 + SCALE * mu, SCALE * phi, sigma)
+        got = [float(rows[player][column]) for column in KNOWN]
+        assert got == pytest.approx(want, rel=1e-12, abs=1e-9)
+    history = table(tmp_path / "out" / "history.csv")
+    for row in history:
+        want_expected = oracle.expected[row["game"], row["player"]]
+        assert float(row["expected"]) == pytest.approx(want_expected, abs=1e-11)
+        assert 0.0 < float(row["expected"]) < 1.0
+    assert result.games == len({row["game"] for row in history}) == len(games)
+    # Each step of the history starts where the player's last one has ended.
+    shown = dict.fromkeys(rows, "1500.0")
+    for row in history:
+        assert row["rating_before"] == shown[row["player"]]
+        shown[row["player"]] = row["rating_after"]
+    assert shown == {player: row["rating"] for player, row in rows.items()}
+
+
+def test_order_within_a_period_does_not_matter(tmp_path: Path) -> None:
+    games, times = timed(crowd(4), 4)
+    rated(write(tmp_path / "a.csv", games, TIMED), tmp_path / "a", 20.0)
+    by_period = [list(some) for _, some in groupby(games, lambda game: times[game[0][0]] // 20.0)]
+    turned = [game for some in by_period for game in some[::-1]]
+    assert turned != games
+    first = [[[*row[:-1], str(times[row[0]] // 20.0)] for row in game] for game in turned]
+    rated(write(tmp_path / "b.csv", first, TIMED), tmp_path / "b", 1.0)
+    a, b = (
+        {row["player"]: [float(row[c]) for c in KNOWN] for row in table(folder / "ratings.csv")}
+        for folder in (tmp_path / "a", tmp_path / "b")
+    )
+    assert a.keys() == b.keys()
+    for player in a:
+        assert a[player] == pytest.approx(b[player], rel=1e-12)
+
+
+@pytest.mark.parametrize("period", [0.0, 30.0])
+def test_pieces_change_no_byte(period: float, tmp_path: Path) -> None:
+    games, _ = timed(crowd(5), 5)
+    path = write(tmp_path / "a.csv", games, TIMED)
+    stepped = sorted(games, key=lambda game: float(game[0][-1]))  # times in order
+    backwards = write(tmp_path / "b.csv", stepped[40:] + stepped[:40], TIMED)
+    rated(path, tmp_path / "a", period)
+    with mock.patch.object(log_module, "BLOCK", 50):
+        rated(path, tmp_path / "b", period)
+    with mock.patch.object(games_module, "_PIECE", 3):
+        rated(backwards, tmp_path / "c", period)
+    for name in ("ratings.csv", "history.csv", "summary.json"):
+        texts = {(tmp_path / folder / name).read_text() for folder in "abc"}
+        assert len(texts) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cut", [1, 17, 40, 79])
+@pytest.mark.parametrize("period", [0.0, 30.0, 1e6])
+def test_continuing_from_ratings_is_one_long_log(cut: int, period: float, tmp_path: Path) -> None:
+    games, _ = timed(crowd(6), 6)
+    rated(write(tmp_path / "all.csv", games, TIMED), tmp_path / "all", period)
+    one, two = tmp_path / "one", tmp_path / "two"
+    rated(write(tmp_path / "one.csv", games[:cut], TIMED), one, period)
+    second = write(tmp_path / "two.csv", games[cut:], TIMED)
+    rated(second, two, period, ratings=one / "ratings.csv", again=True)  # a time may be shared
+    last, whole = two / "ratings.csv", tmp_path / "all" / "ratings.csv"
+    assert last.read_text() == whole.read_text()
+    both = table(one / "history.csv") + table(two / "history.csv")
+    assert both == table(tmp_path / "all" / "history.csv")
+
+
+def test_compiled_and_interpreted_write_the_same_bytes(tmp_path: Path) -> None:
+    games, _ = timed(crowd(7, 40), 7)
+    path = write(tmp_path / "log.csv", games, TIMED)
+    program = (
+        "import sys; from pathlib import Path; from valmatch.game_logs.rating import rate_games\n"
+        "log, out = map(Path, sys.argv[1:])\n"
+        "for period in (0.0, 30.0):\n"
+        "    rate_games(log, 'glicko2', parameters={'period': period}, out=out / str(period))\n"
+    )
+    subprocess.run(
+        [sys.executable, "-c", program, path, tmp_path / "twin"],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        check=True,
+    )
+    for period in (0.0, 30.0):
+        rated(path, tmp_path / str(period), period)
+        for name in ("ratings.csv", "history.csv"):
+            mine, twins = (folder / str(period) / name for folder in (tmp_path, tmp_path / "twin"))
+            assert mine.read_text() == twins.read_text()
+
+
+def test_idle_players_are_less_certain_when_they_come_back(tmp_path: Path) -> None:
+    """They have been idle since their last game, also one that was rated by other periods."""
+    known = earlier(tmp_path / "known.csv", {"z": (1500.0, 50.0, 0.06)})
+    start = write(tmp_path / "a.csv", [[["a", "b", "5"]]] * 20, "winner,loser,time")
+    deviations = []
+    for before in (0.0, 10.0):
+        out = tmp_path / str(before)
+        rated(start, out, before, ratings=known)
+        rows = {row["player"]: row for row in table(out / "ratings.csv")}
+        assert float(rows["z"]["deviation"]) == 50.0  # as of the last game
+        for time in ("9", "19", "29", "999"):
+            back = write(tmp_path / "b.csv", [[["a", "c", time]]], "winner,loser,time")
+            later = tmp_path / f"{before}-{time}"
+            rated(back, later, 10.0, ratings=out / "ratings.csv")
+            row = next(r for r in table(later / "ratings.csv") if r["player"] == "a")
+            now, then = float(row["base_deviation"]), float(rows["a"]["deviation"])
+            idle = max(0, int(time) // 10 - 1)
+            sigma = float(rows["a"]["volatility"])
+            if time != "9":
+                want = SCALE * math.sqrt((then / SCALE) ** 2 + idle * sigma**2)
+                assert now == pytest.approx(want, rel=1e-13)
+                assert (now > then) == (idle > 0)
+            deviations.append(now)
+    # The period that is still on goes on from the deviation before it.
+    assert deviations[4] == 350.0
+
+
+def test_favourite_is_the_better_rated_and_doubt_makes_it_less_of_one(tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", [[["a", "b"]]], "winner,loser")
+    chances = []
+    for deviation in (10.0, 100.0, 350.0):
+        beliefs = {"a": (1600.0, deviation, 0.06), "b": (1500.0, 80.0, 0.06)}
+        out = tmp_path / str(deviation)
+        rated(path, out, 0.0, ratings=earlier(tmp_path / "known.csv", beliefs))
+        one, other = (float(row["expected"]) for row in table(out / "history.csv"))
+        assert one + other == pytest.approx(1.0, abs=1e-15)
+        phi = math.hypot(deviation, 80.0) / SCALE
+        assert one == pytest.approx(expected_score(100.0 / SCALE, 0.0, phi), rel=1e-13)
+        chances.append(one)
+    assert 1.0 > chances[0] > chances[1] > chances[2] > 0.5
+
+
+def test_log_without_times_is_one_period_or_as_many_as_games(tmp_path: Path) -> None:
+    games = random_rows(8)
+    path = write(tmp_path / "log.csv", games)
+    oracle = Glickman(parameters(0.0))
+    oracle.period(read_long(path))
+    result = rated(path, tmp_path / "out", 86400.0)
+    assert result.predictions["all"].log_loss == pytest.approx(math.log(2.0), rel=1e-15)
+    got = dict(zip(result.ranking.players, result.ranking.ratings, strict=True))
+    want = {player: 1500.0 + SCALE * mu for player, (mu, _, _) in oracle.last.items()}
+    assert got == pytest.approx(want, abs=1e-9)
+
+
+def test_dates_are_periods_of_seconds(tmp_path: Path) -> None:
+    days = ["2024-03-01 10:00", "2024-03-01 23:59", "2024-03-02 00:00", "2024-03-05 12:00"]
+    rows = [[["a", "b", day]] for day in days]
+    path = write(tmp_path / "log.csv", rows, "winner,loser,time")
+    rated(path, tmp_path / "out", 86400.0)
+    chances = [float(row["expected"]) for row in table(tmp_path / "out" / "history.csv")[::2]]
+    assert chances[:2] == [0.5, 0.5]
+    assert 0.5 < chances[2] < chances[3]
+
+
+def test_predictable_ladder_is_predicted(tmp_path: Path) -> None:
+    order = [[[f"p{i}", f"p{j}"]] for _ in range(20) for i in range(6) for j in range(i + 1, 6)]
+    result = rate_games(write(tmp_path / "log.csv", order, "winner,loser"), "glicko2")
+    assert result.ranking.players == [f"p{k}" for k in range(6)]
+    assert list(result.ranking.state)[:2] == ["deviation", "volatility"]
+    scores = result.predictions["after_burn_in"]
+    assert scores.accuracy == 1.0
+    assert scores.log_loss is not None
+    assert scores.log_loss < 0.4
+
+
+def upsets(rounds: int, turn: int) -> Log:
+    """Play the same order of six players again and again, turned round every `turn` rounds.
+
+    Surprises move volatilities, also in periods of one game: what they are held by matters.
+    """
+    pairs = [(i, j) for i in range(6) for j in range(i + 1, 6)]
+    ordered = [pair[:: 1 - 2 * (k // turn % 2)] for k in range(rounds) for pair in pairs]
+    return [[[f"p{a}", f"p{b}", str(time)]] for time, (a, b) in enumerate(ordered)]
+
+
+@pytest.mark.parametrize("period", [0.0, 30.0])
+def test_parameters_can_be_fitted(period: float, tmp_path: Path) -> None:
+    path = write(tmp_path / "log.csv", upsets(64, 8), "winner,loser,time")
+    given = {"period": period} if period else {}
+    for names in (["tau"], ["deviation", "volatility"]):
+        tuning = rate_games(path, "glicko2", parameters=given, tune=names).tuning
+        assert tuning is not None
+        assert list(tuning.fitted) == names
+        assert tuning.tuned.parameters["period"] == period
+        assert rate_games(path, "glicko2", parameters=given, tune=names).tuning == tuning
+        best = tuning.tuned.first.log_loss
+        assert best is not None
+        assert math.isfinite(best)
+        if not period:  # else the published period is another one
+            assert tuning.published.first.log_loss is not None
+            assert best < tuning.published.first.log_loss
+
+
+def test_extreme_ratings_and_times_stay_finite(tmp_path: Path) -> None:
+    assert "glicko2" in NAMES
+    rows = [["a", "b"], ["b", "c"], ["c", "a"], ["d", "a"], ["b", "d"]]
+    times = ["-1e308", "0", "1e-300", "5", "1e308"]
+    path = write(
+        tmp_path / "log.csv",
+        [[[*row, t]] for row, t in zip(rows, times, strict=True)],
+        "winner,loser,time",
+    )
+    beliefs = {"a": (-1e100, 1e12, 1e3), "b": (1e100, 1e-12, 1e-12), "c": (0.0, 1e12, 1e-12)}
+    known = earlier(tmp_path / "known.csv", beliefs)
+    for period in (0.0, 1e-12, 1.0, 1e12):
+        for tau in (0.01, 10.0):
+            out = tmp_path / f"{period}-{tau}"
+            result = rate_games(
+                path,
+                "glicko2",
+                parameters={"period": period, "tau": tau, "volatility": 10.0, "deviation": 1e6},
+                ratings=known,
+                out=out,
+            )
+            assert np.isfinite(result.ranking.ratings).all()
+            assert all(np.isfinite(column).all() for column in result.ranking.state.values())
+            assert result.predictions["all"].log_loss is not None
+            assert math.isfinite(result.predictions["all"].log_loss)
+            # Every number may be read again.
+            rate_games(path, "glicko2", ratings=out / "ratings.csv", again=True)

@@ -1,0 +1,197 @@
+"""The two-player rating agrees with published vectors, `mpmath` and the `trueskill` package."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+import trueskill
+
+from valmatch.ratings.trueskill import (
+    draw_quality,
+    draw_quality_normalised,
+    hazard_excess,
+    normal_cdf,
+    normal_density,
+    standardised,
+    true_draw_probability,
+    update,
+    v_and_w,
+    win_probability,
+)
+
+VECTORS = json.loads((Path(__file__).parents[1] / "fixtures" / "opponent_vectors.json").read_text())
+FORMS = ("corrected", "as_printed")
+Belief = tuple[float, float]
+
+
+def exact_cdf(x: mpmath.mpf) -> mpmath.mpf:
+    return mpmath.erfc(-x / mpmath.sqrt(2)) / 2
+
+
+def exact_v(x: mpmath.mpf) -> mpmath.mpf:
+    return mpmath.npdf(x) / exact_cdf(x)
+
+
+def exact_update(winner: Belief, loser: Belief, noise: float, printed: bool) -> list[mpmath.mpf]:
+    """Win probability of the winner, then the four updated values, by (10), (1), (2)."""
+    (mw, vw), (ml, vl) = [[mpmath.mpf(value) for value in belief] for belief in (winner, loser)]
+    total = vw + vl + 2 * mpmath.mpf(noise)
+    root = total if printed else mpmath.sqrt(total)
+    x = (mw - ml) / root
+    v = exact_v(x)
+    w = v * (v + x)
+    means = [mw + vw / root * v, ml - vl / root * v]
+    variances = [vw * (1 - vw / total * w), vl * (1 - vl / total * w)]
+    return [exact_cdf(x), means[0], variances[0], means[1], variances[1]]
+
+
+def random_pairs(n: int, seed: int) -> list[tuple[Belief, Belief, float]]:
+    rng = np.random.default_rng(seed)
+    means = rng.normal(0, 4, (n, 2))
+    variances = rng.uniform(0.05, 6, (n, 2))
+    noises = rng.uniform(0.1, 5, n)
+    return [
+        ((float(m[0]), float(s[0])), (float(m[1]), float(s[1])), float(e))
+        for m, s, e in zip(means, variances, noises, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("vector", VECTORS["updates"])
+@pytest.mark.parametrize("form", FORMS)
+def test_vectors_are_reproduced(vector: dict[str, Any], form: str) -> None:
+    i, j = (vector["mu_i"], vector["var_i"]), (vector["mu_j"], vector["var_j"])
+    noise, printed, want = vector["noise_var"], form == "as_printed", vector[form]
+    if vector["winner"] == "i":
+        got = update(*i, *j, noise, printed)
+    else:
+        mean_j, var_j, mean_i, var_i = update(*j, *i, noise, printed)
+        got = (mean_i, var_i, mean_j, var_j)
+    expected = [float(want[key]) for key in ("mu_i", "var_i", "mu_j", "var_j")]
+    assert got == pytest.approx(expected, rel=1e-12, abs=0)
+    for value, text in (
+        (win_probability(*i, *j, noise, printed), want["p_i_wins"]),
+        (draw_quality(*i, *j, noise), vector["q"]),
+        (draw_quality_normalised(*i, *j, noise), vector["q_tilde"]),
+    ):
+        assert value == pytest.approx(float(text), rel=1e-12, abs=0)
+
+
+def test_normal_functions_agree_with_mpmath() -> None:
+    with mpmath.workdps(40):
+        for x in np.concatenate([np.linspace(-60, 37, 2001), [-1e-9, 0.0, 1e-9]]):
+            exact = mpmath.mpf(float(x))
+            v = exact_v(exact)
+            expected = [v, v * (v + exact)]
+            assert v_and_w(float(x)) == pytest.approx(
+                [float(e) for e in expected], rel=1e-12, abs=0
+            )
+            if x > -37:  # below, the probability is no normal float
+                cdf = float(exact_cdf(exact))
+                assert normal_cdf(float(x)) == pytest.approx(cdf, rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("y", [1e2, 1e4, 1e8, 1e15, 1e150, 1e300])
+def test_far_left_tail_follows_the_asymptotic_series(y: float) -> None:
+    v, w = v_and_w(-y)
+    inverse_square = y**-2.0
+    assert v == pytest.approx(y * (1 + inverse_square - 2 * inverse_square**2), rel=1e-10)
+    assert w == pytest.approx(1 - inverse_square + 6 * inverse_square**2, rel=1e-9)
+    assert hazard_excess(y) == pytest.approx(1 / y, rel=3 * inverse_square + 1e-15)
+    assert normal_cdf(-y) == 0.0
+
+
+@pytest.mark.parametrize("y", [40.0, 1e4, 1e300])
+def test_far_right_tail_vanishes(y: float) -> None:
+    assert v_and_w(y) == pytest.approx((0.0, 0.0), abs=1e-300)
+    assert normal_cdf(y) == 1.0
+
+
+@pytest.mark.parametrize("printed", [False, True])
+def test_update_agrees_with_mpmath(printed: bool) -> None:
+    with mpmath.workdps(40):
+        for winner, loser, noise in random_pairs(1000, seed=1):
+            expected = [float(value) for value in exact_update(winner, loser, noise, printed)]
+            p = win_probability(*winner, *loser, noise, printed)
+            got = update(*winner, *loser, noise, printed)
+            assert [p, got[1], got[3]] == pytest.approx(
+                [expected[0], expected[2], expected[4]], rel=1e-12, abs=0
+            )
+            # A mean that passes near zero has no relative accuracy left: measure by its terms.
+            for value, want, before in ((got[0], 1, winner), (got[2], 3, loser)):
+                assert abs(value - expected[want]) <= 1e-12 * (abs(before[0]) + abs(expected[want]))
+
+
+@pytest.mark.slow
+def test_agrees_with_the_trueskill_package() -> None:
+    for winner, loser, noise in random_pairs(1000, seed=2):
+        environment = trueskill.TrueSkill(
+            draw_probability=0.0, tau=0.0, beta=math.sqrt(noise), backend="mpmath"
+        )
+        ratings = [trueskill.Rating(m, math.sqrt(s)) for m, s in (winner, loser)]
+        new = trueskill.rate_1vs1(*ratings, env=environment)
+        expected = [value for r in new for value in (r.mu, r.sigma**2)]
+        assert update(*winner, *loser, noise) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        c = math.sqrt(winner[1] + loser[1] + 2 * noise)
+        p = environment.cdf((winner[0] - loser[0]) / c)
+        assert win_probability(*winner, *loser, noise) == pytest.approx(float(p), rel=1e-9)
+        quality = trueskill.quality_1vs1(*ratings, env=environment)
+        assert draw_quality_normalised(*winner, *loser, noise) == pytest.approx(quality, rel=1e-9)
+
+
+@pytest.mark.parametrize("printed", [False, True])
+def test_information_only_grows_and_total_probability_is_one(printed: bool) -> None:
+    for winner, loser, noise in random_pairs(200, seed=3):
+        mean_w, var_w, mean_l, var_l = update(*winner, *loser, noise, printed)
+        assert 0 < var_w < winner[1]
+        assert 0 < var_l < loser[1]
+        assert mean_w > winner[0]
+        assert mean_l < loser[0]
+        p = win_probability(*winner, *loser, noise, printed)
+        q = win_probability(*loser, *winner, noise, printed)
+        assert p + q == pytest.approx(1.0, rel=1e-15)
+
+
+@pytest.mark.parametrize("printed", [False, True])
+def test_belief_is_a_martingale(printed: bool) -> None:
+    """The expected new mean is the old one, because phi(d / c) weighs both steps."""
+    for i, j, noise in random_pairs(200, seed=4):
+        p = win_probability(*i, *j, noise, printed)
+        q = win_probability(*j, *i, noise, printed)
+        expected = p * update(*i, *j, noise, printed)[0] + q * update(*j, *i, noise, printed)[2]
+        assert expected == pytest.approx(i[0], abs=1e-12)
+
+
+def test_true_draw_probability_is_the_density_of_the_performance_difference() -> None:
+    expected = math.exp(-(1.5**2) / (4 * 2.5)) / math.sqrt(4 * math.pi * 2.5)
+    assert true_draw_probability(1.0, -0.5, 2.5) == pytest.approx(expected, rel=1e-14)
+
+
+def assert_interpreted_twin_agrees(
+    kernel: Callable[..., object], arguments: Sequence[tuple[float, ...]]
+) -> None:
+    twin = vars(kernel)["py_func"]
+    for values in arguments:
+        assert kernel(*values) == twin(*values)
+
+
+def test_kernels_agree_with_their_interpreted_twins() -> None:
+    line = [(x,) for x in np.linspace(-12, 12, 81).tolist()]
+    games = [(*i, *j, noise) for i, j, noise in random_pairs(50, seed=5)]
+    forms = [(*game, printed) for game in games for printed in (False, True)]
+    assert_interpreted_twin_agrees(hazard_excess, [(abs(x),) for (x,) in line])
+    assert_interpreted_twin_agrees(normal_density, line)
+    assert_interpreted_twin_agrees(normal_cdf, line)
+    assert_interpreted_twin_agrees(v_and_w, line)
+    assert_interpreted_twin_agrees(standardised, [(form[0], form[1], form[-1]) for form in forms])
+    assert_interpreted_twin_agrees(update, forms)
+    assert_interpreted_twin_agrees(win_probability, forms)
+    assert_interpreted_twin_agrees(draw_quality, games)
+    assert_interpreted_twin_agrees(draw_quality_normalised, games)
+    assert_interpreted_twin_agrees(true_draw_probability, [(g[0], g[2], g[4]) for g in games])

@@ -1,0 +1,230 @@
+"""Sequential stopping: what is refused, where it looks, what stops it, what it covers."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+from rich.progress import Progress
+
+from tests.support.stopping import DATA, tally
+from valmatch import replicate
+from valmatch.cli.progress import COLUMNS, Bar
+from valmatch.errors import InputError
+from valmatch.models.model import Response
+from valmatch.statistics.precision import LEAST, Precision, Target, looks, parse_target
+
+pytestmark = pytest.mark.usefixtures("command_line_words")
+
+RESPONSES = [
+    Response("avg_wait_time", "minutes", ""),
+    Response("quality.draw_chance.1-100", "", ""),
+]
+
+
+def normal(n: int, mean: float = 10.0, seed: int = 1) -> np.ndarray:
+    return np.random.default_rng(seed).normal(mean, 1.0, n)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("avg_wait_time=1%", Target("avg_wait_time", 0, 0.01, True)),
+        ("avg_wait_time=0.05", Target("avg_wait_time", 0, 0.05, False)),
+        (" quality.draw_chance.1-100 = 2.5e-3 ", Target(RESPONSES[1].name, 1, 0.0025, False)),
+        ("avg_wait_time=200 %", Target("avg_wait_time", 0, 2.0, True)),
+    ],
+)
+def test_targets_are_read(text: str, expected: Target) -> None:
+    assert parse_target(text, [response.name for response in RESPONSES]) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("avg_wait_time", "not a target (allowed: NAME=1% or NAME=0.05)"),
+        ("", "not a target"),
+        ("avg_wait=1%", "no response 'avg_wait' (did you mean avg_wait_time?)"),
+        ("=1%", "no response '' (allowed: avg_wait_time, quality.draw_chance.1-100)"),
+        ("avg_wait_time=0", "half-width '0' (allowed: a number > 0, or N%)"),
+        ("avg_wait_time=-1%", "half-width '-1%'"),
+        ("avg_wait_time=nan", "half-width 'nan'"),
+        ("avg_wait_time=inf%", "half-width 'inf%'"),
+        ("avg_wait_time=1e-400", "half-width '1e-400'"),
+        ("avg_wait_time=1e-323%", "half-width '1e-323%'"),
+        ("avg_wait_time=1_0", "half-width '1_0'"),
+        ("avg_wait_time=%", "half-width '%'"),
+        ("avg_wait_time=", "half-width ''"),
+        ("avg_wait_time=one", "half-width 'one'"),
+    ],
+)
+def test_bad_targets_are_refused_in_one_line(text: str, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        parse_target(text, [response.name for response in RESPONSES])
+    assert str(error.value).startswith(f"--target {text}: {message}")
+    assert "\n" not in str(error.value)
+
+
+def test_hand_worked_looks() -> None:
+    assert list(looks(100, 300)) == [100, 120, 144, 173, 208, 250, 300]
+    assert list(looks(100, 100)) == list(looks(200, 100)) == [100]
+    assert list(looks(1, 8)) == [1, 2, 3, 4, 5, 6, 8]
+
+
+@given(st.integers(1, 10_000), st.integers(1, 10**9))
+def test_looks_grow_by_a_fifth_up_to_the_most(first: int, most: int) -> None:
+    at = list(looks(first, most))
+    assert at[0] == min(first, most)
+    assert at[-1] == most
+    steps = list(pairwise(at))
+    assert all(a < b <= math.ceil(1.2 * a + 1e-9) for a, b in steps)
+    assert all(b >= 1.2 * a for a, b in steps[:-1])
+
+
+def upper_half_width(values: np.ndarray) -> float:
+    """Return the half-width with the 80 % upper limit of the variance, by scipy."""
+    n = values.size
+    second, fourth = scipy.stats.moment(values, 2), scipy.stats.moment(values, 4)
+    limit = np.var(values, ddof=1) + scipy.stats.norm.ppf(0.8) * np.sqrt((fourth - second**2) / n)
+    return float(scipy.stats.t.ppf(0.975, n - 1) * np.sqrt(limit / n))
+
+
+def test_an_absolute_target_is_reached_at_the_upper_half_width() -> None:
+    values = normal(250)
+    half = upper_half_width(values)
+    assert Target("x", 0, half * (1 + 1e-9), False).reached(values)
+    missed = Target("x", 0, half * (1 - 1e-9), False).assess(values)
+    assert not missed.reached
+    assert missed.why is not None
+    assert missed.why.startswith("the half-width may be")
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_relative_target_allows_for_the_error_of_the_mean(sign: float) -> None:
+    values = sign * normal(250)
+    share = upper_half_width(values) / abs(values.mean())
+    target = share / (1 - share)  # g with g / (1 + g) = share
+    assert Target("x", 0, target * (1 + 1e-9), True).reached(values)
+    assert not Target("x", 0, target * (1 - 1e-9), True).reached(values)
+
+
+def test_a_higher_confidence_asks_for_more() -> None:
+    target = Target("x", 0, upper_half_width(normal(250)) * 1.01, False)
+    assert target.reached(normal(250), 0.95)
+    assert not target.reached(normal(250), 0.96)
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1.0, 1e150])
+def test_the_unit_of_a_response_does_not_matter(unit: float) -> None:
+    values = np.random.default_rng(3).exponential(1.0, 900)
+    sizes = np.geomspace(0.01, 1.0, 30)
+    plain = [Target("x", 0, size, False).reached(values) for size in sizes]
+    assert [Target("x", 0, size * unit, False).reached(values * unit) for size in sizes] == plain
+    assert True in plain
+    assert False in plain
+
+
+def test_too_few_defined_values_are_not_enough() -> None:
+    values = np.append(normal(LEAST - 1), [np.nan] * 500)
+    loose = Target("x", 0, 100.0, False)
+    result = loose.assess(values)
+    assert (result.reached, result.why) == (False, "99 defined values are too few (at least 100)")
+    assert result.achieved is not None
+    assert loose.reached(np.append(values, 10.0))
+    nothing = loose.assess(np.full(500, np.nan))
+    assert (nothing.reached, nothing.achieved) == (False, None)
+
+
+def test_no_half_width_is_small_against_a_mean_of_zero() -> None:
+    values = np.tile([-1.0, 1.0], 5000)
+    relative = Target("x", 0, 5.0, True).assess(values)
+    assert (relative.reached, relative.achieved) == (False, None)
+    assert relative.why is not None
+    assert "the mean is 0" in relative.why
+    assert Target("x", 0, 0.1, False).reached(values)
+
+
+def test_equal_values_stop_late() -> None:
+    target = Target("x", 0, 0.1, False)
+    assert not target.reached(np.full(999, 0.7))
+    assert target.reached(np.full(1000, 0.7))
+    assert not Target("x", 0, 0.1, True).reached(np.zeros(1000))
+
+
+def test_skewed_values_need_their_number() -> None:
+    # Ones among zeros: squared skewness (1 - 2p)^2 / (p (1 - p)), 9.33 at p = 0.08.
+    loose = Target("x", 0, 10.0, False)
+    ones = np.tile(np.repeat([0.0, 1.0], [23, 2]), 30)
+    assert 50 * scipy.stats.skew(ones) ** 2 == pytest.approx(50 * 0.84**2 / (0.08 * 0.92))
+    few = loose.assess(ones[:475])
+    assert few.why == "475 values are too few for values this skewed (at least 480)"
+    assert loose.reached(ones[:500])
+
+
+def test_what_the_summary_holds() -> None:
+    values = normal(250)
+    shown = json.loads(json.dumps(Target("avg_wait_time", 0, 0.02, True).assess(values).as_dict()))
+    half = scipy.stats.t.ppf(0.975, 249) * values.std(ddof=1) / math.sqrt(250)
+    assert shown == {
+        "response": "avg_wait_time",
+        "kind": "relative",
+        "wanted": 0.02,
+        "achieved": pytest.approx(half / values.mean(), rel=1e-12),
+        "reached": True,
+        "why": None,
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("relative", [False, True])
+@pytest.mark.parametrize("name", DATA)
+def test_coverage_of_the_final_interval(name: str, relative: bool) -> None:
+    # A target for which 150 values do; 3000 runs of each are in tests/verification.
+    source, runs = DATA[name], 200
+    size = 1.96 * source.std / math.sqrt(150)
+    target = Target("x", 0, size / source.mean if relative else size, relative)
+    rng = np.random.default_rng([4, *name.encode()])
+    result = tally(target, lambda _: source.new(rng), source.mean, runs)
+    assert result.reached == 1.0
+    assert result.covered >= 0.93 - 3 * math.sqrt(0.93 * 0.07 / runs)
+    assert result.met >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / runs)
+
+
+def test_every_look_says_how_far_the_targets_are() -> None:
+    said: list[str] = []
+    run = replicate(
+        "valorant",
+        targets=["avg_wait_time=3%", "matched_fraction=0.01"],
+        looked=lambda found: said.append(", ".join(one.shown for one in found)),
+    )
+    assert len(said) >= 1
+    wait, matched = run.precision
+    assert wait.achieved is not None
+    assert matched.achieved is not None
+    assert said[-1] == (
+        f"avg_wait_time ± {100 * wait.achieved:.2g}% (3%),"
+        f" matched_fraction ± {matched.achieved:.2g} (0.01)"
+    )
+    assert Precision("wait", "relative", 0.01, None, False, "").shown == "wait ± ?% (1%)"
+
+
+def test_a_bar_without_a_total_shows_the_number_and_the_note() -> None:
+    text = io.StringIO()
+    console = Console(file=text, force_terminal=True, width=80)
+    with Progress(*COLUMNS, console=console, auto_refresh=False) as progress:
+        bar = Bar(progress, "replications", None)
+        bar(1234)
+        bar.note("wait ± 1.4% (1%)")
+        progress.refresh()
+    assert bar.done == 1234
+    assert "1,234" in text.getvalue()
+    assert "/?" not in text.getvalue()
+    assert "wait ± 1.4% (1%)" in text.getvalue()

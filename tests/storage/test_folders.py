@@ -1,0 +1,428 @@
+"""Folders that another run, a kill, a full disk or somebody else has left their marks on."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import resource
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from filelock import FileLock
+
+from tests.support.command import valmatch
+from valmatch.config.loading import load
+from valmatch.errors import InputError
+from valmatch.execution.shards import Shard
+from valmatch.experiments.combine import combine
+from valmatch.experiments.combine_designs import combine_designs
+from valmatch.experiments.replicate import replicate
+from valmatch.game_logs import rating
+from valmatch.game_logs.rating import rate_games
+from valmatch.storage.output import write_bytes
+
+LOG = "game,player,score\n" + "".join(
+    f"g{game},p{(game + k) % 7},{k}\n" for game in range(40) for k in range(2)
+)
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    """Return all that is below a folder."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def results(folder: Path) -> dict[str, bytes]:
+    """Return what is below a folder but manifests, which hold the time."""
+    found = everything(folder).items()
+    return {name: content for name, content in found if not name.endswith("manifest.json")}
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "log.csv"
+    path.write_text(LOG)
+    return path
+
+
+# Ratings
+
+
+def test_a_rating_is_made_again_but_never_replaced(log: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    rate_games(log, "elo", out=out)
+    before = everything(out)
+    assert set(before) == {"history.csv", "manifest.json", "ratings.csv", "summary.json"}
+    others: list[dict[str, Any]] = [
+        {"system": "zonestats"},
+        {"system": "elo", "parameters": {"K": 5.0}},
+        {"system": "elo", "burn_in": 3},
+        {"system": "elo", "ratings": out / "ratings.csv"},
+        {"system": "elo", "tune": "K"},
+    ]
+    for options in others:
+        with pytest.raises(InputError, match=r"holds the results of another run|is read"):
+            rate_games(log, out=out, **options)
+        assert everything(out) == before
+    again = rate_games(log, "elo", out=out)
+    assert again.folder == out
+    log.write_text(LOG + "g40,p0,1\ng40,p1,2\n")
+    with pytest.raises(InputError, match=r"log.csv: has changed since .*out was made \("):
+        rate_games(log, "elo", out=out)
+    assert results(out) == {name: before[name] for name in results(out)}
+
+
+def test_a_rating_does_not_replace_what_it_reads(log: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    rate_games(log, out=out)
+    games = out / "history.csv"
+    games.write_text(LOG)
+    for given in ((games, None), (log, out / "ratings.csv")):
+        with pytest.raises(InputError, match=r"would replace what is read, .*\.csv"):
+            rate_games(given[0], ratings=given[1], out=out)
+    assert games.read_text() == LOG
+
+
+def test_a_rating_waits_for_nobody(log: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    with FileLock(tmp_path / "out" / ".lock"), pytest.raises(InputError, match="in use by"):
+        rate_games(log, out=tmp_path / "out")
+
+
+def test_a_rating_is_complete_when_it_says_so(
+    log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*arguments: object) -> None:
+        assert (tmp_path / "out" / "history.csv").exists()
+        assert json.loads((tmp_path / "out" / "manifest.json").read_text())["status"] == "running"
+        raise ValueError("a defect")
+
+    monkeypatch.setattr(rating, "write_ratings", fails)
+    with pytest.raises(ValueError, match="a defect"):
+        rate_games(log, out=tmp_path / "out")
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["status"] == "failed"
+
+
+def test_a_bad_log_leaves_nothing(log: Path, tmp_path: Path) -> None:
+    log.write_text(LOG + "g99,p1,x\n")
+    with pytest.raises(InputError, match=r"log.csv:82:8: score: 'x' \(allowed"):
+        rate_games(log, out=tmp_path / "new" / "out")
+    assert not (tmp_path / "new").exists()
+
+
+def test_games_have_a_largest_size(tmp_path: Path) -> None:
+    def write(players: int) -> Path:
+        path = tmp_path / "large.csv"
+        rows = "".join(f"g,p{k},{k}\n" for k in range(players))
+        path.write_text("game,player,score\n" + rows + "h,a,1\nh,b,2\n")
+        return path
+
+    assert rate_games(write(5_000), "elo").games == 2
+    with pytest.raises(InputError, match=r"large.csv:2:1: game: game 'g' has too many players"):
+        rate_games(write(5_001), "elo")
+    with pytest.raises(InputError, match="allowed: 500, as all pairs"):
+        rate_games(write(501), "openskill")
+    left = rate_games(write(5_001), "elo", max_bad_rows=0.5)
+    assert (left.games, left.skipped) == (1, {"too many players": 1})
+
+
+# Combinations
+
+
+def design(folder: Path, *options: object, code: int = 0) -> None:
+    sweep = ("--sweep", "team_diff=300,400", "--out", folder)
+    assert valmatch("replicate", "valorant", "-n", 6, *options, *sweep).code == code
+
+
+def test_shards_of_a_design_are_combined_one_by_one(tmp_path: Path) -> None:
+    design(tmp_path / "alone")
+    for index in range(3):
+        design(tmp_path / str(index), "--shard", f"{index}/3")
+    for index in (2, 0):
+        found = combine_designs(tmp_path / "all", [tmp_path / str(index)])
+        assert found.shortfalls
+        assert found.experiment.status == "incomplete"
+    assert not combine_designs(tmp_path / "all", [tmp_path / "1"]).shortfalls
+    assert results(tmp_path / "all") == results(tmp_path / "alone")
+
+
+def test_an_unfinished_design_is_completed(tmp_path: Path) -> None:
+    design(tmp_path / "alone")
+    for index in range(2):
+        design(tmp_path / str(index), "--shard", f"{index}/2")
+    ids = [path.name for path in (tmp_path / "alone" / "points").iterdir()]
+    late = tmp_path / "late"
+    late.mkdir()
+    for index in range(2):
+        (tmp_path / str(index) / "points" / ids[1]).rename(late / str(index))
+    found = combine_designs(tmp_path / "all", [tmp_path / "0", tmp_path / "1"])
+    assert found.shortfalls == [f"point {ids[1]}: no replications at all"]
+    assert found.experiment.status == "incomplete"
+    for index in range(2):
+        (late / str(index)).rename(tmp_path / str(index) / "points" / ids[1])
+    combine_designs(tmp_path / "all", [tmp_path / "0", tmp_path / "1"])
+    assert results(tmp_path / "all") == results(tmp_path / "alone")
+
+
+def test_nothing_of_a_design_is_written_before_all_is_checked(tmp_path: Path) -> None:
+    design(tmp_path / "0", "--shard", "0/2")
+    last = max((tmp_path / "0" / "points").iterdir()) / "replications.csv"
+    for damage in ("x", "x\n" * 2):
+        rows = last.read_text().splitlines(keepends=True)
+        last.write_text(rows[0] + damage + "".join(rows[1:]))
+        with pytest.raises(InputError, match=r"replications.csv:2: damaged"):
+            combine_designs(tmp_path / "all", [tmp_path / "0"])
+        assert not (tmp_path / "all").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("id_", ["../../../evil", "/evil", "a/b", "61CFCCC06808", "", 3])
+def test_no_name_leads_out_of_a_folder(tmp_path: Path, id_: object) -> None:
+    design(tmp_path / "0", "--shard", "0/2")
+    path = tmp_path / "0" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["design"]["config_ids"][1] = id_
+    path.write_text(json.dumps(manifest))
+    before = everything(tmp_path)
+    refused = valmatch("combine", tmp_path / "all", tmp_path / "0")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "manifest.json: damaged: design.config_ids.1: " in refused.err
+    assert "(allowed: 12 hexadecimal digits)" in refused.err
+    assert everything(tmp_path) == before
+
+
+def test_a_thousand_million_are_counted(tmp_path: Path) -> None:
+    replicate(load("valorant"), 4, shard=Shard(1, 2), out=tmp_path / "1")
+    found = combine(tmp_path / "all", [tmp_path / "1"], expect=10**9, check=True)
+    assert len(found.missing) == 10**9 - 2
+    assert found.missing[:3] == [0, 2, 4]
+    assert found.summary()["missing_counts"] == {
+        "shard 0/2": 5 * 10**8,
+        "shard 1/2": 5 * 10**8 - 2,
+    }
+    assert found.summary()["missing"]["shard 1/2"][:2] == [5, 7]
+    assert found.shortfalls()[1] == (
+        "shard 1/2 owes 499999998 replications: 5, 7, 9, 11, 13, 15, 17, 19, ..."
+    )
+
+
+# Manifests and arrays
+
+BAD: dict[str, tuple[object, str]] = {
+    "seed": ("1", "seed: '1' (allowed: an integer >= 0"),
+    "requested": (-1, "requested: -1 (allowed: an integer"),
+    "replications": (2.5, "replications: 2.5 (allowed: an integer"),
+    "confidence": (7, "confidence: 7 (allowed: a number between 0 and 1 or null)"),
+    "status": (None, "status: None (allowed: a string)"),
+    "config": ([], "config: [] (allowed: a mapping"),
+    "config.factors": (3, "config.factors: 3 (allowed: a mapping)"),
+    "config.model": ({}, "config.model: {} (allowed: a string)"),
+    "config.arrivals": ({"path": "x"}, "there is no 'sha256'"),
+    "identity": (True, "identity: True (allowed: a mapping or null)"),
+    "versions": ({"numpy": 2}, "versions.numpy: 2 (allowed: a string)"),
+    "shard": ("3/2", "shard: '3/2' (allowed: I/K with I from 0 to K - 1 or null)"),
+    "config_id": ("../..", "config_id: '../..' (allowed: 12 hexadecimal digits"),
+}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a short run with curves."""
+    folder = tmp_path_factory.mktemp("run") / "run"
+    arguments = ("n_opponents=4", "n_games=8", "rank=1")
+    replicate(load("kg-fig1-top", arguments), 4, out=folder)
+    return folder
+
+
+@pytest.fixture
+def copy(run: Path, tmp_path: Path) -> Path:
+    """Return a copy of it."""
+    for name, content in everything(run).items():
+        write_bytes(tmp_path / name, content)
+    return tmp_path
+
+
+def refused(copy: Path) -> str:
+    """Return what both commands that go on with a run say to a damaged one."""
+    before = everything(copy)
+    sets = [f"--set={text}" for text in ("n_opponents=4", "n_games=8", "rank=1")]
+    resume = ("replicate", "kg-fig1-top", *sets, "-n", 6, "--resume", "--out", copy)
+    said = []
+    for command in (("combine", copy / "all", copy), resume):
+        found = valmatch(*command)
+        assert (found.code, found.err.count("\n")) == (2, 1), found
+        assert everything(copy) == before
+        said.append(found.err)
+    return said[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", [key for key in BAD if key not in ("requested", "shard")])
+def test_a_manifest_is_checked(copy: Path, key: str) -> None:
+    value, shown = BAD[key]
+    path = copy / "manifest.json"
+    manifest = json.loads(path.read_text())
+    place = manifest
+    *steps, last = key.split(".")
+    for step in steps:
+        place = place[step]
+    place[last] = value
+    path.write_text(json.dumps(manifest))
+    assert f"manifest.json: damaged: {shown}" in refused(copy).replace("config.arrivals.", "")
+
+
+@pytest.mark.parametrize("key", ["requested", "shard"])
+def test_what_combine_reads_is_checked(copy: Path, key: str) -> None:
+    path = copy / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: BAD[key][0]}))
+    with pytest.raises(InputError) as error:
+        combine(copy / "all", [copy])
+    assert BAD[key][1] in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("[]", "not a manifest"),
+        ('{"a": ' + "[" * 20_000 + "]" * 20_000 + "}", "nested too deeply"),
+        ('{"a": ' + "[" * 40 + "]" * 40 + "}", "nested too deeply (allowed: 32 levels)"),
+        ('{"seed": NaN}', "NaN is no number"),
+        ('{"seed": ' + "9" * 5_000 + "}", "damaged: "),
+        ("{", "damaged: "),
+    ],
+)
+def test_a_manifest_is_json(copy: Path, text: str, shown: str) -> None:
+    (copy / "manifest.json").write_text(text)
+    assert shown in refused(copy)
+
+
+def arrays(**changes: Any) -> Callable[[Path], None]:  # noqa: ANN401
+    """Return what changes arrays of the sums of curves; None takes one away."""
+
+    def change(path: Path) -> None:
+        with np.load(path) as found:
+            parts = {name: found[name] for name in found.files}
+        for name, new in changes.items():
+            parts[name] = new(parts[name])
+        content = io.BytesIO()
+        np.savez(content, **{name: part for name, part in parts.items() if part is not None})
+        path.write_bytes(content.getvalue())
+
+    return change
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "change",
+    [
+        arrays(total=lambda a: a.astype(np.float64)),
+        arrays(total=lambda a: a.astype(np.int32)),
+        arrays(squares=lambda a: a.astype(object)),
+        arrays(squares=lambda a: a[..., :-1]),
+        arrays(squares=lambda a: -a),
+        arrays(total=lambda a: None),
+        arrays(replications=lambda a: a.ravel()),
+        arrays(replications=lambda a: a * 0),
+        arrays(replications=lambda a: a - 5),
+    ],
+)
+def test_sums_of_curves_are_checked(copy: Path, change: Callable[[Path], None]) -> None:
+    change(copy / "curves.npz")
+    assert "curves.npz: damaged: " in refused(copy)
+
+
+def test_an_archive_cannot_grow_beyond_its_size(copy: Path) -> None:
+    path = copy / "curves.npz"
+    with zipfile.ZipFile(path) as found:
+        parts = {name: found.read(name) for name in found.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    assert "curves.npz: damaged: replications: not an array of n x 3 int64" in refused(copy)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cell", ["inf", "nan", "1e400", "1_0", "٣", " 1", "1e101", "0x1"])
+def test_numbers_of_replications_are_checked(copy: Path, cell: str) -> None:
+    path = copy / "replications.csv"
+    lines = path.read_text().splitlines(keepends=True)
+    lines[2] = lines[2].rpartition(",")[0] + f",{cell}\n"
+    path.write_text("".join(lines))
+    assert "replications.csv:3: damaged" in refused(copy)
+
+
+@pytest.mark.parametrize("content", [b"\x7fELF\x00\x01", b"{}", b"config_id,seed\n", b"a" * 2**21])
+def test_another_file_is_no_torn_one(copy: Path, content: bytes) -> None:
+    (copy / "replications.csv").write_bytes(content)
+    assert "replications.csv:1: not the header of this run" in refused(copy)
+
+
+def test_a_compared_run_is_checked_before_the_other_goes_on(tmp_path: Path) -> None:
+    command = ("compare", "valorant", "--set", "team_diff=300", "--out", tmp_path / "c")
+    assert valmatch(*command, "-n", 4).code == 0
+    rows = tmp_path / "c" / "b" / "replications.csv"
+    rows.write_text(rows.read_text().replace(",2,", ",x,", 1))
+    before = everything(tmp_path)
+    again = valmatch(*command, "-n", 6, "--resume")
+    assert (again.code, "b/replications.csv:4: damaged" in again.err) == (2, True)
+    assert everything(tmp_path) == before
+
+
+# What a run leaves
+
+
+def test_nothing_but_results_is_left(copy: Path) -> None:
+    for name in (".manifest.json.abcd1234.part", ".replications.csv.x_1y2z3w.part", ".lock"):
+        (copy / name).write_text("left by a kill")
+    replicate(load("kg-fig1-top", ("n_opponents=4", "n_games=8", "rank=1")), 5, out=copy)
+    assert not [name for name in everything(copy) if name.startswith(".")]
+    before = everything(copy)
+    with pytest.raises(InputError, match="another run"):
+        replicate(load("valorant"), 1, out=copy)
+    assert everything(copy) == before
+
+
+def start(*arguments: object, **options: Any) -> subprocess.CompletedProcess[bytes]:  # noqa: ANN401
+    command = [sys.executable, "-m", "valmatch", *map(str, arguments)]
+    return subprocess.run(command, stderr=subprocess.PIPE, check=False, **options)
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_named(tmp_path: Path) -> None:
+    def full() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (9_000, 9_000))
+
+    command = ("optimize", "valorant-20min", "--budget", 200, "--out", tmp_path / "out")
+    failed = start(*command, "--solver", "random", preexec_fn=full)
+    assert failed.returncode == 1
+    path = tmp_path / "out" / "evaluations.csv"
+    assert failed.stderr.decode() == f"{path}: cannot be written: File too large\n"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device")  # noqa: PTH110
+@pytest.mark.parametrize("json", [[], ["--json"]])
+def test_full_standard_output_is_named(json: list[str]) -> None:
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        failed = start("replicate", "valorant", "-n", 2, *json, stdout=full)
+    assert failed.returncode == 1
+    assert failed.stderr == b"standard output: cannot be written: No space left on device\n"
+
+
+@pytest.mark.slow
+def test_a_broken_pipe_is_silent() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    for options in ({"stdout": writer}, {"stdout": writer, "stderr": writer}):
+        command = [sys.executable, "-m", "valmatch", "factors", "valorant"]
+        streams: dict[str, Any] = {"stderr": subprocess.PIPE, **options}
+        silent = subprocess.run(command, check=False, **streams)
+        assert (silent.returncode, silent.stderr or b"") == (0, b"")
+    os.close(writer)

@@ -1,0 +1,405 @@
+"""Files that no command may touch: what it reads, and what somebody else has written."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import Outcome, valmatch
+from valmatch.cli.app import app
+from valmatch.config.loading import shipped_configs
+from valmatch.storage.contents import CONTENTS
+
+LOG = "game,player,score\n" + "".join(
+    f"g{game},p{(game + k) % 7},{(game * 5 + k * 3) % 4}\n" for game in range(40) for k in range(2)
+)
+
+QUEUE = "arrival_hours,rating\n" + "".join(f"{k / 60},{1500 + k % 9}\n" for k in range(60))
+
+Argv = Callable[[Path], list[object]]
+"""Makes the arguments of a command from the folder of its inputs; what comes first is --out."""
+
+CONFIG = "model: valorant\nfactors: {team_diff: 350}\narrivals: queue.csv\n"
+
+WRITERS: dict[str, tuple[str, Argv]] = {
+    "simulate": ("simulate", lambda at: ["simulate", at / "mine.yaml", "--out"]),
+    "replicate": ("replicate", lambda at: ["replicate", at / "drawn.yaml", "-n", 2, "--out"]),
+    "sweep": (
+        "design",
+        lambda at: [
+            *("replicate", at / "drawn.yaml", "-n", 2, "--sweep", "team_diff=300,400", "--out")
+        ],
+    ),
+    "compare": (
+        "compare",
+        lambda at: ["compare", at / "drawn.yaml", "--set", "team_diff=300", "-n", 2, "--out"],
+    ),
+    "optimize": (
+        "optimize",
+        lambda at: [
+            *("optimize", at / "problem.yaml", "--budget", 100, "--solver", "random", "--out")
+        ],
+    ),
+    "combine": ("replicate", lambda at: ["combine", at / "0", at / "1"]),
+    "rate": ("rate", lambda at: ["rate", at / "log.csv", "--system", "elo", "--out"]),
+    "rate systems": (
+        "rate",
+        lambda at: ["rate", at / "log.csv", "--system", "elo,glicko2", "--out"],
+    ),
+    "predict": (
+        "predict",
+        lambda at: ["predict", at / "week", at / "fixtures.csv", "--out"],
+    ),
+}
+"""What writes a folder: the command that its manifest names, and its arguments."""
+
+INPUTS: dict[str, tuple[str, ...]] = {
+    "simulate": ("mine.yaml", "queue.csv"),
+    "replicate": ("drawn.yaml",),
+    "sweep": ("drawn.yaml",),
+    "compare": ("drawn.yaml",),
+    "optimize": ("problem.yaml",),
+    "combine": ("0/replications.csv", "1/summary.json", "1/manifest.json"),
+    "rate": ("log.csv",),
+    "rate systems": ("log.csv",),
+    "predict": ("week/ratings.csv", "week/manifest.json", "fixtures.csv"),
+}
+
+SILENT = {"factors", "fit", "models", "problems", "responses", "solvers"}
+"""Commands that write no file."""
+
+
+def test_every_command_is_here() -> None:
+    known = {one.split()[0].replace("sweep", "replicate") for one in WRITERS} | {"plot"}
+    names = {one.name or one.callback.__name__ for one in app.registered_commands if one.callback}
+    assert names - SILENT == known
+    assert set(INPUTS) == set(WRITERS)
+    assert {command for command, _ in WRITERS.values()} == set(CONTENTS)
+
+
+@pytest.fixture(scope="module")
+def at(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with what the commands read."""
+    folder = tmp_path_factory.mktemp("inputs")
+    (folder / "mine.yaml").write_text(CONFIG)
+    (folder / "drawn.yaml").write_text("model: valorant\nfactors: {team_diff: 350}\n")
+    (folder / "problem.yaml").write_bytes(shipped_configs()["valorant-20min"].read_bytes())
+    (folder / "queue.csv").write_text(QUEUE)
+    (folder / "log.csv").write_text(LOG)
+    (folder / "fixtures.csv").write_text("player_a,player_b\np0,p1\n")
+    done("rate", folder / "log.csv", "--system", "elo", "--out", folder / "week")
+    for shard in range(2):
+        shards = ("-n", 4, "--shard", f"{shard}/2", "--out", folder / str(shard))
+        done("replicate", folder / "drawn.yaml", *shards)
+    return folder
+
+
+@pytest.fixture
+def fresh(at: Path, tmp_path: Path) -> Path:
+    """Return a copy of it that a test may change."""
+    return Path(shutil.copytree(at, tmp_path / "inputs"))
+
+
+def run(name: str, at: Path, out: Path) -> Outcome:
+    argv = WRITERS[name][1](at)
+    if argv[-1] == "--out":
+        return valmatch(*argv, out)
+    return valmatch(argv[0], out, *argv[1:])
+
+
+def done(*argv: object) -> None:
+    found = valmatch(*argv)
+    assert found.code in (0, 3), found.err
+
+
+def lines_of(found: Outcome) -> list[str]:
+    """Return what a command says on stderr besides warnings."""
+    return [line for line in found.err.splitlines() if not line.startswith("warning: ")]
+
+
+def tree(folder: Path) -> dict[str, str]:
+    """Return the digests of all that is below a folder; links by where they lead."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        if path.is_symlink():
+            found[name] = f"link to {path.readlink()}"
+        elif path.is_dir():
+            found[name] = "folder"
+        else:
+            found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found
+
+
+def refused(name: str, at: Path, out: Path, below: Path, what: str) -> None:
+    """Check that a command is refused in one line and leaves everything as it was."""
+    before = tree(below)
+    found = run(name, at, out)
+    assert (found.code, len(lines_of(found)), found.out) == (2, 1, ""), found
+    assert what in found.err
+    assert tree(below) == before
+
+
+# Files of others
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WRITERS)
+def test_files_of_others_are_not_replaced(name: str, at: Path, tmp_path: Path) -> None:
+    out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
+    elsewhere.write_text("mine\n")
+    files = ("manifest.json", *CONTENTS[WRITERS[name][0]].files)
+    if name == "simulate":
+        files = (*files, "players.csv", "matches.csv")
+    for file in files:
+        out.mkdir()
+        (out / "notes.txt").write_text("mine\n")
+        (out / file).write_text("mine\n")
+        what = "manifest.json: damaged" if file == "manifest.json" else "which no run has written"
+        refused(name, at, out, tmp_path, what)
+        (out / file).unlink()
+        (out / file).symlink_to(elsewhere)
+        refused(name, at, out, tmp_path, str(out))
+        (out / file).unlink()
+        (out / file).symlink_to("nowhere")
+        refused(name, at, out, tmp_path, "which no run has written")
+        shutil.rmtree(out)
+    (out / files[1]).mkdir(parents=True)
+    refused(name, at, out, tmp_path, "which no run has written")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_folder_of_another_program_is_not_ours(name: str, at: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "manifest.json").write_text('{"name": "an app", "start_url": "."}\n')
+    (out / "summary.json").write_text("{}\n")
+    found = "made by  (allowed" if name == "combine" else "is that of another program"
+    if name != "combine":
+        refused(name, at, out, tmp_path, found)
+    for content in ("", "[]", "{", "\0\1"):
+        (out / "manifest.json").write_text(content)
+        refused(name, at, out, tmp_path, "manifest.json")
+    (out / "manifest.json").unlink()
+    (out / "summary.json").unlink()
+    (out / ".lock").write_text("process 7\n")
+    refused(name, at, out, tmp_path, ".lock, which no run has written")
+    (out / ".lock").unlink()
+    (tmp_path / "precious").write_text("mine\n")
+    for link in (os.symlink, os.link):
+        link(tmp_path / "precious", out / ".lock")
+        refused(name, at, out, tmp_path, ".lock, which no run has written")
+        (out / ".lock").unlink()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WRITERS)
+def test_other_files_stay_beside_a_run(name: str, at: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    (out / ".d.part").mkdir(parents=True)
+    kept = (".notes.part", ".summary.json.part", ".summary.json.backup.part", "notes.txt", "x/y")
+    for one in kept:
+        (out / one).parent.mkdir(exist_ok=True)
+        (out / one).write_text("mine\n")
+    before = tree(out)
+    for _ in range(2):
+        found = run(name, at, out)
+        assert found.code in (0, 3), found.err
+        after = tree(out)
+        assert {one: after.get(one) for one in before} == before
+    own = {path.name for path in out.iterdir() if path.is_file()} - {"manifest.json"} - set(before)
+    listed = json.loads((out / "manifest.json").read_text())["files"]
+    assert sorted(listed) == sorted(own)
+    if name != "simulate":
+        assert own <= set(CONTENTS[WRITERS[name][0]].files)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_file_that_the_manifest_does_not_list_is_somebody_elses(
+    name: str, at: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    assert run(name, at, out).code in (0, 3)
+    missing = [one for one in CONTENTS[WRITERS[name][0]].files if not (out / one).exists()]
+    for one in missing[:2]:
+        (out / one).write_text("mine\n")
+        refused(name, at, out, tmp_path, str(out / one))
+        (out / one).unlink()
+    # Releases that did not list their files made the folder.
+    manifest = json.loads((out / "manifest.json").read_text())
+    del manifest["files"]
+    (out / "manifest.json").write_text(json.dumps(manifest))
+    assert run(name, at, out).code in (0, 3)
+
+
+@pytest.mark.parametrize("name", ["compare", "sweep"])
+def test_no_side_is_made_where_another_is_refused(name: str, at: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run(name, at, tmp_path / "like")
+    last = {"compare": "b", "sweep": "points"}[name]
+    if name == "sweep":
+        last += f"/{max(path.name for path in (tmp_path / 'like' / 'points').iterdir())}"
+    (out / last).mkdir(parents=True)
+    (out / last / "summary.csv").write_text("mine\n")
+    refused(name, at, out, tmp_path, "which no run has written")
+
+
+# What is read
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WRITERS)
+def test_what_is_read_is_not_replaced(name: str, fresh: Path, tmp_path: Path) -> None:
+    """Where it is a file of our own run, too, under another name or through a link."""
+    out = tmp_path / "out"
+    assert run(name, fresh, out).code in (0, 3)
+    (tmp_path / "way").symlink_to(out)
+    file = CONTENTS[WRITERS[name][0]].files[0]
+    if name == "combine" or not (out / file).exists():
+        file = "summary.json"
+    for one in INPUTS[name]:
+        held = (out / file).read_bytes()
+        path = fresh / one
+        for link in (os.link, os.symlink):
+            (out / file).unlink()
+            link(path, out / file)
+            for way in (out, tmp_path / "way", out / ".." / "out"):
+                refused(name, fresh, way, tmp_path, f"would replace what is read, {path}")
+        (out / file).unlink()
+        # The input itself is in the folder, and a link leads to it.
+        content = path.read_bytes()
+        (out / file).write_bytes(content)
+        path.unlink()
+        path.symlink_to(out / file)
+        refused(name, fresh, out, tmp_path, "would replace what is read")
+        path.unlink()
+        path.write_bytes(content)
+        (out / file).write_bytes(held)
+
+
+def test_the_examples_of_lost_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("players.csv").write_text(QUEUE)
+    ladder = "".join(f"p{k},{1500 + k}\n" for k in range(40))
+    Path("c").mkdir()
+    Path("c/players.csv").write_text("player,skill\n" + ladder)
+    small = ("--budget", 100, "--solver", "random", "--out", "d")
+    found = valmatch("optimize", "valorant-20min", *small)
+    assert found.code in (0, 3)
+    if not Path("d/recommended.yaml").exists():
+        shutil.copy(shipped_configs()["valorant-20min"], "d/recommended.yaml")
+    before = tree(tmp_path)
+    for argv in (
+        ("simulate", "valorant", "--set", "arrivals=players.csv", "--out", "."),
+        ("simulate", "ladder", "--set", "skills=c/players.csv", "--out", "c"),
+        ("optimize", "d/recommended.yaml", *small),
+    ):
+        found = valmatch(*argv)
+        assert (found.code, len(lines_of(found))) == (2, 1), found
+        assert tree(tmp_path) == before
+
+
+def test_standard_input_is_read_too(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    week = fresh / "week"
+    before = tree(fresh)
+    with (week / "history.csv").open() as file:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(file.buffer))
+        found = valmatch("rate", "-", "--system", "elo", "--out", week)
+    assert (found.code, found.err.count("\n")) == (2, 1), found
+    assert tree(fresh) == before
+
+
+def test_a_file_with_another_name_does_not_grow_there(at: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run("replicate", at, out)
+    os.link(out / "replications.csv", tmp_path / "backup.csv")
+    before = (tmp_path / "backup.csv").read_bytes()
+    done("replicate", at / "drawn.yaml", "-n", 5, "--resume", "--out", out)
+    assert (tmp_path / "backup.csv").read_bytes() == before
+    assert (out / "replications.csv").read_bytes().startswith(before)
+
+
+@pytest.mark.parametrize("command", ["fit"])
+def test_other_commands_write_nothing(command: str, at: Path, tmp_path: Path) -> None:
+    before = tree(at)
+    assert valmatch(command, at / "queue.csv").code in (0, 2)
+    assert tree(at) == before
+
+
+# Figures
+
+
+@pytest.fixture
+def day(at: Path, tmp_path: Path) -> Path:
+    pytest.importorskip("matplotlib")
+    run("simulate", at, tmp_path / "runs" / "day")
+    return tmp_path / "runs" / "day"
+
+
+@pytest.mark.slow
+def test_figures_replace_figures_alone(day: Path) -> None:
+    drawn = valmatch("plot", day, "--format", "png,svg,pdf")
+    assert drawn.code == 0, drawn.err
+    files = [Path(line) for line in drawn.out.splitlines()]
+    first = tree(day)
+    assert valmatch("plot", day, "--format", "png,svg,pdf").code == 0
+    assert tree(day) == first
+    for file in files:
+        figure = file.read_bytes()
+        for content in (b"mine\n", b"", figure[:20]):
+            file.write_bytes(content)
+            before = tree(day)
+            found = valmatch("plot", day, "--format", "png,svg,pdf")
+            assert (found.code, found.err.count("\n")) == (2, 1)
+            assert f"{file}: is there already and was not drawn by valmatch" in found.err
+            assert tree(day) == before
+        file.unlink()
+        file.symlink_to(day / "players.csv")
+        before = tree(day)
+        assert valmatch("plot", day, "--format", "png,svg,pdf").code == 2
+        assert tree(day) == before
+        file.unlink()
+        file.write_bytes(figure)
+
+
+@pytest.mark.slow
+def test_runs_below_a_folder_are_drawn_where_that_is_said(day: Path) -> None:
+    parent = day.parent
+    shutil.copytree(day, parent / "deep" / "two")
+    app_ = parent / "app"
+    app_.mkdir()
+    (app_ / "manifest.json").write_text('{"name": "an app"}\n')
+    before = tree(parent)
+    found = valmatch("plot", parent)
+    assert (found.code, found.err.count("\n")) == (2, 1)
+    assert "day, deep/two (give the folder of one, or --recursive to draw all)" in found.err
+    assert tree(parent) == before
+    assert valmatch("plot", app_).code == 2
+    drawn = valmatch("plot", parent, "--recursive")
+    assert drawn.code == 0, drawn.err
+    assert drawn.err.splitlines() == [f"draws {day}", f"draws {parent / 'deep' / 'two'}"]
+    assert {Path(line).parent for line in drawn.out.splitlines()} == {day, parent / "deep" / "two"}
+    assert {name: tree(parent)[name] for name in before} == before
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+def test_a_manifest_that_cannot_be_read_is_named(day: Path) -> None:
+    (day.parent / "pipe").mkdir()
+    os.mkfifo(day.parent / "pipe" / "manifest.json")
+    drawn = valmatch("plot", day.parent, "--recursive")
+    assert drawn.code == 0, drawn.err
+    path = Path("pipe", "manifest.json")
+    assert drawn.err.splitlines()[0] == (
+        f"warning: not drawn: {day.parent / path}: cannot be read: not a regular file"
+    )

@@ -1,0 +1,350 @@
+"""Commands that are stopped by signals at any moment, and what must be true afterwards.
+
+``python -m tests.support.signals --first 0 --count 100`` prints what was not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+from tests.support.command import valmatch
+from tests.support.game_logs import random_rows, write
+from tests.support.machine import slowness, times
+
+SECONDS = 2.0
+"""Time within which a command has ended after a signal.
+
+On a machine that does nothing else; see `tests.support.machine.slowness`.
+"""
+
+CAUGHT = 1 << (signal.SIGTERM - 1)
+"""The bit of a signal that Python itself leaves alone; a command catches it from its start on."""
+
+GIVEN_UP = 60.0
+"""Seconds after which a command that has not ended is killed, and its workers are orphans."""
+
+SIGNALS: Mapping[str, Sequence[signal.Signals]] = {
+    "SIGINT": (signal.SIGINT,),
+    "SIGTERM": (signal.SIGTERM,),
+    "SIGKILL": (signal.SIGKILL,),
+    "two SIGINT": (signal.SIGINT, signal.SIGINT),
+}
+
+TWO = ("--workers", "2")
+PROCESSES = ("--executor", "processes", *TWO)
+DASK = ("--executor", "dask", *TWO)
+REPLICATE = ("replicate", "valorant", "-n", "1000")
+CURVES = ("replicate", "kg-fig1-top", "--set", "n_opponents=9", "--set", "n_games=50")
+DESIGN = ("replicate", "valorant", "-n", "500", "--sweep", "team_diff=200,300,400")
+COMPARE = ("compare", "valorant", "--set", "team_diff=300", "-n", "800")
+OPTIMIZE = ("optimize", "valorant-20min", "--budget", "500")
+
+COMMANDS: Mapping[str, Sequence[str]] = {
+    "replicate": REPLICATE,
+    "replicate, 2 workers": (*REPLICATE, *TWO),
+    "replicate, 2 processes": (*REPLICATE, *PROCESSES),
+    "replicate, dask": (*REPLICATE, *DASK),
+    "curves": (*CURVES, "--set", "rank=1", "-n", "300"),
+    "curves, 2 workers": (*CURVES, "--set", "rank=1", "-n", "300", *TWO),
+    "controls": (*REPLICATE, "--control-variates"),
+    "design": DESIGN,
+    "design, 2 workers": (*DESIGN, *TWO),
+    "design, dask": (*DESIGN, *DASK),
+    "compare": COMPARE,
+    "compare, 2 workers": (*COMPARE, *TWO),
+    "optimize": OPTIMIZE,
+    "macroreps, 2 workers": (*OPTIMIZE, "--macroreps", "3", *TWO),
+    "frontier, 2 workers": (*OPTIMIZE, "--sweep", "upper_time=20:30:5", *TWO),
+    "combine": ("combine",),
+    "rate": ("rate",),
+    "simulate": ("simulate", "valorant-x10"),
+}
+"""Commands by name; what they read comes with `undisturbed`."""
+
+RESUMABLE = ("replicate", "compare", "optimize")
+
+
+class Undisturbed(NamedTuple):
+    """A command that ended by itself.
+
+    Attributes
+    ----------
+    argv
+        The command, without its folder of results.
+    files
+        What it wrote.
+    code
+        Its exit code.
+    ready, seconds
+        When its folder was there, and when it ended.
+    """
+
+    argv: Sequence[str]
+    files: Mapping[str, bytes]
+    code: int
+    ready: float
+    seconds: float
+
+    def at(self, out: Path, *further: str) -> list[str]:
+        """Return the command with a folder of results."""
+        command, *options = self.argv
+        folder = [str(out)] if command == "combine" else ["--out", str(out)]
+        return [command, *folder, *options, *further]
+
+
+class Interruption(NamedTuple):
+    """Signals to a command: which, when after its start, and to whom."""
+
+    command: str
+    signals: str
+    seconds: float
+    between: float
+    to_group: bool
+
+
+class Stopped(NamedTuple):
+    """How a command ended that was sent signals.
+
+    Attributes
+    ----------
+    code
+        Its exit code, None if it had to be killed.
+    late, allowed
+        Seconds that it took after the last signal, and may have taken.
+    orphans
+        Its workers that did not end.
+    err
+        What it said.
+    """
+
+    code: int | None
+    late: float
+    allowed: float
+    orphans: Sequence[str]
+    err: str
+
+
+def undisturbed(command: str, folder: Path) -> Undisturbed:
+    """Run a command to its end in an empty folder, in which what it reads is made first."""
+    argv = list(COMMANDS[command])
+    if argv == ["combine"]:
+        parts = [str(folder / str(shard)) for shard in range(3)]
+        for shard, part in enumerate(parts):
+            made = valmatch(*REPLICATE, "--shard", f"{shard}/3", "--out", part)
+            assert made.code == 0, made.err
+        argv += parts
+    elif argv == ["rate"]:
+        argv.append(str(write(folder / "log.csv", random_rows(1, games=10_000, players=500))))
+    out, started, ready = folder / "out", time.monotonic(), 0.0
+    run = Undisturbed(argv, {}, 0, 0.0, 0.0)
+    with (folder / "err").open("w") as err:
+        process = _start(run.at(out), err.fileno())
+        while process.poll() is None:
+            if not ready and out.exists():
+                ready = time.monotonic() - started
+            time.sleep(0.01)
+    assert process.returncode in (0, 3), (folder / "err").read_text()
+    seconds = time.monotonic() - started
+    return run._replace(
+        files=_results(out), code=process.returncode, ready=ready or seconds, seconds=seconds
+    )
+
+
+def interruption(number: int, run: Mapping[str, Undisturbed]) -> Interruption:
+    """Return what happens to a command: in turn while it starts, in the middle, near its end."""
+    rng = Random(number)
+    names = list(run)
+    name = names[number % len(names)]
+    moments = run[name]
+    first, last = rng.choice(
+        [
+            (0.0, moments.ready),
+            (moments.ready, moments.seconds),
+            (0.8 * moments.seconds, 1.1 * moments.seconds),
+        ]
+    )
+    seconds = rng.uniform(first, max(first, last))
+    signals = rng.choice(list(SIGNALS))
+    return Interruption(name, signals, seconds, rng.uniform(0.0, 0.5), rng.random() < 0.5)
+
+
+def broken_promises(one: Interruption, run: Undisturbed, folder: Path) -> list[str]:
+    """Interrupt a command in an empty folder and finish it; return what is wrong."""
+    out = folder / "out"
+    stopped = _interrupt(run.at(out), one, folder / "err")
+    problems = [*_judge(one, stopped), *_left_behind(one, run, out)]
+    further = ["--resume"] if run.argv[0] in RESUMABLE else []
+    again = valmatch(*run.at(out, *further, "--quiet"), *_one_worker(run))
+    if again.code != run.code:
+        problems.append(f"made again, it ends with {again.code}: {again.err[-300:]}")
+    found = _results(out)
+    different = [name for name in run.files if found.get(name) != run.files[name]]
+    if different and again.code == run.code:
+        problems.append(f"made again, these differ: {', '.join(different)}")
+    return problems
+
+
+def _one_worker(run: Undisturbed) -> list[str]:
+    """Return options by which a command runs in this process, with the same results."""
+    one = ["--workers", "1"] if "--workers" in run.argv else []
+    return [*one, *(["--executor", "local"] if "--executor" in run.argv else [])]
+
+
+def _start(argv: Sequence[str], err: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "valmatch", *argv],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=err,
+        start_new_session=True,
+    )
+
+
+def _interrupt(argv: Sequence[str], one: Interruption, log: Path) -> Stopped:
+    """Start a command, send it signals, and wait until it and all its workers are gone.
+
+    The server that workers come from hears of the end of a killed command when it has imported
+    everything: what has not ended in a minute is an orphan.
+    """
+    with log.open("w") as err:
+        process = _start(argv, err.fileno())
+        send = os.killpg if one.to_group else os.kill
+        time.sleep(one.seconds)
+        wait_for_first_line(process)
+        for number, wanted in enumerate(SIGNALS[one.signals]):
+            time.sleep(one.between * (number > 0))
+            if process.poll() is None:
+                send(process.pid, wanted)
+        sent, then = time.monotonic(), times()
+        try:
+            code: int | None = process.wait(GIVEN_UP)
+        except subprocess.TimeoutExpired:
+            code = None
+        ended, allowed = time.monotonic(), SECONDS * slowness(then)
+        while (orphans := living(process.pid)) and time.monotonic() < ended + GIVEN_UP:
+            time.sleep(0.05)
+        if orphans:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    return Stopped(code, ended - sent, allowed, orphans, log.read_text(errors="replace"))
+
+
+def wait_for_first_line(process: subprocess.Popen[Any]) -> None:
+    """Wait until a command has come to where it catches signals, or has ended."""
+    status = Path("/proc", str(process.pid), "status")
+    while process.poll() is None:
+        lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
+        if int(lines.get("SigCgt", "0"), 16) & CAUGHT:
+            return
+        time.sleep(0.005)
+
+
+def living(session: int) -> list[str]:
+    """Return the processes of a session that are not zombies, by their command lines."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            if int(fields[3]) == session and fields[0] not in "ZX":
+                words = (folder / "cmdline").read_bytes().split(b"\0")
+                found.append(b" ".join(words).decode(errors="replace")[:120])
+        except OSError:
+            continue
+    return found
+
+
+def _judge(one: Interruption, stopped: Stopped) -> list[str]:
+    """Return what is wrong with how a command ended."""
+    shown = " / ".join(stopped.err.splitlines()[-3:])[-300:]
+    # Shells show the end by SIGINT as 130, too.
+    allowed = {"SIGKILL": (-signal.SIGKILL,), "SIGTERM": (130,)}.get(
+        one.signals, (130, -signal.SIGINT)
+    )
+    problems = []
+    if stopped.code not in (*allowed, 0, 3):
+        problems.append(f"exit code {stopped.code}: {shown}")
+    if stopped.late > stopped.allowed:
+        problems.append(f"ended {stopped.late:.1f} s after the signal")
+    if "Traceback" in stopped.err:
+        problems.append(f"traceback: {shown}")
+    if stopped.orphans:
+        problems.append(f"orphans: {'; '.join(stopped.orphans)}")
+    return problems
+
+
+def _left_behind(one: Interruption, run: Undisturbed, out: Path) -> list[str]:
+    """Return what is wrong with the files of a command that has ended."""
+    found = _results(out)
+    problems = []
+    torn = sorted(name for name in found if Path(name).name.startswith("."))
+    if torn and one.signals != "SIGKILL":
+        problems.append(f"left {', '.join(torn)}")
+    if run.argv[0] == "rate":
+        there = {name for name in found if name not in torn}
+        if different := [name for name in sorted(there) if found[name] != run.files.get(name)]:
+            problems.append(f"other contents: {', '.join(different)}")
+        # They appear one after the other; a kill may come in between, but not once all is said.
+        some = one.signals == "SIGKILL" and not _complete(out)
+        if there != set(run.files) and there and not some:
+            problems.append(f"wrote only {', '.join(sorted(there))}")
+    return problems
+
+
+def _complete(out: Path) -> bool:
+    """Return whether a folder says that it holds all of a run."""
+    manifest = out / "manifest.json"
+    return manifest.exists() and json.loads(manifest.read_text())["status"] == "complete"
+
+
+def _results(out: Path) -> dict[str, bytes]:
+    """Return the files of a folder, but for those that tell of the run itself."""
+    own = ("manifest.json", ".lock")
+    files = [path for path in sorted(out.rglob("*")) if path.is_file() and path.name not in own]
+    found = {str(path.relative_to(out)): path.read_bytes() for path in files}
+    # Workers finish in any order.
+    for name in [name for name in found if name.endswith("evaluations.csv")]:
+        found[name] = b"".join(sorted(found[name].splitlines(keepends=True)))
+    return found
+
+
+def main() -> None:
+    """Interrupt commands and print what is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--command", choices=list(COMMANDS), action="append")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="signals-") as name:
+        runs = {}
+        for number, command in enumerate(given.command or COMMANDS):
+            folder = Path(name, f"undisturbed-{number}")
+            folder.mkdir()
+            runs[command] = run = undisturbed(command, folder)
+            print(f"{command}: ready after {run.ready:.1f} s, ended after {run.seconds:.1f} s")
+        for number in range(given.first, given.first + given.count):
+            one = interruption(number, runs)
+            folder = Path(name, str(number))
+            folder.mkdir()
+            problems = broken_promises(one, runs[one.command], folder)
+            if problems:
+                to = "group" if one.to_group else "process"
+                when = f"after {one.seconds:.2f} s"
+                print(f"{number}: {one.command}: {one.signals} to the {to} {when}", flush=True)
+                print(f"    {shlex.join(runs[one.command].argv)}")
+                print("".join(f"    {problem!a}\n" for problem in problems), end="", flush=True)
+
+
+if __name__ == "__main__":
+    main()
