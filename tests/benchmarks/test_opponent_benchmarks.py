@@ -9,11 +9,10 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from valmatch.models.opponent.sample_path import (
     BELIEFS,
     MEASURES,
-    PLACES,
     Draws,
     Start,
     Trajectory,
-    play_path,
+    path_by,
 )
 from valmatch.policies.knowledge import Knowledge, workspace
 from valmatch.policies.registry import OPPONENT
@@ -32,7 +31,6 @@ def test_sample_path(benchmark: BenchmarkFixture, policy: str, prior: str, print
     beliefs = np.empty(N_PLAYERS), np.empty(N_PLAYERS)
     known = Knowledge(player, N_GAMES, *beliefs, truths, NOISE, 0.99, printed, workspace(N_PLAYERS))
     arguments = (
-        PLACES[policy],
         known,
         Start(np.zeros(N_PLAYERS) if prior == "equal" else means, variances),
         Draws(rng.normal(size=(N_GAMES, 2)), rng.random(N_GAMES)),
@@ -42,5 +40,6 @@ def test_sample_path(benchmark: BenchmarkFixture, policy: str, prior: str, print
             np.empty((len(MEASURES), N_GAMES)),
         ),
     )
+    play_path = path_by(policy)
     play_path(*arguments)  # compile outside the measurement
     benchmark(play_path, *arguments)

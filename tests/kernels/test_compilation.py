@@ -31,7 +31,7 @@ from valmatch.matching import (
     team_first,
 )
 from valmatch.matching.queue import kernel_of
-from valmatch.models.opponent.sample_path import play_path
+from valmatch.models.opponent.sample_path import path_by
 from valmatch.models.valorant.arrivals import draw_players
 from valmatch.policies.lookahead_search import best_opponent
 
@@ -276,7 +276,12 @@ def test_kernels_that_make_no_array_count_no_references() -> None:
         assert kernel(*arrays, 3) == 2.0
         (code,) = kernel.inspect_llvm().values()
         assert ("NRT_incref" in code) == counts
-    for kernel in (play_path, best_opponent, draw_players, kernel_of(queue.run, team_first)):
+    for kernel in (
+        path_by("oracle"),
+        best_opponent,
+        draw_players,
+        kernel_of(queue.run, team_first),
+    ):
         assert vars(kernel)["targetoptions"]["_nrt"] is False
 
 

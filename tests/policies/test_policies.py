@@ -17,11 +17,10 @@ from valmatch.arrays import Floats
 from valmatch.models.opponent.sample_path import (
     BELIEFS,
     MEASURES,
-    PLACES,
     Draws,
     Start,
     Trajectory,
-    play_path,
+    path_by,
 )
 from valmatch.policies import lookahead as kg_plain
 from valmatch.policies import lookahead_search as kg
@@ -37,7 +36,7 @@ from valmatch.policies.lookahead_search import (
     knowledge_gradient_finite,
 )
 from valmatch.policies.myopic import draw_chance, oracle, point_estimate, random_opponent
-from valmatch.policies.registry import OPPONENT, functions
+from valmatch.policies.registry import OPPONENT, function_of
 from valmatch.policies.upper_confidence import (
     error_bound,
     quality_bound,
@@ -77,7 +76,7 @@ def play(
     noise: Floats,
     as_printed: bool = False,
     gamma: float = 0.99,
-    kernel: Callable[..., None] = play_path,
+    kernel: Callable[..., None] | None = None,
     margin: float = 0.0,
     kappa: float = 0.75,
 ) -> tuple[NDArray[np.int64], Floats, Floats]:
@@ -90,7 +89,7 @@ def play(
     state = player, n_games, np.empty(n_players), np.empty(n_players), truths
     known = Knowledge(*state, NOISE, gamma, as_printed, workspace(n_players), margin, kappa)
     out = Trajectory(opponents, beliefs, measures)
-    kernel(PLACES[policy], known, Start(means, variances), Draws(noise, uniforms), out)
+    (kernel or path_by(policy))(known, Start(means, variances), Draws(noise, uniforms), out)
     return opponents, beliefs, measures
 
 
@@ -459,11 +458,11 @@ def test_kernels_agree_with_their_interpreted_twins(policy: str, printed: bool) 
     noise = rng.normal(size=(30, 2))
     truths = rng.normal(means, np.sqrt(variances))
     arguments = (policy, 3, means, variances, truths, noise, printed)
-    twins = play(*arguments), play(*arguments, kernel=interpreted(play_path))
+    twins = play(*arguments), play(*arguments, kernel=interpreted(path_by(policy)))
     for a, b in zip(*twins, strict=True):
         assert np.array_equal(a, b)
     known = Knowledge(3, 30, means, variances, truths, NOISE, 0.99, printed, workspace(15))
-    choose = functions(OPPONENT)[PLACES[policy]]
+    choose = function_of(OPPONENT[policy])
     assert choose(known, 4, 0.4) == interpreted(choose)(known, 4, 0.4)
 
 
@@ -494,17 +493,3 @@ def test_knowledge_gradient_agrees_with_its_interpreted_twin(
         assert kg.best_opponent(*state, workspace(state[0].size)) == chosen
         assert kg_plain.best_opponent_plain(*state) == chosen
         assert kg_plain.score(chosen, *state) == value
-
-
-def test_an_unknown_policy_is_an_error() -> None:
-    means, variances = paper_prior(seed=60, n_players=5)
-    known = Knowledge(0, 1, means, variances, means, NOISE, 0.99, False, workspace(5))
-    out = Trajectory(np.empty(1, np.int64), np.empty((4, 1)), np.empty((7, 1)))
-    with pytest.raises(ValueError, match="no such policy"):
-        play_path(
-            len(OPPONENT),
-            known,
-            Start(means, variances),
-            Draws(np.zeros((1, 2)), means[:1]),
-            out,
-        )

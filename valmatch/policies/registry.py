@@ -166,7 +166,7 @@ POLICIES = {
 """All policies."""
 
 OPPONENT = {name: policy.opponent for name, policy in POLICIES.items() if policy.opponent}
-"""Those that choose an opponent; kernels know them by their place here."""
+"""Those that choose an opponent."""
 
 PAIR = {name: policy.pair for name, policy in POLICIES.items() if policy.pair}
 """Those that weigh pairs; kernels know them by their place here."""
@@ -189,8 +189,10 @@ def readers(factor: str, decisions: Mapping[str, Decision]) -> tuple[str, ...]:
 
 def functions(decisions: Mapping[str, Decision]) -> list[Any]:
     """Import and return the compiled functions of policies, in their order."""
-    found = []
-    for decision in decisions.values():
-        module, _, name = decision.path.partition(":")
-        found.append(getattr(import_module(f"{__package__}.{module}"), name))
-    return found
+    return [function_of(decision) for decision in decisions.values()]
+
+
+def function_of(decision: Decision) -> Any:  # noqa: ANN401
+    """Import and return the compiled function of a policy."""
+    module, _, name = decision.path.partition(":")
+    return getattr(import_module(f"{__package__}.{module}"), name)

@@ -33,11 +33,10 @@ from valmatch.models.opponent.prior import Prior, draw_prior, player_of_rank, sp
 from valmatch.models.opponent.sample_path import (
     BELIEFS,
     MEASURES,
-    PLACES,
     Draws,
     Start,
     Trajectory,
-    play_path,
+    path_by,
 )
 from valmatch.policies.knowledge import Knowledge, workspace
 from valmatch.ratings.trueskill import true_draw_probability
@@ -239,7 +238,6 @@ class OpponentModel(Model[SamplePath]):
         player = player_of_rank(self._ranked(inputs), factors.rank)
         start = Start(self._believed_means(inputs.prior), inputs.prior.variances)
         draws = Draws(inputs.performances, inputs.choices)
-        announce_compilation(play_path)
         known = Knowledge(
             player,
             factors.n_games,
@@ -255,7 +253,9 @@ class OpponentModel(Model[SamplePath]):
         )
         for k, policy in enumerate(factors.policies):
             trajectory = Trajectory(play.opponents[k], play.beliefs[k], play.measures[k])
-            play_path(PLACES[policy], known, start, draws, trajectory)
+            play_path = path_by(policy)
+            announce_compilation(play_path)
+            play_path(known, start, draws, trajectory)
         return play
 
     def _summary(self, measures: Floats) -> dict[str, float]:

@@ -1,18 +1,19 @@
-"""Kernel that plays one sample path of games under one policy."""
+"""Kernels that play one sample path of games, one for each policy."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from valmatch.arrays import Floats
-from valmatch.kernels.compilation import expanded, unallocating
+from valmatch.kernels.compilation import unallocating, variant
 from valmatch.policies.knowledge import Knowledge
-from valmatch.policies.registry import OPPONENT, Choose, functions
+from valmatch.policies.registry import OPPONENT, Choose, function_of
 from valmatch.ratings.trueskill import (
     draw_quality,
     draw_quality_normalised,
@@ -20,9 +21,6 @@ from valmatch.ratings.trueskill import (
     update,
 )
 from valmatch.ratings.trueskill_draws import update_drawn
-
-PLACES = {name: number for number, name in enumerate(OPPONENT)}
-"""The number by which the kernel knows a policy."""
 
 MEASURES: Final = (
     "true_draw_probability",  # (14) of the game
@@ -85,108 +83,17 @@ class Trajectory(NamedTuple):
     measures: Floats
 
 
-PlayOne: TypeAlias = Callable[[Knowledge, Start, Draws, Trajectory], None]
-Play: TypeAlias = Callable[[int, Knowledge, Start, Draws, Trajectory], None]
+Play: TypeAlias = Callable[[Knowledge, Start, Draws, Trajectory], None]
+
+choose: Choose = function_of(OPPONENT["random"])
+"""What `play_path` chooses opponents by; every compiled copy of it has the policy of its own."""
 
 
-def _path_of(choose: Choose) -> PlayOne:
-    """Return a compiled function that plays a path by one policy."""
-
-    @expanded
-    def play_one(known: Knowledge, start: Start, draws: Draws, out: Trajectory) -> None:
-        means, variances, truths = known.means, known.variances, known.truths
-        player, noise_variance, margin = known.player, known.noise_variance, known.draw_margin
-        noise, uniforms = draws
-        opponents, beliefs, measures = out
-        for k in range(means.size):
-            means[k] = start.means[k]
-            variances[k] = start.variances[k]
-        deviation = math.sqrt(noise_variance)
-        for game in range(known.n_games):
-            j = choose(known, game, uniforms[game])
-            mean_0, variance_0, mean_j, variance_j = (
-                means[player],
-                variances[player],
-                means[j],
-                variances[j],
-            )
-            measures[4, game] = draw_quality(mean_0, variance_0, mean_j, variance_j, noise_variance)
-            measures[5, game] = draw_quality_normalised(
-                mean_0, variance_0, mean_j, variance_j, noise_variance
-            )
-            performance_0 = truths[player] + deviation * noise[game, 0]
-            performance_j = truths[j] + deviation * noise[game, 1]
-            won = performance_0 > performance_j
-            drawn = abs(performance_0 - performance_j) < margin
-            if drawn:
-                means[player], variances[player], means[j], variances[j] = update_drawn(
-                    mean_0, variance_0, mean_j, variance_j, noise_variance, margin
-                )
-            else:
-                winner, loser = (player, j) if won else (j, player)
-                means[winner], variances[winner], means[loser], variances[loser] = update(
-                    means[winner],
-                    variances[winner],
-                    means[loser],
-                    variances[loser],
-                    noise_variance,
-                    known.as_printed,
-                    margin,
-                )
-            opponents[game] = j
-            beliefs[0, game] = means[player]
-            beliefs[1, game] = variances[player]
-            beliefs[2, game] = means[j]
-            beliefs[3, game] = variances[j]
-            error = means[player] - truths[player]
-            measures[0, game] = true_draw_probability(truths[player], truths[j], noise_variance)
-            measures[1, game] = error * error
-            measures[2, game] = truths[player] - truths[j]
-            measures[3, game] = 1.0 if won and not drawn else 0.0
-            measures[6, game] = 1.0 if drawn else 0.0
-
-    return play_one
-
-
-@expanded
-def _no_such_policy(
-    policy: int, known: Knowledge, start: Start, draws: Draws, out: Trajectory
-) -> None:
-    raise ValueError("there is no such policy")
-
-
-def _or(number: int, play_one: PlayOne, others: Play) -> Play:
-    """Return a compiled function that plays by `play_one` if it is asked for policy `number`."""
-
-    @expanded
-    def play(policy: int, known: Knowledge, start: Start, draws: Draws, out: Trajectory) -> None:
-        if policy == number:
-            play_one(known, start, draws, out)
-        else:
-            others(policy, known, start, draws, out)
-
-    return play
-
-
-def _by_any_policy() -> Play:
-    """Return a compiled function that plays by any policy of the registry."""
-    play: Play = _no_such_policy
-    for number, choose in reversed(list(enumerate(functions(OPPONENT)))):
-        play = _or(number, _path_of(choose), play)
-    return play
-
-
-_play = _by_any_policy()
-
-
-@unallocating
-def play_path(policy: int, known: Knowledge, start: Start, draws: Draws, out: Trajectory) -> None:
+def play_path(known: Knowledge, start: Start, draws: Draws, out: Trajectory) -> None:
     """Play N games of player 0, each against the opponent that the policy chooses.
 
     Parameters
     ----------
-    policy
-        A number of `PLACES`.
     known
         What the policy may look at; its means and variances are working arrays: on return the
         beliefs after the last game. Outcomes always come from the true skills.
@@ -196,10 +103,61 @@ def play_path(policy: int, known: Knowledge, start: Start, draws: Draws, out: Tr
         The random numbers of the games.
     out
         Output: what happened.
-
-    Raises
-    ------
-    ValueError
-        If there is no such policy.
     """
-    _play(policy, known, start, draws, out)
+    means, variances, truths = known.means, known.variances, known.truths
+    player, noise_variance, margin = known.player, known.noise_variance, known.draw_margin
+    noise, uniforms = draws
+    opponents, beliefs, measures = out
+    for k in range(means.size):
+        means[k] = start.means[k]
+        variances[k] = start.variances[k]
+    deviation = math.sqrt(noise_variance)
+    for game in range(known.n_games):
+        j = choose(known, game, uniforms[game])
+        mean_0, variance_0, mean_j, variance_j = (
+            means[player],
+            variances[player],
+            means[j],
+            variances[j],
+        )
+        measures[4, game] = draw_quality(mean_0, variance_0, mean_j, variance_j, noise_variance)
+        measures[5, game] = draw_quality_normalised(
+            mean_0, variance_0, mean_j, variance_j, noise_variance
+        )
+        performance_0 = truths[player] + deviation * noise[game, 0]
+        performance_j = truths[j] + deviation * noise[game, 1]
+        won = performance_0 > performance_j
+        drawn = abs(performance_0 - performance_j) < margin
+        if drawn:
+            means[player], variances[player], means[j], variances[j] = update_drawn(
+                mean_0, variance_0, mean_j, variance_j, noise_variance, margin
+            )
+        else:
+            winner, loser = (player, j) if won else (j, player)
+            means[winner], variances[winner], means[loser], variances[loser] = update(
+                means[winner],
+                variances[winner],
+                means[loser],
+                variances[loser],
+                noise_variance,
+                known.as_printed,
+                margin,
+            )
+        opponents[game] = j
+        beliefs[0, game] = means[player]
+        beliefs[1, game] = variances[player]
+        beliefs[2, game] = means[j]
+        beliefs[3, game] = variances[j]
+        error = means[player] - truths[player]
+        measures[0, game] = true_draw_probability(truths[player], truths[j], noise_variance)
+        measures[1, game] = error * error
+        measures[2, game] = truths[player] - truths[j]
+        measures[3, game] = 1.0 if won and not drawn else 0.0
+        measures[6, game] = 1.0 if drawn else 0.0
+
+
+@cache
+def path_by(policy: str) -> Play:
+    """Return `play_path` compiled for a policy of `OPPONENT`."""
+    decision = OPPONENT[policy]
+    return unallocating(variant(play_path, policy, choose=function_of(decision)))
