@@ -25,6 +25,13 @@ KERNELS = (
 """Configs with what they override; their replications need the kernels that most tests need."""
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Say at once why a first run shows no test for a minute."""
+    terminal = session.config.pluginmanager.get_plugin("terminalreporter")
+    if terminal and not session.config.option.collectonly:
+        terminal.write_line("Where kernels are not compiled yet, that comes first: about a minute.")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _compiled_kernels(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Compile kernels, each in one of the test processes; the others find it in the cache."""

@@ -234,6 +234,7 @@ def test_tables_of_a_day_are_arrays() -> None:
 # Plots
 
 
+@pytest.mark.slow
 def test_plots_return_their_figure(tmp_path: Path, log: Path) -> None:
     figure = pytest.importorskip("matplotlib.figure").Figure
     results: list[Any] = [
@@ -255,6 +256,7 @@ def test_plots_return_their_figure(tmp_path: Path, log: Path) -> None:
         valmatch.plot(valmatch.rate_games(log, "elo"))
 
 
+@pytest.mark.slow
 def test_a_result_is_drawn_as_its_folder_is(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     written = valmatch.replicate(SMALL, 8, out=tmp_path)

@@ -134,6 +134,7 @@ def test_a_comparison_of_one_problem_leaves_the_others(tmp_path: Path) -> None:
     assert "| `valorant-x2` (tuned on) | auto | " in (page / "README.md").read_text()
 
 
+@pytest.mark.slow
 def test_unseen_problems_are_no_two_alike() -> None:
     problems = {name: shipped_problems()[name] for name in UNSEEN}
     variables = {name: len(one.optimize.variables) for name, one in problems.items()}

@@ -41,6 +41,7 @@ def test_bad_input_is_refused_in_plain_words(kind: str, bases: Path) -> None:
     assert {name: problems for name, problems in broken.items() if problems} == {}
 
 
+@pytest.mark.slow
 def test_a_case_is_the_same_whenever_it_is_made(bases: Path) -> None:
     for kind in KINDS:
         assert case(kind, 7, bases) == case(kind, 7, bases) != case(kind, 8, bases)

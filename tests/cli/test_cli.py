@@ -299,6 +299,7 @@ def test_help_imports_nothing_heavy() -> None:
     assert done.stdout.endswith("[]\n")
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_is_no_error() -> None:
     done = subprocess.run(
         f"{sys.executable} -m valmatch factors | head -n 1",

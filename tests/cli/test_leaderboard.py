@@ -45,6 +45,7 @@ def leaderboard(text: str) -> list[list[str]]:
     return [[lines[start]], *rows]
 
 
+@pytest.mark.slow
 def test_leaderboard_says_what_happened(league: Path) -> None:
     done = valmatch("rate", league / "2.csv", "--ratings", league / "one")
     heading, header, *rows = leaderboard(done.out)
@@ -103,6 +104,7 @@ def numbers(moments: object) -> list[float]:
     return [float(one) for one in np.asarray(moments, "datetime64[s]").astype(np.int64)]
 
 
+@pytest.mark.slow
 def test_plot_is_over_dates_and_of_the_players_wanted(league: Path) -> None:
     pytest.importorskip("matplotlib")
     from valmatch.plots.drawing import plot
@@ -136,6 +138,7 @@ def test_plot_is_over_numbers_where_times_are_numbers(tmp_path: Path) -> None:
     assert np.asarray(axes.lines[0].get_xdata()).tolist() == [0.0, 0.0, 0.5, 1.0, 1.5, 2.0, 2.0]
 
 
+@pytest.mark.slow
 def test_comparison_is_one_chart_of_calibration(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     from valmatch.plots.drawing import plot, plot_files

@@ -297,6 +297,7 @@ def test_shards_that_owe_replications(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_commands_without_shares_say_so_in_a_job_array(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -116,6 +116,7 @@ def test_the_log_of_two_days_is_simulated_whole(folder: Path) -> None:
     assert set(players) <= {one["player"] for one in rows}
 
 
+@pytest.mark.slow
 def test_from_the_log_to_a_recommended_config(folder: Path) -> None:
     made = done("optimize", "mine.yaml", "--budget", "100", "--out", "best", "--json")
     found = json.loads(made.out)
@@ -180,6 +181,7 @@ def test_from_the_log_to_a_frontier(folder: Path) -> None:
     assert waits.get_ylabel() == "wait_p95.top_1% [minutes]"
 
 
+@pytest.mark.slow
 def test_intervals_of_resamples_and_a_fitted_config(folder: Path) -> None:
     how = ("--set", "log.resample=block", "--set", "log.block_hours=6", "-n", "5", "--json")
     Path("tight.yaml").write_text(CONFIG.replace("team_diff: 100", "team_diff: 50"))

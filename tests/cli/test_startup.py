@@ -148,6 +148,7 @@ def test_kernels_stay_compiled_where_numba_is_imported() -> None:
     assert not interpreted()
 
 
+@pytest.mark.slow
 def test_a_cached_kernel_is_loaded_without_all_registries() -> None:
     """The compiler registers everything itself, for what the cache does not have."""
     code = (

@@ -988,6 +988,7 @@ def test_config_can_be_sent_to_workers() -> None:
 # Template, registry, imports
 
 
+@pytest.mark.slow
 def test_template_is_a_config_of_the_defaults() -> None:
     text = template("valorant")
     config = loaded(text)
@@ -1039,6 +1040,7 @@ def test_the_template_says_what_stands_under_each_name() -> None:
             assert f"\n{prefix}{key}:\n" in text
 
 
+@pytest.mark.slow
 def test_the_problem_of_the_template_is_filled_in_as_its_comments_say() -> None:
     text = template("valorant")
     start, end = (text.index(f"# Section `{name}`") for name in ("optimize", "design"))

@@ -125,6 +125,7 @@ def test_numbers_are_those_of_the_plain_twin() -> None:
     assert drawn(500) == twin
 
 
+@pytest.mark.slow
 def test_compiled_numbers_equal_their_python_source() -> None:
     assert interpreted("tests.draws.test_addressed", "drawn", 100) == repr(drawn(100))
 

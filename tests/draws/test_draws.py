@@ -184,6 +184,7 @@ INSIDE = {"standard_exponential": EXPONENTIAL_INSIDE, "standard_normal": NORMAL_
 SCALES = {"standard_exponential": EXPONENTIAL_SCALE, "standard_normal": NORMAL_SCALE}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", INSIDE)
 def test_layers_have_the_scales_and_borders_of_numpy(name: str) -> None:
     for layer in range(256):
@@ -280,5 +281,6 @@ def some_numbers() -> list[float]:
     return [x for name in FILLS for x in drawn(name, words, 6000).tolist()]
 
 
+@pytest.mark.slow
 def test_compiled_draws_equal_their_python_source() -> None:
     assert interpreted("tests.draws.test_draws", "some_numbers") == repr(some_numbers())

@@ -324,6 +324,7 @@ def test_tls_needs_certificates() -> None:
 # A scheduler means Dask
 
 
+@pytest.mark.slow
 def test_a_scheduler_means_dask(tmp_path: Path) -> None:
     def run(section: str, *options: str, command: str) -> tuple[int, str]:
         path = tmp_path / "config.yaml"
@@ -407,6 +408,7 @@ def test_the_modules_of_dask_are_imported_for_dask_alone() -> None:
     assert done.stdout == "False\n"
 
 
+@pytest.mark.slow
 def test_dask_with_encryption_required_by_its_configuration() -> None:
     import dask
 

@@ -112,12 +112,14 @@ def test_a_run_that_loses_a_worker_says_so_and_goes_on(
     assert contents(tmp_path / "out") == undisturbed[name]
 
 
+@pytest.mark.slow
 def test_where_nothing_is_kept_nothing_is_said_of_it(deadly: list[Future[Any]]) -> None:
     lost = valmatch(*COMMANDS["replicate"], "--executor", "processes", "--workers", 2)
     assert (lost.code, lost.out, lost.err) == (1, "", f"{DIED}\n")
     assert deadly
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("executor", ["processes", "dask"])
 def test_a_worker_that_dies_while_there_is_no_work(executor: str) -> None:
     if executor == "dask":
@@ -153,6 +155,7 @@ def test_runs_that_have_ended_before_a_loss_are_kept(
     assert (tmp_path / "out" / "evaluations.csv").read_bytes().count(b"\n") > 150
 
 
+@pytest.mark.slow
 def test_python_names_its_own_arguments(deadly: list[Future[Any]], tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"fewer workers .* kept, resume=True goes on"):
         replicate("valorant", 3000, executor="processes", workers=2, out=tmp_path)

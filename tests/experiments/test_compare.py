@@ -153,6 +153,7 @@ def test_the_library_is_the_command() -> None:
     assert set(library.__all__) == set(dir(library))
 
 
+@pytest.mark.slow
 def test_control_variates_on_any_workers_shards_and_after_a_resume(tmp_path: Path) -> None:
     command = ["replicate", "valorant", "-n", 40, "--control-variates"]
     whole = valmatch(*command, "--out", tmp_path / "whole", "--json")

@@ -238,6 +238,7 @@ def test_what_python_refuses() -> None:
         library.compare("valorant", [], 2)
 
 
+@pytest.mark.slow
 def test_charts_of_one_to_six(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     variants = [x for k in range(1, 7) for x in ("--variant", f"team_diff={50 * k}")]

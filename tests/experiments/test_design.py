@@ -142,6 +142,7 @@ def test_a_stopped_design_goes_on(tmp_path: Path) -> None:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_shards_of_a_design_combine(tmp_path: Path) -> None:
     sweep = ["replicate", "valorant", "-n", 7, "--sweep", "team_diff=100,200", *SMALL]
     whole = valmatch(*sweep, "--out", tmp_path / "whole", "--json")

@@ -104,6 +104,7 @@ def test_combine_at_the_command_line(tmp_path: Path) -> None:
     assert (manifest["status"], manifest["replications"]) == ("complete", 10)
 
 
+@pytest.mark.slow
 def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
     runs = {
         "a": ["valorant", "--seed", "1"],

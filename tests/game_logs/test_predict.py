@@ -40,6 +40,7 @@ def rated(tmp_path: Path) -> Path:
     return tmp_path / "rated"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("system", "parameters"),
     [
@@ -102,6 +103,7 @@ def test_probabilities_of_all_results_sum_to_one(system: str, tmp_path: Path) ->
             assert ((one.low < one.wins) & (one.wins < one.high)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("system", "parameters"),
     [("trueskill", {"tau": 0.0}), ("glicko2", {"volatility": 1e-9, "tau": 0.01})],

@@ -104,6 +104,7 @@ def contest(row: dict[str, str]) -> tuple[object, ...]:
     return (*texts, *(float(row[name]) for name in ("expected", "score", "minutes", "points")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cap", ["most_distant", "every_player"])
 @pytest.mark.parametrize("at_once", [1, 50, 1 << 16])
 def test_every_step_of_zonestats_is_written(at_once: int, cap: str, tmp_path: Path) -> None:

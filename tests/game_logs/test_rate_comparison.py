@@ -318,6 +318,7 @@ def test_fitted_systems_are_compared_on_what_they_were_not_fitted_to(tmp_path: P
 # Ratings in folders.
 
 
+@pytest.mark.slow
 def test_folders_are_compared_as_systems_are(tmp_path: Path) -> None:
     """Also where sides of several draw, and with dates, whose days no block divides."""
     games = random_rows(9, 150)
@@ -458,6 +459,7 @@ def test_true_system_is_found_in_19_of_20_leagues(tmp_path: Path) -> None:
     assert found >= 19
 
 
+@pytest.mark.slow
 def test_intervals_of_differences_hold_the_truth(tmp_path: Path) -> None:
     """The favourite scores as predicted on average: accuracy lies about as far off as it says."""
     covered: list[bool] = []

@@ -73,6 +73,7 @@ def test_a_changed_log_is_named(league: Path) -> None:
     assert "--redo: needs --out" in said("week2.csv", "--redo")
 
 
+@pytest.mark.slow
 def test_a_past_week_is_rated_again(league: Path) -> None:
     corrected(league / "week1.csv")
     first = ("week1.csv", "--system", "glicko2", "--out", "week1")
@@ -101,6 +102,7 @@ def test_a_past_week_is_rated_again(league: Path) -> None:
     assert valmatch("rate", *SECOND, "--redo").code == 0
 
 
+@pytest.mark.slow
 def test_redo_replaces_nothing_else(league: Path) -> None:
     corrected(league / "week2.csv")
     for argv, what in (
@@ -120,6 +122,7 @@ def test_redo_replaces_nothing_else(league: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_redo_of_a_comparison_and_of_nothing(league: Path) -> None:
     systems = ("week1.csv", "--system", "elo,glicko2", "--out", "systems")
     assert valmatch("rate", *systems, "--redo").code == 0

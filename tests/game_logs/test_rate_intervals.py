@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.support.leagues import League, covered
 
 
+@pytest.mark.slow
 def test_coverage_over_a_few_leagues() -> None:
     """240 intervals, of 60 leagues, on whole days and on equal blocks: within 4 standard errors."""
     found = [

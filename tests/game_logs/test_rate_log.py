@@ -38,6 +38,7 @@ def cells_of(text: str, width: int, final: bool = True) -> tuple[list[list[str]]
     return rows, cells
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.text('ab ,"\n\r\té', max_size=5), min_size=2, max_size=4), max_size=6))
 @settings(max_examples=300, deadline=None)
 def test_cells_are_those_of_the_csv_module(rows: list[list[str]]) -> None:

@@ -211,6 +211,7 @@ def ticks_quietly(*arguments: Any) -> int:  # noqa: ANN401
         return ticks(*arguments)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 def test_three_rounds_of_four_unequal_players(policy: str) -> None:
     noise, now = 150.0**2, 0.0

@@ -69,6 +69,7 @@ def test_kernels_of_a_rule_are_compiled_from_its_files_and_not_from_others() -> 
     assert not {rules / "team_first.py", rules / "pairs.py", rules / "registry.py"} & found
 
 
+@pytest.mark.slow
 def test_another_process_finds_the_kernel_in_the_cache() -> None:
     rules = random_rules(np.random.default_rng(1), 1)._replace(team_num=1)
     times = ratings = np.zeros(2)

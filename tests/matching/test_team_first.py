@@ -149,6 +149,7 @@ def played(days: int) -> list[Any]:
     return results
 
 
+@pytest.mark.slow
 def test_compiled_kernel_equals_its_python_source() -> None:
     results = played(200)
     assert sum(len(matches) for matches, _, _ in results) > 50

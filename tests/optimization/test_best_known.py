@@ -55,6 +55,7 @@ def test_known_values_hold_on_other_replications(name: str) -> None:
     assert noise["avg_wait_time"] == pytest.approx(float(np.std(outcomes[:, 1])), rel=0.15)
 
 
+@pytest.mark.slow
 def test_a_problem_is_known_by_what_it_asks_for() -> None:
     known = {name: float(row["objective"]) for name, row in table().items()}
     assert best_known(load("valorant-20min")) == known["valorant-20min"]
@@ -67,6 +68,7 @@ def test_a_problem_is_known_by_what_it_asks_for() -> None:
     assert best_known(load("chess-1", ["upper_time=4.5"])) is None
 
 
+@pytest.mark.slow
 def test_the_problems_are_listed() -> None:
     done = valmatch("problems")
     assert done.code == 0

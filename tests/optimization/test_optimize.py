@@ -433,6 +433,7 @@ def test_time_is_up(tmp_path: Path) -> None:
     assert resumed.out == whole.out
 
 
+@pytest.mark.slow
 def test_an_evaluation_of_any_length_stops_when_time_is_up(tmp_path: Path) -> None:
     config = load("valorant-20min")
     started = time.monotonic()

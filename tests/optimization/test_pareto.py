@@ -56,6 +56,7 @@ def test_directions_are_spread_and_sum_to_one() -> None:
         assert len(np.unique(weights[:, 0])) == 8
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("sectioned")
 def test_a_front_is_certified_and_has_no_dominated_point() -> None:
     front = valmatch.pareto_front(SHOTS, OBJECTIVES, 400)

@@ -32,6 +32,7 @@ def rows_of(folder: Path) -> dict[str, dict[str, str]]:
         return {row["response"]: row for row in csv.DictReader(file)}
 
 
+@pytest.mark.slow
 def test_both_points_meet_the_same_fresh_replications(tmp_path: Path) -> None:
     done = valmatch("optimize", PROBLEM, "--budget", 400, "--out", tmp_path, "--json")
     assert done.code == 0, done.err
@@ -149,6 +150,7 @@ def test_a_log_is_one_history(tmp_path: Path) -> None:
     assert "its cost is not known, as one log shows no slope" in price.why
 
 
+@pytest.mark.slow
 def test_a_frontier_says_what_its_bound_costs() -> None:
     config = load("valorant-30min")
     frontier = swept(config, "upper_time=25:35:5", "random", 400)

@@ -72,6 +72,7 @@ def test_the_slope_of_the_true_frontier_is_met_without_noise() -> None:
         assert found.slope.mean == pytest.approx(multiplier, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_intervals_hold_as_often_as_they_say() -> None:
     held = 0
     for seed in range(80):
@@ -168,6 +169,7 @@ def test_a_bound_binds_that_no_point_near_has_broken() -> None:
         assert one.slope.mean == pytest.approx(-9.6, abs=4.0)
 
 
+@pytest.mark.slow
 def test_noise_is_no_price() -> None:
     """What is not seen clearly is said so; no wrong sign is given, and no "not binding"."""
     said = []

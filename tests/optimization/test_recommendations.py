@@ -85,6 +85,7 @@ def test_a_start_far_from_the_best_is_left() -> None:
     assert change_of(study)[1] < 0.0
 
 
+@pytest.mark.slow
 def test_a_value_at_a_bound_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bounds = {"x1": {"low": 60, "high": 200, "start": 70}}
     config = RULES["valley"].config("valley", variables=bounds)

@@ -162,6 +162,7 @@ def test_without_constraints_every_point_is_feasible() -> None:
     assert (found.feasible, found.unit[0]) == (True, 0.2)
 
 
+@pytest.mark.slow
 def test_a_tempting_infeasible_point_beside_a_safe_one_passes_no_more_often() -> None:
     runs = 1000
     wrong = sum(

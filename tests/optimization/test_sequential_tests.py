@@ -90,6 +90,7 @@ def test_infeasible_points_pass_less_often_than_stated(first: float) -> None:
     assert 0 < wrong < ALPHA * runs
 
 
+@pytest.mark.slow
 def test_points_placed_by_what_tests_have_shown_pass_no_more_often() -> None:
     # The truth is unknown to the placement, which goes to where the tests before say 0 is.
     runs, wrong, bold = 1000, 0, 0

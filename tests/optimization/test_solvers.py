@@ -117,6 +117,7 @@ def test_starts_at_the_start_with_distinct_finalists(name: str, title: str) -> N
     assert 1 <= len(set(points)) == len(points) <= 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SEARCHES)
 def test_same_seed_gives_the_same_requests(name: str) -> None:
     case = PROBLEMS["five variables"]
@@ -214,6 +215,7 @@ def _task(title: str = "bowl") -> SearchTask:
     )
 
 
+@pytest.mark.slow
 def test_dropped_search_leaves_no_thread() -> None:
     before = threading.active_count()
     for name in ("cobyqa", "nelder-mead"):
@@ -381,6 +383,7 @@ def test_undefined_points_say_nothing_of_outcomes_but_where_they_are_defined() -
     assert placed.holds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", ["monotone", "six"])
 def test_a_search_that_is_settled_leaves_its_budget_to_certification(title: str) -> None:
     with registered():
@@ -489,6 +492,7 @@ def test_inverse_and_determinant() -> None:
     assert half == pytest.approx(0.5 * np.linalg.slogdet(matrix)[1])
 
 
+@pytest.mark.slow
 def test_kernels_agree_with_plain_python() -> None:
     units, values, noise, theta = (
         "np.random.default_rng(2).random((9, 2))",

@@ -69,6 +69,7 @@ def test_points_of_a_design_are_drawn_in_its_order(tmp_path: Path) -> None:
     assert len(figure.axes) == 3 * 4
 
 
+@pytest.mark.slow
 def test_draws_have_a_panel_where_there_are_any(tmp_path: Path) -> None:
     run = ["replicate", "kg-fig1-top", *SMALL, "--set", "draw_margin=0.5", "--out", tmp_path]
     assert valmatch(*run).code == 0

@@ -278,6 +278,7 @@ def test_ratings_against_skills(week: Path) -> None:
 # ---- what little there may be ----
 
 
+@pytest.mark.slow
 def test_runs_without_a_match(tmp_path: Path) -> None:
     simulated(tmp_path, *SMALL, *NOBODY)
     assert len(plot_files(tmp_path)) == 6

@@ -49,6 +49,7 @@ def summary(folder: Path) -> dict[str, dict[str, str]]:
 # ---- the options ----
 
 
+@pytest.mark.slow
 def test_title_size_and_formats(copied: Path) -> None:
     done = valmatch(
         *("plot", copied, "--responses", "wait_p95,matched_fraction", "--size", "20x8"),

@@ -338,6 +338,7 @@ def test_missing_and_damaged_files(kind: str, name: str, copy: Callable[[str], P
     assert not list(folder.glob("*.png"))
 
 
+@pytest.mark.slow
 def test_a_cell_that_is_no_number(copy: Callable[[str], Path]) -> None:
     for kind, name in (("day", "matches.csv"), ("line", "design.csv"), ("rated", "ratings.csv")):
         path = copy(kind) / name
@@ -365,6 +366,7 @@ def test_factors_that_the_model_does_not_take(copy: Callable[[str], Path]) -> No
     assert refused(folder).endswith("manifest.json: damaged: there is no 'rank'")
 
 
+@pytest.mark.slow
 def test_runs_in_subfolders_are_drawn_each_in_its_own(made: Path, tmp_path: Path) -> None:
     for name in ("one", "two"):
         shutil.copytree(made / "line", tmp_path / name)
@@ -507,6 +509,7 @@ def test_histograms(made: Path) -> None:
     assert "avg_team_diff [Elo points]" in labels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("resample", ["block", "null"])
 def test_intervals_of_logs_are_those_of_their_summary(resample: str, tmp_path: Path) -> None:
     times = np.sort(np.random.default_rng(4).uniform(0.0, 48.0, 300))
@@ -822,6 +825,7 @@ def test_progress_curves(made: Path) -> None:
     assert "[%]" in curve_axes.get_ylabel()
 
 
+@pytest.mark.slow
 def test_solvability_profiles(made: Path) -> None:
     folder = made / "solvers"
     found = json.loads((folder / "summary.json").read_text())["solvers"]
@@ -982,6 +986,7 @@ def test_calibration_of_no_numbers(value: object, copy: Callable[[str], Path]) -
     assert "summary.json: damaged: " in refused(folder)
 
 
+@pytest.mark.slow
 def test_names_that_look_like_mathematics(tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
     log.write_text('winner,loser\n$a_1^2$,"b\nc"\n' + f"{'x' * 40},$y\n")

@@ -178,6 +178,7 @@ def test_pruned_choice_is_the_plain_choice_in_wild_states(printed: bool) -> None
         assert best_opponent(*arguments, workspace(means.size)) == plain
 
 
+@pytest.mark.slow
 def test_pruned_choice_with_draws_is_the_plain_choice_in_wild_states() -> None:
     rng = np.random.default_rng(14)
     for means, variances, player, noise, multiplier in wild_states(3000, seed=14):
@@ -201,6 +202,7 @@ def test_a_narrow_margin_is_none() -> None:
                 assert score(*arguments, 1e-12) == pytest.approx(score(*arguments), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("printed", [False, True])
 def test_approximate_scores_stay_well_within_their_bound(printed: bool) -> None:
     for means, variances, player, noise, multiplier in wild_states(1000, seed=12):

@@ -438,6 +438,7 @@ def test_continuing_from_ratings_is_one_long_log(cut: int, period: float, tmp_pa
     assert both == table(tmp_path / "all" / "history.csv")
 
 
+@pytest.mark.slow
 def test_compiled_and_interpreted_write_the_same_bytes(tmp_path: Path) -> None:
     games, _ = timed(crowd(7, 40), 7)
     path = write(tmp_path / "log.csv", games, TIMED)

@@ -372,6 +372,7 @@ def test_traces_and_other_models_have_no_controls(tmp_path: Path) -> None:
         assert seen.controls.shape == (2, 0)
 
 
+@pytest.mark.slow
 def test_adjusted_means_of_the_model_are_unbiased_and_cover() -> None:
     model, runs, n = build(load("valorant")), 150, 60
     batch = run(model, 1, range(runs * n), controls=True)
@@ -407,6 +408,7 @@ def some_controls() -> list[list[float]]:
     return list(observed(build(load("valorant")), 8, 3).tolist())
 
 
+@pytest.mark.slow
 def test_compiled_sums_equal_their_python_source() -> None:
     assert interpreted("tests.statistics.test_control_variates", "some_controls") == repr(
         some_controls()

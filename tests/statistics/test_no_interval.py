@@ -97,6 +97,7 @@ def test_means_that_controls_do_not_adjust_have_a_reason() -> None:
     assert "known from too few replications for 6 control variates" in summary["not_adjusted"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "more",
     [

@@ -141,6 +141,7 @@ def design(folder: Path, *options: object, code: int = 0) -> None:
     assert valmatch("replicate", "valorant", "-n", 6, *options, *sweep).code == code
 
 
+@pytest.mark.slow
 def test_shards_of_a_design_are_combined_one_by_one(tmp_path: Path) -> None:
     design(tmp_path / "alone")
     for index in range(3):
@@ -153,6 +154,7 @@ def test_shards_of_a_design_are_combined_one_by_one(tmp_path: Path) -> None:
     assert results(tmp_path / "all") == results(tmp_path / "alone")
 
 
+@pytest.mark.slow
 def test_an_unfinished_design_is_completed(tmp_path: Path) -> None:
     design(tmp_path / "alone")
     for index in range(2):

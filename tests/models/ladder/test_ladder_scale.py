@@ -127,6 +127,7 @@ def test_replications_whose_curves_alone_are_made_again_are_not_counted(tmp_path
     assert manifest(tmp_path)["remarks"] == said
 
 
+@pytest.mark.slow
 def test_of_several_runs_each_is_named(tmp_path: Path) -> None:
     line = f"2 of 2 replications: {SCALE_MOVES}"
     done = command("replicate", "ladder", *options(MOVING), "-n", 2, "--out", tmp_path / "a")

@@ -112,6 +112,7 @@ ELO: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ELO)
 def test_elo_keeps_its_identity(name: str) -> None:
     changes = {
@@ -129,6 +130,7 @@ def test_elo_keeps_its_identity(name: str) -> None:
     assert theory.elo_identity(theory.ladder(changes), changes, 3, 0) > 1000
 
 
+@pytest.mark.slow
 def test_error_of_elo_under_random_pairs() -> None:
     """The theory leaves out terms of order K / s; rounds in a few lines do not."""
     k = 32.0
@@ -139,12 +141,14 @@ def test_error_of_elo_under_random_pairs() -> None:
     agrees("rounds", errors, float(np.mean(rounds)), precision=0.02, error=error_of(rounds))
 
 
+@pytest.mark.slow
 def test_elo_matched_by_rating() -> None:
     """The slope by theory is .80; without its K it would be 1."""
     runs = theory.matched_by_rating(32.0, 60, 30, "skill", 1, 4)
     theory.agrees_with_theory(runs, 32.0, precision=0.02)
 
 
+@pytest.mark.slow
 def test_calibration_after_random_rounds() -> None:
     values = [theory.calibration_after_rounds("random", n) for n in range(4)]
     agrees("calibration", values, 1.087, precision=0.08, error=0.005)

@@ -263,6 +263,7 @@ def test_drawn_by_names_all_other_factors() -> None:
     assert set(OpponentFactors.model_fields) == OpponentModel.drawn_by | rules
 
 
+@pytest.mark.slow
 def test_a_run_leaves_its_inputs_as_they_are() -> None:
     study = model(n_opponents=5, n_games=30, policies=ALL)
     inputs = study.keep(study.draw(Streams(1), 0))
@@ -536,6 +537,7 @@ def test_workers_never_change_a_byte_and_row_k_is_simulate_k(tmp_path: Path) -> 
     }
 
 
+@pytest.mark.slow
 def test_summary_has_windows_and_paired_differences(tmp_path: Path) -> None:
     overrides = [*SMALL, "policies=[random, oracle, knowledge_gradient_finite]", "n_games=120"]
     done = valmatch(

@@ -32,6 +32,7 @@ def day(seed: int, replication: int, size: int = 10_000, horizon: float = 4.0) -
     return ArrivingPlayers(*(np.concatenate(parts) for parts in zip(*chunks, strict=True)))
 
 
+@pytest.mark.slow
 def test_counts_per_hour_are_independent_poisson_counts() -> None:
     n = 4000
     days = [day(1, k).times for k in range(n)]

@@ -516,6 +516,7 @@ def test_replicate_writes_curves(tmp_path: Path) -> None:
     assert float(rows[5]["mean"]) == pytest.approx(finals.mean(), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_spread_and_multiplier_are_optimised(tmp_path: Path) -> None:
     done = valmatch(
         "optimize", "zonestats-tune", "--budget", 100, "--set", "games_per_player=10", "--json"
