@@ -23,7 +23,7 @@ from valmatch.optimization.certification.selection import Evaluate
 from valmatch.optimization.controls import Controls, without_controls
 from valmatch.optimization.problem import Constraint, Problem, Term, Variable
 from valmatch.optimization.problem_of_config import problem_of
-from valmatch.optimization.solvers.placement import Level, Placed, Placement, Wanted
+from valmatch.optimization.solvers.proposals import Level, NextTest, Proposal, Propose
 from valmatch.optimization.solvers.search import PointEstimates, Request
 from valmatch.optimization.studies.pareto import pareto_front
 from valmatch.optimization.studies.solver_study import Study, optimize
@@ -177,7 +177,7 @@ class Told:
 
     def __init__(self, other: float, means: Floats, placing: bool = True) -> None:
         self.other = np.array([other])
-        self.placement: Placement | None = self.place if placing else None
+        self.propose: Propose | None = self.place if placing else None
         units = np.array([[0.5], [other]])
         every = np.full((2, 2), 0.3)
         counts = np.full(2, 10)
@@ -202,10 +202,10 @@ class Told:
         """Return all that is known."""
         return self.known
 
-    def place(self, wanted: Wanted) -> Placed:
+    def place(self, test: NextTest) -> Proposal:
         """Place the other point."""
-        level = wanted.level or Level(np.zeros(1), np.ones(1))
-        return Placed(self.other, np.zeros(1), np.zeros(1), level, True)
+        level = test.level or Level(np.zeros(1), np.ones(1))
+        return Proposal(self.other, np.zeros(1), np.zeros(1), level, True)
 
 
 def fresh(

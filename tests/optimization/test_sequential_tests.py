@@ -1,4 +1,4 @@
-"""Certification of points that are placed one after the other."""
+"""Certification of points that are proposed one after the other."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from valmatch.optimization.controls import Controls, without_controls
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_run import STAGE, RunSpec, Settings, run_solver
-from valmatch.optimization.solvers.placement import Level, Placed, Placement, Wanted
+from valmatch.optimization.solvers.proposals import Level, NextTest, Proposal, Propose
 from valmatch.optimization.solvers.registry import make
 from valmatch.optimization.solvers.search import Archive, PointEstimates, SearchTask, Solver
 from valmatch.optimization.studies.sweep import common_replications
@@ -41,14 +41,14 @@ def made(solver: str, case: Case, budget: int, rng: np.random.Generator, test: i
     return make(solver, SearchTask(case.problem, budget, rng, case.problem.start, archive))
 
 
-def placing(*points: float, holds: bool = True) -> tuple[Placement, list[Wanted]]:
-    """Return a placement of points in turn, the last one again and again, and what was wanted."""
-    asked: list[Wanted] = []
+def placing(*points: float, holds: bool = True) -> tuple[Propose, list[NextTest]]:
+    """Return a function that proposes points in turn, the last again and again, and its calls."""
+    asked: list[NextTest] = []
 
-    def place(wanted: Wanted) -> Placed:
+    def place(test: NextTest) -> Proposal:
         unit = np.array([points[min(len(asked), len(points) - 1)]])
-        asked.append(wanted)
-        return Placed(unit, np.zeros(1), np.zeros(1), wanted.level or UNKNOWN, holds)
+        asked.append(test)
+        return Proposal(unit, np.zeros(1), np.zeros(1), test.level or UNKNOWN, holds)
 
     return place, asked
 
@@ -92,16 +92,16 @@ def test_infeasible_points_pass_less_often_than_stated(first: float) -> None:
 
 @pytest.mark.slow
 def test_points_placed_by_what_tests_have_shown_pass_no_more_often() -> None:
-    # The truth is unknown to the placement, which goes to where the tests before say 0 is.
+    # The truth is unknown to what proposes, which goes to where the tests before say 0 is.
     runs, wrong, bold = 1000, 0, 0
     for seed in range(runs):
         rng = np.random.default_rng(seed)
         fresh, _ = days(rng, lambda x: x - 0.5)
 
-        def place(wanted: Wanted) -> Placed:
-            level = wanted.level or Level(np.zeros(1), np.full(1, 0.3))
-            x = 0.5 - float(level.shift[0]) if wanted.level else -0.5
-            return Placed(np.array([x]), np.array([x - 0.5]), np.zeros(1), level, True)
+        def place(test: NextTest) -> Proposal:
+            level = test.level or Level(np.zeros(1), np.full(1, 0.3))
+            x = 0.5 - float(level.shift[0]) if test.level else -0.5
+            return Proposal(np.array([x]), np.array([x - 0.5]), np.zeros(1), level, True)
 
         found = certify_in_turn(place, fresh, BUDGET, ALPHA)
         wrong += found.feasible is True and float(found.unit[0]) > 0.5
@@ -165,8 +165,8 @@ def test_a_rival_takes_the_place_of_a_point_that_promises_less(
     units, means = np.array([[0.5]]), np.array([[-10.0, -3.0]])
     known = PointEstimates(units, np.full(1, 60), means, small, small[0], np.full(1, True))
 
-    def promising(wanted: Wanted) -> Placed:
-        return place(wanted)._replace(objective=promised)
+    def promising(test: NextTest) -> Proposal:
+        return place(test)._replace(objective=promised)
 
     found = certify_in_turn(promising, fresh, BUDGET, ALPHA, [Rival(units[0], known, 60)])
     assert (found.feasible, found.unit[0]) == (True, last)
@@ -200,9 +200,9 @@ def test_bayes_places_no_point_where_a_test_was_undefined() -> None:
     case = PROBLEMS["bowl"]
     solver = made("bayes", case, 400, np.random.default_rng(0), 60)
     search(solver, Laboratory(case))
-    assert solver.placement is not None
-    first = solver.placement(Wanted(60, 1.8, 2.0))
-    second = solver.placement(Wanted(240, 2.5, 2.0, undefined=first.unit))
+    assert solver.propose is not None
+    first = solver.propose(NextTest(60, 1.8, 2.0))
+    second = solver.propose(NextTest(240, 2.5, 2.0, undefined=first.unit))
     assert np.abs(second.unit - first.unit).max() > 0.01
     assert second.holds
 
@@ -224,14 +224,14 @@ def test_a_level_is_what_the_rule_of_bayes_says() -> None:
     seen = -0.4 + truths + rng.normal(0.0, doubt, truths.size) + rng.normal(0.0, error, truths.size)
     found = truths[np.abs(seen - 0.2) < 0.01]
     before = Level(np.zeros(1), np.full(1, level))
-    placed = Placed(np.zeros(1), np.full(1, -0.4), np.full(1, doubt), before, True)
-    after = before.after(placed, np.full(1, 0.2), np.full(1, error))
+    proposal = Proposal(np.zeros(1), np.full(1, -0.4), np.full(1, doubt), before, True)
+    after = before.after(proposal, np.full(1, 0.2), np.full(1, error))
     assert after.shift[0] == pytest.approx(
         found.mean(), abs=5 * found.std() / math.sqrt(found.size)
     )
     assert after.doubt[0] == pytest.approx(found.std(), rel=5 / math.sqrt(2 * found.size))
     certain = Level(np.zeros(1), np.zeros(1))
-    same = certain.after(placed._replace(doubt=np.zeros(1)), np.ones(1), np.zeros(1))
+    same = certain.after(proposal._replace(doubt=np.zeros(1)), np.ones(1), np.zeros(1))
     assert (same.shift[0], same.doubt[0]) == (0.0, 0.0)
 
 
@@ -244,10 +244,10 @@ def test_bayes_places_points_that_are_likely_to_pass(title: str) -> None:
         rng = np.random.default_rng(seed)
         solver = made("bayes", case, 400, rng, 60)
         search(solver, Laboratory(case))
-        assert solver.placement is not None
-        placed = solver.placement(Wanted(60, 1.8, 2.0))
-        assert placed.holds
-        truth = case.truth(np.array(list(case.problem.point(placed.unit).values())))
+        assert solver.propose is not None
+        proposal = solver.propose(NextTest(60, 1.8, 2.0))
+        assert proposal.holds
+        truth = case.truth(np.array(list(case.problem.point(proposal.unit).values())))
         feasible += bool((truth[1:] <= 0.0).all())
     assert feasible >= 9
 
@@ -256,9 +256,9 @@ def test_bayes_says_where_no_point_is_likely_to_pass() -> None:
     case = PROBLEMS["nothing feasible"]
     solver = made("bayes", case, 400, np.random.default_rng(0), 60)
     search(solver, Laboratory(case))
-    assert solver.placement is not None
-    assert not solver.placement(Wanted(60, 1.8, 2.0)).holds
-    assert made("random", case, 9, np.random.default_rng(0), 6).placement is None
+    assert solver.propose is not None
+    assert not solver.propose(NextTest(60, 1.8, 2.0)).holds
+    assert made("random", case, 9, np.random.default_rng(0), 6).propose is None
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ from valmatch.optimization.solvers.bayes import Surrogate, smooth
 from valmatch.optimization.solvers.gaussian_process import Total, fit, log_density, posterior
 from valmatch.optimization.solvers.gaussian_process import inverted as inverse_of
 from valmatch.optimization.solvers.inversion import EvaluateRequest, inverted
-from valmatch.optimization.solvers.placement import Wanted
+from valmatch.optimization.solvers.proposals import NextTest
 from valmatch.optimization.solvers.registry import SOLVERS, make, search_budget
 from valmatch.optimization.solvers.search import (
     NEEDED,
@@ -377,10 +377,10 @@ def test_undefined_points_say_nothing_of_outcomes_but_where_they_are_defined() -
     assert (deviation > 0.0).all()
     # The best point is the last one where outcomes are defined, and none is placed beyond.
     assert 0.65 < model.best(0.0)[0] < 0.79
-    placed = model.placed(Wanted(20, 1.6, 1.0))
-    assert 0.4 < placed.unit[0] < 0.75
-    assert placed.excess.shape == placed.doubt.shape == (1,)
-    assert placed.holds
+    proposal = model.propose(NextTest(20, 1.6, 1.0))
+    assert 0.4 < proposal.unit[0] < 0.75
+    assert proposal.excess.shape == proposal.doubt.shape == (1,)
+    assert proposal.holds
 
 
 @pytest.mark.slow

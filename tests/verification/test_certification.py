@@ -22,7 +22,7 @@ from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import problem_of, with_factors
 from valmatch.optimization.solver_run import RUN, STAGE
-from valmatch.optimization.solvers.placement import Level, Placed, Wanted
+from valmatch.optimization.solvers.proposals import Level, NextTest, Proposal
 from valmatch.optimization.solvers.registry import make
 from valmatch.optimization.solvers.search import Archive, PointEstimates, SearchTask
 
@@ -77,9 +77,9 @@ def test_days_of_players_just_over_the_limit(violated: int, budget: int, adjuste
 def test_a_placed_point_just_over_the_limit(budget: int, adjusted: bool) -> None:
     config, problem, units, shift = just_over_the_limit(1)
 
-    def place(wanted: Wanted) -> Placed:
-        level = wanted.level or Level(np.zeros(1), np.ones(1))
-        return Placed(units[0], np.zeros(1), np.zeros(1), level, True)
+    def place(test: NextTest) -> Proposal:
+        level = test.level or Level(np.zeros(1), np.ones(1))
+        return Proposal(units[0], np.zeros(1), np.zeros(1), level, True)
 
     wrong = 0
     for run in range(RUNS):
@@ -139,8 +139,8 @@ def test_whole_runs_on_problems_of_known_optima(title: str, solver: str) -> None
         def fresh(start: int, run: int = run) -> tuple[Callable[[Floats, int], Floats], Controls]:
             return noisy(case, 3 * (run + RUNS * (1 + start))), without_controls
 
-        if found.placement:
-            certificate = certify_in_turn(found.placement, fresh, BUDGET, ALPHA)
+        if found.propose:
+            certificate = certify_in_turn(found.propose, fresh, BUDGET, ALPHA)
         else:
             finalists = found.finalists(FINALISTS)
             certificate = certify(finalists, (stages[0], stages[1]), BUDGET, ALPHA)

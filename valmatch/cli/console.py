@@ -1,4 +1,4 @@
-"""What commands print, and how much of it."""
+"""Printing of results and messages of commands, as much as is asked for."""
 
 from __future__ import annotations
 

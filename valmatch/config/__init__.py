@@ -1,1 +1,1 @@
-"""What is simulated and how: YAML files, overrides, typed sections."""
+"""Configs: YAML files, overrides, typed sections."""

@@ -1,1 +1,1 @@
-"""Where and how long replications run: workers, chunks, shards, interruptions."""
+"""Execution of replications: workers, chunks, shards, interruptions."""

@@ -1,4 +1,4 @@
-"""Where chunks of work run: here, in threads, in worker processes, on a Dask cluster.
+"""Executors of chunks of work: here, in threads, in worker processes, on a Dask cluster.
 
 All are executors of the standard library's `concurrent.futures`.
 """

@@ -1,1 +1,1 @@
-"""What the commands do with a model: record, replicate, compare, sweep, combine."""
+"""Experiments with a model: record, replicate, compare, sweep, combine."""

@@ -1,4 +1,4 @@
-"""Which replications are to be made, and how precisely their means are to be known."""
+"""Plans of a run: the replications to be made, or the precision that their means are to have."""
 
 from __future__ import annotations
 

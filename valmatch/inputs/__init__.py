@@ -1,1 +1,1 @@
-"""What users give, checked: arguments, typed fields, files, rows of CSV."""
+"""Checks of what users give: arguments, typed fields, files, rows of CSV."""

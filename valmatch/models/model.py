@@ -1,4 +1,4 @@
-"""What a model is: factors and random inputs in, responses by name out."""
+"""Protocol of models: factors and random inputs in, responses by name out."""
 
 from __future__ import annotations
 

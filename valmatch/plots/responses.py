@@ -1,4 +1,4 @@
-"""How each response is distributed over the replications, with its mean."""
+"""Figure of the distribution of each response over the replications, with its mean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a policy may look at when it chooses an opponent."""
+"""State of knowledge that a policy may look at when it chooses an opponent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the results of all public functions have in common."""
+"""Base of the results of all public functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is measured of a ladder: the responses from its sums, the state of its ratings."""
+"""Responses of a ladder from its sums, and the state of its ratings."""
 
 from __future__ import annotations
 

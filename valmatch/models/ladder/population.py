@@ -1,4 +1,4 @@
-"""Who plays: skills, activities, and the newcomers of a replication."""
+"""Players of the ladder: skills, activities, and the newcomers of a replication."""
 
 from __future__ import annotations
 

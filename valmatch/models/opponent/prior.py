@@ -1,4 +1,4 @@
-"""What skills are drawn from before the first game."""
+"""Prior distribution of skills, before the first game."""
 
 from __future__ import annotations
 

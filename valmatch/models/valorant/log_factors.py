@@ -1,4 +1,4 @@
-"""How a queue log is read: a section of the factors of the Valorant model."""
+"""Factors that say how a queue log is read: a section of those of the Valorant model."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from valmatch.optimization.certification.sequential_tests import (
     is_better,
 )
 from valmatch.optimization.problem import Problem
-from valmatch.optimization.solvers.placement import Level, Placed
+from valmatch.optimization.solvers.proposals import Level, Proposal
 from valmatch.optimization.solvers.search import PointEstimates, Solver
 from valmatch.statistics.estimates import Estimate, estimate
 
@@ -121,7 +121,7 @@ def _contenders(
     if n < LEAST:
         return 0, {}
     # Finalists are tested once only: what they leave open is not found out later.
-    best = known.of(solver.incumbent()) if solver.placement else None
+    best = known.of(solver.incumbent()) if solver.propose else None
     open_ = {
         name: unit for name, unit in units.items() if _may_be_best(known, unit, best, n, fresh)
     }
@@ -168,7 +168,7 @@ def _of_search(
     given: Mapping[str, FeasibilityTest],
 ) -> Certificate:
     """Certify what the search has found, on replications from `start` on."""
-    if solver.placement is None:
+    if solver.propose is None:
         (choose, of_first), (test, of_second) = fresh.first(0), fresh.second(start)
         found = certify(
             solver.finalists(FINALISTS),
@@ -188,7 +188,7 @@ def _of_search(
         if name not in given and (seen := known.of(unit)) is not None
     ]
     found = certify_in_turn(
-        solver.placement,
+        solver.propose,
         lambda first: fresh.second(start + first),
         fresh.budget,
         fresh.alpha,
@@ -207,8 +207,8 @@ def _level_after(known: PointEstimates, test: FeasibilityTest, level: Level | No
     shared = known.shared[1:]
     before = level or Level(np.zeros_like(shared), shared)
     own = np.sqrt(np.maximum(0.0, seen.errors[0, 1:] ** 2 - shared**2))
-    placed = Placed(test.unit, seen.means[0, 1:], own, before, True)
-    return before.after(placed, test.sample.mean[1:], test.sample.errors[1:])
+    proposal = Proposal(test.unit, seen.means[0, 1:], own, before, True)
+    return before.after(proposal, test.sample.mean[1:], test.sample.errors[1:])
 
 
 def _change(

@@ -5,8 +5,8 @@ probability `FIRST` alpha. If it is passed, each of the others may err with alph
 them that is not passed ends them. If it is not, a second point gets what is left of alpha and of
 the replications (a fallback procedure: Wiens 2003, "A fixed sequence Bonferroni procedure for
 testing multiple endpoints", Pharmaceutical Statistics 2). Points that the search itself holds for
-the best, its rivals, are tested where it takes what is placed to be worse: in place of the last
-point, and with what a point that is not passed has left. Where a point is placed may depend on all
+the best, its rivals, are tested where it takes what is proposed to be worse: in place of the last
+point, and with what a point that is not passed has left. Which point is proposed may depend on all
 tests before: whatever they were, an infeasible point passes with at most the probability that its
 test has, and these add up to alpha only along tests that fail. The tests themselves are those of
 `valmatch.optimization.certification.selection`.
@@ -30,7 +30,7 @@ from valmatch.optimization.certification.selection import (
     chance_by_search,
 )
 from valmatch.optimization.controls import Controls
-from valmatch.optimization.solvers.placement import Level, Placed, Placement, Wanted
+from valmatch.optimization.solvers.proposals import Level, NextTest, Proposal, Propose
 from valmatch.optimization.solvers.search import PointEstimates
 from valmatch.statistics.estimates import Estimate, estimate, t_quantile
 
@@ -61,7 +61,7 @@ Fresh: TypeAlias = Callable[[int], tuple[Evaluate, Controls]]
 
 @dataclass(frozen=True)
 class Rival:
-    """A point that the search may hold for better than what is placed.
+    """A point that the search may hold for better than what is proposal.
 
     Attributes
     ----------
@@ -133,14 +133,14 @@ class _Tests:
     failed: list[tuple[int, FeasibilityTest]] = field(default_factory=list)
     unbeaten: Estimate | None = None
 
-    def make(self, placed: Placed, n: int, alpha: float, fresh: Fresh) -> bool:
-        """Test a placed point; return whether it passed."""
-        test = self.add(placed.unit, n, alpha, fresh)
+    def make(self, proposal: Proposal, n: int, alpha: float, fresh: Fresh) -> bool:
+        """Test a proposed point; return whether it passed."""
+        test = self.add(proposal.unit, n, alpha, fresh)
         if test.undefined:
-            self.undefined = placed.unit
+            self.undefined = proposal.unit
         else:
             sample = test.sample
-            self.level = placed.level.after(placed, sample.mean[1:], sample.errors[1:])
+            self.level = proposal.level.after(proposal, sample.mean[1:], sample.errors[1:])
         return test.passes
 
     def add(self, unit: Floats, n: int, alpha: float, fresh: Fresh) -> FeasibilityTest:
@@ -174,10 +174,10 @@ class _Tests:
         elif rival.given:
             self.unbeaten = change
 
-    def wanted(self, n: int, sure: float, alpha: float) -> Wanted:
+    def next_test(self, n: int, sure: float, alpha: float) -> NextTest:
         """Return what the next test is."""
         quantile = t_quantile(1.0 - RESERVE * alpha, max(1, n - 1))
-        return Wanted(n, quantile, sure, self.level, self.undefined)
+        return NextTest(n, quantile, sure, self.level, self.undefined)
 
     def certificate(self, alpha: float) -> Certificate:
         """Return the last point that passed; the one of least violation if none did."""
@@ -202,7 +202,7 @@ class _Tests:
 
 
 def certify_in_turn(
-    placement: Placement,
+    propose: Propose,
     fresh: Fresh,
     budget: int,
     alpha: float,
@@ -210,11 +210,11 @@ def certify_in_turn(
     level: Level | None = None,
     anchored: bool = False,
 ) -> Certificate:
-    """Test points that are placed, and return the last that passed.
+    """Test points that are proposed, and return the last that passed.
 
     Parameters
     ----------
-    placement : callable
+    propose : callable
         Says which point to test next.
     fresh : callable
         Evaluations on replications that the search did not use.
@@ -223,7 +223,7 @@ def certify_in_turn(
     alpha : float
         Probability of calling an infeasible point feasible, at most.
     rivals : sequence of Rival
-        Points that the search may hold for better than those that are placed.
+        Points that the search may hold for better than those that are proposal.
     level : Level or None
         What tests before these have shown.
     anchored : bool
@@ -235,17 +235,17 @@ def certify_in_turn(
         error = tests.alpha - tests.reserved
         if plan and (rivals or not tests.passed):
             error = FIRST * alpha
-        placed = placement(tests.wanted(n, sure, error))
-        if not plan and _rival_of(tests, rivals, n, error, placed):
+        proposal = propose(tests.next_test(n, sure, error))
+        if not plan and _rival_of(tests, rivals, n, error, proposal):
             break
-        if not placed.holds and tests.start == 0:
+        if not proposal.holds and tests.start == 0:
             # Hardly any point passes: the most likely one gets all that there is.
             n, error, plan = min(MOST[1], budget), alpha, []
             if _best(rivals, budget // 2, 0.5 * alpha):
                 n, error = budget // 2, 0.5 * alpha
-            placed = placement(tests.wanted(n, sure, error))
-        if tests.make(placed, n, error, fresh):
-            plan = plan if placed.holds else []
+            proposal = propose(tests.next_test(n, sure, error))
+        if tests.make(proposal, n, error, fresh):
+            plan = plan if proposal.holds else []
         else:
             # What the search knows is not as good as it takes itself to be.
             n = budget - tests.start
@@ -267,19 +267,19 @@ def is_better(change: Estimate, beyond: bool = True) -> bool:
 
 
 def _rival_of(
-    tests: _Tests, rivals: Sequence[Rival], n: int, alpha: float, placed: Placed | None = None
+    tests: _Tests, rivals: Sequence[Rival], n: int, alpha: float, proposal: Proposal | None = None
 ) -> Rival | None:
     """Return the best rival of the last point that passed, or any if none did.
 
-    Where a point is placed that would be tested in its stead, it must be clearly better than the
-    last one, and better than what is placed unless the config gives it.
+    Where a point is proposed that would be tested in its stead, it must be clearly better than the
+    last one, and better than what is proposed unless the config gives it.
     """
     if not tests.passed:
-        return None if placed else _best(rivals, n // 2, alpha)
+        return None if proposal else _best(rivals, n // 2, alpha)
     last = tests.passed[-1][1]
-    if placed is None:
+    if proposal is None:
         return _best(rivals, n // 2, alpha, lambda rival: rival.beats(last))
-    expected = placed.objective
+    expected = proposal.objective
     return _best(
         rivals,
         n // 2,

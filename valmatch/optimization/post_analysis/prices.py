@@ -1,4 +1,4 @@
-"""What each constraint costs: the change of the best objective per unit of its bound.
+"""Prices of constraints: the change of the best objective per unit of its bound.
 
 Where a sweep has solved for several bounds, that is the difference quotient of their objectives.
 After a single run it is the multiplier of the constraint at the recommended point: at an optimum

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from valmatch.arrays import Floats
 from valmatch.optimization.solvers.gaussian_process import Posterior, Total, fit, posterior
 from valmatch.optimization.solvers.penalty import first_looks
-from valmatch.optimization.solvers.placement import Level, Placed, Wanted
+from valmatch.optimization.solvers.proposals import Level, NextTest, Proposal
 from valmatch.optimization.solvers.search import (
     NEEDED,
     PointEstimates,
@@ -71,7 +71,7 @@ def bayes(task: SearchTask) -> Steps:
     n = max(1, task.replications() // SHORTER, math.ceil(task.budget / POINTS))
     yield from first_looks(task, n)
     model = Surrogate(task)
-    task.placement = model.placed
+    task.propose = model.propose
     yield from _improve(task, model, n)
     left = task.left
     further = max(SHARPER * n, round(LEVEL * task.budget))
@@ -242,28 +242,28 @@ class Surrogate:
         chosen: Floats = candidates[_ranking(self._with_room(mean, deviation, margin))[0]]
         return chosen
 
-    def placed(self, wanted: Wanted) -> Placed:
+    def propose(self, test: NextTest) -> Proposal:
         """Return the point of the best mean objective among those likely to pass a test."""
-        if wanted.undefined is not None:
-            self._task.archive.exclude(wanted.undefined)
+        if test.undefined is not None:
+            self._task.archive.exclude(test.undefined)
         self.learn()
         units = [self.candidates() for _ in range(TESTED)]
         candidates = np.vstack([*units, self.known.units[self.order[: 2 * CENTRES]]])
         mean, deviation = self.predict(candidates)
         scale = self.scale[1:, None]
         excess, doubt = np.sinh(mean[1:]) * scale, np.cosh(mean[1:]) * deviation[1:] * scale
-        level = wanted.level or self._level()
+        level = test.level or self._level()
         many = len(level.shift)
         shift, shared = np.zeros((2, len(scale), 1))
         shift[:many, 0], shared[:many, 0] = level.shift, level.doubt
-        error = (self.test[1:, None] * scale) * math.sqrt(self._task.archive.test / wanted.n)
+        error = (self.test[1:, None] * scale) * math.sqrt(self._task.archive.test / test.n)
         error[many:] = EDGE
-        spare = wanted.sure * np.sqrt(doubt**2 + shared**2 + error**2)
-        bounds = excess + shift + spare + wanted.quantile * error
+        spare = test.sure * np.sqrt(doubt**2 + shared**2 + error**2)
+        bounds = excess + shift + spare + test.quantile * error
         best = _ranking(np.vstack([mean[:1], bounds / scale]))[0]
         holds = bool((bounds[:, best] <= 0.0).all())
         expected = excess[:many, best], doubt[:many, best]
-        return Placed(
+        return Proposal(
             candidates[best], *expected, level, holds, float(mean[0, best] * self.scale[0])
         )
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from valmatch.arrays import Bools, Floats
 from valmatch.optimization.controls import Controls, regression, without_controls
 from valmatch.optimization.problem import Problem
-from valmatch.optimization.solvers.placement import Placement
+from valmatch.optimization.solvers.proposals import Propose
 
 # A search that asks for this many known results in a row has nothing left to learn.
 REPEATS = 1000
@@ -64,7 +64,7 @@ class Solver(Protocol):
         """Return what is known of all points."""
 
     @property
-    def placement(self) -> Placement | None:
+    def propose(self) -> Propose | None:
         """Says which points to test; None where they are chosen from the finalists."""
 
     @property
@@ -356,7 +356,7 @@ class SearchTask:
         All that was evaluated.
     spent : int
         Replications spent.
-    placement : callable or None
+    propose : callable or None
         Says which points to test, if the search has a model of all.
     failure : str
         What ended the search too early, "" if nothing did.
@@ -368,7 +368,7 @@ class SearchTask:
     start: Floats
     archive: Archive
     spent: int = 0
-    placement: Placement | None = None
+    propose: Propose | None = None
     failure: str = ""
 
     @property
@@ -409,9 +409,9 @@ class Search:
         self._next = self._wanted(next(self._steps, None))
 
     @property
-    def placement(self) -> Placement | None:
+    def propose(self) -> Propose | None:
         """Says which points to test; None where they are chosen from the finalists."""
-        return self._task.placement
+        return self._task.propose
 
     @property
     def failure(self) -> str:

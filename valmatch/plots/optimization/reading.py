@@ -1,4 +1,4 @@
-"""What the figures of optimisations have in common: the files read, the points drawn."""
+"""Reading of optimisations for their figures: the files, the points drawn."""
 
 from __future__ import annotations
 

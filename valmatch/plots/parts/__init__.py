@@ -1,1 +1,1 @@
-"""What figures are made of: style, labels, bins, units, and runs as they are read."""
+"""Parts of figures: style, labels, bins, units, and runs as they are read."""

@@ -1,4 +1,4 @@
-"""Placement of the points that are tested, by what a search and the tests before have shown."""
+"""Points proposed for the next test, by what a search and the tests before have shown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from valmatch.arrays import Floats
 
 
-class Wanted(NamedTuple):
+class NextTest(NamedTuple):
     """What the next test is, and how likely its point is to pass it.
 
     Attributes
@@ -36,7 +36,7 @@ class Wanted(NamedTuple):
     undefined: Floats | None = None
 
 
-class Placed(NamedTuple):
+class Proposal(NamedTuple):
     """A point to be tested.
 
     Attributes
@@ -62,7 +62,7 @@ class Placed(NamedTuple):
     objective: float = -math.inf
 
 
-Placement: TypeAlias = Callable[[Wanted], Placed]
+Propose: TypeAlias = Callable[[NextTest], Proposal]
 """Says which point to test."""
 
 
@@ -82,17 +82,17 @@ class Level:
     shift: Floats
     doubt: Floats
 
-    def after(self, placed: Placed, excess: Floats, error: Floats) -> Level:
+    def after(self, proposal: Proposal, excess: Floats, error: Floats) -> Level:
         """Return what is known after a test on fresh replications, by the rule of Bayes.
 
         Parameters
         ----------
-        placed : Placed
+        proposal : Proposal
             The point that was tested.
         excess, error : (constraints,) ndarray of float64
             What the test found, with its standard error.
         """
         before = self.doubt**2
-        whole = np.maximum(before + placed.doubt**2 + error**2, 1e-300)
-        shift = self.shift + before / whole * (excess - placed.excess - self.shift)
+        whole = np.maximum(before + proposal.doubt**2 + error**2, 1e-300)
+        shift = self.shift + before / whole * (excess - proposal.excess - self.shift)
         return Level(shift, np.sqrt(before - before / whole * before))
