@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 import signal
 import subprocess
@@ -22,6 +23,7 @@ from valmatch.config.loading import load, shipped_configs
 from valmatch.errors import InputError
 from valmatch.execution.shards import parse_shard
 from valmatch.execution.simulator import build, run
+from valmatch.kernels.halting import Stopped
 from valmatch.optimization import evaluation
 from valmatch.optimization.certification.selection import replications_of_test
 from valmatch.optimization.evaluation import BudgetSpent, Evaluator
@@ -331,6 +333,28 @@ def test_points_without_matches_are_infeasible(tmp_path: Path) -> None:
     document = json.loads(done.out)
     assert (done.code, document["feasible"]) == (3, False)
     assert "undefined (no matches) in" in document["why"]
+
+
+def test_a_frontier_stopped_at_its_prices_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are made when all values are solved for, of replications of their own."""
+    options = ["--sweep", "upper_time=30:60:15", *SMALL, "--out"]
+    whole = valmatch("optimize", "valorant-30min", *options, tmp_path / "whole")
+    assert whole.code == 0
+
+    def stopped(*_: object) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        raise Stopped
+
+    with monkeypatch.context() as patch:
+        patch.setattr("valmatch.optimization.studies.sweep.quotients", stopped)
+        part = valmatch("optimize", "valorant-30min", *options, tmp_path / "part")
+    assert (part.code, "internal" in part.err) == (130, False)
+    done = valmatch("optimize", "valorant-30min", *options, tmp_path / "part", "--resume")
+    assert done.code == 0
+    for name in ("summary.json", "frontier.csv"):
+        assert (tmp_path / "part" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
 @pytest.mark.parametrize(

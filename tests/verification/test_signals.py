@@ -24,10 +24,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Undisturbed]:
 def test_stopped_commands_end_at_once_and_lose_nothing(
     runs: Mapping[str, Undisturbed], tmp_path: Path
 ) -> None:
-    broken = {}
+    broken = []
     for number in range(INTERRUPTIONS):
         one, folder = interruption(number, runs), tmp_path / str(number)
         folder.mkdir()
         if problems := broken_promises(one, runs[one.command], folder):
-            broken[f"{number}: {one}"] = problems
-    assert broken == {}
+            broken.append(f"{number}: {one}: {problems}")
+    assert not broken, "\n".join(broken)

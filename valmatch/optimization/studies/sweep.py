@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -14,6 +15,7 @@ from valmatch.execution.shards import WHOLE
 from valmatch.execution.simulator import build
 from valmatch.experiments.design import MOST_LEVELS, span
 from valmatch.inputs.limits import LARGEST
+from valmatch.kernels.halting import Stopped
 from valmatch.models.model import Model
 from valmatch.optimization.certification.selection import Certificate
 from valmatch.optimization.evaluation import Evaluator, Execution, Journal
@@ -76,6 +78,8 @@ class Frontier(StudyResult):
     prices : sequence of tuple
         Where a bound is swept: each two certified values that follow one another, and the change
         of the objective per unit of the bound between them.
+    priced : bool
+        Whether these changes were found before the sweep was stopped, if it was.
     """
 
     sweep: Sweep
@@ -83,6 +87,7 @@ class Frontier(StudyResult):
     solved: Mapping[int, Verdict]
     failures: Sequence[str] = ()
     prices: Sequence[tuple[float, float, Estimate]] = ()
+    priced: bool = True
 
     @property
     def no_interval(self) -> str:
@@ -105,8 +110,8 @@ class Frontier(StudyResult):
 
     @property
     def complete(self) -> bool:
-        """Whether all values were solved for."""
-        return len(self.solved) == len(self.shard.indices(len(self.sweep.points)))
+        """Whether all values were solved for, and what a bound costs was found."""
+        return self.priced and len(self.solved) == len(self.shard.indices(len(self.sweep.points)))
 
     @property
     def certified(self) -> bool:
@@ -307,7 +312,14 @@ class SweepSpec(StudySpec[SolverRun, Frontier]):
             found = verdict(posed.model, problems[place], [run], self.confidence)
             assert found is not None
             solved[place] = found
-        certified = [place for place, found in solved.items() if found.feasible is True]
+        certified = {
+            place: shared[place].certificate
+            for place, found in solved.items()
+            if found.feasible is True
+        }
+        prices = None
+        with suppress(Stopped):
+            prices = self._prices(posed, certified, execution)
         return Frontier(
             config=self.config,
             settings=self.settings,
@@ -316,11 +328,12 @@ class SweepSpec(StudySpec[SolverRun, Frontier]):
             solver=self.solver,
             solved=solved,
             failures=failures(list(runs.values())),
-            prices=self._prices(posed, {place: shared[place].certificate for place in certified}),
+            prices=prices or [],
+            priced=prices is not None,
         )
 
     def _prices(
-        self, posed: PosedProblem, tests: Mapping[int, Certificate]
+        self, posed: PosedProblem, tests: Mapping[int, Certificate], execution: Execution
     ) -> list[tuple[float, float, Estimate]]:
         """Return what a swept bound costs, by replications common to all certified points."""
         if self.sweep.name not in self.config.optimize.constraints or self.shard != WHOLE:
@@ -333,7 +346,7 @@ class SweepSpec(StudySpec[SolverRun, Frontier]):
             if test.first != common.start:  # it was another test that the point passed
                 problem, count = self._posed(posed.problem, place), len(common)
                 first = 2 * STAGE + common.start
-                fresh = Evaluator(self.config, problem, self.settings.seed, first, count)
+                fresh = Evaluator(self.config, problem, self.settings.seed, first, count, execution)
                 outcomes = fresh.evaluate(test.unit, count)
             objectives.append(outcomes[: len(common), 0])
         return quotients(values, objectives, posed.model.sampling, self.confidence)
