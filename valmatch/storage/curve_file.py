@@ -41,6 +41,8 @@ def read_sums(
     path = folder / SUMS
     try:
         with zipfile.ZipFile(regular(path, MAX_FILE)) as parts:
+            if not parts.namelist():  # a crash has left zeros where the directory was
+                raise zipfile.BadZipFile
             return _sums(path, parts, shape)
     except FileNotFoundError:
         return CurveSums.zeros(shape), []
