@@ -194,13 +194,17 @@ class _Check:
         return InputFile(path, given, digest)
 
     def _with_files(self, factors: Factors, files: Mapping[str, InputFile]) -> Factors:
-        """Return the factors that hold with the files which overrides name."""
-        named = {key: file.path for key, file in files.items() if self._overridden([key])}
-        if not named:
+        """Return the factors that hold with the files of the config.
+
+        Those that stand beside a file in the config were written for it; beside one that an
+        override names, only those are that an override gives.
+        """
+        if not files:
             return factors
-        names = factor_names(type(factors))
-        given = {name for name in names if self._overridden(["factors", *parts(name)])}
-        return factors.with_files(named, given)
+        given = set(factor_names(type(factors)))
+        if any(self._overridden([key]) for key in files):
+            given = {name for name in given if self._overridden(["factors", *parts(name)])}
+        return factors.with_files({key: file.path for key, file in files.items()}, given)
 
     def _overridden(self, path: Sequence[str | int]) -> bool:
         """Return whether what stands at a path is from an override."""

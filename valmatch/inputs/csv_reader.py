@@ -200,6 +200,13 @@ def read_rows(
             yield Row(name, line, wanted, names)
 
 
+def read_header(path: Path, dialect: Dialect = COMMAS, most: int | None = None) -> list[str]:
+    """Return the names of the columns of a CSV file; see `read_rows`."""
+    with _opened(path, str(path), most) as file:
+        _, found = next(rows_of(file, str(path), dialect), (1, []))
+    return [cell.strip() for cell in found]
+
+
 @contextmanager
 def _opened(path: Path | None, name: str, most: int | None) -> Iterator[TextIO]:
     """Open a file as text; what goes wrong with reading it is bad input."""

@@ -104,14 +104,14 @@ class Factors(Section):
         yield from ()
 
     def with_files(self, files: Mapping[str, FilePath], given: Collection[str]) -> Self:
-        """Return the factors that hold with files which an override names.
+        """Return the factors that hold with the files of a config.
 
         Parameters
         ----------
         files : mapping of str to Path
-            Those files by their keys; the factors may have been written for a run without them.
+            The files by their keys.
         given : collection of str
-            The factors that overrides give, by dotted name.
+            The factors that were written for a run with these files, by dotted name.
 
         Raises
         ------

@@ -23,11 +23,11 @@ STATISTICS = np.dtype(
     [
         ("matches", "i8"),
         ("matched", "i8"),  # players
-        ("unmatched", "i8"),
+        ("unmatched", "i8"),  # players who wait to the horizon
         ("prioritized", "i8"),  # players who became so, matched or not
         ("wait", "f8"),  # minutes, of matched players
         ("longest_wait", "f8"),  # minutes, of a matched player
-        ("unmatched_wait", "f8"),  # minutes up to the horizon
+        ("unmatched_wait", "f8"),  # minutes up to the horizon, or until giving up
         ("team_diff", "f8"),  # Elo points, differences of team means
         ("player_diff", "f8"),  # Elo points, rating ranges of matched teams
     ]
@@ -107,6 +107,13 @@ def _log_match(now: float, number: int, team_num: int, counts: Counts) -> None:
     for k in range(2 * team_num):
         player = counts.lineup[at(k)]
         row[at(1 + k // team_num)], row[at(3 + k)] = player["team"], player["player"]
+
+
+@inlined
+def count_departure(now: float, arrival: float, rules: Rules, statistics: Struct) -> None:
+    """Count a player who gives up."""
+    statistics["prioritized"] += int(is_prioritized(arrival, now, rules))
+    statistics["unmatched_wait"] += 60.0 * (now - arrival)
 
 
 @inlined

@@ -111,10 +111,10 @@ def join(now: float, rating: float, player: int, rules: Rules, queue: QueueState
 
 @inlined
 def leave(arrival: float, player: int, rules: Rules, queue: QueueState) -> bool:
-    """Let a player leave who waits since `arrival`; return whether that dissolves a team.
+    """Let a player leave who waits since `arrival`; return whether a review is due by it.
 
-    The others of the team are in the pool again, in their places of the queue, and a review by
-    `DISSOLVED` is due.
+    That is where a team dissolves: the others are in the pool again, in their places of the queue,
+    and the review is one by `DISSOLVED`. Where teams form around who arrives, none is due.
     """
     state = queue.state[0]
     left = _place_of(arrival, player, queue)
@@ -133,7 +133,7 @@ def leave(arrival: float, player: int, rules: Rules, queue: QueueState) -> bool:
             queue.players[at(place)]["team"] = IN_POOL
             state["pool_prioritized"] += int(place < state["head"])
             enter_pool(place, queue.players[at(place)]["rating"], rules, queue)
-    return True
+    return not rules.around
 
 
 @inlined

@@ -6,8 +6,9 @@ import csv
 import gzip
 import json
 import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from valmatch.experiments.response_list import list_responses
 from valmatch.experiments.simulate import simulate
 from valmatch.inputs.csv_columns import joined_names, parse_columns, split_names
 from valmatch.inputs.csv_names import unmark
-from valmatch.inputs.csv_text import open_text
+from valmatch.inputs.csv_reader import Row, read_rows
 from valmatch.models.valorant.hours import measure_hours
 from valmatch.models.valorant.log_factors import LogFactors
 from valmatch.models.valorant.queue_log import read_queue_log
@@ -518,11 +519,11 @@ def test_what_can_be_measured_is_known_without_reading_the_log(
     assert "factors.bands: " in valmatch(*how, "--responses", "wait_p95.top_1%").err
     reads: list[Path] = []
 
-    def counted(path: Path, most: int) -> BinaryIO:
+    def counted(path: Path, *how: Any, **further: Any) -> Iterator[Row]:  # noqa: ANN401
         reads.append(path)
-        return open_text(path, most)
+        return read_rows(path, *how, **further)
 
-    monkeypatch.setattr("valmatch.inputs.csv_reader.open_text", counted)
+    monkeypatch.setattr("valmatch.models.valorant.queue_log.read_rows", counted)
     names = [one.response.name for one in list_responses("valorant", [f"arrivals={path}"])]
     assert len(reads) <= 1  # for the horizon
     assert {"wait_p95", "wait_p95.top_1%", "win_gap", "team_diff_p50"} <= set(names)

@@ -36,11 +36,14 @@ class ArrivingPlayers(NamedTuple):
         Ratings in Elo points.
     vectors : numpy.ndarray
         (n, 3) float64, (elo, kd, wr) of each player; (0, 3) where only ratings are known.
+    departures : (n,) ndarray of float64
+        Hours at which players give up unless they play, infinity for never; (0,) where nobody does.
     """
 
     times: Floats
     ratings: Floats
     vectors: Floats
+    departures: Floats = np.empty(0)
 
 
 class Law(NamedTuple):

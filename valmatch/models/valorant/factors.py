@@ -30,17 +30,20 @@ from valmatch.inputs.fields import (
 )
 from valmatch.matching.registry import OF_RATINGS, QUEUES, meanings
 from valmatch.models.team_rules import LONG_WAIT, check_teams, long_wait, slow_search
-from valmatch.models.valorant.log_factors import LogFactors
+from valmatch.models.valorant.log_factors import LEFT, LogFactors
 
 Triple = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
 Triples = Annotated[tuple[Triple, ...], Field(min_length=3, max_length=3)]
 
-NEWS = ("rating_quantiles", "measure", "bands", "spread", "log")
+NEWS = ("rating_quantiles", "patience_minutes", "measure", "bands", "spread", "log")
 """Factors that results write down only where they are set."""
 
 Quantile = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), *Real]
+
+Patience = Annotated[float, Field(ge=1e-3, le=1e6, allow_inf_nan=False), *Real]
+"""Minutes."""
 
 if TYPE_CHECKING:
     Matching = str
@@ -180,6 +183,12 @@ class ValorantFactors(Factors):
         " mean_matrix and cov_matrix: a smooth monotone function goes through them, and the tails"
         " are normal. null: none.",
     )
+    patience_minutes: Patience | None = factor(
+        None,
+        "minutes",
+        "Mean of the exponential time after which a waiting player gives up. null: nobody does. A"
+        " queue log with a column left_hours says itself who gave up, and when.",
+    )
     measure: tuple[Literal["differences", "fairness", "bands", "hours"], ...] = factor(
         (),
         "",
@@ -315,6 +324,17 @@ class ValorantFactors(Factors):
         return self
 
     @model_validator(mode="after")
+    def _patience_of_a_log(self, info: ValidationInfo) -> ValorantFactors:
+        if self.patience_minutes is not None and _trace(info) and self.log.resample is not None:
+            raise refuse(
+                "resamples of a log are compared with the log itself, which must not be random"
+                " (allowed: a log with a column left_hours, or no log.resample)",
+                "patience_minutes",
+                "log.resample",
+            )
+        return self
+
+    @model_validator(mode="after")
     def _teams_can_be_matched(self) -> ValorantFactors:
         check_teams(self.matching, self.team_num, self.team_rule)
         return self
@@ -322,18 +342,30 @@ class ValorantFactors(Factors):
     def with_files(self, files: Mapping[str, Path], given: Collection[str]) -> ValorantFactors:
         """Return the factors that hold with a queue log: it runs to its end.
 
-        A horizon that was written for random arrivals does not cut it short.
+        A horizon that was written for random arrivals does not cut it short. Where it has a column
+        ``left_hours``, that is among the columns to be read.
         """
-        from valmatch.models.valorant.queue_log import last_arrival
+        from valmatch.models.valorant.queue_log import has_leaving_times, last_arrival
 
-        if "arrivals" not in files or "horizon" in given or self.horizon is None:
+        if "arrivals" not in files:
             return self
-        last = last_arrival(files["arrivals"], self.log, self.multiplier_matrix)
-        return self if last < self.horizon else self.model_copy(update={"horizon": None})
+        path, log, horizon = files["arrivals"], self.log, self.horizon
+        if LEFT not in log.columns and has_leaving_times(path, log):
+            log = log.model_copy(update={"columns": {**log.columns, LEFT: LEFT}})
+        if "horizon" not in given and horizon is not None:
+            last = last_arrival(path, log, self.multiplier_matrix)
+            horizon = horizon if last < horizon else None
+        return self.model_copy(update={"log": log, "horizon": horizon})
 
     def one_history(self, files: Collection[str]) -> bool:
         """Return whether every replication with these files is the same."""
-        return "arrivals" in files and self.log.resample is None
+        same = self.log.resample is None and self.patience_minutes is None
+        return "arrivals" in files and same
+
+    @property
+    def gives_up(self) -> bool:
+        """Whether players may leave the queue without a match."""
+        return self.patience_minutes is not None or LEFT in self.log.columns
 
     def brief(self) -> bool:
         """Return whether a replication surely takes less time than importing numba."""

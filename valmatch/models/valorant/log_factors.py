@@ -12,12 +12,13 @@ from valmatch.inputs.fields import Factors, Flag, Real, Whole, refuse
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
 
-MEANINGS = ("arrival_hours", "rating", "elo", "kd", "wr", "player")
+LEFT = "left_hours"
+"""The column of the times at which players gave up."""
+
+MEANINGS = ("arrival_hours", "rating", "elo", "kd", "wr", "player", LEFT)
 """What the columns of a queue log mean."""
 
 Text = Annotated[str, Strict()]
-
-"""Share of bad rows with which a log is not what it was taken for."""
 
 _FORMER_DEFAULT = 24
 """Length of blocks in the configs of runs that were made while every log had this one."""
@@ -35,7 +36,7 @@ class LogFactors(Factors):
     columns: dict[Text, Text] = Field(
         {},
         description="Names that the file has for columns, by meaning (arrival_hours, rating, elo,"
-        " kd, wr, player), where they differ.",
+        " kd, wr, player, left_hours), where they differ.",
         json_schema_extra={"example": "{arrival_hours: joined_at, rating: mmr, player: account}"},
     )
     separator: Annotated[Literal["comma", "semicolon", "tab", "bar"], BeforeValidator(_named)] = (

@@ -76,11 +76,26 @@ def further_responses(factors: ValorantFactors) -> list[Response]:
 
 
 def measure(
-    factors: ValorantFactors, players: ArrivingPlayers, matches: Matches, horizon: float
+    factors: ValorantFactors,
+    players: ArrivingPlayers,
+    matches: Matches,
+    until: Floats,
+    horizon: float,
 ) -> dict[str, float]:
     """Return the responses of `further_responses` by name; NaN where undefined.
 
-    The horizon is that of the replication, which may end with its last arrival.
+    Parameters
+    ----------
+    factors : ValorantFactors
+        What is asked for.
+    players : ArrivingPlayers
+        Who arrived.
+    matches : Matches
+        Who played.
+    until : numpy.ndarray
+        (n,): until when those wait who do not play: when they give up, or the horizon.
+    horizon : float
+        That of the replication, which may end with its last arrival.
     """
     ratings = [players.ratings[side] for side in matches.sides]
     gaps = np.abs(ratings[0].mean(axis=1) - ratings[1].mean(axis=1))
@@ -98,7 +113,7 @@ def measure(
             differences[side] = gaps[:, np.newaxis]
         found |= measure_bands(players.ratings, waits, differences, factors.bands)
     if "hours" in factors.measure:
-        left = np.full(players.times.size, horizon)
+        left = until.copy()
         for side in matches.sides:
             left[side] = matches.hours[:, np.newaxis]
         names = [response.name for response in hour_responses(factors.horizon)]

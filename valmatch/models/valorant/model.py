@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.arrays import Floats, Ints
+from valmatch.arrays import Bools, Floats, Ints
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError, option
-from valmatch.inputs.csv_columns import joined_names
 from valmatch.inputs.fields import Factors
 from valmatch.kernels import halting
 from valmatch.kernels.compilation import announce_compilation
+from valmatch.matching.departures import departures_at, run_with_departures
 from valmatch.matching.queue import kernel_of, run
 from valmatch.matching.queue_statistics import clear, new_counts
 from valmatch.matching.registry import QUEUES, queue_rule
-from valmatch.matching.rules import Rules, prioritized, ticks_per_hour
+from valmatch.matching.rules import Rules, ticks_per_hour
 from valmatch.models.model import (
     NO_FILES,
     NOT_NEGATIVE,
@@ -32,7 +32,6 @@ from valmatch.models.model import (
     Record,
     Response,
     Responses,
-    Table,
     Values,
 )
 from valmatch.models.valorant.arrivals import (
@@ -47,12 +46,20 @@ from valmatch.models.valorant.bands import empty_bands
 from valmatch.models.valorant.controls import PlayerSums
 from valmatch.models.valorant.days import Days, make_days, new_days
 from valmatch.models.valorant.factors import ValorantFactors
+from valmatch.models.valorant.log_factors import LEFT
 from valmatch.models.valorant.measures import Matches, further_responses, measure
+from valmatch.models.valorant.patience import (
+    RESPONSES_OF_DEPARTURES,
+    impatient,
+    measure_departures,
+)
 from valmatch.models.valorant.quantile_function import QuantileArrivals
 from valmatch.models.valorant.queue_log import QueueLog, read_queue_log
 from valmatch.models.valorant.resampling import BlockResampling
 from valmatch.models.valorant.summary import fill_quantiles, summarize
+from valmatch.models.valorant.tables import Played, matches_table, players_table, sides_of
 from valmatch.statistics.sampling import OneHistory
+from valmatch.text.terminal import shown
 
 RESPONSES = Responses(
     Response(
@@ -140,6 +147,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             "cov_matrix",
             "multiplier_matrix",
             "rating_quantiles",
+            "patience_minutes",
             "log",
         )
     )
@@ -148,8 +156,9 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         arrivals = files.get("arrivals")
         self._rule = queue_rule(factors.matching)
         self._run, self._make_days = kernel_of(run, self._rule), kernel_of(make_days, self._rule)
+        self._run_with_departures = kernel_of(run_with_departures, self._rule)
         self._factors = factors
-        if factors.measure:
+        if factors.measure or factors.gives_up:
             self.responses = Responses(*RESPONSES, *self.further(factors))
         self._log: QueueLog | None = None
         self._resampling: BlockResampling | None = None
@@ -162,13 +171,15 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             self._process = _process(factors)
             players = self._process.expected_players
         else:
-            self.sampling = OneHistory()
+            if factors.patience_minutes is None:
+                self.sampling = OneHistory()
             self._log = read_queue_log(
                 arrivals, factors.log, factors.multiplier_matrix, factors.horizon
             )
             horizon = self._log.horizon
             players = float(self._log.players.times.size)
             self._check_bands(arrivals)
+            self._check_patience(arrivals)
             if factors.log.resample:
                 self._resampling = BlockResampling(
                     self._log, factors.log.block_hours, factors.horizon, arrivals
@@ -181,7 +192,8 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
                 self._sums = PlayerSums(self._process)
             # 2p players make a match, and on average (2p - 1) / 2 of them are still to come.
             wait = 60.0 * (2 * factors.team_num - 1) / 2 * self._process.busy_hours / players
-            self.floors = {"avg_wait_time": (wait, "while everybody is matched")}
+            if not factors.gives_up:
+                self.floors = {"avg_wait_time": (wait, "while everybody is matched")}
         self._rules = Rules(
             factors.team_num,
             factors.player_diff,
@@ -210,7 +222,8 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
     def further(cls, factors: Factors) -> Sequence[Response]:
         """Return the responses that factors ask for."""
         assert isinstance(factors, ValorantFactors)
-        return further_responses(factors)
+        departures = RESPONSES_OF_DEPARTURES if factors.gives_up else ()
+        return [*departures, *further_responses(factors)]
 
     def _check_bands(self, arrivals: Path) -> None:
         """Refuse bands that hold none of the players of a log."""
@@ -223,10 +236,25 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
                     f"{'s' * (len(empty) == 1)} nobody (too many ratings are the same)"
                 )
 
+    def _check_patience(self, arrivals: Path) -> None:
+        """Refuse random patience where a log says who gave up."""
+        assert self._log is not None
+        if self._factors.patience_minutes is not None and self._log.players.departures.size:
+            column = self._factors.log.columns[LEFT]
+            raise InputError(
+                f"{arrivals}: factors.patience_minutes: the column {shown(column)} says who gave up"
+                " and when (allowed: null, or a log without it)"
+            )
+
     def _remarks(self, arrivals: Path | None) -> Iterator[str]:
         if self._log is None:
             return
-        if self._resampling is None:
+        if self._factors.patience_minutes is not None:
+            yield (
+                f"{arrivals}: the arrivals are a trace: replications differ by the patience of its"
+                " players alone, and intervals say nothing of other days"
+            )
+        elif self._resampling is None:
             yield (
                 f"{arrivals}: the arrivals are a trace: every replication is the same,"
                 f" {option('n=1')} is enough"
@@ -250,9 +278,12 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             players, self._rows = self._resampling.draw(streams, replication)
             return [players]
         if self._log is not None:
-            return [self._log.players]
-        assert self._process is not None
-        return self._process.chunks(streams, replication)
+            chunks: Iterable[ArrivingPlayers] = [self._log.players]
+        else:
+            assert self._process is not None
+            chunks = self._process.chunks(streams, replication)
+        mean = self._factors.patience_minutes
+        return chunks if mean is None else impatient(chunks, mean, streams, replication)
 
     def keep(self, inputs: Iterable[ArrivingPlayers]) -> list[ArrivingPlayers]:
         """Return the players in a list."""
@@ -297,7 +328,8 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
     @property
     def _in_one_call(self) -> bool:
         """Whether compiled code draws the players and measures all that is asked for."""
-        return not self._factors.measure and self._factors.rating_quantiles is None
+        factors = self._factors
+        return not (factors.measure or factors.gives_up) and factors.rating_quantiles is None
 
     @cached_property
     def _days(self) -> Days:
@@ -334,38 +366,57 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
 
     def run(self, inputs: Iterable[ArrivingPlayers]) -> Outcome:
         """Return the responses to these arrivals."""
-        if self._factors.measure:
-            return Outcome(self._play(inputs)[2])
+        if self._factors.measure or self._factors.gives_up:
+            return Outcome(self._play(inputs).responses)
         return Outcome(self._responses(self._match(inputs, self._no_log)))
 
     def record(self, inputs: Iterable[ArrivingPlayers]) -> Record:
         """Return the responses with every player and every match."""
-        players, log, responses = self._play(inputs)
-        names = self._names(players.times.size)
+        played = self._play(inputs)
+        names = self._names(played.players.times.size)
+        waiting = self._rule.waiting_teams(self._queue)
+        further = self._arrival_times()
         return Record(
-            responses,
-            (self._players_table(players, names, log), self._matches_table(players, names, log)),
+            played.responses,
+            (
+                players_table(played, names, self._rules, waiting, further),
+                matches_table(played, names, self._rules.team_num),
+            ),
         )
 
-    def _play(self, inputs: Iterable[ArrivingPlayers]) -> tuple[ArrivingPlayers, Floats, Values]:
-        """Return the players, the matches as the kernel logs them, and the responses."""
+    def _play(self, inputs: Iterable[ArrivingPlayers]) -> Played:
+        """Return what happened in a replication, player by player and match by match."""
         chunks = list(inputs)
         players = ArrivingPlayers(
-            np.concatenate([chunk.times for chunk in chunks]),
-            np.concatenate([chunk.ratings for chunk in chunks]),
-            np.concatenate([chunk.vectors for chunk in chunks]),
+            *(np.concatenate(columns) for columns in zip(*chunks, strict=True))
         )
         team_num = self._rules.team_num
         log = np.empty((players.times.size // (2 * team_num), 3 + 2 * team_num))
         count = self._match([players], log)
         log = log[: self._counts.statistics["matches"][0]]
+        matches = Matches(log[:, 0], sides_of(log))
+        gave_up, until = self._ends(players, matches)
         responses: Values = self._responses(count)
+        found: dict[str, float] = {}
+        if self._factors.gives_up:
+            found |= measure_departures(players, gave_up)
         if self._factors.measure:
+            found |= measure(self._factors, players, matches, until, self._rules.horizon)
+        if found:
             values = RESPONSES.row(responses).tolist()
-            matches = Matches(log[:, 0], _sides(log))
-            found = measure(self._factors, players, matches, self._rules.horizon)
             responses = {**dict(zip(RESPONSES.names, values, strict=True)), **found}
-        return players, log, responses
+        return Played(players, log, gave_up, until, responses)
+
+    def _ends(self, players: ArrivingPlayers, matches: Matches) -> tuple[Bools, Floats]:
+        """Return who gave up, and until when those waited who did not play."""
+        gave_up = np.zeros(players.times.size, np.bool_)
+        until = np.full(players.times.size, self._rules.horizon)
+        if players.departures.size:
+            gave_up = players.departures < self._rules.horizon
+            for side in matches.sides:
+                gave_up[side] = False
+            until[gave_up] = players.departures[gave_up]
+        return gave_up, until
 
     def _names(self, count: int) -> NDArray[Any]:
         """Return what tables call the players: their ids, or else numbers by arrival."""
@@ -379,13 +430,16 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
 
     def _match(self, chunks: Iterable[ArrivingPlayers], log: Floats) -> int:
         """Let the players arrive; return their number."""
-        announce_compilation(self._run)
         self._rule.reset(self._queue)
         clear(self._counts.statistics)
         self._counts = self._counts._replace(log=log)
         if self._open_ended:
             chunks = list(chunks)
             self._end_day(float(chunks[-1].times[-1]))
+        if self._factors.gives_up:
+            (players,) = chunks
+            return self._match_impatient(players)
+        announce_compilation(self._run)
         ahead = iter(chunks)
         chunk = next(ahead)
         count = 0
@@ -396,6 +450,21 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             if following is None:
                 return count
             chunk = following
+
+    def _match_impatient(self, players: ArrivingPlayers) -> int:
+        """Let players arrive who may give up; return their number."""
+        announce_compilation(self._run_with_departures)
+        if self._counts.waits.size < players.times.size:
+            self._counts = self._counts._replace(waits=np.empty(players.times.size))
+        departures = departures_at(players.departures)
+        while not self._run_with_departures(
+            players.times, players.ratings, departures, self._rules, self._queue, self._counts
+        ):
+            halting.check()
+            self._check()
+            self._queue = self._rule.grown(self._queue, self._rules)
+        halting.check()
+        return players.times.size
 
     def _end_day(self, horizon: float) -> None:
         """Set the horizon of a day that ends with its last arrival."""
@@ -432,62 +501,10 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         summarize(statistics, waits, players, self._rules.horizon, out)
         return out
 
-    def _players_table(self, players: ArrivingPlayers, names: NDArray[Any], log: Floats) -> Table:
-        """Return one row for each player."""
-        n, team_num = players.times.size, self._rules.team_num
-        team, match, left = (np.full(n, np.nan) for _ in range(3))
-        for number, row in enumerate(log):
-            for k, player in enumerate(row[3:].astype(int).tolist()):
-                team[player] = row[1 + k // team_num]
-                match[player], left[player] = number, row[0]
-        for order, members in self._rule.waiting_teams(self._queue):
-            for player in members:
-                team[player] = order
-        vectors = players.vectors.T if players.vectors.size else np.full((3, n), np.nan)
-        seen = np.where(np.isnan(left), self._rules.horizon, left)
-        return Table(
-            "players",
-            {
-                "player": names,
-                "arrival_hours": players.times,
-                **self._arrival_times(),
-                **dict(zip(("elo", "kd", "wr"), vectors, strict=True)),
-                "rating": players.ratings,
-                "team": team,
-                "match": match,
-                "match_hours": left,
-                "wait_minutes": 60.0 * (left - players.times),
-                "prioritized": prioritized(players.times, seen, self._rules).astype(np.int64),
-            },
-            whole=("team", "match"),
-        )
-
     def _arrival_times(self) -> dict[str, NDArray[Any]]:
         """Return the column of the date-times of arrivals, if they have any."""
         date_times = self._log.date_times if self._log else ()
         return {"arrival_time": self._drawn(date_times)} if date_times else {}
-
-    def _matches_table(self, players: ArrivingPlayers, names: NDArray[Any], log: Floats) -> Table:
-        """Return one row for each match."""
-        sides = _sides(log)
-        # Added one by one like the kernel adds them, so that differences agree to the last bit.
-        means = [_sums(players.ratings[side]) / self._rules.team_num for side in sides]
-        teams = [
-            np.array([joined_names([*map(str, names[team].tolist())]) for team in side], str)
-            for side in sides
-        ]
-        return Table(
-            "matches",
-            {
-                "match": np.arange(log.shape[0]),
-                "time_hours": log[:, 0],
-                "team_a": teams[0],
-                "team_b": teams[1],
-                "mean_a": means[0],
-                "mean_b": means[1],
-                "team_diff": np.abs(means[0] - means[1]),
-            },
-        )
 
 
 def _process(factors: ValorantFactors) -> ArrivalProcess:
@@ -536,17 +553,3 @@ def _remarks_on_splits(factors: ValorantFactors, splits: float, players: float) 
             f" players into teams at a review, up to {seconds / 3600.0:,.1f} hours a replication:"
             f" {sooner} takes less"
         )
-
-
-def _sides(log: Floats) -> tuple[Ints, Ints]:
-    """Return the players of both teams of each match."""
-    first, second = np.split(log[:, 3:].astype(np.int64), 2, axis=1)
-    return first, second
-
-
-def _sums(ratings: Floats) -> Floats:
-    """Return the sum of each row, added from left to right."""
-    total = np.zeros(ratings.shape[0])
-    for column in ratings.T:
-        total += column
-    return total

@@ -15,17 +15,20 @@ from valmatch.arrays import Floats
 from valmatch.errors import InputError, option
 from valmatch.inputs.bad_rows import BadRows, RowError
 from valmatch.inputs.csv_columns import SEPARATORS
-from valmatch.inputs.csv_reader import Dialect, Row, read_rows
+from valmatch.inputs.csv_reader import Dialect, Row, read_header, read_rows
 from valmatch.inputs.csv_text import other_separator
 from valmatch.inputs.files import MAX_FILE
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.log_clock import LogClock, Time
-from valmatch.models.valorant.log_factors import LogFactors
+from valmatch.models.valorant.log_factors import LEFT, LogFactors
 from valmatch.models.valorant.log_span import LONGEST, far_rows, span_remarks
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
 
 VECTOR = ("elo", "kd", "wr")
+
+MISSED = ("party", "group", "premade", "region", "ping", "latency")
+"""How names of columns begin that a designer may take to be used."""
 
 MAX_ID = 100
 """Characters of a player's id: tables hold as many for every player."""
@@ -67,6 +70,7 @@ class _Rows(NamedTuple):
     vectors: Floats
     ids: Sequence[str]
     date_times: Sequence[str]
+    departures: Floats
     remarks: Sequence[str]
 
 
@@ -79,6 +83,7 @@ class _Entry(NamedTuple):
     rating: float
     vector: Sequence[float]
     player: str
+    left: Time | None
 
 
 def read_queue_log(
@@ -86,6 +91,7 @@ def read_queue_log(
 ) -> QueueLog:
     """Read a CSV file with columns ``arrival_hours`` and ``rating`` or ``elo,kd,wr``.
 
+    A column ``left_hours`` says when players gave up; its cells are empty for those who did not.
     Rows are in order of arrival. Where both kinds of ratings are given, `rating` holds and elo, kd,
     wr are kept for the record; so is `player`.
 
@@ -108,7 +114,12 @@ def read_queue_log(
     rows = _rows(path, log, multipliers)
     n = len(rows.times)
     arrived = n if horizon is None else int(np.searchsorted(rows.times, horizon, side="left"))
-    players = ArrivingPlayers(rows.times[:arrived], rows.ratings[:arrived], rows.vectors[:arrived])
+    players = ArrivingPlayers(
+        rows.times[:arrived],
+        rows.ratings[:arrived],
+        rows.vectors[:arrived],
+        rows.departures[:arrived],
+    )
     end = float(rows.times[-1]) if horizon is None else horizon
     remarks = [*rows.remarks]
     if arrived < n:
@@ -117,6 +128,14 @@ def read_queue_log(
             " hours left out"
         )
     return QueueLog(players, rows.ids[:arrived], rows.date_times[:arrived], end, remarks)
+
+
+def has_leaving_times(path: Path, log: LogFactors) -> bool:
+    """Return whether a log has a column ``left_hours``; no where it cannot be read."""
+    try:
+        return LEFT in read_header(path, Dialect(SEPARATORS[log.separator]), MAX_FILE)
+    except InputError:
+        return False
 
 
 def last_arrival(path: Path, log: LogFactors, multipliers: Sequence[float]) -> float:
@@ -166,23 +185,45 @@ def _read(path: Path, _stamp: int, how: str, multipliers: tuple[float, ...]) -> 
     if log.sort:
         order = sorted(range(len(hours)), key=hours.__getitem__)
         hours, entries = [hours[k] for k in order], [entries[k] for k in order]
+    departures = _departures(clock, entries) if LEFT in names else np.empty(0)
     times = np.array(hours, dtype=np.float64)
     clock.check_hours(_time_cell(path, column, entries[0]), column, times)
     remarks = bad.remarks()
     if clock.midnight is not None:
         remarks.append(f"{path}: hours are counted from {clock.midnight.isoformat(' ', 'minutes')}")
     remarks += [f"{path}: {remark}" for remark in span_remarks(times)]
-    if unused:
-        columns = f"column{'s' * (len(unused) > 1)} {', '.join(unused)}"
-        remarks.append(f"{path}: {columns} not used")
+    missed = [name for name in unused if name.lower().startswith(MISSED)]
+    for columns, why in (
+        (missed, ": in this model players come alone, wherever they are"),
+        ([name for name in unused if name not in missed], ""),
+    ):
+        if columns:
+            named = f"column{'s' * (len(columns) > 1)} {', '.join(columns)}"
+            remarks.append(f"{path}: {named} not used{why}")
+    if departures.size:
+        gave_up = int(np.isfinite(departures).sum())
+        remarks.append(
+            f"{path}: {gave_up:,} of {len(entries):,} players have a time in {names[LEFT]}, at"
+            " which they give up unless they play before"
+        )
     return _Rows(
         times,
         np.array([entry.rating for entry in entries], dtype=np.float64),
         np.array([entry.vector for entry in entries], dtype=np.float64).reshape(-1, len(VECTOR)),
         tuple(entry.player for entry in entries) if entries[0].player else (),
         tuple(entry.cell for entry in entries) if clock.dated else (),
+        departures,
         tuple(remarks),
     )
+
+
+def _departures(clock: LogClock, entries: Sequence[_Entry]) -> Floats:
+    """Return the hours at which players give up, infinity for those who do not."""
+    found = np.full(len(entries), np.inf)
+    left = {k: entry.left for k, entry in enumerate(entries) if entry.left is not None}
+    # Hours of moments are counted from the midnight before the first, which is an arrival.
+    found[[*left]] = clock.hours([entries[0].time, *left.values()])[1:]
+    return found
 
 
 def _near(
@@ -224,12 +265,27 @@ def _entries(
             time = clock.read(row, names["arrival_hours"])
             rating, vector = _rating(row, names, multipliers)
             player = _id(row, names["player"]) if "player" in names else ""
+            left = _left(row, names[LEFT], clock, time) if LEFT in names else None
         except RowError as error:
             bad.add(error)
             continue
-        yield _Entry(
-            row.line, row.cells[names["arrival_hours"]].strip(), time, rating, vector, player
+        cell = row.cells[names["arrival_hours"]].strip()
+        yield _Entry(row.line, cell, time, rating, vector, player, left)
+
+
+def _left(row: Row, column: str, clock: LogClock, arrival: Time) -> Time | None:
+    """Return when a player gave up, None for one who did not."""
+    if not row.cells[column].strip():
+        return None
+    left = clock.read(row, column)
+    if left < arrival:  # type: ignore[operator]
+        cell = shown(row.cells[column].strip())
+        raise row.wrong(
+            column,
+            f"{cell} is before the arrival (allowed: a later time, or nothing for who played)",
+            "before the arrival",
         )
+    return left
 
 
 def _rating(
@@ -272,7 +328,7 @@ def _named_columns(place: str, header: Sequence[str], log: LogFactors) -> dict[s
                 f" ({hint(name, header)})"
             )
     names: dict[str, str] = {
-        name: name for name in ("arrival_hours", "rating", "player") if name in header
+        name: name for name in ("arrival_hours", "rating", "player", LEFT) if name in header
     }
     if all(name in header or name in log.columns for name in VECTOR):
         names |= {name: name for name in VECTOR}

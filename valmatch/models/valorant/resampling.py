@@ -124,13 +124,11 @@ class BlockResampling:
             found, which = self._resampled(streams, replication)
         inside = found < self.horizon
         found, which = found[inside], which[inside]
-        vectors = self._players.vectors
-        return (
-            ArrivingPlayers(
-                found, self._players.ratings[which], vectors[which] if vectors.size else vectors
-            ),
-            which,
-        )
+        of, departures = self._players, self._players.departures
+        if departures.size:
+            departures = found + (departures - of.times)[which]
+        vectors = of.vectors[which] if of.vectors.size else of.vectors
+        return ArrivingPlayers(found, of.ratings[which], vectors, departures), which
 
     def _resampled(self, streams: Streams, replication: int) -> tuple[Floats, Ints]:
         """Return the arrivals of a resample, and which players of the log they are."""

@@ -52,7 +52,7 @@ def fill_sums(sums: Struct, players: int, horizon: float, out: Struct) -> None:
     out["prioritized_fraction"] = _ratio(sums["prioritized"], players)
     out["n_players"] = players
     out["n_matches"] = matches
-    out["unmatched"] = players - matched
+    out["unmatched"] = sums["unmatched"]
 
 
 @inlined

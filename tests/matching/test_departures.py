@@ -1,0 +1,145 @@
+"""Players who give up, against a plain loop over the plain rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.oracles.fifo import Line
+from tests.oracles.joint import Pool
+from tests.oracles.ladder import Fifo, Joint, Matcher, TeamFirst
+from tests.oracles.team_first import Lobby
+from tests.support.days import HORIZON, random_day, random_rules
+from valmatch.matching import fifo, joint, team_first
+from valmatch.matching.departures import departures_at, run_with_departures
+from valmatch.matching.queue import kernel_of
+from valmatch.matching.queue_statistics import new_counts
+from valmatch.matching.rules import Rules, prioritized
+
+Played = list[tuple[float, frozenset[int], frozenset[int]]]
+
+PLAIN: dict[Any, Callable[[Rules], Matcher]] = {
+    fifo: lambda rules: Fifo(Line(rules.team_num)),
+    joint: lambda rules: Joint(Pool(rules)),
+    team_first: lambda rules: TeamFirst(Lobby(rules)),
+}
+
+
+def plain_day(
+    matcher: Matcher,
+    times: Sequence[float],
+    ratings: Sequence[float],
+    quits: Sequence[float],
+    rules: Rules,
+) -> tuple[Played, dict[int, float]]:
+    """Return the matches of a day, and who gave up when."""
+    # At equal times: giving up, becoming prioritized, arriving; giving up at once after arriving.
+    events = [(time, 2, player, 0) for player, time in enumerate(times)]
+    for player, (time, quit_) in enumerate(zip(times, quits, strict=True)):
+        if quit_ < HORIZON:
+            events.append((quit_, 2, player, 1) if quit_ == time else (quit_, 0, player, 0))
+        if rules.continuous and time + rules.wait_thresh < HORIZON:
+            events.append((time + rules.wait_thresh, 1, player, 0))
+    waiting: set[int] = set()
+    matches: Played = []
+    gave_up: dict[int, float] = {}
+    for now, kind, player, after in sorted(events):
+        changed: Sequence[int] = [player]
+        if kind == 2 and not after:
+            waiting.add(player)
+            matcher.join(player, now, ratings[player])
+        elif player not in waiting:
+            continue
+        elif kind == 1:
+            changed = [k for k in waiting if times[k] + rules.wait_thresh == now]
+        else:
+            waiting.remove(player)
+            gave_up[player] = now
+            changed = matcher.leave(player)
+            if not changed or rules.around:  # then teams form around who arrives alone
+                continue
+        for a, b in matcher.review(now, changed):
+            matches.append((now, frozenset(a), frozenset(b)))
+            waiting -= {*a, *b}
+    return matches, gave_up
+
+
+def kernel_day(
+    rule: Any,  # noqa: ANN401
+    times: Sequence[float],
+    ratings: Sequence[float],
+    quits: Sequence[float],
+    rules: Rules,
+) -> tuple[Played, dict[int, float], np.void]:
+    """Return the same of the kernel, and its sums."""
+    n, p = len(times), rules.team_num
+    queue = rule.new(2, rules)
+    counts = new_counts(np.empty(n + 1), np.empty((n // (2 * p), 3 + 2 * p)))
+    departures = departures_at(np.array(quits))
+    run = kernel_of(run_with_departures, rule)
+    while not run(np.array(times), np.array(ratings), departures, rules, queue, counts):
+        queue = rule.grown(queue, rules)
+    matches: Played = []
+    for row in counts.log[: counts.statistics["matches"][0]].tolist():
+        players = [int(player) for player in row[3:]]
+        matches.append((row[0], frozenset(players[:p]), frozenset(players[p:])))
+    playing = {player for _, a, b in matches for player in a | b}
+    gave_up = {k: quits[k] for k in range(n) if departures.gone[k] and k not in playing}
+    return matches, gave_up, counts.statistics[0]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        fifo,
+        pytest.param(joint, marks=pytest.mark.slow),
+        pytest.param(team_first, marks=pytest.mark.slow),
+    ],
+    ids=lambda rule: rule.__name__.rpartition(".")[2],
+)
+def test_days_are_those_of_the_plain_loop(rule: Any) -> None:  # noqa: ANN401
+    rng = np.random.default_rng(7)
+    played = left = 0
+    for _ in range(400):
+        rules = random_rules(rng, 3)
+        if rule is team_first:
+            rules = rules._replace(around=bool(rng.integers(2)))
+        times, ratings = random_day(rng, 12)
+        steps = int(rng.choice([8, 1024]))
+        waits = rng.choice([0.0, 0.25, 1.0], len(times)) * rng.integers(0, 9, len(times))
+        never = rng.random(len(times)) < 0.3
+        quits = np.where(never, np.inf, times + np.round(steps * waits) / steps).tolist()
+        plain, gave_up = plain_day(PLAIN[rule](rules), times, ratings, quits, rules)
+        matches, seen, sums = kernel_day(rule, times, ratings, quits, rules)
+        assert (matches, seen) == (plain, gave_up), (times, ratings, quits, rules)
+        check_sums(times, quits, matches, gave_up, rules, sums)
+        played += len(matches)
+        left += len(gave_up)
+    assert min(played, left) > 200
+
+
+def check_sums(
+    times: Sequence[float],
+    quits: Sequence[float],
+    matches: Played,
+    gave_up: dict[int, float],
+    rules: Rules,
+    sums: np.void,
+) -> None:
+    """Compare the sums of the kernel with those of the day, to rounding."""
+    ends = gave_up | {k: now for now, a, b in matches for k in a | b}
+    matched = len(ends) - len(gave_up)
+    waits = {k: 60.0 * (ends.get(k, HORIZON) - time) for k, time in enumerate(times)}
+    playing = ends.keys() - gave_up.keys()
+    assert sums["matched"] == matched
+    assert sums["unmatched"] == len(times) - len(ends)
+    assert sums["wait"] == pytest.approx(sum(waits[k] for k in playing))
+    assert sums["unmatched_wait"] == pytest.approx(
+        sum(wait for k, wait in waits.items() if k not in playing)
+    )
+    assert sums["prioritized"] == sum(
+        bool(prioritized(time, ends.get(k, HORIZON), rules)) for k, time in enumerate(times)
+    )

@@ -1,0 +1,238 @@
+"""Players who give up in the model `valorant`: theory, draws, logs, tables."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.support.command import valmatch
+from valmatch.config.config import Config
+from valmatch.config.loading import load
+from valmatch.draws.streams import Streams
+from valmatch.errors import InputError
+from valmatch.execution.simulator import build, run
+from valmatch.experiments.replicate import replicate
+from valmatch.experiments.simulate import simulate
+from valmatch.models.valorant.arrivals import ArrivingPlayers
+from valmatch.models.valorant.model import ValorantModel
+
+LOG = """\
+joined,mmr,account,quit
+2026-03-07T18:30:00+01:00,1500,ann,2026-03-07T18:40:00+01:00
+2026-03-07T18:35:00+01:00,9000,bob,
+2026-03-07T18:50:00+01:00,1500,cy,2026-03-07T19:50:00+01:00
+2026-03-07T19:00:00+01:00,1500,dee,2026-03-07T19:05:00+01:00
+2026-03-07T22:00:00+01:00,5000,eve,
+"""
+NAMES = "{arrival_hours: joined, rating: mmr, player: account, left_hours: quit}"
+ALONE = ["team_num=1", "player_diff=0", "player_slack=0", "team_diff=10", "team_slack=0"]
+
+
+def players(config: Config, seed: int, replication: int) -> ArrivingPlayers:
+    """Return the players of a day, who come in one piece."""
+    model = build(config)
+    assert isinstance(model, ValorantModel)
+    (chunk,) = model.draw(Streams(seed), replication)
+    return chunk
+
+
+def test_a_queue_of_one_against_one_is_that_of_theory() -> None:
+    """Of arrivals at rate a who give up at rate t, t / (2a + t) do, and as many wait on average."""
+    # The day begins with nobody, which is worth less than 2e-4.
+    arrivals, mean = 30.0, 20.0
+    rate = 60.0 / mean
+    expected = {
+        "abandoned_fraction": rate / (2 * arrivals + rate),
+        "avg_queue_length": arrivals / (2 * arrivals + rate),
+        "avg_wait_time_all": 60.0 / (2 * arrivals + rate),
+    }
+    config = load(
+        "valorant",
+        [
+            "matching=fifo",
+            "team_num=1",
+            f"patience_minutes={mean}",
+            f"poisson_rate={[arrivals] * 24}",
+        ],
+    )
+    found = replicate(config, 400).estimates
+    for name, value in expected.items():
+        error = found[name].std_error
+        assert found[name].mean == pytest.approx(value, abs=4 * (error or 0) + 2e-4), name
+
+
+def test_an_infinitely_patient_queue_is_that_without_patience() -> None:
+    for matching in ("team_first", "fifo"):
+        usual = load("valorant", [f"matching={matching}"])
+        patient = load("valorant", [f"matching={matching}", "patience_minutes=1e6"])
+        expected = run(build(usual), 1, range(3)).responses
+        model = build(patient)
+        found = run(model, 1, range(3)).responses
+        names = model.responses.names
+        assert found[:, names.index("abandoned")].max() <= 2
+        few = found[:, names.index("abandoned")] == 0
+        assert few.any()
+        assert np.array_equal(found[few, : expected.shape[1]], expected[few], equal_nan=True)
+
+
+def test_neither_patience_nor_rule_shifts_a_draw() -> None:
+    variants = ["patience_minutes=10"], ["patience_minutes=20", "player_diff=50"], []
+    drawn = [players(load("valorant", changes), 3, 5) for changes in variants]
+    for chunk in drawn[1:]:
+        assert np.array_equal(chunk.times, drawn[0].times)
+        assert np.array_equal(chunk.ratings, drawn[0].ratings)
+    waits = [chunk.departures - chunk.times for chunk in drawn[:2]]
+    np.testing.assert_allclose(waits[1], 2.0 * waits[0], rtol=1e-9)
+    assert drawn[2].departures.size == 0
+
+
+def test_patience_is_exponential() -> None:
+    config = load("valorant", ["patience_minutes=30"])
+    chunks = [players(config, 1, k) for k in range(20)]
+    waits = 60.0 * np.concatenate([chunk.departures - chunk.times for chunk in chunks])
+    for power, moment in ((1, 30.0), (2, 2 * 30.0**2)):
+        error = np.std(waits**power) / math.sqrt(waits.size)
+        assert abs(np.mean(waits**power) - moment) < 4 * error
+
+
+def test_tables_say_who_gave_up() -> None:
+    factors = {"patience_minutes": 30, "measure": ["hours"]}
+    day = simulate(load("valorant", factors), seed=4)
+    players = day["players"]
+    found = dict(zip([r.name for r in day.responses], day.values.tolist(), strict=True))
+    left, plays = players["left_hours"], players["match_hours"]
+    gave_up = ~np.isnan(left)
+    assert gave_up.sum() == found["abandoned"] > 50
+    assert np.isnan(plays[gave_up]).all()
+    waits = 60.0 * (left - players["arrival_hours"])[gave_up]
+    assert found["avg_wait_abandoned"] == pytest.approx(waits.mean())
+    assert found["unmatched"] == (np.isnan(left) & np.isnan(plays)).sum()
+    ends = np.where(gave_up, left, np.where(np.isnan(plays), 24.0, plays))
+    in_queue = (ends - players["arrival_hours"]).sum()
+    assert found["avg_queue_length"] == pytest.approx(in_queue / 24.0)
+    assert found["avg_wait_time_all"] == pytest.approx(60.0 * in_queue / len(left))
+    by_hour = [found[f"avg_queue_length.{hour}-{hour + 1}h"] for hour in range(24)]
+    assert np.mean(by_hour) == pytest.approx(found["avg_queue_length"])
+    # The longer a player has waited, the likelier the slack: whoever gave up counts, too.
+    seen = ends - players["arrival_hours"] > 0.2
+    assert found["prioritized_fraction"] == pytest.approx(seen.mean())
+
+
+def write(folder: Path, text: str = LOG) -> Path:
+    path = folder / "log.csv"
+    path.write_text(text)
+    return path
+
+
+def test_who_leaves_before_a_match_has_left(tmp_path: Path) -> None:
+    config = load("valorant", [f"arrivals={write(tmp_path)}", f"log.columns={NAMES}", *ALONE])
+    day = simulate(config)
+    players = day["players"]
+    # ann has left before cy comes; cy and dee play, though their times to leave are later.
+    assert players["left_hours"][0] == pytest.approx(18 + 40 / 60)
+    assert np.isnan(players["left_hours"][1:]).all()
+    assert [
+        name for name, k in zip(players["player"], players["match"], strict=True) if k == 0
+    ] == [
+        "cy",
+        "dee",
+    ]
+    found = dict(zip([r.name for r in day.responses], day.values.tolist(), strict=True))
+    assert (found["abandoned"], found["unmatched"]) == (1, 2)
+    assert config.one_history
+
+
+def test_the_column_is_read_by_its_own_name_too(tmp_path: Path) -> None:
+    text = "arrival_hours,rating,left_hours\n0.5,1500,0.6\n1,1500,\n2,1500,\n3,1500,3.5\n"
+    path = write(tmp_path, text)
+    done = valmatch(
+        "simulate", "valorant", "--set", f"arrivals={path}", "--set", "team_num=1", "--json"
+    )
+    assert json.loads(done.out)["responses"]["abandoned"] == 2
+    assert "2 of 4 players have a time in left_hours" in done.err
+    listed = valmatch("responses", "valorant", "--set", f"arrivals={path}")
+    assert "avg_wait_abandoned" in listed.out
+    plain = valmatch("responses", "valorant")
+    assert "abandoned" not in plain.out
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ("2,1500,1.5", "log.csv:3: left_hours: '1.5' is before the arrival"),
+        ("2,1500,soon", "log.csv:3: left_hours: 'soon'"),
+        ("2,1500,2026-03-07T18:40", "as in the rows above"),
+    ],
+)
+def test_leaving_times_that_cannot_be_are_named(tmp_path: Path, row: str, says: str) -> None:
+    path = write(tmp_path, f"arrival_hours,rating,left_hours\n1,1500,\n{row}\n3,1500,\n")
+    done = valmatch("simulate", "valorant", "--set", f"arrivals={path}")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert says in done.err
+    left_out = valmatch(
+        *("simulate", "valorant", "--set", f"arrivals={path}", "--set", "team_num=1"),
+        *("--skip-bad-rows", "--max-bad-rows", "0.5", "--json"),
+    )
+    assert json.loads(left_out.out)["responses"]["n_players"] == 2
+
+
+def test_resamples_keep_how_long_players_wait(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    times = np.sort(rng.uniform(0, 96, 800)).round(4)
+    waits = rng.exponential(0.5, 800).round(4)
+    rows = "".join(
+        f"{t!r},1500,{t + w!r}\n" for t, w in zip(times.tolist(), waits.tolist(), strict=True)
+    )
+    path = write(tmp_path, "arrival_hours,rating,left_hours\n" + rows)
+    config = load("valorant", [f"arrivals={path}", "log.resample=block"])
+    model, sample = build(config), players(config, 1, 3)
+    of_log = {round(float(w), 4) for w in waits}
+    assert {round(float(w), 4) for w in sample.departures - sample.times} <= of_log
+    assert run(model, 1, range(2)).responses[:, -3].min() > 0
+
+
+def test_random_patience_on_a_log_is_no_one_history(tmp_path: Path) -> None:
+    text = "arrival_hours,rating\n" + "".join(f"{k / 10},1500\n" for k in range(200))
+    log = f"arrivals={write(tmp_path, text)}"
+    config = load("valorant", [log, "patience_minutes=20", "team_num=1"])
+    assert not config.one_history
+    found = replicate(config, 20).estimates["abandoned"]
+    assert found.min < found.max
+    with pytest.raises(InputError, match=r"patience_minutes.*log\.resample"):
+        load("valorant", [log, "patience_minutes=20", "log.resample=block"])
+    leaving = write(tmp_path, "arrival_hours,rating,left_hours\n0,1500,1\n1,1500,\n")
+    with pytest.raises(InputError, match="patience_minutes: the column 'left_hours' says who"):
+        build(load("valorant", [f"arrivals={leaving}", "patience_minutes=20"]))
+
+
+def test_columns_that_a_designer_would_miss_are_named(tmp_path: Path) -> None:
+    path = write(tmp_path, "arrival_hours,rating,party_id,region\n0,1500,1,eu\n1,1500,1,na\n")
+    done = valmatch("simulate", "valorant", "--set", f"arrivals={path}", "--set", "team_num=1")
+    assert "party_id, region" in done.err
+    assert "players come alone" in " ".join(done.err.split())
+
+
+def test_patience_is_optimised_and_written(tmp_path: Path) -> None:
+    """As a variable it changes what is drawn, and the unit is known."""
+    variables = "{patience_minutes: {low: 5 min, high: 1 h, start: 30 min}}"
+    done = valmatch(
+        *("optimize", "valorant", "--set", f"optimize.variables={variables}"),
+        *("--set", "patience_minutes=30"),
+        *(
+            "--set",
+            "optimize.objective={gone: {response: abandoned_fraction}}",
+            "--set",
+            "matching=fifo",
+        ),
+        *("--solver", "random", "--budget", "100", "--out", tmp_path / "out"),
+    )
+    assert done.code == 0, done.err
+    best = json.loads((tmp_path / "out" / "summary.json").read_text())["recommended"]
+    assert 30 < best["point"]["patience_minutes"] <= 60
+    with (tmp_path / "out" / "start_and_recommended.csv").open() as file:
+        assert "abandoned" in {row["response"] for row in csv.DictReader(file)}

@@ -1,0 +1,67 @@
+"""Players who give up: when they do, and the responses about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from valmatch.arrays import Bools, Floats
+from valmatch.draws.streams import Streams
+from valmatch.models.model import NOT_NEGATIVE, SHARE, Response
+from valmatch.models.valorant.arrivals import ArrivingPlayers
+
+PATIENCE = 3
+"""Source of randomness: how long players wait before they give up, in units of the mean."""
+
+RESPONSES_OF_DEPARTURES = (
+    Response("abandoned", "", "players who gave up", whole=True, limits=NOT_NEGATIVE),
+    Response(
+        "abandoned_fraction",
+        "",
+        "share of players who gave up",
+        share_of="n_players",
+        limits=SHARE,
+    ),
+    Response(
+        "avg_wait_abandoned",
+        "minutes",
+        "mean wait of players who gave up, until then",
+        limits=NOT_NEGATIVE,
+    ),
+)
+"""Responses of a queue in which players give up."""
+
+
+def impatient(
+    chunks: Iterable[ArrivingPlayers], mean: float, streams: Streams, replication: int
+) -> Iterator[ArrivingPlayers]:
+    """Yield arriving players with the hours at which they give up.
+
+    Parameters
+    ----------
+    chunks : iterable of ArrivingPlayers
+        All players of a replication, in order.
+    mean : float
+        Mean of the exponential time that they wait at most, in minutes.
+    streams : Streams
+        The random numbers; the k-th of its source is that of the k-th player, whatever the mean
+        and the rule.
+    replication : int
+        Index of the replication.
+    """
+    players = list(chunks)
+    draws = streams.stream(replication, PATIENCE)
+    for chunk in players:
+        waits = mean / 60.0 * draws.standard_exponential(chunk.times.size)
+        yield chunk._replace(departures=chunk.times + waits)
+
+
+def measure_departures(players: ArrivingPlayers, gave_up: Bools) -> dict[str, float]:
+    """Return the responses about players who gave up, by name; NaN where undefined."""
+    waits: Floats = 60.0 * (players.departures - players.times)[gave_up]
+    return {
+        "abandoned": float(waits.size),
+        "abandoned_fraction": float(gave_up.mean()) if gave_up.size else np.nan,
+        "avg_wait_abandoned": float(waits.mean()) if waits.size else np.nan,
+    }
