@@ -81,7 +81,8 @@ def test_an_infinitely_patient_queue_is_that_without_patience() -> None:
 
 
 def test_neither_patience_nor_rule_shifts_a_draw() -> None:
-    variants = ["patience_minutes=10"], ["patience_minutes=20", "player_diff=50"], []
+    some = ["patience_minutes=20", "player_diff=50"]
+    variants: list[list[str]] = [["patience_minutes=10"], some, []]
     drawn = [players(load("valorant", changes), 3, 5) for changes in variants]
     for chunk in drawn[1:]:
         assert np.array_equal(chunk.times, drawn[0].times)
@@ -202,7 +203,7 @@ def test_random_patience_on_a_log_is_no_one_history(tmp_path: Path) -> None:
     config = load("valorant", [log, "patience_minutes=20", "team_num=1"])
     assert not config.one_history
     found = replicate(config, 20).estimates["abandoned"]
-    assert found.min < found.max
+    assert found.std
     with pytest.raises(InputError, match=r"patience_minutes.*log\.resample"):
         load("valorant", [log, "patience_minutes=20", "log.resample=block"])
     leaving = write(tmp_path, "arrival_hours,rating,left_hours\n0,1500,1\n1,1500,\n")
