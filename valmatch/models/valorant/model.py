@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -42,11 +42,13 @@ from valmatch.models.valorant.arrivals import (
     ArrivalProcess,
     ArrivingPlayers,
     Law,
+    Moved,
 )
 from valmatch.models.valorant.bands import empty_bands
 from valmatch.models.valorant.controls import PlayerSums
 from valmatch.models.valorant.days import Days, make_days, new_days
 from valmatch.models.valorant.factors import ValorantFactors
+from valmatch.models.valorant.hours import DAY, WEEK
 from valmatch.models.valorant.measures import Matches, further_responses, measure
 from valmatch.models.valorant.quantile_function import QuantileArrivals
 from valmatch.models.valorant.queue_log import QueueLog, read_queue_log
@@ -127,7 +129,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
 
     responses = RESPONSES
     releases_gil = True
-    measures = ("differences", "fairness", "bands", "hours")
+    measures = ("differences", "fairness", "bands", "hours", "weekdays")
     drawn_by = frozenset(
         (
             "poisson_rate",
@@ -169,6 +171,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             horizon = self._log.horizon
             players = float(self._log.players.times.size)
             self._check_bands(arrivals)
+            self._check_weekdays(arrivals)
             if factors.log.resample:
                 self._resampling = BlockResampling(
                     self._log, factors.log.block_hours, factors.horizon, arrivals
@@ -222,6 +225,22 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
                     f"{arrivals}: factors.bands: {', '.join(empty)} hold"
                     f"{'s' * (len(empty) == 1)} nobody (too many ratings are the same)"
                 )
+
+    def _check_weekdays(self, arrivals: Path) -> None:
+        """Refuse days of the week of a log that has no dates."""
+        assert self._log is not None
+        if "weekdays" in self._factors.measure and self._log.midnight is None:
+            raise InputError(
+                f"{arrivals}: factors.measure: weekdays: the log has hours, which are of no weekday"
+                " (allowed: with date-times, or seconds since 1970, as arrival_hours)"
+            )
+
+    def _weekday(self, hours: Ints, moved: Moved | None) -> Ints:
+        """Return the day of the week of hours of a replication of a dated log, 0 for Monday."""
+        assert self._log is not None
+        assert self._log.midnight is not None
+        hours = moved.log_hours(hours) if moved else hours
+        return (hours // DAY + self._log.midnight.weekday()) % len(WEEK)
 
     def _remarks(self, arrivals: Path | None) -> Iterator[str]:
         if self._log is None:
@@ -354,6 +373,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             np.concatenate([chunk.times for chunk in chunks]),
             np.concatenate([chunk.ratings for chunk in chunks]),
             np.concatenate([chunk.vectors for chunk in chunks]),
+            chunks[0].moved,
         )
         team_num = self._rules.team_num
         log = np.empty((players.times.size // (2 * team_num), 3 + 2 * team_num))
@@ -363,7 +383,8 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         if self._factors.measure:
             values = RESPONSES.row(responses).tolist()
             matches = Matches(log[:, 0], _sides(log))
-            found = measure(self._factors, players, matches, self._rules.horizon)
+            weekday = partial(self._weekday, moved=players.moved)
+            found = measure(self._factors, players, matches, self._rules, weekday)
             responses = {**dict(zip(RESPONSES.names, values, strict=True)), **found}
         return players, log, responses
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -46,6 +47,8 @@ class QueueLog:
         Their ids; none where the log has none.
     date_times : sequence of str
         When they arrived, as the log has it; none where it has hours.
+    midnight : datetime or None
+        What hours are counted from; None where the log has hours.
     horizon : float
         End of the run in hours.
     remarks : sequence of str
@@ -55,6 +58,7 @@ class QueueLog:
     players: ArrivingPlayers
     ids: Sequence[str]
     date_times: Sequence[str]
+    midnight: datetime | None
     horizon: float
     remarks: Sequence[str]
 
@@ -67,6 +71,7 @@ class _Rows(NamedTuple):
     vectors: Floats
     ids: Sequence[str]
     date_times: Sequence[str]
+    midnight: datetime | None
     remarks: Sequence[str]
 
 
@@ -116,7 +121,8 @@ def read_queue_log(
             f"{path}: {n - arrived} row{'s' * (n - arrived > 1)} at or after the horizon of {end:g}"
             " hours left out"
         )
-    return QueueLog(players, rows.ids[:arrived], rows.date_times[:arrived], end, remarks)
+    date_times = rows.date_times[:arrived]
+    return QueueLog(players, rows.ids[:arrived], date_times, rows.midnight, end, remarks)
 
 
 def last_arrival(path: Path, log: LogFactors, multipliers: Sequence[float]) -> float:
@@ -181,6 +187,7 @@ def _read(path: Path, _stamp: int, how: str, multipliers: tuple[float, ...]) -> 
         np.array([entry.vector for entry in entries], dtype=np.float64).reshape(-1, len(VECTOR)),
         tuple(entry.player for entry in entries) if entries[0].player else (),
         tuple(entry.cell for entry in entries) if clock.dated else (),
+        clock.midnight,
         tuple(remarks),
     )
 
