@@ -95,5 +95,5 @@ class QuantileArrivals(ArrivalProcess):
         self, streams: Streams, replication: int, size: int = CHUNK
     ) -> Iterator[ArrivingPlayers]:
         """Yield the players of a replication in order of arrival, at most `size` at a time."""
-        for times, normals, vectors in super().chunks(streams, replication, size):
+        for times, normals, vectors, _ in super().chunks(streams, replication, size):
             yield ArrivingPlayers(times, self._rating(normals - SHIFT), vectors[:0])
