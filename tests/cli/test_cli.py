@@ -389,7 +389,7 @@ def test_what_is_printed_has_no_trailing_blanks_and_fits_80_columns() -> None:
         done = valmatch(*command)
         lines = done.out.splitlines()
         assert [line for line in lines if line != line.rstrip()] == []
-        assert max(map(len, lines)) <= 80 or "--control-variates" in command
+        assert max(map(len, lines)) <= 80
 
 
 @pytest.mark.slow

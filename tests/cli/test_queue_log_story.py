@@ -142,7 +142,8 @@ def test_the_table_of_waits_by_band(folder: Path) -> None:
     found = json.loads(Path("day/responses.json").read_text())["responses"]
     assert {name: found[name] for name in expected} == pytest.approx(expected)
     lines = [line.split() for line in made.out.partition("\nband ")[2].splitlines()]
-    measures, *bands = lines
+    measures, units, *bands = lines
+    assert units == [*["[minutes]"] * 3, "[Elo", "points]"]
     assert measures[:2] == ["matched_fraction", "avg_wait_time"]
     assert [name for name, *_ in bands] == list(BANDS)
     for name, *cells in bands:

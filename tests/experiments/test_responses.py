@@ -21,7 +21,7 @@ def test_every_response_is_listed_with_unit_and_meaning(model: str) -> None:
     assert all(one["meaning"] for one in found.values())
     table = valmatch("responses", model)
     assert table.code == 0
-    assert max(map(len, table.out.splitlines())) <= 80 or model == "opponent"
+    assert max(map(len, table.out.splitlines())) <= 80
     assert all(name in table.out for name in found)
 
 

@@ -102,7 +102,7 @@ def compare(
     log.*), holds for both; with several, or with --variant, --set changes all of them. Of several
     variants the intervals of each response hold together. Folders of `replicate` are compared
     without simulating anything, and two of `rate`, of one log, by how well they predicted the games
-    that both have.
+    that both have. With --responses, `plot` of --out draws those, too, unless told otherwise.
     """
     from valmatch.experiments.compare import compare_configs
     from valmatch.experiments.plan import Plan, default_n
@@ -128,7 +128,7 @@ def compare(
         plan = Plan(n, first(seed, given.seed, DEFAULT_SEED), confidence=level)
         options = how.options(given)
         with progress("replications", len(sides) * n) as advance:
-            found = compare_configs(sides, plan, options, listeners(advance))
+            found = compare_configs(sides, plan, options, listeners(advance), chosen)
     _report(found, chosen, json, out)
 
 

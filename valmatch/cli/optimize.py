@@ -40,6 +40,7 @@ from valmatch.cli.parameters import (
     warn_in_job_array,
     whole,
 )
+from valmatch.cli.response_options import Chosen, measure_levels, names_of
 from valmatch.errors import RunError
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ def optimize(
     skip_bad_rows: SkipBadRows = False,
     max_bad_rows: MaxBadRows = None,
     sort_rows: SortRows = False,
+    responses: Chosen = "",
     out: Out = None,
     resume: Resume = False,
     max_time: MaxTime = None,
@@ -112,9 +114,10 @@ def optimize(
 
     The budget covers search and certification: the recommended point is chosen and tested on
     replications that the search did not use; without a feasible one, the point of least violation
-    is shown. What is recommended is then compared with the start, and constraints are priced, on
-    some replications beyond the budget. Exit code 3: no point was certified as feasible, which a
-    shard leaves to `combine`, or the time was up. `valmatch solvers` lists the solvers.
+    is shown. What is recommended is then compared with the start, in all responses or those of
+    --responses, and constraints are priced, on some replications beyond the budget. Exit code 3: no
+    point was certified as feasible, which a shard leaves to `combine`, or the time was up.
+    `valmatch solvers` lists the solvers.
     """
     from valmatch.cli.tables.optimization import header_of, show_result
     from valmatch.execution.shards import WHOLE
@@ -124,6 +127,7 @@ def optimize(
 
     how = RunArguments(workers, executor, scheduler, out, resume, max_time)
     log = log_levels(columns, separator, skip_bad_rows, max_bad_rows, sort_rows)
+    log = measure_levels(responses, config, overrides, log)
     settings = load_config(config, overrides, log)
     name_options(
         settings,
@@ -134,9 +138,9 @@ def optimize(
         scheduler=scheduler,
     )
     given = settings.optimize
-    responses = None if pareto is None else [name.strip() for name in pareto.split(",")]
-    if responses is None and sweep is None and given.objectives:
-        responses = []
+    objectives = None if pareto is None else [name.strip() for name in pareto.split(",")]
+    if objectives is None and sweep is None and given.objectives:
+        objectives = []
     request = StudyRequest(
         solvers=[name.strip() for name in (solver or given.solver or AUTO).split(",")],
         budget=first(budget, given.budget, DEFAULT_BUDGET),
@@ -144,7 +148,7 @@ def optimize(
         macroreps=first(macroreps, given.macroreps, 1),
         confidence=float(first(confidence, given.confidence, 0.95)),
         sweep=sweep,
-        pareto=responses,
+        pareto=objectives,
         solver=solver,
         shard=shard,
     )
@@ -154,7 +158,8 @@ def optimize(
     header = header_of(spec)
     with progress("replications", spec.replications) as advance:
         result = execute(spec, options, listeners(advance))
-    show(json, result.summary(), lambda: show_result(header, result), out)
+    chosen = names_of(responses)
+    show(json, result.summary(), lambda: show_result(header, result, chosen), out)
     if result.failures:
         raise RunError(*result.failures)
     if result.status != "complete":

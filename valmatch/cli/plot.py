@@ -30,7 +30,8 @@ def plot(
         str,
         typer.Option(
             metavar="NAME,...",
-            help="Responses of `replicate` or `compare` to draw; otherwise all.",
+            help="Responses of `replicate` or `compare` to draw; otherwise those that `compare`"
+            " was asked for, or all.",
         ),
     ] = "",
     title: Annotated[

@@ -356,9 +356,16 @@ def compare(
 
 
 def compare_configs(
-    configs: Sequence[Config], plan: Plan, options: RunOptions, listeners: Listeners
+    configs: Sequence[Config],
+    plan: Plan,
+    options: RunOptions,
+    listeners: Listeners,
+    shown: Sequence[str] = (),
 ) -> Comparison:
-    """Replicate configs and compare them with the first of them; see `compare`."""
+    """Replicate configs and compare them with the first of them; see `compare`.
+
+    The manifest notes which responses were shown, unless all were: figures are of the same.
+    """
     sides = _sides(configs)
     ids = [config_id(config) for config in configs[1:]]
     identity = {"config_id_b": ids[0]} if len(ids) == 1 else {"variants": ids}
@@ -369,6 +376,7 @@ def compare_configs(
             write_csv(folder.path / "differences.csv", compared.columns())
             with write_atomically(folder.path / "summary.json") as file:
                 file.write(to_json(compared.summary()))
+            folder.note(**({"shown": [*shown]} if shown else {}))
             folder.close(compared.status, replications=compared.n)
     return compared
 

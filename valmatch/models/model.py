@@ -53,7 +53,7 @@ class Part(NamedTuple):
     measure : str
         What is measured.
     of : str
-        What is divided: "rating" for bands of players, "hour" for the day.
+        What is divided: "rating" for bands of players, "hour" for the day, "weekday" for the week.
     name : str
         Which part it is.
     """

@@ -23,7 +23,7 @@ from valmatch.plots.parts.style import (
     panels,
     thinned,
 )
-from valmatch.plots.parts.units import labelled
+from valmatch.text.labels import labelled
 
 MOST_STEPS = 250
 

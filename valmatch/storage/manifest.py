@@ -77,6 +77,7 @@ class Manifest(Facts):
     pid: int | None = None
     host: str | None = None
     files: list[str] | None = None
+    shown: list[str] = []
 
     @property
     def is_ours(self) -> bool:

@@ -16,6 +16,7 @@ from valmatch.models.valorant.arrivals import (
     ArrivalProcess,
     ArrivingPlayers,
     cholesky_factor,
+    joined,
 )
 
 RATES = [20.0, 0.0, 5.0, 40.0]
@@ -29,7 +30,7 @@ def process(horizon: float = 4.0, mean: list[float] = MEAN) -> ArrivalProcess:
 
 def day(seed: int, replication: int, size: int = 10_000, horizon: float = 4.0) -> ArrivingPlayers:
     chunks = list(process(horizon).chunks(Streams(seed), replication, size))
-    return ArrivingPlayers(*(np.concatenate(parts) for parts in zip(*chunks, strict=True)))
+    return joined(chunks)
 
 
 @pytest.mark.slow
@@ -129,7 +130,7 @@ def counted(count: int, size: int = 10_000, whole_gaps: bool = False) -> Arrivin
         RATES, math.inf, MEAN, COVARIANCE, [1.0] * 3, count=count, whole_gaps=whole_gaps
     )
     chunks = list(made.chunks(Streams(7), 3, size))
-    return ArrivingPlayers(*(np.concatenate(parts) for parts in zip(*chunks, strict=True)))
+    return joined(chunks)
 
 
 def test_a_given_number_of_players_arrives_at_the_last_rate() -> None:
@@ -204,7 +205,7 @@ def test_days_are_those_drawn_by_numpy(kind: str, size: int) -> None:
         numpys = list(drawn_by_numpy(DAYS[kind], Streams(seed), replication, size))
         assert len(ours) == len(numpys)
         for mine, theirs in zip(ours, numpys, strict=True):
-            for column, other in zip(mine, theirs, strict=True):
+            for column, other in zip(mine[:3], theirs[:3], strict=True):
                 assert column.shape == other.shape
                 assert column.tobytes() == other.tobytes()
 

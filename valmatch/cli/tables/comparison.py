@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from valmatch.cli.console import title_of
 from valmatch.cli.tables.layout import (
+    COUNT,
+    UNIT,
     WIDTH,
     add_row,
     aligned,
@@ -16,6 +18,7 @@ from valmatch.cli.tables.layout import (
     print_table,
     show_no_interval,
 )
+from valmatch.cli.tables.parts import listed, show_parts_compared
 from valmatch.text.terminal import one_line
 
 if TYPE_CHECKING:
@@ -32,33 +35,36 @@ def show_comparison(found: Comparison, chosen: Collection[str] = ()) -> None:
     for variant in found.variants:
         print(f"{variant.name.upper()}: {title_of(variant.run.config)}")
         _show_changes(variant.changed)
-    shown = [response for response in found.responses if not chosen or response.name in chosen]
-    rows = found.responses if found.is_pair else shown
-    columns = _columns(found, [response.name for response in rows])
-    table = new_table("response", *(name for name, _ in columns), "unit")
-    for response, *cells in zip(rows, *(cells for _, cells in columns), strict=True):
-        if response in shown:
-            add_row(table, response.name, *cells, response.unit)
+    responses, columns = found.responses, _columns(found)
+    places = [k for k, response in enumerate(responses) if listed(response, chosen)]
+    same = all(pair.difference.n == found.n for pair in found.variants[0].comparisons.values())
+    table = new_table("response", *(name for name, _ in columns), UNIT)
+    shown = [aligned([cells[k] for k in places]) for _, cells in columns]
+    for k, *cells in zip(places, *shown, strict=True):
+        add_row(table, responses[k].name, *cells, responses[k].unit)
     intervals = found.intervals_of(chosen)
     said = f"; ±: {intervals}" if intervals else ""
     header = f"seed {found.base.seed}, {found.n:,} common replications{said}"
-    print_table(textwrap.fill(header, WIDTH), table, repeated=1)
+    print_table(textwrap.fill(header, WIDTH), table, spare=COUNT if same else "")
+    if not chosen:
+        show_parts_compared(responses, [side for side in columns if side[0] != COUNT])
     show_no_interval(found.no_interval_of(chosen))
 
 
-def _columns(found: Comparison, names: Sequence[str]) -> list[tuple[str, list[str]]]:
+def _columns(found: Comparison) -> list[tuple[str, list[str]]]:
     """Return the columns of numbers: the base, the other system of a pair, the differences."""
+    names = [response.name for response in found.responses]
     pairs = [found.comparisons[name] for name in names]
-    columns = [("A", aligned([mean_and_half(pair.a)[0] for pair in pairs]))]
+    columns = [("A", [mean_and_half(pair.a)[0] for pair in pairs])]
     if found.is_pair:
-        columns.append(("B", aligned([mean_and_half(pair.b)[0] for pair in pairs])))
+        columns.append(("B", [mean_and_half(pair.b)[0] for pair in pairs]))
     for variant in found.variants:
         differences = [mean_and_half(variant.comparisons[name].difference) for name in names]
         half = f"± {found.confidence:.0%}" if found.is_pair else "±"
-        columns.append((f"{variant.name.upper()} - A", aligned([mean for mean, _ in differences])))
-        columns.append((half, aligned([width for _, width in differences])))
+        columns.append((f"{variant.name.upper()} - A", [mean for mean, _ in differences]))
+        columns.append((half, [width for _, width in differences]))
     if found.is_pair:
-        columns.append(("n", [str(pair.difference.n) for pair in pairs]))
+        columns.append((COUNT, [str(pair.difference.n) for pair in pairs]))
     return columns
 
 

@@ -19,14 +19,18 @@ WIDTH = 80
 DECIMALS = 12
 """Most decimals of a number; with more it is written with a power of ten."""
 
+UNIT, COUNT = "unit", "n"
+"""The columns of units, and of how many replications a mean is of."""
+
 CELL = 100
 """Most characters of a cell."""
 
 TEXT_COLUMNS = (
     "response",
-    "unit",
+    UNIT,
     "band",
     "hour",
+    "weekday",
     "meaning",
     "variable",
     "mean of",
@@ -67,29 +71,51 @@ def _cell(text: str) -> Text:
     return Text(shortened(escaped(text), CELL))
 
 
-def print_table(header: str, table: Table, repeated: int = 0) -> None:
+def print_table(header: str, table: Table, repeated: int = 1, spare: str = "") -> None:
     """Print a table; where it is too wide, its first `repeated` columns with some others at a time.
 
-    With `repeated` 0 the table is never divided: a long line is better than a name cut short.
+    A column that has no room beside those is still printed whole: a long line is better than a name
+    cut short.
+
+    Parameters
+    ----------
+    header : str
+        What stands above it; "" for nothing.
+    table : rich.table.Table
+        The table.
+    repeated : int
+        How many of its columns are repeated.
+    spare : str
+        The column to be left out where all have no room, because the header says it; "" for none.
     """
     console = Console(highlight=False, width=10_000)
     with console.capture() as printed:
         if header:
             console.print(header, markup=False, soft_wrap=True)
-        for number, part in enumerate(_divided(table, repeated) if repeated else [table]):
+        for number, part in enumerate(_divided(table, repeated, spare)):
             console.print(*([""] if number else []), part, sep="\n")
     # Columns are padded; in a file that would be blanks at the end of lines.
     *lines, _ = printed.get().split("\n")
     console.file.write("".join(f"{line.rstrip(' ')}\n" for line in lines))
 
 
-def _divided(table: Table, repeated: int) -> Iterator[Table]:
-    """Yield tables of at most `WIDTH` columns of text with all columns of a table between them."""
+def _divided(table: Table, repeated: int, spare: str) -> Iterator[Table]:
+    """Yield tables of at most `WIDTH` columns of text with all columns of a table between them.
+
+    Units stand in the first of them.
+    """
     headers = [str(column.header) for column in table.columns]
     cells = [[str(cell) for cell in column.cells] for column in table.columns]
     widths = [2 + max(map(len, [name, *own])) for name, own in zip(headers, cells, strict=True)]
+    if sum(widths) <= WIDTH + 2:
+        yield table
+        return
+    kept = [place for place in range(len(headers)) if headers[place] != (spare or None)]
+    units = [place for place in kept[repeated:] if headers[place] == UNIT]
     groups: list[list[int]] = []
-    for place in range(repeated, len(headers)):
+    for place in kept[repeated:]:
+        if place in units:
+            continue
         if headers[place].startswith("±"):
             groups[-1].append(place)  # a half-width stays with its mean
         else:
@@ -99,12 +125,13 @@ def _divided(table: Table, repeated: int) -> Iterator[Table]:
     for group in groups:
         needed = sum(widths[place] for place in group)
         if not parts or needed > room:
+            beside = kept[:repeated] if parts else [*kept[:repeated], *units]
+            room = WIDTH + 2 - sum(widths[place] for place in beside)
             parts.append([])
-            room = WIDTH + 2 - sum(widths[:repeated])
         parts[-1] += group
         room -= needed
-    for part in parts:
-        columns = [*range(repeated), *part]
+    for number, part in enumerate(parts):
+        columns = [*kept[:repeated], *part, *(units if number == 0 else [])]
         divided = new_table(*(headers[k] for k in columns))
         for row in zip(*(cells[k] for k in columns), strict=True):
             add_row(divided, *row)

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from valmatch.cli.tables.layout import (
+    UNIT,
     WIDTH,
     add_row,
     aligned,
@@ -15,31 +16,45 @@ from valmatch.cli.tables.layout import (
     print_table,
     rounded,
 )
+from valmatch.text.labels import labelled
+from valmatch.text.terminal import escaped
 
 if TYPE_CHECKING:
     from valmatch.experiments.response_list import Listed
+    from valmatch.models.model import Response
 
 MEANING = 24
 """Characters of a line of what a response means, at least."""
+
+INDENT = "    "
 
 
 def show_listed(listed: Sequence[Listed]) -> None:
     """Print what each response is, and what asks for it."""
     for group, rows in groupby(listed, key=lambda row: row.group):
-        table = new_table("response", "unit", "meaning")
+        if group:
+            print(f"\nmeasure: [{group}]")
         responses = [row.response for row in rows]
-        taken = sum(
-            2 + max(map(len, texts))
-            for texts in (
-                ["response", *(r.name for r in responses)],
-                ["unit", *(r.unit for r in responses)],
-            )
-        )
+        names = max(map(len, ["response", *(r.name for r in responses)]))
+        units = max(map(len, [UNIT, *(r.unit for r in responses)]))
+        room = WIDTH - names - units - 4
+        if room < MEANING:
+            _show_meanings_below(responses)
+            continue
+        table = new_table("response", UNIT, "meaning")
         for response in responses:
-            lines = textwrap.wrap(response.meaning, max(MEANING, WIDTH - taken))
-            for k, line in enumerate(lines or [""]):
+            for k, line in enumerate(textwrap.wrap(response.meaning, room) or [""]):
                 add_row(table, *((response.name, response.unit) if k == 0 else ("", "")), line)
-        print_table(f"\nmeasure: [{group}]" if group else "", table)
+        print_table("", table)
+
+
+def _show_meanings_below(responses: Sequence[Response]) -> None:
+    """Print responses whose names leave no room beside them."""
+    for response in responses:
+        print(escaped(labelled(response.name, response.unit)))
+        print(
+            textwrap.fill(response.meaning, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
+        )
 
 
 def show_solver_list(rows: Sequence[Mapping[str, str]]) -> None:
@@ -76,4 +91,4 @@ def show_problem_list(rows: Sequence[Mapping[str, Any]]) -> None:
     ]
     for cells in zip(*columns, strict=True):
         add_row(table, *cells)
-    print_table("", table, repeated=1)
+    print_table("", table)

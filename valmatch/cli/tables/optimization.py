@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from valmatch.cli.console import title_of
 from valmatch.cli.tables.layout import (
+    COUNT,
+    UNIT,
     WIDTH,
     add_row,
     aligned,
@@ -17,6 +19,7 @@ from valmatch.cli.tables.layout import (
     print_table,
     show_no_interval,
 )
+from valmatch.cli.tables.parts import listed, show_parts_compared
 from valmatch.optimization.problem import START, TODAY
 from valmatch.optimization.problem_of_config import found_scales
 from valmatch.optimization.solvers.registry import labelled
@@ -49,11 +52,11 @@ def header_of(spec: StudySpec[Any, Any]) -> str:
     return header + _search_scales(spec.config)
 
 
-def show_result(header: str, result: StudyResult) -> None:
-    """Print what came of a study."""
+def show_result(header: str, result: StudyResult, chosen: Collection[str] = ()) -> None:
+    """Print what came of a study, with the chosen responses if any are."""
     match result:
         case Study():
-            show_study(header, result)
+            show_study(header, result, chosen)
         case Frontier():
             show_frontier(header, result)
         case Front():
@@ -72,8 +75,11 @@ def _search_scales(config: Config) -> str:
     return lines
 
 
-def show_study(header: str, study: Study) -> None:
-    """Print the point that was found, what it is worth, and whether it is feasible."""
+def show_study(header: str, study: Study, chosen: Collection[str] = ()) -> None:
+    """Print the point that was found, what it is worth, and whether it is feasible.
+
+    It is shown beside the start in the chosen responses, in all if none are.
+    """
     found = study.verdict
     if found is None:
         print_table(header, new_table())
@@ -103,18 +109,18 @@ def show_study(header: str, study: Study) -> None:
         print(textwrap.fill(escaped(remark), WIDTH))
     if study.post_analysis:
         print()
-        _show_post_analysis(study.post_analysis)
+        _show_post_analysis(study.post_analysis, chosen)
     if study.comparison:
         print()
         show_solvers(study.comparison)
 
 
-def _show_post_analysis(found: PostAnalysis) -> None:
+def _show_post_analysis(found: PostAnalysis, chosen: Collection[str]) -> None:
     """Print the recommended point beside what the config gives, and what the constraints cost."""
-    _show_beside(found.against_start, found.spent)
+    _show_beside(found.against_start, chosen, found.spent)
     if found.against_today:
         print()
-        _show_beside(found.against_today)
+        _show_beside(found.against_today, chosen)
     units = {response.name: response.unit for response in found.against_start.responses}
     if found.prices:
         print()
@@ -123,26 +129,30 @@ def _show_post_analysis(found: PostAnalysis) -> None:
         print(textwrap.fill(escaped(said), WIDTH, subsequent_indent="  "))
 
 
-def _show_beside(beside: BaselineComparison, spent: int = 0) -> None:
-    """Print the recommended point beside another one."""
-    rows = list(beside.compared)
+def _show_beside(beside: BaselineComparison, chosen: Collection[str], spent: int = 0) -> None:
+    """Print the recommended point beside another one, in the chosen responses if any are."""
+    responses, rows = beside.responses, list(beside.compared)
     differences = [mean_and_half(pair.difference) for pair in rows]
-    half = f"± {rows[0].difference.confidence:.0%}"
-    table = new_table("response", beside.name, "recommended", "change", half, "n", "unit")
     columns = [
-        aligned([mean_and_half(pair.a)[0] for pair in rows]),
-        aligned([mean_and_half(pair.b)[0] for pair in rows]),
-        aligned([mean for mean, _ in differences]),
-        aligned([width for _, width in differences]),
-        [str(pair.difference.n) for pair in rows],
+        (beside.name, [mean_and_half(pair.a)[0] for pair in rows]),
+        ("recommended", [mean_and_half(pair.b)[0] for pair in rows]),
+        ("change", [mean for mean, _ in differences]),
+        (f"± {rows[0].difference.confidence:.0%}", [width for _, width in differences]),
     ]
-    for response, *cells in zip(beside.responses, *columns, strict=True):
-        add_row(table, response.name, *cells, response.unit)
+    places = [k for k, response in enumerate(responses) if listed(response, chosen)]
+    counts = [str(pair.difference.n) for pair in rows]
+    table = new_table("response", *(name for name, _ in columns), COUNT, UNIT)
+    shown = [aligned([cells[k] for k in places]) for _, cells in columns]
+    for k, *cells in zip(places, *shown, strict=True):
+        add_row(table, responses[k].name, *cells, counts[k], responses[k].unit)
     s = "s" * (beside.n != 1)
     header = f"{beside.name} and recommended point on the same {beside.n:,} fresh replication{s}"
     if spent:
         header += f" ({spent:,} made beyond the budget, with those for costs)"
-    print_table(textwrap.fill(header, WIDTH), table, repeated=1)
+    spare = COUNT if set(counts) == {str(beside.n)} else ""
+    print_table(textwrap.fill(header, WIDTH), table, spare=spare)
+    if not chosen:
+        show_parts_compared(responses, columns)
     show_no_interval(beside.no_interval)
 
 
@@ -200,7 +210,7 @@ def show_frontier(header: str, frontier: Frontier) -> None:
         mean, half = mean_and_half(found.objective)
         point = [f"{x:.4g}" for x in found.point.values()]
         add_row(table, f"{value:g}", mean, half, ANSWERS[found.feasible], *point)
-    print_table(header, table, repeated=1)
+    print_table(header, table)
     for value, found in frontier.verdicts:
         for remark in found.remarks():
             text = f"{frontier.sweep.name} {value:g}: {remark}"

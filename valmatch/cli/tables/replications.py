@@ -9,6 +9,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from valmatch.cli.tables.layout import (
+    COUNT,
+    UNIT,
     add_row,
     aligned,
     arms_of,
@@ -19,15 +21,13 @@ from valmatch.cli.tables.layout import (
     rounded,
     show_no_interval,
 )
+from valmatch.cli.tables.parts import listed, show_parts
 from valmatch.models.model import Response
 
 if TYPE_CHECKING:
     from valmatch.experiments.replications import Replications
     from valmatch.experiments.sweep import DesignReplications
     from valmatch.statistics.control_variates import Adjusted
-
-PARTS = {"rating": "band", "hour": "hour"}
-"""What the rows of tables of parts are called."""
 
 MEANS = 3
 """Responses of which the points of a design are printed."""
@@ -44,13 +44,13 @@ def show_responses(
         "undefined" if math.isnan(v) else f"{v:.0f}" if r.whole else f"{v:.4f}"
         for r, v in zip(responses, values, strict=True)
     ]
-    table = new_table("response", "value", "unit")
+    table = new_table("response", "value", UNIT)
     for response, number in zip(responses, aligned(numbers), strict=True):
-        if _listed(response, chosen):
+        if listed(response, chosen):
             add_row(table, response.name, number, response.unit)
     print_table(header, table)
     if not chosen:
-        _show_parts(responses, [("", numbers)])
+        show_parts(responses, [("", numbers)])
 
 
 def show_replications(header: str, result: Replications, chosen: Collection[str] = ()) -> None:
@@ -58,7 +58,7 @@ def show_replications(header: str, result: Replications, chosen: Collection[str]
     estimates = list(result.estimates.values())
     means, halves = zip(*map(mean_and_half, estimates), strict=True)
     columns = [aligned(means), aligned(halves), [f"{estimate.n}" for estimate in estimates]]
-    names = ["response", "mean", f"± {result.confidence:.0%}", "n"]
+    names = ["response", "mean", f"± {result.confidence:.0%}", COUNT]
     if result.adjusted:
         found = list(result.adjusted.values())
         pairs = [_adjusted_and_half(adjusted) for adjusted in found]
@@ -67,16 +67,38 @@ def show_replications(header: str, result: Replications, chosen: Collection[str]
             aligned([formatted(adjusted.variance_reduction, ".1f") for adjusted in found])
         )
         names += ["adjusted", "±", "gain"]
-    table = new_table(*names, "unit")
-    for response, *cells in zip(result.responses, *columns, strict=True):
-        if _listed(response, chosen):
-            add_row(table, response.name, *cells, response.unit)
-    print_table(header, table)
+    same = {estimate.n for estimate in estimates} == {len(result.values)}
+    header += "\n" * any(response.window for response in result.responses)
+    for policy, places in _by_policy(result.responses, chosen).items():
+        table = new_table(*names, UNIT)
+        for place in places:
+            response = result.responses[place]
+            cells = [column[place] for column in columns]
+            add_row(table, _name_under(policy, response), *cells, response.unit)
+        above = f"{header}\n{policy}" if policy else header
+        print_table(above, table, spare=COUNT if same else "")
+        header = ""
     show_no_interval(result.no_interval_of(chosen))
     show_no_interval(result.not_adjusted_of(chosen), "not adjusted")
     if not chosen:
-        _show_parts(result.responses, [("", means), ("±", halves)])
+        show_parts(result.responses, [("", means), ("±", halves)])
     _show_differences(result)
+
+
+def _by_policy(responses: Sequence[Response], chosen: Collection[str]) -> dict[str, list[int]]:
+    """Return the places of responses that have rows of their own, by policy, "" for none."""
+    found: dict[str, list[int]] = {}
+    for place, response in enumerate(responses):
+        if listed(response, chosen):
+            policy = response.window.policy if response.window else ""
+            found.setdefault(policy, []).append(place)
+    return found
+
+
+def _name_under(policy: str, response: Response) -> str:
+    """Return what a response is called in the table of a policy."""
+    window = response.window
+    return f"{window.measure}.{window.games}" if policy and window else response.name
 
 
 def _adjusted_and_half(adjusted: Adjusted) -> tuple[str, str]:
@@ -89,39 +111,6 @@ def _adjusted_and_half(adjusted: Adjusted) -> tuple[str, str]:
     return mean, half if even else arms_of(arms, half)
 
 
-def _listed(response: Response, chosen: Collection[str]) -> bool:
-    """Return whether a response has a row of its own: if it is chosen, else if of no part."""
-    return response.name in chosen if chosen else response.part is None
-
-
-def _show_parts(responses: Sequence[Response], sides: Sequence[tuple[str, Sequence[str]]]) -> None:
-    """Print the responses of parts, a row for each part and a column for each measure.
-
-    Parameters
-    ----------
-    responses : sequence of Response
-        All responses.
-    sides : sequence of tuple of str and sequence of str
-        What is printed of each: the name of the column, "" for that of the measure, and the cells.
-    """
-    for of, title in PARTS.items():
-        parts = [(response.part, k) for k, response in enumerate(responses) if response.part]
-        parts = [(part, k) for part, k in parts if part.of == of]
-        if not parts:
-            continue
-        names, columns = [title], [list(dict.fromkeys(part.name for part, _ in parts))]
-        for measure in dict.fromkeys(part.measure for part, _ in parts):
-            own = [k for part, k in parts if part.measure == measure]
-            for side, texts in (side for side in sides if any(side[1])):
-                names.append(side or measure)
-                columns.append(aligned([texts[k] for k in own]))
-        made = new_table(*names)
-        for row in zip(*columns, strict=True):
-            add_row(made, *row)
-        print()
-        print_table("", made, repeated=1)
-
-
 def _show_differences(result: Replications) -> None:
     """Print the paired differences between each two policies."""
     found = result.paired_columns()
@@ -130,7 +119,7 @@ def _show_differences(result: Replications) -> None:
     for pair, rows in groupby(enumerate(pairs), key=itemgetter(1)):
         places = [place for place, _ in rows]
         columns = [aligned([cells[place][side] for place in places]) for side in (0, 1)]
-        table = new_table("response", "difference", f"± {result.confidence:.0%}", "n", "unit")
+        table = new_table("response", "difference", f"± {result.confidence:.0%}", COUNT, UNIT)
         for place, *numbers in zip(places, *columns, strict=True):
             name = f"{found['measure'][place]}.{found['games'][place]}"
             add_row(table, name, *numbers, str(found["n"][place]), found["unit"][place])

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats, Words
+from valmatch.arrays import Floats, Ints, Words
 from valmatch.draws.poisson import fill_poisson
 from valmatch.draws.streams import Streams
 from valmatch.draws.ziggurat import fill_exponential, fill_normal
@@ -25,6 +25,28 @@ GAPS_AT_ONCE = 64
 """Gaps drawn at a time: those drawn beyond the horizon are wasted."""
 
 
+class Moved(NamedTuple):
+    """Blocks of a queue log that stand elsewhere in a resample of it.
+
+    Attributes
+    ----------
+    begin, length : int
+        The hour at which the first block stands, and the hours of a block.
+    shifts : numpy.ndarray
+        (blocks,): how many hours earlier each stands than in the log.
+    """
+
+    begin: int
+    length: int
+    shifts: Ints
+
+    def log_hours(self, hours: Ints) -> Ints:
+        """Return which hours of the log stand at hours of the resample."""
+        block = (hours - self.begin) // self.length
+        inside = (block >= 0) & (block < self.shifts.size)
+        return hours + np.where(inside, self.shifts[np.where(inside, block, 0)], 0)
+
+
 class ArrivingPlayers(NamedTuple):
     """Consecutive players in order of arrival.
 
@@ -38,12 +60,26 @@ class ArrivingPlayers(NamedTuple):
         (n, 3) float64, (elo, kd, wr) of each player; (0, 3) where only ratings are known.
     departures : (n,) ndarray of float64
         Hours at which players give up unless they play, infinity for never; (0,) where nobody does.
+    moved : Moved or None
+        What the hours of a resample of a log are; None where they are those of the log.
     """
 
     times: Floats
     ratings: Floats
     vectors: Floats
     departures: Floats = np.empty(0)
+    moved: Moved | None = None
+
+
+def joined(chunks: Sequence[ArrivingPlayers]) -> ArrivingPlayers:
+    """Return the players of consecutive chunks, one or more, as one."""
+    return ArrivingPlayers(
+        np.concatenate([chunk.times for chunk in chunks]),
+        np.concatenate([chunk.ratings for chunk in chunks]),
+        np.concatenate([chunk.vectors for chunk in chunks]),
+        np.concatenate([chunk.departures for chunk in chunks]),
+        chunks[0].moved,
+    )
 
 
 class Law(NamedTuple):

@@ -189,13 +189,14 @@ class ValorantFactors(Factors):
         "Mean of the exponential time after which a waiting player gives up. null: nobody does. A"
         " queue log with a column left_hours says itself who gave up, and when.",
     )
-    measure: tuple[Literal["differences", "fairness", "bands", "hours"], ...] = factor(
+    measure: tuple[Literal["differences", "fairness", "bands", "hours", "weekdays"], ...] = factor(
         (),
         "",
         "Further responses, which take time. differences: percentiles of the differences between"
         " and within teams. fairness: win_gap and even_fraction, by Elo. bands: waits"
-        " and differences of bands of players by rating, such as wait_p95.top_1%. hours: the queue"
-        " by hour of the day, such as avg_queue_length.17-18h.",
+        " and differences of bands of players by rating, such as wait_p95.top_1%. hours: queue,"
+        " waits and prioritized players by hour of the day, such as avg_wait_time.17-18h. weekdays:"
+        " the same by day of the week of a dated queue log, such as avg_wait_time.monday.",
     )
     bands: Annotated[tuple[Share, ...], Field(min_length=2)] = factor(
         (0.0, 0.1, 0.5, 0.9, 0.99, 1.0),
@@ -331,6 +332,15 @@ class ValorantFactors(Factors):
                 " (allowed: a log with a column left_hours, or no log.resample)",
                 "patience_minutes",
                 "log.resample",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _dates_are_there(self, info: ValidationInfo) -> ValorantFactors:
+        if "weekdays" in self.measure and not _trace(info):
+            raise refuse(
+                "weekdays are those of a queue log with dates (allowed: with an arrivals file)",
+                "measure",
             )
         return self
 

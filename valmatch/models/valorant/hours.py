@@ -1,21 +1,48 @@
-"""The queue by the hour of the day."""
+"""Queue and waits by the hour of the day, and by the day of the week of a dated log."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 
-from valmatch.arrays import Floats
-from valmatch.models.model import NOT_NEGATIVE, Part, Response
+from valmatch.arrays import Floats, Ints
+from valmatch.models.model import NOT_NEGATIVE, SHARE, Part, Response
 
 DAY = 24
+
+WEEK = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 HOURS_AT_ONCE = 1 << 16
 """Bounds the memory that is taken, whatever the horizon."""
 
-QUEUE = "avg_queue_length"
-"""The first part of the names of these responses; the whole name of that of all hours."""
+MEASURES = (
+    Response(
+        "avg_queue_length",
+        "players",
+        "time average of the number of waiting players {}",
+        limits=NOT_NEGATIVE,
+    ),
+    Response(
+        "avg_wait_time",
+        "minutes",
+        "mean wait of matched players who arrived {}",
+        limits=NOT_NEGATIVE,
+    ),
+    Response(
+        "prioritized_fraction",
+        "",
+        "share who became prioritized of the players who arrived {}",
+        limits=SHARE,
+    ),
+)
+"""What is measured of a part of the time, which stands where the braces are."""
+
+PartOf: TypeAlias = Callable[[Ints], Ints]
+"""Gives the number of the part of the time that each hour belongs to, counted from hour 0."""
 
 
 def hour_responses(horizon: float | None) -> list[Response]:
@@ -25,15 +52,30 @@ def hour_responses(horizon: float | None) -> list[Response]:
     """
     hours = DAY if horizon is None else min(DAY, math.ceil(horizon))
     return [
-        Response(
-            f"{QUEUE}.{hour}-{hour + 1}h",
-            "players",
-            f"time average of the number of waiting players from hour {hour} to {hour + 1} of days",
-            part=Part(QUEUE, "hour", f"{hour}-{hour + 1}h"),
-            limits=NOT_NEGATIVE,
-        )
+        _of_part(measure, "hour", f"{hour}-{hour + 1}h", f"from hour {hour} to {hour + 1} of days")
+        for measure in MEASURES
         for hour in range(hours)
     ]
+
+
+def weekday_responses() -> list[Response]:
+    """Return the responses of the days of the week, such as ``avg_wait_time.monday``."""
+    return [
+        _of_part(measure, "weekday", name, f"on {name.capitalize()}s")
+        for measure in MEASURES
+        for name in WEEK
+    ]
+
+
+def _of_part(measure: Response, of: str, name: str, when: str) -> Response:
+    part = Part(measure.name, of, name)
+    meaning = measure.meaning.format(when)
+    return replace(measure, name=f"{measure.name}.{name}", meaning=meaning, part=part)
+
+
+def hour_of_day(hours: Ints) -> Ints:
+    """Return which hour of the day hours are."""
+    return hours % DAY
 
 
 def measure_hours(came: Floats, left: Floats, horizon: float) -> Floats:
@@ -46,20 +88,53 @@ def measure_hours(came: Floats, left: Floats, horizon: float) -> Floats:
     horizon : float
         End of the run; of several days, the averages are over all.
     """
+    # In the days before the first player nobody waits.
+    days = int(min(came.min(initial=horizon), horizon)) // DAY
+    time = np.full(DAY, float(days))
+    return _averages(came, left, horizon, hour_of_day, DAY * days, time)
+
+
+def measure_weekdays(came: Floats, left: Floats, horizon: float, weekday: PartOf) -> Floats:
+    """Return the time average of the queue on each weekday; NaN of those that never were.
+
+    Parameters
+    ----------
+    came, left, horizon
+        As for `measure_hours`.
+    weekday : callable
+        Gives the weekday of each hour, 0 for Monday.
+    """
+    return _averages(came, left, horizon, weekday, 0, np.zeros(len(WEEK)))
+
+
+def _averages(
+    came: Floats, left: Floats, horizon: float, part_of: PartOf, first: int, time: Floats
+) -> Floats:
+    """Return the time average of the queue in each part of the time, from an hour on.
+
+    Parameters
+    ----------
+    came, left, horizon
+        As for `measure_hours`.
+    part_of : callable
+        The parts.
+    first : int
+        The hour; nobody waits before.
+    time : numpy.ndarray
+        Hours of each part until then.
+    """
     came, left = np.sort(came), np.sort(left)
     sums = np.append(0.0, np.cumsum(came)), np.append(0.0, np.cumsum(left))
-    # In the days before the first player nobody waits.
-    days, last = int(min(came[:1].min(initial=horizon), horizon)) // DAY, math.ceil(horizon)
-    waited, time = np.zeros(DAY), np.full(DAY, float(days))
-    for start in range(DAY * days, last, HOURS_AT_ONCE):
+    waited, time, last = np.zeros(time.size), time.copy(), math.ceil(horizon)
+    for start in range(first, last, HOURS_AT_ONCE):
         edges = np.arange(start, min(start + HOURS_AT_ONCE, last) + 1, dtype=np.float64)
         edges[-1] = min(edges[-1], horizon)
-        hour = np.arange(start, start + edges.size - 1) % DAY
+        part = part_of(np.arange(start, start + edges.size - 1))
         # One after the other, so that all is the same however many hours there are at once.
         np.add.at(
-            waited, hour, np.diff(_since(edges, came, sums[0]) - _since(edges, left, sums[1]))
+            waited, part, np.diff(_since(edges, came, sums[0]) - _since(edges, left, sums[1]))
         )
-        np.add.at(time, hour, np.diff(edges))
+        np.add.at(time, part, np.diff(edges))
     return np.asarray(waited / np.where(time > 0.0, time, math.nan))
 
 
@@ -75,3 +150,32 @@ def _since(hours: Floats, times: Floats, sums: Floats) -> Floats:
     """
     count = np.searchsorted(times, hours)
     return np.asarray(hours * count - sums[count])
+
+
+def measure_waits(part: Ints, waits: Floats, prioritized: Floats, parts: int) -> Floats:
+    """Return the mean wait and the share of prioritized players of each part, NaN where undefined.
+
+    Parameters
+    ----------
+    part : numpy.ndarray
+        (n,): the number of the part in which each player arrived.
+    waits : numpy.ndarray
+        (n,): minutes; NaN where never matched.
+    prioritized : numpy.ndarray
+        (n,): whether the player became prioritized.
+    parts : int
+        How many parts there are.
+
+    Returns
+    -------
+    numpy.ndarray
+        (2, parts).
+    """
+    matched = ~np.isnan(waits)
+
+    def means(of: Ints, values: Floats) -> Floats:
+        count = np.bincount(of, minlength=parts)
+        sums = np.bincount(of, values, minlength=parts)
+        return np.asarray(sums / np.where(count > 0, count, math.nan))
+
+    return np.stack([means(part[matched], waits[matched]), means(part, prioritized)])

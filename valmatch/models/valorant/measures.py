@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from valmatch.arrays import Floats, Ints
+from valmatch.matching.rules import Rules, prioritized
 from valmatch.models.model import NOT_NEGATIVE, SHARE, Response
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.bands import band_responses, measure_bands
 from valmatch.models.valorant.factors import ValorantFactors
-from valmatch.models.valorant.hours import hour_responses, measure_hours
+from valmatch.models.valorant.hours import (
+    PartOf,
+    hour_of_day,
+    hour_responses,
+    measure_hours,
+    measure_waits,
+    measure_weekdays,
+    weekday_responses,
+)
 
 PERCENTILES = (50, 90, 95)
 
@@ -71,6 +81,7 @@ def further_responses(factors: ValorantFactors) -> list[Response]:
             "fairness": FAIRNESS,
             "bands": band_responses(factors.bands),
             "hours": hour_responses(factors.horizon),
+            "weekdays": weekday_responses(),
         }[group]
     return found
 
@@ -80,7 +91,8 @@ def measure(
     players: ArrivingPlayers,
     matches: Matches,
     until: Floats,
-    horizon: float,
+    rules: Rules,
+    weekday: PartOf,
 ) -> dict[str, float]:
     """Return the responses of `further_responses` by name; NaN where undefined.
 
@@ -94,8 +106,10 @@ def measure(
         Who played.
     until : numpy.ndarray
         (n,): until when those wait who do not play: when they give up, or the horizon.
-    horizon : float
-        That of the replication, which may end with its last arrival.
+    rules : Rules
+        With the horizon of the replication, which may end with its last arrival.
+    weekday : callable
+        Gives the weekday of each hour, 0 for Monday; called only where that is asked for.
     """
     ratings = [players.ratings[side] for side in matches.sides]
     gaps = np.abs(ratings[0].mean(axis=1) - ratings[1].mean(axis=1))
@@ -106,19 +120,41 @@ def measure(
             found |= _percentiles(name, values)
     if "fairness" in factors.measure:
         found |= _fairness(gaps, factors.spread)
+    if not {"bands", "hours", "weekdays"} & {*factors.measure}:
+        return found
+    waits, differences = (np.full(players.times.size, np.nan) for _ in range(2))
+    left = until.copy()
+    for side in matches.sides:
+        waits[side] = 60.0 * (matches.hours[:, np.newaxis] - players.times[side])
+        differences[side] = gaps[:, np.newaxis]
+        left[side] = matches.hours[:, np.newaxis]
     if "bands" in factors.measure:
-        waits, differences = (np.full(players.times.size, np.nan) for _ in range(2))
-        for side in matches.sides:
-            waits[side] = 60.0 * (matches.hours[:, np.newaxis] - players.times[side])
-            differences[side] = gaps[:, np.newaxis]
         found |= measure_bands(players.ratings, waits, differences, factors.bands)
     if "hours" in factors.measure:
-        left = until.copy()
-        for side in matches.sides:
-            left[side] = matches.hours[:, np.newaxis]
-        names = [response.name for response in hour_responses(factors.horizon)]
-        found |= zip(names, measure_hours(players.times, left, horizon).tolist(), strict=False)
+        queue = measure_hours(players.times, left, rules.horizon)
+        rows = _by_part(queue, hour_of_day, players.times, left, waits, rules)
+        responses = hour_responses(factors.horizon)
+        hours = len(responses) // len(rows)
+        found |= _named(responses, rows[:, :hours])
+    if "weekdays" in factors.measure:
+        queue = measure_weekdays(players.times, left, rules.horizon, weekday)
+        rows = _by_part(queue, weekday, players.times, left, waits, rules)
+        found |= _named(weekday_responses(), rows)
     return found
+
+
+def _by_part(
+    queue: Floats, part_of: PartOf, came: Floats, left: Floats, waits: Floats, rules: Rules
+) -> Floats:
+    """Return the queue, the waits and the prioritized of parts of the time, a row each."""
+    part = part_of(np.floor(came).astype(np.int64))
+    further = measure_waits(part, waits, prioritized(came, left, rules), queue.size)
+    return np.vstack([queue, further])
+
+
+def _named(responses: Sequence[Response], values: Floats) -> dict[str, float]:
+    names = [response.name for response in responses]
+    return dict(zip(names, values.ravel().tolist(), strict=True))
 
 
 def _percentiles(name: str, values: Floats) -> dict[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +41,14 @@ from valmatch.models.valorant.arrivals import (
     ArrivalProcess,
     ArrivingPlayers,
     Law,
+    Moved,
+    joined,
 )
 from valmatch.models.valorant.bands import empty_bands
 from valmatch.models.valorant.controls import PlayerSums
 from valmatch.models.valorant.days import Days, make_days, new_days
 from valmatch.models.valorant.factors import ValorantFactors
+from valmatch.models.valorant.hours import DAY, WEEK
 from valmatch.models.valorant.log_factors import LEFT
 from valmatch.models.valorant.measures import Matches, further_responses, measure
 from valmatch.models.valorant.patience import (
@@ -134,7 +137,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
 
     responses = RESPONSES
     releases_gil = True
-    measures = ("differences", "fairness", "bands", "hours")
+    measures = ("differences", "fairness", "bands", "hours", "weekdays")
     drawn_by = frozenset(
         (
             "poisson_rate",
@@ -180,6 +183,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             players = float(self._log.players.times.size)
             self._check_bands(arrivals)
             self._check_patience(arrivals)
+            self._check_weekdays(arrivals)
             if factors.log.resample:
                 self._resampling = BlockResampling(
                     self._log, factors.log.block_hours, factors.horizon, arrivals
@@ -245,6 +249,22 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
                 f"{arrivals}: factors.patience_minutes: the column {shown(column)} says who gave up"
                 " and when (allowed: null, or a log without it)"
             )
+
+    def _check_weekdays(self, arrivals: Path) -> None:
+        """Refuse days of the week of a log that has no dates."""
+        assert self._log is not None
+        if "weekdays" in self._factors.measure and self._log.midnight is None:
+            raise InputError(
+                f"{arrivals}: factors.measure: weekdays: the log has hours, which are of no weekday"
+                " (allowed: with date-times, or seconds since 1970, as arrival_hours)"
+            )
+
+    def _weekday(self, hours: Ints, moved: Moved | None) -> Ints:
+        """Return the day of the week of hours of a replication of a dated log, 0 for Monday."""
+        assert self._log is not None
+        assert self._log.midnight is not None
+        hours = moved.log_hours(hours) if moved else hours
+        return (hours // DAY + self._log.midnight.weekday()) % len(WEEK)
 
     def _remarks(self, arrivals: Path | None) -> Iterator[str]:
         if self._log is None:
@@ -386,10 +406,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
 
     def _play(self, inputs: Iterable[ArrivingPlayers]) -> Played:
         """Return what happened in a replication, player by player and match by match."""
-        chunks = list(inputs)
-        players = ArrivingPlayers(
-            *(np.concatenate(columns) for columns in zip(*chunks, strict=True))
-        )
+        players = joined(list(inputs))
         team_num = self._rules.team_num
         log = np.empty((players.times.size // (2 * team_num), 3 + 2 * team_num))
         count = self._match([players], log)
@@ -401,7 +418,8 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         if self._factors.gives_up:
             found |= measure_departures(players, gave_up)
         if self._factors.measure:
-            found |= measure(self._factors, players, matches, until, self._rules.horizon)
+            weekday = partial(self._weekday, moved=players.moved)
+            found |= measure(self._factors, players, matches, until, self._rules, weekday)
         if found:
             values = RESPONSES.row(responses).tolist()
             responses = {**dict(zip(RESPONSES.names, values, strict=True)), **found}

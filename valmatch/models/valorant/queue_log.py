@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -49,6 +50,8 @@ class QueueLog:
         Their ids; none where the log has none.
     date_times : sequence of str
         When they arrived, as the log has it; none where it has hours.
+    midnight : datetime or None
+        What hours are counted from; None where the log has hours.
     horizon : float
         End of the run in hours.
     remarks : sequence of str
@@ -58,6 +61,7 @@ class QueueLog:
     players: ArrivingPlayers
     ids: Sequence[str]
     date_times: Sequence[str]
+    midnight: datetime | None
     horizon: float
     remarks: Sequence[str]
 
@@ -71,6 +75,7 @@ class _Rows(NamedTuple):
     ids: Sequence[str]
     date_times: Sequence[str]
     departures: Floats
+    midnight: datetime | None
     remarks: Sequence[str]
 
 
@@ -127,7 +132,8 @@ def read_queue_log(
             f"{path}: {n - arrived} row{'s' * (n - arrived > 1)} at or after the horizon of {end:g}"
             " hours left out"
         )
-    return QueueLog(players, rows.ids[:arrived], rows.date_times[:arrived], end, remarks)
+    date_times = rows.date_times[:arrived]
+    return QueueLog(players, rows.ids[:arrived], date_times, rows.midnight, end, remarks)
 
 
 def has_leaving_times(path: Path, log: LogFactors) -> bool:
@@ -213,6 +219,7 @@ def _read(path: Path, _stamp: int, how: str, multipliers: tuple[float, ...]) -> 
         tuple(entry.player for entry in entries) if entries[0].player else (),
         tuple(entry.cell for entry in entries) if clock.dated else (),
         departures,
+        clock.midnight,
         tuple(remarks),
     )
 

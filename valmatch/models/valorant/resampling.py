@@ -17,7 +17,7 @@ import numpy as np
 from valmatch.arrays import Floats, Ints
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
-from valmatch.models.valorant.arrivals import ArrivingPlayers
+from valmatch.models.valorant.arrivals import ArrivingPlayers, Moved
 from valmatch.models.valorant.log_span import LONGEST, YEAR
 from valmatch.models.valorant.queue_log import QueueLog
 from valmatch.statistics.moving_blocks import block_days, overlapping_degrees
@@ -118,28 +118,32 @@ class BlockResampling:
 
         The blocks depend on seed and replication alone.
         """
+        moved = None
         if replication == 0:
             found, which = self._players.times, np.arange(self._players.times.size)
         else:
-            found, which = self._resampled(streams, replication)
+            found, which, moved = self._resampled(streams, replication)
         inside = found < self.horizon
         found, which = found[inside], which[inside]
         of, departures = self._players, self._players.departures
         if departures.size:
             departures = found + (departures - of.times)[which]
         vectors = of.vectors[which] if of.vectors.size else of.vectors
-        return ArrivingPlayers(found, of.ratings[which], vectors, departures), which
+        return ArrivingPlayers(found, of.ratings[which], vectors, departures, moved), which
 
-    def _resampled(self, streams: Streams, replication: int) -> tuple[Floats, Ints]:
-        """Return the arrivals of a resample, and which players of the log they are."""
+    def _resampled(self, streams: Streams, replication: int) -> tuple[Floats, Ints, Moved]:
+        """Return the arrivals of a resample, which players of the log they are, and its blocks."""
         uniforms = streams.stream(replication, BLOCKS).random(len(self._places))
-        times, rows = [], []
+        times, rows, shifts = [], [], []
         for place, uniform in zip(self._places, uniforms.tolist(), strict=True):
             origin = place.origins[int(uniform * len(place.origins))]
             low, high = np.searchsorted(self._players.times, (origin, origin + place.hours))
             times.append(self._players.times[low:high] + float(place.start - origin))
             rows.append(np.arange(low, high))
-        return np.concatenate(times), np.concatenate(rows)
+            shifts.append(origin - place.start)
+        first = self._places[0]
+        moved = Moved(first.start, first.hours, np.array(shifts, np.int64))
+        return np.concatenate(times), np.concatenate(rows), moved
 
 
 def _place(start: int, hours: int, begin: int, end: int) -> _Place:

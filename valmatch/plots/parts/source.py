@@ -315,7 +315,7 @@ def read_run_files(
     players : sequence of str
         The players to be drawn, where that can be chosen; none: the best.
     chosen : sequence of str
-        The responses to be drawn, where that can be chosen; none: all.
+        The responses to be drawn, where that can be chosen; none: those that the command showed.
 
     Raises
     ------
@@ -324,6 +324,7 @@ def read_run_files(
     """
     try:
         found = read_manifest(folder, Manifest).model_dump()
-        return RunFiles(folder, Manifest.model_validate(_in_print(found)), players, chosen)
+        manifest = Manifest.model_validate(_in_print(found))
+        return RunFiles(folder, manifest, players, chosen or manifest.shown)
     except OSError as error:
         raise InputError(f"{folder / MANIFEST}: cannot be read: {error.strerror}") from None

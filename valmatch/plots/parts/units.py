@@ -13,11 +13,7 @@ from valmatch.errors import InputError
 from valmatch.inputs.fields import schema_at
 from valmatch.models.model import Response
 from valmatch.models.registry import MODELS, load_model
-
-
-def labelled(name: str, unit: str) -> str:
-    """Return the label of an axis."""
-    return f"{name} [{unit}]" if unit else name
+from valmatch.text.labels import labelled
 
 
 class Units:

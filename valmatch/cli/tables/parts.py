@@ -1,0 +1,86 @@
+"""Tables of responses of parts: of bands of players, of hours of the day, of days of the week."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from valmatch.cli.tables.layout import add_row, aligned, new_table, print_table
+from valmatch.models.model import Response
+from valmatch.text.labels import labelled
+
+PARTS = {"rating": "band", "hour": "hour", "weekday": "weekday"}
+"""What the rows of tables of parts are called."""
+
+
+def listed(response: Response, chosen: Collection[str]) -> bool:
+    """Return whether a response has a row of its own: if it is chosen, else if of no part."""
+    return response.name in chosen if chosen else response.part is None
+
+
+def show_parts(responses: Sequence[Response], sides: Sequence[tuple[str, Sequence[str]]]) -> None:
+    """Print the responses of parts, a row for each part and a column for each measure.
+
+    The first row has their units.
+
+    Parameters
+    ----------
+    responses : sequence of Response
+        All responses.
+    sides : sequence of tuple of str and sequence of str
+        What is printed of each: the name of the column, "" for that of the measure, and the cells.
+    """
+    for title, names, measures in _divisions(responses):
+        headers, columns = [title], [["", *names]]
+        for measure, unit, own in measures:
+            for side, texts in (side for side in sides if any(side[1])):
+                headers.append(side or measure)
+                above = f"[{unit}]" if unit and not side else ""
+                columns.append([above, *aligned([texts[k] for k in own])])
+        if not any(unit for _, unit, _ in measures):
+            columns = [column[1:] for column in columns]
+        print()
+        _print("", headers, columns)
+
+
+def show_parts_compared(
+    responses: Sequence[Response], sides: Sequence[tuple[str, Sequence[str]]]
+) -> None:
+    """Print the responses of parts under several systems: a table for each measure.
+
+    Parameters
+    ----------
+    responses : sequence of Response
+        All responses.
+    sides : sequence of tuple of str and sequence of str
+        The columns: names and cells.
+    """
+    for title, names, measures in _divisions(responses):
+        for measure, unit, own in measures:
+            columns = [aligned([texts[k] for k in own]) for _, texts in sides]
+            _print(
+                f"\n{labelled(measure, unit)}",
+                [title, *(side for side, _ in sides)],
+                [names, *columns],
+            )
+
+
+def _divisions(
+    responses: Sequence[Response],
+) -> Iterator[tuple[str, list[str], list[tuple[str, str, list[int]]]]]:
+    """Yield what is divided, the names of its parts, and each measure: name, unit, places."""
+    for of, title in PARTS.items():
+        parts = [(response.part, k) for k, response in enumerate(responses) if response.part]
+        parts = [(part, k) for part, k in parts if part.of == of]
+        measures = []
+        for measure in dict.fromkeys(part.measure for part, _ in parts):
+            own = [k for part, k in parts if part.measure == measure]
+            measures.append((measure, responses[own[0]].unit, own))
+        if measures:
+            yield title, list(dict.fromkeys(part.name for part, _ in parts)), measures
+
+
+def _print(header: str, names: Sequence[str], columns: Sequence[Sequence[str]]) -> None:
+    table = new_table(*names)
+    for row in zip(*columns, strict=True):
+        add_row(table, *row)
+    print_table(header, table)
