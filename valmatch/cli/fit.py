@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Collection
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,46 +21,142 @@ from valmatch.cli.log_options import (
     log_levels,
 )
 from valmatch.cli.parameters import Overrides, path
+from valmatch.errors import InputError, option
+
+if TYPE_CHECKING:
+    from valmatch.arrays import Bools, Ints
+    from valmatch.config.config import Config
+    from valmatch.models.valorant.fitting import Days
+    from valmatch.models.valorant.queue_log import QueueLog
+
+CONFIGS = (".yaml", ".yml")
+"""Suffixes of configs."""
+
+SECTIONS = ("replicate", "optimize", "design")
+"""What a fitted config takes over from the config that names the log."""
+
+
+class DayKind(StrEnum):
+    """Days of a dated log."""
+
+    weekdays = "weekdays"
+    weekends = "weekends"
 
 
 def fit(
-    log: Annotated[
-        Path, typer.Argument(parser=path("log"), metavar="LOG.csv", help="A queue log.")
+    source: Annotated[
+        Path,
+        typer.Argument(
+            parser=path("log"),
+            metavar="LOG.csv|CONFIG.yaml",
+            help="A queue log, or a config that names one: its rule and its problem are kept.",
+        ),
     ],
     columns: Columns = "",
     separator: LogSeparator = None,
     skip_bad_rows: SkipBadRows = False,
     max_bad_rows: MaxBadRows = None,
     sort_rows: SortRows = False,
+    days: Annotated[
+        DayKind | None,
+        typer.Option(help="Fit to Mondays to Fridays alone, or to Saturdays and Sundays."),
+    ] = None,
     overrides: Overrides = [],  # noqa: B006
 ) -> None:
     """Print a config whose random arrivals are like those of a queue log.
 
     Hourly rates by maximum likelihood, ratings by a smooth quantile function; factors that are
     --set stay in it. Other than the log, days of it differ, so that intervals speak of more than
-    one history.
+    one history. Where a log is no such process, with a trend or with days that differ more, that
+    is said.
     """
-    from valmatch.config.loading import load
     from valmatch.config.writing import document
+    from valmatch.models.valorant.dispersion import remarks_on
     from valmatch.models.valorant.factors import ValorantFactors
-    from valmatch.models.valorant.fitting import fit_arrivals
+    from valmatch.models.valorant.fitting import DAY, fit_arrivals, hourly_counts
     from valmatch.models.valorant.queue_log import read_queue_log
 
-    given = [f"arrivals={json.dumps(str(log))}", *overrides]
     levels = log_levels(columns, separator, skip_bad_rows, max_bad_rows, sort_rows)
-    factors = load({"model": "valorant"}, given, levels).factors
+    config = _config(source, overrides, levels)
+    factors, log = config.factors, config.files["arrivals"].path
     assert isinstance(factors, ValorantFactors)
     found = read_queue_log(log, factors.log, factors.multiplier_matrix, None)
     for remark in found.remarks:
         warn(remark)
-    made = fit_arrivals(found.players)
-    players = found.players.times.size
-    head = f"Fitted to {log.name}: {players:,} players in {made.hours:,} hours."
-    fitted = {
+    kept = _days(found, days, log)
+    for remark in remarks_on(hourly_counts(found.players.times, kept)):
+        warn(f"{log}: {remark}")
+    made = fit_arrivals(found.players, kept)
+    of = f" of its {days.value}" if days else ""
+    players = int(kept((found.players.times // DAY).astype(int)).sum())
+    head = f"Fitted to {log.name}: {players:,} players in {made.hours:,} hours{of}."
+    fitted: dict[str, Any] = {
         "poisson_rate": made.rates,
         "horizon": len(made.rates),
         "rating_quantiles": made.quantiles,
     }
-    others = factors.model_dump(mode="json", exclude_unset=True)
-    others = {name: value for name, value in others.items() if name not in (*fitted, "log")}
-    sys.stdout.write(document(head, "valorant", {**fitted, **others}))
+    others = _rule(config, {*fitted}, overrides)
+    text = document(head, "valorant", {**fitted, **others}, **_sections(config))
+    sys.stdout.write(text)
+
+
+def _config(source: Path, overrides: list[str], levels: list[tuple[str, str]]) -> Config:
+    """Return the config that names the log, or that a log is put into."""
+    from valmatch.config.loading import load, shipped_configs
+
+    name = str(source)
+    if source.suffix not in CONFIGS and (source.is_file() or name not in shipped_configs()):
+        given = [f"arrivals={json.dumps(name)}", *overrides]
+        return load({"model": "valorant"}, given, levels)
+    config = load(name, overrides, levels)
+    if config.model != "valorant" or "arrivals" not in config.files:
+        raise InputError(
+            f"{source}: names no queue log (allowed: a config of the model valorant with arrivals,"
+            " or a log)"
+        )
+    return config
+
+
+def _days(log: QueueLog, kind: DayKind | None, path: Path) -> Days:
+    """Return which days of a log to fit to, of which there is one."""
+    from valmatch.models.valorant.fitting import DAY, all_days
+
+    if kind is None:
+        return all_days
+    if log.midnight is None:
+        raise InputError(
+            f"{path}: {option('days')}: the log has hours, which are of no weekday (allowed: with"
+            " date-times, or seconds since 1970, as arrival_hours)"
+        )
+    first = log.midnight.weekday()
+
+    def kept(days: Ints) -> Bools:
+        weekend: Bools = (days + first) % 7 >= 5
+        return weekend if kind is DayKind.weekends else ~weekend
+
+    if not kept((log.players.times // DAY).astype(int)).any():
+        raise InputError(f"{path}: {option('days')}: nobody arrives at {kind.value}")
+    return kept
+
+
+def _rule(config: Config, fitted: Collection[str], overrides: list[str]) -> dict[str, Any]:
+    """Return the factors that stay: those of the rule, and all that are overridden."""
+    from valmatch.config.factor_paths import parts
+    from valmatch.models.valorant.model import ValorantModel
+
+    keys = [override.partition("=")[0].removeprefix("factors.") for override in overrides]
+    given = {str(parts(key)[0]) for key in keys if key}
+    of_arrivals = (ValorantModel.drawn_by | {"multiplier_matrix"}) - {"patience_minutes", *given}
+    values = config.factors.model_dump(mode="json", exclude_unset=True)
+    out = {*fitted, "log"} | of_arrivals
+    return {name: value for name, value in values.items() if name not in out}
+
+
+def _sections(config: Config) -> dict[str, Any]:
+    """Return the sections of options that the config has, as they are written."""
+    found = {}
+    for name in SECTIONS:
+        values = getattr(config, name).model_dump(mode="json", exclude_none=True)
+        if values := {key: value for key, value in values.items() if value not in ({}, [])}:
+            found[name] = values
+    return found

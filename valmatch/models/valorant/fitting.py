@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.arrays import Bools, Floats, Ints
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 
 DAY = 24
@@ -39,18 +40,59 @@ class Fit(NamedTuple):
     hours: int
 
 
-def fit_arrivals(players: ArrivingPlayers) -> Fit:
+class HourlyCounts(NamedTuple):
+    """Arrivals in each hour that a log covers.
+
+    Attributes
+    ----------
+    hours : numpy.ndarray
+        (n,) int64: the hours, ascending.
+    arrivals : numpy.ndarray
+        (n,) int64: players who arrived in each.
+    """
+
+    hours: Ints
+    arrivals: Ints
+
+
+Days: TypeAlias = Callable[[Ints], Bools]
+"""Says of days, counted from the midnight before the first arrival, which are fitted to."""
+
+
+def all_days(days: Ints) -> Bools:
+    """Return that every day is fitted to."""
+    return np.ones(days.shape, np.bool_)
+
+
+def hourly_counts(times: Floats, days: Days = all_days) -> HourlyCounts:
+    """Count arrivals, whose hours are ascending, in the hours of some days that a log covers."""
+    begin, end = math.floor(times[0]), math.floor(times[-1]) + 1
+    hours = np.arange(begin, end)
+    arrivals = np.bincount(np.floor(times).astype(np.int64) - begin, minlength=end - begin)
+    kept = days(hours // DAY)
+    return HourlyCounts(hours[kept], arrivals[kept])
+
+
+def fit_arrivals(players: ArrivingPlayers, days: Days = all_days) -> Fit:
     """Estimate hourly rates, by maximum likelihood, and the distribution of ratings.
 
     The log is taken to cover whole hours, from that of its first arrival to that of its last.
+
+    Parameters
+    ----------
+    players : ArrivingPlayers
+        Those of the log.
+    days : callable
+        Which days to fit to; some player must have arrived in one.
     """
-    begin, end = math.floor(players.times[0]), math.floor(players.times[-1]) + 1
-    period = min(DAY, end)
-    covered = np.bincount(np.arange(begin, end) % DAY, minlength=DAY)[:period]
-    counts = np.bincount(np.floor(players.times).astype(np.int64) % DAY, minlength=DAY)[:period]
-    rates = counts / np.maximum(covered, 1)
+    period = min(DAY, math.floor(players.times[-1]) + 1)
+    counts = hourly_counts(players.times, days)
+    covered = np.bincount(counts.hours % DAY, minlength=DAY)[:period]
+    total = np.bincount(counts.hours % DAY, counts.arrivals, minlength=DAY)[:period]
+    rates = total / np.maximum(covered, 1)
+    ratings = players.ratings[days(np.floor(players.times).astype(np.int64) // DAY)]
     return Fit(
-        [float(f"{rate:.6g}") for rate in rates.tolist()], _quantiles(players.ratings), end - begin
+        [float(f"{rate:.6g}") for rate in rates.tolist()], _quantiles(ratings), counts.hours.size
     )
 
 

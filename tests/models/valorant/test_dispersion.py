@@ -1,0 +1,153 @@
+"""What is said of logs that are no Poisson process, and how seldom of those that are."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from tests.support.command import valmatch
+from valmatch.arrays import Floats
+from valmatch.models.valorant.dispersion import (
+    LEVEL,
+    daily_trend,
+    dispersion_of_days,
+    dispersion_of_hours,
+    remarks_on,
+)
+from valmatch.models.valorant.fitting import HourlyCounts, hourly_counts
+
+RATES = 3.0 + 2.5 * np.sin(np.arange(24) * math.pi / 12.0)
+
+
+def log(rng: np.random.Generator, days: int, factors: Floats | None = None) -> HourlyCounts:
+    """Return the counts of a log whose days have these factors before their rates."""
+    rates = np.outer(np.ones(days) if factors is None else factors, RATES).ravel()
+    return HourlyCounts(np.arange(24 * days), rng.poisson(rates))
+
+
+def test_of_a_poisson_process_little_is_said() -> None:
+    """At most as often as the level says, each: by standard error."""
+    rng = np.random.default_rng(1)
+    said = np.zeros(3)
+    runs = 1000
+    for _ in range(runs):
+        counts = log(rng, int(rng.integers(7, 40)))
+        trend = daily_trend(counts)
+        assert trend is not None
+        hours, days = dispersion_of_hours(counts), dispersion_of_days(counts)
+        assert hours is not None
+        assert days is not None
+        said += [not trend.low <= 0.0 <= trend.high, hours.beyond_noise, days.beyond_noise]
+    assert (said / runs < LEVEL + 4 * math.sqrt(LEVEL / runs)).all(), said
+    assert said.sum() > 0
+
+
+def test_intervals_of_the_trend_hold_it() -> None:
+    rng, runs, held = np.random.default_rng(2), 600, 0
+    for _ in range(runs):
+        days = np.arange(21.0)
+        wild = rng.gamma(8.0, 1 / 8.0, days.size)  # days vary more than a Poisson process
+        trend = daily_trend(log(rng, 21, (1.0 + 0.02 * (days - days.mean())) * wild))
+        assert trend is not None
+        held += trend.low <= 0.02 <= trend.high
+    assert held / runs > 1.0 - LEVEL - 4 * math.sqrt(LEVEL / runs)
+
+
+def test_scattered_days_are_measured() -> None:
+    """Days of gamma factors of variance v have 1 + v m times the variance, of mean m."""
+    rng, runs, variance = np.random.default_rng(3), 300, 0.05
+    found = []
+    for _ in range(runs):
+        counts = log(rng, 28, rng.gamma(1 / variance, variance, 28))
+        days = dispersion_of_days(counts)
+        assert days is not None
+        found.append(days.ratio)
+    mean, error = np.mean(found), np.std(found) / math.sqrt(runs)
+    assert abs(mean - (1.0 + variance * RATES.sum())) < 4 * error
+    (remark,) = remarks_on(log(rng, 28, rng.gamma(1 / variance, variance, 28)))
+    assert "of a day" in remark
+
+
+def test_a_trend_is_no_scatter() -> None:
+    rng = np.random.default_rng(4)
+    days = np.arange(30.0)
+    (remark,) = remarks_on(log(rng, 30, 1.0 + 0.03 * (days - days.mean())))
+    assert "arrivals grow by " in remark
+    slope = float(remark.split("by ")[1].split(" %")[0])
+    assert slope == pytest.approx(3.0, abs=0.8)
+
+
+def test_parts_of_days_count_for_their_part() -> None:
+    rng = np.random.default_rng(5)
+    hours = np.sort(rng.uniform(30.5, 250.2, 4000))
+    assert list(remarks_on(hourly_counts(hours))) == []
+
+
+def write(folder: Path) -> Path:
+    """Write a dated log of four weeks, of which weekends have twice the players."""
+    rng = np.random.default_rng(6)
+    start = np.datetime64("2026-03-02T00:00:00")  # a Monday
+    rows = ["joined,mmr"]
+    for day in range(28):
+        rate = RATES.sum() * (2.0 if day % 7 >= 5 else 1.0)
+        times = np.sort(rng.uniform(0.0, 86400.0, rng.poisson(rate)))
+        rows += [f"{start + np.timedelta64(day * 86400 + int(t), 's')}Z,1500" for t in times]
+    path = folder / "log.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def test_weekdays_and_weekends_are_fitted_apart(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    how = ("fit", path, "--columns", "arrival_hours=joined,rating=mmr")
+    whole = valmatch(*how)
+    assert "that of a Poisson process" in " ".join(whole.err.split())
+    sums = {}
+    for kind, days in (("weekdays", 20), ("weekends", 8)):
+        made = valmatch(*how, "--days", kind)
+        assert made.code == 0, made.err
+        assert "Poisson process" not in made.err
+        assert f"players in {24 * days} hours of its {kind}" in made.out
+        sums[kind] = sum(yaml.safe_load(made.out)["factors"]["poisson_rate"])
+    assert sums["weekends"] / sums["weekdays"] == pytest.approx(2.0, abs=0.2)
+    undated = tmp_path / "hours.csv"
+    undated.write_text("arrival_hours,rating\n1,1500\n2,1500\n")
+    refused = valmatch("fit", undated, "--days", "weekdays")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "--days: the log has hours" in refused.err
+
+
+def test_a_config_keeps_its_rule_and_its_problem(tmp_path: Path) -> None:
+    write(tmp_path)
+    mine = tmp_path / "mine.yaml"
+    mine.write_text(
+        "model: valorant\narrivals: log.csv\n"
+        "factors:\n  team_num: 2\n  player_diff: 150\n  rate_multiplier: 3\n"
+        "  patience_minutes: 20\n"
+        "  log: {columns: {arrival_hours: joined, rating: mmr}}\n"
+        "optimize:\n  variables: {player_diff: {low: 50, high: 300}}\n"
+        "  objective: {wait: {response: avg_wait_time}}\n"
+        "replicate: {n: 7}\n"
+    )
+    made = valmatch("fit", mine, "--set", "team_diff=90")
+    assert made.code == 0, made.err
+    found = yaml.safe_load(made.out)
+    factors = found["factors"]
+    kept = {name: factors[name] for name in ("team_num", "player_diff", "team_diff")}
+    assert kept == {"team_num": 2, "player_diff": 150, "team_diff": 90}
+    assert factors["patience_minutes"] == 20
+    assert not {"rate_multiplier", "log"} & factors.keys()
+    fitted = tmp_path / "fitted.yaml"
+    fitted.write_text(made.out)
+    done = valmatch("replicate", fitted, "--json")
+    assert done.code == 0, done.err
+    assert found["optimize"]["variables"]["player_diff"]["high"] == 300
+    refused = valmatch("fit", "valorant.yaml")
+    assert refused.code == 2
+    (tmp_path / "no.yaml").write_text("model: valorant\n")
+    refused = valmatch("fit", tmp_path / "no.yaml")
+    assert (refused.code, "names no queue log" in refused.err) == (2, True)
