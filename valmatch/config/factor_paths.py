@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic.fields import FieldInfo
 
 from valmatch.inputs.fields import Section
 from valmatch.text.numerals import whole_number
+
+S = TypeVar("S", bound=Section)
 
 
 def section_of(field: FieldInfo | None) -> type[Section] | None:
@@ -44,6 +46,16 @@ def factor_at(section: type[Section], path: Sequence[str]) -> FieldInfo | None:
         field = inner.model_fields.get(name) if inner else None
         inner = section_of(field)
     return field
+
+
+def unchecked(section: type[S], values: Mapping[str, Any]) -> S:
+    """Return a section of values that were checked when they were written, such as a manifest's."""
+    inner = {name: section_of(section.model_fields.get(name)) for name in values}
+    made: dict[str, Any] = {
+        name: unchecked(of, value) if of and isinstance(value, Mapping) else value
+        for (name, value), of in zip(values.items(), inner.values(), strict=True)
+    }
+    return section.model_construct(**made)
 
 
 def parts(name: str) -> list[str | int]:

@@ -45,9 +45,10 @@ def list_responses(
     fixed = getattr(model, "responses", None)
     found = {response.name: Listed(response, "") for response in (fixed or build(config).responses)}
     # What a model offers is no matter of its files: a log may be too small for all of it at once.
-    for group in getattr(model, "measures", ()):
-        for response in model.further(config.factors.model_copy(update={"measure": (group,)})):
-            found.setdefault(response.name, Listed(response, group))
+    groups = getattr(model, "measures", ())
+    for measure in [(), *((group,) for group in groups)] if groups else ():
+        for response in model.further(config.factors.model_copy(update={"measure": measure})):
+            found.setdefault(response.name, Listed(response, "".join(measure)))
     return list(found.values())
 
 

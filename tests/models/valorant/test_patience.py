@@ -17,6 +17,7 @@ from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.execution.simulator import build, run
 from valmatch.experiments.replicate import replicate
+from valmatch.experiments.response_list import groups_of
 from valmatch.experiments.simulate import simulate
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.model import ValorantModel
@@ -158,6 +159,8 @@ def test_the_column_is_read_by_its_own_name_too(tmp_path: Path) -> None:
     assert "2 of 4 players have a time in left_hours" in done.err
     listed = valmatch("responses", "valorant", "--set", f"arrivals={path}")
     assert "avg_wait_abandoned" in listed.out
+    needs = groups_of(["abandoned"], "valorant", [f"arrivals={path}"])
+    assert needs == []  # they are there without being asked for
     plain = valmatch("responses", "valorant")
     assert "abandoned" not in plain.out
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from valmatch.config.factor_paths import parts
+from valmatch.config.factor_paths import parts, unchecked
 from valmatch.errors import InputError
 from valmatch.inputs.fields import schema_at
 from valmatch.models.model import Response
@@ -55,9 +55,9 @@ class Units:
                 ) from None
             fixed = model(factors, {}).responses
         elif isinstance(self._factors, dict):
-            unchecked = MODELS[self._model].factors.model_construct(**self._factors)
             try:
-                fixed = (*fixed, *model.further(unchecked))
+                factors = unchecked(MODELS[self._model].factors, self._factors)
+                fixed = (*fixed, *model.further(factors))
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 raise InputError(f"manifest.json: config: factors: damaged: {error}") from None
         return {response.name: response for response in fixed}
