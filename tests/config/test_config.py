@@ -928,6 +928,7 @@ def test_config_id_sees_every_factor_and_the_arrivals() -> None:
         "matching=joint", "team_rule=newcomer", "review=continuous", "slack_scope=pool",
         "tie_break=enumeration", "gaps=poisson", "elo_max=2400", "num_players=518",
         "rating_quantiles=[[0.1, 1], [0.9, 2]]", "patience_minutes=30",
+        "warm_up=2",
         "measure=[bands]", "bands=[0, 1]", "spread=200", "arrivals=p.csv", "arrivals=q.csv",
     ]  # fmt: skip
     assert {"log", *(change.split("=")[0].split(".")[0] for change in changes[:-2])} == set(

@@ -90,9 +90,12 @@ def fit(
     of = f" of its {days.value}" if days else ""
     players = int(kept((found.players.times // DAY).astype(int)).sum())
     head = f"Fitted to {log.name}: {players:,} players in {made.hours:,} hours{of}."
+    # A day that begins with the queue of the day before.
+    days_long = 2 if len(made.rates) == DAY else 1
     fitted: dict[str, Any] = {
-        "poisson_rate": made.rates,
-        "horizon": len(made.rates),
+        "poisson_rate": made.rates * days_long,
+        "horizon": len(made.rates) * days_long,
+        "warm_up": len(made.rates) * (days_long - 1),
         "rating_quantiles": made.quantiles,
     }
     others = _rule(config, {*fitted}, overrides)

@@ -90,7 +90,7 @@ def test_a_fitted_config_runs_and_is_like_the_log(tmp_path: Path) -> None:
     config = library.load(mine)
     assert isinstance(config.factors, ValorantFactors)
     assert config.factors.team_num == 3
-    assert sum(config.factors.poisson_rate) == pytest.approx(1000.0)
+    assert sum(config.factors.poisson_rate) == pytest.approx(2000.0)  # two days, one counts
     players = np.concatenate(
         [library.simulate(config, replication=k)["players"]["rating"] for k in range(4)]
     )

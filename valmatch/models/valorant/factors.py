@@ -35,7 +35,7 @@ from valmatch.models.valorant.log_factors import LEFT, LogFactors
 Triple = Annotated[tuple[Number, ...], Field(min_length=3, max_length=3)]
 Triples = Annotated[tuple[Triple, ...], Field(min_length=3, max_length=3)]
 
-NEWS = ("rating_quantiles", "patience_minutes", "measure", "bands", "spread", "log")
+NEWS = ("rating_quantiles", "patience_minutes", "warm_up", "measure", "bands", "spread", "log")
 """Factors that results write down only where they are set."""
 
 Quantile = Annotated[tuple[Number, ...], Field(min_length=2, max_length=2)]
@@ -188,6 +188,13 @@ class ValorantFactors(Factors):
         "minutes",
         "Mean of the exponential time after which a waiting player gives up. null: nobody does. A"
         " queue log with a column left_hours says itself who gave up, and when.",
+    )
+    warm_up: Annotated[int, Field(ge=0, le=1_000_000), *Whole] = factor(
+        0,
+        "hours",
+        "Hours at the start that are simulated and not counted, as the queue begins empty:"
+        " responses are those of players who arrive afterwards, of matches made and of the time"
+        " since then.",
     )
     measure: tuple[Literal["differences", "fairness", "bands", "hours", "weekdays"], ...] = factor(
         (),
@@ -345,6 +352,24 @@ class ValorantFactors(Factors):
         return self
 
     @model_validator(mode="after")
+    def _something_is_counted(self) -> ValorantFactors:
+        if self.horizon is not None and self.warm_up >= self.horizon:
+            raise refuse(
+                f"{self.warm_up} hours leave nothing of the horizon of"
+                f" {plain_number(self.horizon)} hours (allowed: fewer)",
+                "warm_up",
+                "horizon",
+            )
+        if self.warm_up and self.num_players is not None:
+            raise refuse(
+                "the day ends with the last of num_players, whenever that is (allowed: 0, or a"
+                " horizon)",
+                "warm_up",
+                "num_players",
+            )
+        return self
+
+    @model_validator(mode="after")
     def _teams_can_be_matched(self) -> ValorantFactors:
         check_teams(self.matching, self.team_num, self.team_rule)
         return self
@@ -371,6 +396,11 @@ class ValorantFactors(Factors):
         """Return whether every replication with these files is the same."""
         same = self.log.resample is None and self.patience_minutes is None
         return "arrivals" in files and same
+
+    @property
+    def is_played_out(self) -> bool:
+        """Whether responses are made of every player and every match, not of sums."""
+        return bool(self.measure) or self.gives_up or self.warm_up > 0
 
     @property
     def gives_up(self) -> bool:

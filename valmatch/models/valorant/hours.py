@@ -78,7 +78,7 @@ def hour_of_day(hours: Ints) -> Ints:
     return hours % DAY
 
 
-def measure_hours(came: Floats, left: Floats, horizon: float) -> Floats:
+def measure_hours(came: Floats, left: Floats, horizon: float, start: int = 0) -> Floats:
     """Return the time average of the queue in each hour of the day; NaN of hours that never were.
 
     Parameters
@@ -87,24 +87,30 @@ def measure_hours(came: Floats, left: Floats, horizon: float) -> Floats:
         (n,): hours at which players began and ceased to wait.
     horizon : float
         End of the run; of several days, the averages are over all.
+    start : int
+        The hour from which on time counts.
     """
+    if start:
+        return _averages(came, left, horizon, hour_of_day, start, np.zeros(DAY))
     # In the days before the first player nobody waits.
     days = int(min(came.min(initial=horizon), horizon)) // DAY
     time = np.full(DAY, float(days))
     return _averages(came, left, horizon, hour_of_day, DAY * days, time)
 
 
-def measure_weekdays(came: Floats, left: Floats, horizon: float, weekday: PartOf) -> Floats:
+def measure_weekdays(
+    came: Floats, left: Floats, horizon: float, weekday: PartOf, start: int = 0
+) -> Floats:
     """Return the time average of the queue on each weekday; NaN of those that never were.
 
     Parameters
     ----------
-    came, left, horizon
+    came, left, horizon, start
         As for `measure_hours`.
     weekday : callable
         Gives the weekday of each hour, 0 for Monday.
     """
-    return _averages(came, left, horizon, weekday, 0, np.zeros(len(WEEK)))
+    return _averages(came, left, horizon, weekday, start, np.zeros(len(WEEK)))
 
 
 def _averages(
@@ -119,11 +125,11 @@ def _averages(
     part_of : callable
         The parts.
     first : int
-        The hour; nobody waits before.
+        The hour; waits before do not count.
     time : numpy.ndarray
         Hours of each part until then.
     """
-    came, left = np.sort(came), np.sort(left)
+    came, left = np.sort(np.maximum(came, first)), np.sort(np.maximum(left, first))
     sums = np.append(0.0, np.cumsum(came)), np.append(0.0, np.cumsum(left))
     waited, time, last = np.zeros(time.size), time.copy(), math.ceil(horizon)
     for start in range(first, last, HOURS_AT_ONCE):

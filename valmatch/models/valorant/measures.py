@@ -111,15 +111,17 @@ def measure(
     weekday : callable
         Gives the weekday of each hour, 0 for Monday; called only where that is asked for.
     """
+    start = factors.warm_up
+    counted, late = players.times >= start, matches.hours >= start
     ratings = [players.ratings[side] for side in matches.sides]
     gaps = np.abs(ratings[0].mean(axis=1) - ratings[1].mean(axis=1))
-    ranges = np.concatenate([np.ptp(side, axis=1) for side in ratings])
+    ranges = np.concatenate([np.ptp(side[late], axis=1) for side in ratings])
     found: dict[str, float] = {}
     if "differences" in factors.measure:
-        for name, values in (("team_diff", gaps), ("player_diff", ranges)):
+        for name, values in (("team_diff", gaps[late]), ("player_diff", ranges)):
             found |= _percentiles(name, values)
     if "fairness" in factors.measure:
-        found |= _fairness(gaps, factors.spread)
+        found |= _fairness(gaps[late], factors.spread)
     if not {"bands", "hours", "weekdays"} & {*factors.measure}:
         return found
     waits, differences = (np.full(players.times.size, np.nan) for _ in range(2))
@@ -128,17 +130,20 @@ def measure(
         waits[side] = 60.0 * (matches.hours[:, np.newaxis] - players.times[side])
         differences[side] = gaps[:, np.newaxis]
         left[side] = matches.hours[:, np.newaxis]
+    those = players.times[counted], left[counted], waits[counted]
     if "bands" in factors.measure:
-        found |= measure_bands(players.ratings, waits, differences, factors.bands)
+        found |= measure_bands(
+            players.ratings[counted], waits[counted], differences[counted], factors.bands
+        )
     if "hours" in factors.measure:
-        queue = measure_hours(players.times, left, rules.horizon)
-        rows = _by_part(queue, hour_of_day, players.times, left, waits, rules)
+        queue = measure_hours(players.times, left, rules.horizon, start)
+        rows = _by_part(queue, hour_of_day, *those, rules)
         responses = hour_responses(factors.horizon)
         hours = len(responses) // len(rows)
         found |= _named(responses, rows[:, :hours])
     if "weekdays" in factors.measure:
-        queue = measure_weekdays(players.times, left, rules.horizon, weekday)
-        rows = _by_part(queue, weekday, players.times, left, waits, rules)
+        queue = measure_weekdays(players.times, left, rules.horizon, weekday, start)
+        rows = _by_part(queue, weekday, *those, rules)
         found |= _named(weekday_responses(), rows)
     return found
 

@@ -61,6 +61,7 @@ from valmatch.models.valorant.queue_log import QueueLog, read_queue_log
 from valmatch.models.valorant.resampling import BlockResampling
 from valmatch.models.valorant.summary import fill_quantiles, summarize
 from valmatch.models.valorant.tables import Played, matches_table, players_table, sides_of
+from valmatch.models.valorant.warm_up import fill_after
 from valmatch.statistics.sampling import OneHistory
 from valmatch.text.terminal import shown
 
@@ -183,6 +184,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             players = float(self._log.players.times.size)
             self._check_bands(arrivals)
             self._check_patience(arrivals)
+            self._check_warm_up(arrivals)
             self._check_weekdays(arrivals)
             if factors.log.resample:
                 self._resampling = BlockResampling(
@@ -196,7 +198,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
                 self._sums = PlayerSums(self._process)
             # 2p players make a match, and on average (2p - 1) / 2 of them are still to come.
             wait = 60.0 * (2 * factors.team_num - 1) / 2 * self._process.busy_hours / players
-            if not factors.gives_up:
+            if not (factors.gives_up or factors.warm_up):
                 self.floors = {"avg_wait_time": (wait, "while everybody is matched")}
         self._rules = Rules(
             factors.team_num,
@@ -248,6 +250,15 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
             raise InputError(
                 f"{arrivals}: factors.patience_minutes: the column {shown(column)} says who gave up"
                 " and when (allowed: null, or a log without it)"
+            )
+
+    def _check_warm_up(self, arrivals: Path) -> None:
+        """Refuse a log that ends before anything is counted."""
+        assert self._log is not None
+        if self._factors.warm_up >= self._log.horizon:
+            raise InputError(
+                f"{arrivals}: factors.warm_up: {self._factors.warm_up} hours leave nothing of a log"
+                f" of {self._log.horizon:g} hours (allowed: fewer)"
             )
 
     def _check_weekdays(self, arrivals: Path) -> None:
@@ -348,8 +359,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
     @property
     def _in_one_call(self) -> bool:
         """Whether compiled code draws the players and measures all that is asked for."""
-        factors = self._factors
-        return not (factors.measure or factors.gives_up) and factors.rating_quantiles is None
+        return not self._factors.is_played_out and self._factors.rating_quantiles is None
 
     @cached_property
     def _days(self) -> Days:
@@ -386,7 +396,7 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
 
     def run(self, inputs: Iterable[ArrivingPlayers]) -> Outcome:
         """Return the responses to these arrivals."""
-        if self._factors.measure or self._factors.gives_up:
+        if self._factors.is_played_out:
             return Outcome(self._play(inputs).responses)
         return Outcome(self._responses(self._match(inputs, self._no_log)))
 
@@ -413,15 +423,21 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         log = log[: self._counts.statistics["matches"][0]]
         matches = Matches(log[:, 0], sides_of(log))
         gave_up, until = self._ends(players, matches)
-        responses: Values = self._responses(count)
+        warm_up = self._factors.warm_up
+        if warm_up:
+            record = RESPONSES.record()
+            fill_after(warm_up, players, matches, (gave_up, until), self._rules, record)
+        else:
+            record = self._responses(count)
+        responses: Values = record
         found: dict[str, float] = {}
         if self._factors.gives_up:
-            found |= measure_departures(players, gave_up)
+            found |= measure_departures(players, gave_up, players.times >= warm_up)
         if self._factors.measure:
             weekday = partial(self._weekday, moved=players.moved)
             found |= measure(self._factors, players, matches, until, self._rules, weekday)
         if found:
-            values = RESPONSES.row(responses).tolist()
+            values = RESPONSES.row(record).tolist()
             responses = {**dict(zip(RESPONSES.names, values, strict=True)), **found}
         return Played(players, log, gave_up, until, responses)
 

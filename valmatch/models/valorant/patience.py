@@ -57,11 +57,22 @@ def impatient(
         yield chunk._replace(departures=chunk.times + waits)
 
 
-def measure_departures(players: ArrivingPlayers, gave_up: Bools) -> dict[str, float]:
-    """Return the responses about players who gave up, by name; NaN where undefined."""
-    waits: Floats = 60.0 * (players.departures - players.times)[gave_up]
+def measure_departures(
+    players: ArrivingPlayers, gave_up: Bools, counted: Bools
+) -> dict[str, float]:
+    """Return the responses about players who gave up, by name; NaN where undefined.
+
+    Parameters
+    ----------
+    players : ArrivingPlayers
+        Who arrived.
+    gave_up, counted : numpy.ndarray
+        (n,): who gave up, and who counts.
+    """
+    waits: Floats = 60.0 * (players.departures - players.times)[gave_up & counted]
+    count = int(counted.sum())
     return {
         "abandoned": float(waits.size),
-        "abandoned_fraction": float(gave_up.mean()) if gave_up.size else np.nan,
+        "abandoned_fraction": waits.size / count if count else np.nan,
         "avg_wait_abandoned": float(waits.mean()) if waits.size else np.nan,
     }
