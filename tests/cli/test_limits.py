@@ -154,7 +154,7 @@ def test_switches_of_a_config_are_true_or_false(tmp_path: Path) -> None:
 def test_more_workers_than_cores_get_a_remark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {0}, raising=False)
     done = valmatch("replicate", "valorant", "-n", 2, "--set", "horizon=2", "--workers", 2)
-    assert (done.code, done.err) == (0, "warning: 2 workers on 1 core: no faster than 1\n")
+    assert (done.code, done.err) == (0, "note: 2 workers on 1 core: no faster than 1\n")
 
 
 def test_replications_of_macroreps_can_be_simulated() -> None:

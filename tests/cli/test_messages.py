@@ -315,3 +315,18 @@ def test_commands_without_shares_say_so_in_a_job_array(
         for command in commands:
             said = valmatch(*command).err.count("every task of this job array does the whole work")
             assert said == (count == "3"), command
+
+
+def test_notes_and_warnings_differ(tmp_path: Path) -> None:
+    """What is lost of a log is no remark on how it is read."""
+    log = tmp_path / "log.csv"
+    rows = "".join(f"2026-03-01T00:{k:02d}:00Z,1500,eu\n" for k in range(40))
+    log.write_text(f"joined,mmr,region\n{rows}2026-03-01T01:00:00Z,x,eu\n")
+    done = valmatch(
+        *("simulate", "valorant", "--set", f"arrivals={log}"),
+        *("--columns", "arrival_hours=joined,rating=mmr", "--skip-bad-rows"),
+    )
+    kinds = {
+        line.split(": ", 2)[2].split(" ")[0]: line.split(":")[0] for line in done.err.splitlines()
+    }
+    assert kinds == {"the": "note", "1": "warning", "hours": "note", "column": "note"}

@@ -11,6 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
+from valmatch.text.notes import Note
 from valmatch.text.terminal import escaped, one_line, shortened
 
 if TYPE_CHECKING:
@@ -64,10 +67,14 @@ def detail(text: str) -> None:
 
 
 def warn(text: str) -> None:
-    """Print a warning on stderr, once."""
+    """Print a warning or a note on stderr, once; on a terminal in colour."""
     if text not in _warned:
         _warned.add(text)
-        info(f"warning: {text}")
+        note = isinstance(text, Note)
+        if _level > QUIET:
+            sys.stdout.flush()
+            kind = typer.style("note:", dim=True) if note else typer.style("warning:", fg="yellow")
+            typer.echo(f"{kind} {one_line(text)}", err=True)
 
 
 def show(

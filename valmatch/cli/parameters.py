@@ -16,6 +16,7 @@ from valmatch.cli.console import detail, set_quiet, set_verbose, warn
 from valmatch.errors import InputError, call_options
 from valmatch.inputs import arguments
 from valmatch.inputs.limits import LEVEL, RANGES
+from valmatch.text.notes import Note
 from valmatch.text.numerals import real_number, whole_number
 from valmatch.text.terminal import shown
 
@@ -254,7 +255,8 @@ def _workers_here(scheduler: str | None, workers: int) -> int:
     """Return a number of workers, with a remark if it is more than cores."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     if cores and workers > cores and scheduler is None:
-        warn(f"{workers} workers on {cores} core{'s' * (cores > 1)}: no faster than {cores}")
+        more = f"{workers} workers on {cores} core{'s' * (cores > 1)}"
+        warn(Note(f"{more}: no faster than {cores}"))
     return workers
 
 

@@ -52,6 +52,7 @@ from valmatch.ratings.zonestats_cap import MOST_DISTANT, Cap
 from valmatch.storage.output import to_json, write_atomically
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
+from valmatch.text.notes import Note
 
 
 @dataclass(frozen=True, repr=False)
@@ -231,7 +232,8 @@ def rate_log(
     with ExitStack() as stack:
         log = stack.enter_context(closing(open_log(path, options, start.system.most_players)))
         if start.system.name == "zonestats" and "minutes" not in log.columns.places:
-            warn(f"no column minutes: every player counts as {DEFAULT_MINUTES:g} minutes in a game")
+            counted = f"{DEFAULT_MINUTES:g} minutes in a game"
+            warn(Note(f"no column minutes: every player counts as {counted}"))
         if not options.tune and (remark := nobody_at_home(start.values, log.at_home)):
             warn(remark)
         folder = before = None

@@ -26,6 +26,7 @@ from valmatch.inputs.csv_names import are_marked
 from valmatch.inputs.files import regular
 from valmatch.ratings.games import Games
 from valmatch.storage.manifest import Manifest, read_manifest
+from valmatch.text.notes import Note
 
 MOST_OF = 0.8
 """Share of the games without a name of their own that make two logs the same one."""
@@ -183,7 +184,7 @@ def compare_folders(a: Path, b: Path, warn: Callable[[str], None]) -> RatingComp
             f" {games.n_games} games that are the same in both"
         )
     elif games.n_games < max(len(first.history.games.names), len(second.history.games.names)):
-        warn(f"compared by the {games.n_games} games that both predicted")
+        warn(Note(f"compared by the {games.n_games} games that both predicted"))
     if n := first.history.many_sided:
         warn(
             f"{n} game{'s' * (n > 1)} of more than two sides left out: no {HISTORY} has"

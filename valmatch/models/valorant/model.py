@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from valmatch.arrays import Bools, Floats, Ints
 from valmatch.draws.streams import Streams
-from valmatch.errors import InputError, option
+from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors
 from valmatch.kernels import halting
 from valmatch.kernels.compilation import announce_compilation
@@ -63,6 +63,7 @@ from valmatch.models.valorant.summary import fill_quantiles, summarize
 from valmatch.models.valorant.tables import Played, matches_table, players_table, sides_of
 from valmatch.models.valorant.warm_up import fill_after
 from valmatch.statistics.sampling import OneHistory
+from valmatch.text.notes import Note
 from valmatch.text.terminal import shown
 
 RESPONSES = Responses(
@@ -281,15 +282,12 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         if self._log is None:
             return
         if self._factors.patience_minutes is not None:
-            yield (
+            yield Note(
                 f"{arrivals}: the arrivals are a trace: replications differ by the patience of its"
                 " players alone, and intervals say nothing of other days"
             )
         elif self._resampling is None:
-            yield (
-                f"{arrivals}: the arrivals are a trace: every replication is the same,"
-                f" {option('n=1')} is enough"
-            )
+            yield Note(f"{arrivals}: the arrivals are a trace: every replication is the same")
         else:
             yield from self._resampling.remarks
         yield from self._log.remarks

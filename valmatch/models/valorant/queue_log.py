@@ -23,6 +23,7 @@ from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.log_clock import LogClock, Time
 from valmatch.models.valorant.log_factors import LEFT, LogFactors
 from valmatch.models.valorant.log_span import LONGEST, far_rows, span_remarks
+from valmatch.text.notes import Note
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
 
@@ -196,7 +197,8 @@ def _read(path: Path, _stamp: int, how: str, multipliers: tuple[float, ...]) -> 
     clock.check_hours(_time_cell(path, column, entries[0]), column, times)
     remarks = bad.remarks()
     if clock.midnight is not None:
-        remarks.append(f"{path}: hours are counted from {clock.midnight.isoformat(' ', 'minutes')}")
+        since = clock.midnight.isoformat(" ", "minutes")
+        remarks.append(Note(f"{path}: hours are counted from {since}"))
     remarks += [f"{path}: {remark}" for remark in span_remarks(times)]
     missed = [name for name in unused if name.lower().startswith(MISSED)]
     for columns, why in (
@@ -205,12 +207,14 @@ def _read(path: Path, _stamp: int, how: str, multipliers: tuple[float, ...]) -> 
     ):
         if columns:
             named = f"column{'s' * (len(columns) > 1)} {', '.join(columns)}"
-            remarks.append(f"{path}: {named} not used{why}")
+            remarks.append(Note(f"{path}: {named} not used{why}"))
     if departures.size:
         gave_up = int(np.isfinite(departures).sum())
         remarks.append(
-            f"{path}: {gave_up:,} of {len(entries):,} players have a time in {names[LEFT]}, at"
-            " which they give up unless they play before"
+            Note(
+                f"{path}: {gave_up:,} of {len(entries):,} players have a time in {names[LEFT]}, at"
+                " which they give up unless they play before"
+            )
         )
     return _Rows(
         times,

@@ -22,6 +22,7 @@ from valmatch.models.valorant.log_span import LONGEST, YEAR
 from valmatch.models.valorant.queue_log import QueueLog
 from valmatch.statistics.moving_blocks import block_days, overlapping_degrees
 from valmatch.statistics.sampling import Resampled
+from valmatch.text.notes import Note
 
 BLOCKS = 2
 """Source of randomness: which blocks are drawn."""
@@ -91,7 +92,7 @@ class BlockResampling:
         self.remarks: tuple[str, ...] = ()
         if block_hours is None:
             block_hours = DAY * block_days(days)
-            self.remarks = (f"{path}: resampled by blocks of {block_hours} hours",)
+            self.remarks = (Note(f"{path}: resampled by blocks of {block_hours} hours"),)
         self._places = [
             _place(start, min(block_hours, end - start), begin, end)
             for start in range(begin, end, block_hours)
