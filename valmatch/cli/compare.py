@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from valmatch.cli.console import load_config, progress, show, warn
+from valmatch.cli.exit_codes import of_status
 from valmatch.cli.log_options import (
     Columns,
     LogSeparator,
@@ -102,7 +103,7 @@ def compare(
     log.*), holds for both; with several, or with --variant, --set changes all of them. Of several
     variants the intervals of each response hold together. Folders of `replicate` are compared
     without simulating anything, and two of `rate`, of one log, by how well they predicted the games
-    that both have.
+    that both have. Exit code 75: the time was up (--resume goes on).
     """
     from valmatch.experiments.compare import compare_configs
     from valmatch.experiments.plan import Plan, default_n
@@ -205,4 +206,4 @@ def _report(found: Comparison, chosen: Sequence[str], json: bool, out: Path | No
             warn(f"{side}: {remark}")
     if found.status != "complete":
         warn(f"{found.status}{'; --resume goes on' if out else ''}")
-        raise typer.Exit(130 if found.status == "interrupted" else 3)
+        raise typer.Exit(of_status(found.status))

@@ -169,7 +169,7 @@ def name_options(config: Config, section: str, **given: object) -> None:
 
 def warn_in_job_array(command: str) -> None:
     """Say in a task of a job array that a command takes no shares."""
-    from valmatch.execution.shards import in_job_array
+    from valmatch.execution.job_arrays import in_job_array
 
     if in_job_array(os.environ):
         warn(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from valmatch.cli.console import info, load_config, name_of, progress, show, title_of, warn
+from valmatch.cli.exit_codes import of_status
 from valmatch.cli.log_options import (
     Columns,
     LogSeparator,
@@ -73,7 +74,7 @@ def replicate(
         typer.Option(
             metavar="I/K",
             help="Make every K-th replication from I on (I from 0).  [default: the place of a"
-            " SLURM array task]",
+            " task in a job array]",
         ),
     ] = None,
     sweep: Annotated[
@@ -124,9 +125,11 @@ def replicate(
 
     Defaults of the options may stand in the `replicate` section of the config, a design of
     several points in its section `design`. The results depend on config, seed and n alone. Exit
-    code 3: the time was up before all replications were made, or a target was missed.
+    code 3: a target was missed; 75: the time was up before all replications were made (--resume
+    goes on).
     """
-    from valmatch.execution.shards import parse_shard, shard_of_job
+    from valmatch.execution.job_arrays import shard_of_job
+    from valmatch.execution.shards import parse_shard
     from valmatch.experiments.design import design_of
     from valmatch.experiments.plan import MAX_REPS, Plan, default_n
     from valmatch.experiments.replicate import replicate_config
@@ -218,7 +221,7 @@ def _exit_unless_complete(result: Replications, total: int, out: Path | None) ->
         done = len(result.values)
         of = "" if result.precision else f" of {total}"
         warn(f"{result.status} after {done}{of} replications{further}")
-        raise typer.Exit(130 if result.status == "interrupted" else 3)
+        raise typer.Exit(of_status(result.status))
 
 
 def _replicate_design(
@@ -253,7 +256,7 @@ def _replicate_design(
         further = "; --resume goes on" if options.out else ""
         done = sum(result.complete for result in found.results)
         warn(f"{found.status} after {done} of {len(configs)} points{further}")
-        raise typer.Exit(130 if found.status == "interrupted" else 3)
+        raise typer.Exit(of_status(found.status))
 
 
 def each(experiment: DesignReplications) -> str:
