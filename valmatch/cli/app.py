@@ -21,6 +21,7 @@ from valmatch.cli.predict import predict
 from valmatch.cli.rate import rate
 from valmatch.cli.replicate import replicate
 from valmatch.cli.simulate import simulate
+from valmatch.cli.status import status
 from valmatch.cli.streams import open_streams
 from valmatch.errors import InputError, RunError, options_called
 
@@ -49,6 +50,7 @@ for command in (
     compare,
     optimize,
     combine,
+    status,
     rate,
     predict,
     plot,

@@ -27,6 +27,7 @@ from valmatch.cli.parameters import (
     MaxTime,
     Out,
     Overrides,
+    ProgressTo,
     Quiet,
     Resume,
     RunArguments,
@@ -93,6 +94,7 @@ def compare(
     out: Out = None,
     resume: Resume = False,
     max_time: MaxTime = None,
+    progress_to: ProgressTo = None,
     json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -128,7 +130,7 @@ def compare(
         n = first(n, None if least == 1 else given.n, least)
         plan = Plan(n, first(seed, given.seed, DEFAULT_SEED), confidence=level)
         options = how.options(given)
-        with progress("replications", len(sides) * n) as advance:
+        with progress("replications", len(sides) * n, progress_to, out) as advance:
             found = compare_configs(sides, plan, options, listeners(advance))
     _report(found, chosen, json, out)
 

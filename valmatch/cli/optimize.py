@@ -27,6 +27,7 @@ from valmatch.cli.parameters import (
     MaxTime,
     Out,
     Overrides,
+    ProgressTo,
     Quiet,
     Resume,
     RunArguments,
@@ -105,6 +106,7 @@ def optimize(
     out: Out = None,
     resume: Resume = False,
     max_time: MaxTime = None,
+    progress_to: ProgressTo = None,
     json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -154,7 +156,7 @@ def optimize(
     spec = spec_of(settings, request)
     spec = replace(spec, shard=_part(shard, spec.size, spec.parts_in_words))
     header = header_of(spec)
-    with progress("replications", spec.replications) as advance:
+    with progress("replications", spec.replications, progress_to, out) as advance:
         result = execute(spec, options, listeners(advance))
     show(json, result.summary(), lambda: show_result(header, result), out)
     if result.failures:

@@ -20,6 +20,7 @@ from valmatch.text.numerals import real_number, whole_number
 from valmatch.text.terminal import shown
 
 if TYPE_CHECKING:
+    from valmatch.cli.progress import Bar
     from valmatch.config.config import Config
     from valmatch.config.sections import OptimizeOptions, ReplicateOptions
     from valmatch.execution.listeners import Listeners
@@ -241,13 +242,12 @@ class RunArguments:
 
 
 def listeners(
-    progress: Callable[[int], None],
-    looked: Callable[[Sequence[Precision]], None] = lambda found: None,
+    bar: Bar, looked: Callable[[Sequence[Precision]], None] = lambda found: None
 ) -> Listeners:
     """Return what a run calls so that the terminal shows it."""
     from valmatch.execution.listeners import Listeners
 
-    return Listeners(progress, looked, warn, detail)
+    return Listeners(bar, looked, warn, detail, bar.found)
 
 
 def _workers_here(scheduler: str | None, workers: int) -> int:
@@ -375,6 +375,17 @@ MaxTime = Annotated[
         parser=duration,
         metavar="TIME",
         help="Stop after this time with what is finished: 90, 30m, 01:30:00.",
+    ),
+]
+
+
+ProgressTo = Annotated[
+    Path | None,
+    typer.Option(
+        "--progress",
+        parser=path("progress"),
+        metavar="FILE",
+        help="Append how far the run is to this file, a JSON line at most every 30 seconds.",
     ),
 ]
 

@@ -194,6 +194,9 @@ def run_plan(
             )
         )
         stop = begin()
+        if folder:
+            folder.begin_with(store.done)
+        listeners.found(store.done)
         listeners.progress(store.done)
         goals = list(plan.goals())
         try:
