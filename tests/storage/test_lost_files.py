@@ -73,7 +73,17 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "predict": ("week/ratings.csv", "week/manifest.json", "fixtures.csv"),
 }
 
-SILENT = {"factors", "fit", "models", "problems", "responses", "solvers"}
+SILENT = {
+    "configs",
+    "factors",
+    "fit",
+    "help",
+    "models",
+    "problems",
+    "responses",
+    "solvers",
+    "status",
+}
 """Commands that write no file."""
 
 
