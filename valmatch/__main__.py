@@ -13,7 +13,12 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (
+    signal.SIGINT,
+    signal.SIGTERM,
+    *(getattr(signal, name) for name in ("SIGUSR1", "SIGXCPU") if hasattr(signal, name)),
+)
+"""Those of `valmatch.execution.interruption`, which is not there yet when they are needed."""
 
 AGAIN = getattr(signal, "SIGALRM", None)
 """The signal of a timer that tries an interrupt again, where the platform has one."""

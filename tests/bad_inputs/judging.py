@@ -63,7 +63,7 @@ def _judge(case: Case, ended: Ended) -> list[str]:
     """Return what is wrong with exit code, output and time."""
     if ended.code is None:
         return [f"did not end by itself ({signal.Signals(ended.signal).name})"]
-    allowed = (2,) if case.certain else (0, 2, 3)
+    allowed = (2,) if case.certain else (0, 2, 3, 75)
     shown = " / ".join(ended.err.splitlines()[:2])[:300]
     problems = []
     if ended.code not in allowed:
@@ -82,7 +82,7 @@ def _judge(case: Case, ended: Ended) -> list[str]:
 
 def _message(case: Case, err: str) -> list[str]:
     """Return what is wrong with the message about bad input."""
-    lines = [line for line in err.splitlines() if not line.startswith("warning: ")]
+    lines = [line for line in err.splitlines() if not line.startswith(("warning: ", "note: "))]
     problems = []
     if not lines:
         problems.append("no message")
@@ -103,7 +103,7 @@ def _written(
         return []
     names = sorted(before.keys() | after.keys())
     changed = [name for name in names if before.get(name) != after.get(name)]
-    if ended.code in (0, 3):
+    if ended.code in (0, 3, 75):
         own = f"a/b/{case.out}"
         changed = [name for name in changed if name != own and not name.startswith(f"{own}/")]
     return [f"wrote {', '.join(changed)[:200]}"] if changed else []

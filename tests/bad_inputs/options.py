@@ -26,11 +26,11 @@ WORDS: Words = ("", " ", "word", "\N{NO-BREAK SPACE}", "\udcff", "1\n2", LONG, *
 WHOLE: Words = (
     "-1",
     "1.5",
-    "1e3",
+    "1e-3",
     "0x10",
     "1_000",
     "+",
-    "1,000",
+    "1,00",
     "\N{SUPERSCRIPT TWO}",
     "nan",
     "-",
@@ -55,7 +55,7 @@ LEVEL: Words = (
     *WORDS,
 )
 
-TIME: Words = ("0", "-1", "1x", "1:2", "::", "1e3", "nan", "0s", "00:00:00", "1 h", *WORDS)
+TIME: Words = ("0", "-1", "1x", "1:2", "::", "1e3", "nan", "0s", "00:00:00", "1 fortnight", *WORDS)
 
 SHARD: Words = (
     "1/1",

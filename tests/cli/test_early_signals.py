@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.early_signals import commands, ended_badly
+from valmatch import __main__ as main
+from valmatch.execution import interruption
 
 SWALLOWED = """
 import signal, sys, types
@@ -32,11 +34,17 @@ main()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", main.SIGNALS)
 def test_a_library_cannot_make_another_error_of_a_signal(number: signal.Signals) -> None:
     code = SWALLOWED.format(number=int(number), before="")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_a_command_catches_from_its_start_what_ends_a_run() -> None:
+    assert main.SIGNALS == interruption.SIGNALS
+    if os.name == "posix":
+        assert set(main.SIGNALS) >= {signal.SIGUSR1, signal.SIGXCPU}
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
@@ -59,6 +67,8 @@ def test_what_has_begun_is_ended_in_order() -> None:
         ("simulate", 0.1, signal.SIGTERM),
         ("replicate", 0.05, signal.SIGINT),
         ("replicate", 0.35, signal.SIGTERM),
+        ("replicate", 0.15, signal.SIGUSR1),
+        ("processes", 0.6, signal.SIGXCPU),
         ("processes", 0.8, signal.SIGINT),
         ("optimize", 0.3, signal.SIGINT),
         ("rate", 0.3, signal.SIGTERM),

@@ -9,7 +9,8 @@ import pytest
 
 from tests.support.command import valmatch
 from valmatch.errors import InputError
-from valmatch.execution.shards import array_of, shard_of_job
+from valmatch.execution.job_arrays import shard_of_job
+from valmatch.execution.shards import array_of
 from valmatch.experiments.design import span
 from valmatch.inputs.limits import LEVEL, RANGES
 from valmatch.statistics.estimates import t_quantile

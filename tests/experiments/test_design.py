@@ -133,7 +133,7 @@ def test_a_stopped_design_goes_on(tmp_path: Path) -> None:
     whole = valmatch(*sweep, "--out", tmp_path / "a", "--json")
     assert whole.code == 0
     stopped = valmatch(*sweep, "--out", tmp_path / "b", "--max-time", "0.5s")
-    assert stopped.code == 3
+    assert stopped.code == 75
     assert "--resume goes on" in stopped.err
     assert valmatch(*sweep, "--out", tmp_path / "b").code == 2
     resumed = valmatch(*sweep, "--out", tmp_path / "b", "--resume", "--json")
@@ -150,7 +150,10 @@ def test_shards_of_a_design_combine(tmp_path: Path) -> None:
         part = tmp_path / f"s{index}"
         assert valmatch(*sweep, "--shard", f"{index}/3", "--out", part).code == 0
     parts = [tmp_path / f"s{index}" for index in (2, 0, 1)]
-    assert valmatch("combine", tmp_path / "x", *parts[:2], "--check").code == 3
+    checked = valmatch("combine", tmp_path / "x", *parts[:2], "--check")
+    assert (checked.code, checked.out.count("shard 1/3 owes 2 replications: 1, 4\n")) == (75, 2)
+    document = json.loads(valmatch("combine", tmp_path / "x", *parts[:2], "--check", "--json").out)
+    assert list(document["missing"].values()) == [{"shard 1/3": [1, 4]}] * 2
     assert not (tmp_path / "x").exists()
     done = valmatch("combine", tmp_path / "all", *parts, "--json")
     assert (done.code, done.out) == (0, whole.out)

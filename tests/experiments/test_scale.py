@@ -13,7 +13,8 @@ from tests.support.crashes import CASES, contents, run_and_kill
 from valmatch.config.config import Config
 from valmatch.config.loading import load
 from valmatch.errors import InputError
-from valmatch.execution.shards import Shard, parse_shard, shard_of_job
+from valmatch.execution.job_arrays import shard_of_job
+from valmatch.execution.shards import Shard, parse_shard
 from valmatch.experiments.combine import combine
 from valmatch.experiments.replicate import replicate
 from valmatch.storage.curve_file import stretches
@@ -91,11 +92,15 @@ def test_combine_at_the_command_line(tmp_path: Path) -> None:
         assert valmatch("replicate", "valorant", "-n", 10, *shard).code == 0
     out, folders = tmp_path / "all", [tmp_path / f"s{index}" for index in range(3)]
     checked = valmatch("combine", out, *folders[:2], "--check", "--expect", 11)
-    assert checked.code == 3
-    assert "shard 1/3 owes 1 replication: 10" in checked.err
-    assert "shard 2/3 owes 3 replications: 2, 5, 8" in checked.err
+    missing = ["shard 1/3 owes 1 replication: 10", "shard 2/3 owes 3 replications: 2, 5, 8"]
+    assert (checked.code, checked.out.splitlines()) == (75, missing)
+    assert valmatch("combine", tmp_path / "part", *folders[:2]).code == 75
     assert not out.exists()
-    assert valmatch("combine", out, *folders, "--check").code == 0
+    nothing = valmatch("combine", out, *folders, "--check")
+    assert (nothing.code, nothing.out, nothing.err) == (0, "", "")
+    document = json.loads(valmatch("combine", out, *folders, "--check", "--json").out)
+    assert document == {"missing": {}, "missing_counts": {}}
+    assert not out.exists()
     done = valmatch("combine", out, *folders, "--expect", 10, "--json")
     assert done.code == 0
     alone = valmatch("replicate", "valorant", "-n", 10, "--json")
@@ -172,7 +177,7 @@ def test_a_killed_shard_is_combined_as_far_as_it_got(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("command_line_words")
 def test_shards_of_job_arrays() -> None:
     array = "SLURM_ARRAY_TASK_"
-    assert shard_of_job({}) == shard_of_job({f"{array}ID": "3"}) == Shard(0, 1)
+    assert shard_of_job({}) == Shard(0, 1)
     even = {f"{array}ID": "9", f"{array}COUNT": "4", f"{array}MIN": "3", f"{array}STEP": "2"}
     assert shard_of_job(even) == Shard(3, 4)
     for wrong in ({f"{array}ID": "8"}, {f"{array}ID": "11"}, {f"{array}ID": "x"}):

@@ -46,7 +46,7 @@ def test_more_are_refused_unless_told_otherwise(log: Path, system: str) -> None:
     command = ("rate", log, "--system", system, "--out", "out")
     done = valmatch(*command, "--skip-bad-games")
     assert (done.code, done.out) == (2, "")
-    lines = [one for one in done.err.splitlines() if not one.startswith("warning")]
+    lines = [one for one in done.err.splitlines() if not one.startswith(("warning", "note"))]
     assert lines[0] == (
         "games.csv: 6 of 101 games are bad (2 not a number, 4 player twice in a game), more than 5"
         " %: --max-bad-rows 0.06 leaves them out all the same"

@@ -447,12 +447,12 @@ def test_time_is_up(tmp_path: Path) -> None:
     small = ["optimize", "valorant-30min", *SMALL, "--macroreps", 2, "--solver", "random"]
     whole = valmatch(*small, "--json")
     stopped = valmatch(*small, "--max-time", "0.02", "--out", tmp_path)
-    assert stopped.code == 3
+    assert stopped.code == 75
     assert "out of time; --resume goes on" in stopped.err
     sweep = valmatch(
         "optimize", "valorant-30min", *SMALL, "--sweep", "upper_time=20:30:5", "--max-time", "0.02"
     )
-    assert (sweep.code, "out of time" in sweep.err) == (3, True)
+    assert (sweep.code, "out of time" in sweep.err) == (75, True)
     resumed = valmatch(*small, "--out", tmp_path, "--resume", "--json")
     assert resumed.out == whole.out
 

@@ -18,6 +18,7 @@ from rich.progress import Progress
 from tests.support.stopping import DATA, tally
 from valmatch import replicate
 from valmatch.cli.progress import COLUMNS, Bar
+from valmatch.cli.reports import Reports
 from valmatch.errors import InputError
 from valmatch.models.model import Response
 from valmatch.statistics.precision import LEAST, Precision, Target, looks, parse_target
@@ -220,7 +221,7 @@ def test_a_bar_without_a_total_shows_the_number_and_the_note() -> None:
     text = io.StringIO()
     console = Console(file=text, force_terminal=True, width=80)
     with Progress(*COLUMNS, console=console, auto_refresh=False) as progress:
-        bar = Bar(progress, "replications", None)
+        bar = Bar(progress, "replications", None, Reports("replications", None, None, None))
         bar(1234)
         bar.note("wait ± 1.4% (1%)")
         progress.refresh()

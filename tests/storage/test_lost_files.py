@@ -73,7 +73,17 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "predict": ("week/ratings.csv", "week/manifest.json", "fixtures.csv"),
 }
 
-SILENT = {"factors", "fit", "models", "problems", "responses", "solvers"}
+SILENT = {
+    "configs",
+    "factors",
+    "fit",
+    "help",
+    "models",
+    "problems",
+    "responses",
+    "solvers",
+    "status",
+}
 """Commands that write no file."""
 
 
@@ -122,7 +132,7 @@ def done(*argv: object) -> None:
 
 def lines_of(found: Outcome) -> list[str]:
     """Return what a command says on stderr besides warnings."""
-    return [line for line in found.err.splitlines() if not line.startswith("warning: ")]
+    return [line for line in found.err.splitlines() if not line.startswith(("warning: ", "note: "))]
 
 
 def tree(folder: Path) -> dict[str, str]:

@@ -29,8 +29,8 @@ SECONDS = 2.0
 On a machine that does nothing else; see `tests.support.machine.slowness`.
 """
 
-CAUGHT = 1 << (signal.SIGTERM - 1)
-"""The bit of a signal that Python itself leaves alone; a command catches it from its start on."""
+CAUGHT = 1 << (signal.SIGXCPU - 1)
+"""The bit of a signal that Python itself leaves alone; a command catches it last at its start."""
 
 GIVEN_UP = 60.0
 """Seconds after which a command that has not ended is killed, and its workers are orphans."""
@@ -39,6 +39,8 @@ SIGNALS: Mapping[str, Sequence[signal.Signals]] = {
     "SIGINT": (signal.SIGINT,),
     "SIGTERM": (signal.SIGTERM,),
     "SIGKILL": (signal.SIGKILL,),
+    "SIGUSR1": (signal.SIGUSR1,),
+    "three SIGXCPU": (signal.SIGXCPU, signal.SIGXCPU, signal.SIGXCPU),
     "two SIGINT": (signal.SIGINT, signal.SIGINT),
 }
 
@@ -269,9 +271,8 @@ def _judge(one: Interruption, stopped: Stopped) -> list[str]:
     """Return what is wrong with how a command ended."""
     shown = " / ".join(stopped.err.splitlines()[-3:])[-300:]
     # Shells show the end by SIGINT as 130, too.
-    allowed = {"SIGKILL": (-signal.SIGKILL,), "SIGTERM": (130,)}.get(
-        one.signals, (130, -signal.SIGINT)
-    )
+    by_interrupt = (130, -signal.SIGINT) if "SIGINT" in one.signals else (130,)
+    allowed = (-signal.SIGKILL,) if one.signals == "SIGKILL" else by_interrupt
     problems = []
     if stopped.code not in (*allowed, 0, 3):
         problems.append(f"exit code {stopped.code}: {shown}")

@@ -13,7 +13,7 @@ from valmatch.cli.combine import combine
 from valmatch.cli.compare import compare
 from valmatch.cli.console import reset, say
 from valmatch.cli.fit import fit
-from valmatch.cli.lists import factors, problems, responses, solvers
+from valmatch.cli.lists import configs, factors, problems, responses, solvers
 from valmatch.cli.optimize import optimize
 from valmatch.cli.parameters import flag
 from valmatch.cli.plot import plot
@@ -21,8 +21,11 @@ from valmatch.cli.predict import predict
 from valmatch.cli.rate import rate
 from valmatch.cli.replicate import replicate
 from valmatch.cli.simulate import simulate
+from valmatch.cli.status import status
 from valmatch.cli.streams import open_streams
 from valmatch.errors import InputError, RunError, options_called
+from valmatch.text.suggestions import hint
+from valmatch.text.terminal import shortened
 
 
 class _Command(TyperCommand):
@@ -49,6 +52,7 @@ for command in (
     compare,
     optimize,
     combine,
+    status,
     rate,
     predict,
     plot,
@@ -57,8 +61,22 @@ for command in (
     fit,
     solvers,
     problems,
+    configs,
 ):
     app.command(cls=_Command)(command)
+
+
+@app.command("help", cls=_Command)
+def _help(
+    command: Annotated[
+        str | None, typer.Argument(metavar="[COMMAND]", help="Name of a command.")
+    ] = None,
+) -> None:
+    """Show what a command does and its options, as its --help does."""
+    names = [one.name or one.callback.__name__ for one in app.registered_commands if one.callback]
+    if command is not None and command not in names:
+        raise InputError(f"{shortened(command)}: no such command ({hint(command, names)})")
+    app([*([command] if command else []), "--help"], prog_name="valmatch", standalone_mode=False)
 
 
 def _version(wanted: bool) -> None:
@@ -74,7 +92,7 @@ def _app(
     context: typer.Context,
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+        typer.Option("--version", "-V", callback=_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     if context.invoked_subcommand is None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from valmatch.cli.console import info, name_of, show, warn
+from valmatch.cli.exit_codes import AGAIN
 from valmatch.cli.parameters import Confidence, Json, Quiet, path, whole
 from valmatch.cli.replicate import each, show_run
 from valmatch.errors import InputError
@@ -37,7 +38,7 @@ def combine(
         ),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Only say what is missing; write nothing.")
+        bool, typer.Option("--check", help="Print what is missing and nothing else; write nothing.")
     ] = False,
     confidence: Confidence = None,
     json: Json = False,
@@ -46,7 +47,7 @@ def combine(
     """Merge folders of replications, or of an optimisation, into one, as if one run had made them.
 
     In any order, exact repetitions dropped; folders of another config or seed, and folders that
-    contradict each other, are refused. Exit code 3: replications or runs are missing.
+    contradict each other, are refused. Exit code 75: replications or runs are missing.
     """
     from valmatch.experiments.combine import combine as merge
     from valmatch.storage.manifest import command_of
@@ -61,9 +62,9 @@ def combine(
         _combine_designs(out, folders, json, expect=expect, check=check, confidence=confidence)
         return
     found = merge(out, folders, expect=expect, check=check, confidence=confidence, warn=warn)
-    show_run(found.replications, found.summary(), None if check else out, json)
     if check:
-        _say_what_to_run_again(found.owed)
+        _show_missing(found.missing_by_shard(), found.shortfalls(), found.owed, json)
+    show_run(found.replications, found.summary(), out, json)
     _exit_if_missing(found.shortfalls())
 
 
@@ -79,6 +80,15 @@ def _refuse_shard(out: Path) -> None:
             f"OUT is missing: the first argument, {shortened(str(out))}, is itself one of the"
             " shards (usage: valmatch combine OUT DIR...)"
         )
+
+
+def _show_missing(
+    missing: Mapping[str, object], shortfalls: Sequence[str], owed: Iterable[str], json: bool
+) -> NoReturn:
+    """Print what is missing, if anything is, and nothing else; end the command."""
+    show(json, missing, lambda: print("\n".join(shortfalls)) if shortfalls else None)
+    _say_what_to_run_again(owed)
+    raise typer.Exit(AGAIN if shortfalls else 0)
 
 
 def _say_what_to_run_again(owed: Iterable[str]) -> None:
@@ -101,16 +111,11 @@ def _combine_designs(out: Path, folders: list[Path], json: bool, **options: Any)
     from valmatch.experiments.combine_designs import combine_designs
 
     found = combine_designs(out, folders, warn=warn, **options)
+    if options["check"]:
+        _show_missing(found.missing, found.shortfalls, found.owed, json)
     whole = found.experiment
     header = f"{name_of(whole.config)}, {each(whole)}"
-    show(
-        json,
-        whole.summary(),
-        lambda: show_experiment_points(header, whole),
-        None if options["check"] else out,
-    )
-    if options["check"]:
-        _say_what_to_run_again(found.owed)
+    show(json, whole.summary(), lambda: show_experiment_points(header, whole), out)
     _exit_if_missing(found.shortfalls)
 
 
@@ -127,10 +132,10 @@ def _combine_optimizations(out: Path, folders: list[Path], json: bool, check: bo
     from valmatch.optimization.studies.combine import combine_optimizations
 
     found = combine_optimizations(out, folders, check=check, warn=warn)
-    header = header_of(found.spec)
-    show(json, found.summary(), lambda: show_result(header, found.whole), None if check else out)
     if check:
-        _say_what_to_run_again(found.owed)
+        _show_missing(found.missing, found.shortfalls(), found.owed, json)
+    header = header_of(found.spec)
+    show(json, found.summary(), lambda: show_result(header, found.whole), out)
     _exit_if_missing(found.shortfalls())
 
 
@@ -138,4 +143,4 @@ def _exit_if_missing(shortfalls: Sequence[str]) -> None:
     for line in shortfalls:
         warn(line)
     if shortfalls:
-        raise typer.Exit(3)
+        raise typer.Exit(AGAIN)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from valmatch.cli.console import load_config, progress, show, warn
+from valmatch.cli.exit_codes import of_status
 from valmatch.cli.log_options import (
     Columns,
     LogSeparator,
@@ -26,6 +27,7 @@ from valmatch.cli.parameters import (
     MaxTime,
     Out,
     Overrides,
+    ProgressTo,
     Quiet,
     Resume,
     RunArguments,
@@ -92,6 +94,7 @@ def compare(
     out: Out = None,
     resume: Resume = False,
     max_time: MaxTime = None,
+    progress_to: ProgressTo = None,
     json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -102,7 +105,8 @@ def compare(
     log.*), holds for both; with several, or with --variant, --set changes all of them. Of several
     variants the intervals of each response hold together. Folders of `replicate` are compared
     without simulating anything, and two of `rate`, of one log, by how well they predicted the games
-    that both have. With --responses, `plot` of --out draws those, too, unless told otherwise.
+    that both have. With --responses, `plot` of --out draws those, too, unless told otherwise. Exit
+    code 75: the time was up (--resume goes on).
     """
     from valmatch.experiments.compare import compare_configs
     from valmatch.experiments.plan import Plan, default_n
@@ -127,7 +131,7 @@ def compare(
         n = first(n, None if least == 1 else given.n, least)
         plan = Plan(n, first(seed, given.seed, DEFAULT_SEED), confidence=level)
         options = how.options(given)
-        with progress("replications", len(sides) * n) as advance:
+        with progress("replications", len(sides) * n, progress_to, out) as advance:
             found = compare_configs(sides, plan, options, listeners(advance), chosen)
     _report(found, chosen, json, out)
 
@@ -205,4 +209,4 @@ def _report(found: Comparison, chosen: Sequence[str], json: bool, out: Path | No
             warn(f"{side}: {remark}")
     if found.status != "complete":
         warn(f"{found.status}{'; --resume goes on' if out else ''}")
-        raise typer.Exit(130 if found.status == "interrupted" else 3)
+        raise typer.Exit(of_status(found.status))

@@ -1,8 +1,10 @@
-"""The commands that list what there is: factors, responses, solvers, problems."""
+"""The commands that list what there is: factors, responses, solvers, problems, configs."""
 
 from __future__ import annotations
 
 import sys
+import textwrap
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -75,3 +77,29 @@ def problems(json: Json = False) -> None:
 
     found = listed()
     show(json, {"problems": found}, lambda: show_problem_list(found))
+
+
+def configs(json: Json = False) -> None:
+    """List the shipped configs with their models and what each is."""
+    from valmatch.config.shipped import listed
+
+    found = listed()
+    show(json, {"configs": found}, lambda: _show_configs(found))
+
+
+def _show_configs(found: Sequence[Mapping[str, str]]) -> None:
+    """Print a row for each config, of several lines where what it is takes them."""
+    from valmatch.cli.tables.layout import WIDTH, add_row, new_table, print_table
+
+    table = new_table("config", "model", "what it is")
+    for column in table.columns:
+        column.justify = "left"
+    taken = sum(
+        2 + max(map(len, (key, *(row[key] for row in found)))) for key in ("config", "model")
+    )
+    for row in found:
+        first, *further = textwrap.wrap(row["about"], WIDTH - taken)
+        add_row(table, row["config"], row["model"], first)
+        for line in further:
+            add_row(table, "", "", line)
+    print_table("", table)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from valmatch.cli.console import info, load_config, progress, show, warn
+from valmatch.cli.exit_codes import MISSED, of_status
 from valmatch.cli.log_options import (
     Columns,
     LogSeparator,
@@ -26,6 +27,7 @@ from valmatch.cli.parameters import (
     MaxTime,
     Out,
     Overrides,
+    ProgressTo,
     Quiet,
     Resume,
     RunArguments,
@@ -78,7 +80,7 @@ def optimize(
         typer.Option(
             metavar="I/K",
             help="Make every K-th run of each solver, or value of a sweep, from I on (I from 0)."
-            "  [default: the place of a SLURM array task]",
+            "  [default: the place of a task in a job array]",
         ),
     ] = None,
     confidence: Confidence = None,
@@ -106,6 +108,7 @@ def optimize(
     out: Out = None,
     resume: Resume = False,
     max_time: MaxTime = None,
+    progress_to: ProgressTo = None,
     json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -116,8 +119,8 @@ def optimize(
     replications that the search did not use; without a feasible one, the point of least violation
     is shown. What is recommended is then compared with the start, in all responses or those of
     --responses, and constraints are priced, on some replications beyond the budget. Exit code 3: no
-    point was certified as feasible, which a shard leaves to `combine`, or the time was up.
-    `valmatch solvers` lists the solvers.
+    point was certified as feasible, which a shard leaves to `combine`; 75: the time was up
+    (--resume goes on). `valmatch solvers` lists the solvers.
     """
     from valmatch.cli.tables.optimization import header_of, show_result
     from valmatch.execution.shards import WHOLE
@@ -156,7 +159,7 @@ def optimize(
     spec = spec_of(settings, request)
     spec = replace(spec, shard=_part(shard, spec.size, spec.parts_in_words))
     header = header_of(spec)
-    with progress("replications", spec.replications) as advance:
+    with progress("replications", spec.replications, progress_to, out) as advance:
         result = execute(spec, options, listeners(advance))
     chosen = names_of(responses)
     show(json, result.summary(), lambda: show_result(header, result, chosen), out)
@@ -164,14 +167,15 @@ def optimize(
         raise RunError(*result.failures)
     if result.status != "complete":
         warn(f"{result.status}{'; --resume goes on' if out else ''}")
-        raise typer.Exit(130 if result.status == "interrupted" else 3)
+        raise typer.Exit(of_status(result.status))
     if not result.certified and result.shard == WHOLE:
-        raise typer.Exit(3)
+        raise typer.Exit(MISSED)
 
 
 def _part(given: str | None, of: int, what: str) -> Shard:
     """Return the shard to make; a single run has none of its own accord."""
-    from valmatch.execution.shards import WHOLE, parse_shard, shard_of_job
+    from valmatch.execution.job_arrays import shard_of_job
+    from valmatch.execution.shards import WHOLE, parse_shard
 
     if given is None and of == 1:
         warn_in_job_array("a single run of optimize")

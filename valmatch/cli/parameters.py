@@ -16,11 +16,13 @@ from valmatch.cli.console import detail, set_quiet, set_verbose, warn
 from valmatch.errors import InputError, call_options
 from valmatch.inputs import arguments
 from valmatch.inputs.limits import LEVEL, RANGES
+from valmatch.text.durations import in_unit
 from valmatch.text.notes import Note
-from valmatch.text.numerals import real_number, whole_number
+from valmatch.text.numerals import count, real_number
 from valmatch.text.terminal import shown
 
 if TYPE_CHECKING:
+    from valmatch.cli.progress import Bar
     from valmatch.config.config import Config
     from valmatch.config.sections import OptimizeOptions, ReplicateOptions
     from valmatch.execution.listeners import Listeners
@@ -32,11 +34,14 @@ DEFAULT_SEED = 1
 
 
 def whole(argument: str) -> Callable[[str], int]:
-    """Return a parser of whole numbers in the range of an argument of the public functions."""
+    """Return a parser of whole numbers in the range of an argument of the public functions.
+
+    They may be written as 1e6 or 1,000,000.
+    """
     low, high = RANGES[argument]
 
     def parse(text: str) -> int:
-        value = whole_number(text)
+        value = count(text)
         if value is None or not low <= value <= high:
             raise typer.BadParameter(f"{shown(text)} (allowed: {RANGES[argument]})")
         return value
@@ -58,22 +63,22 @@ def path(argument: str) -> Callable[[str], Path]:
     return lambda text: arguments.path(argument, text)
 
 
-_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-
-
 def duration(text: str) -> float:
     """Parse a time: seconds, a number with a unit, or [D-]HH:MM:SS as SLURM writes it."""
-    number = re.fullmatch(r"(\d+\.?\d*|\.\d+)([smhd]?)", text, re.ASCII)
+    number = re.fullmatch(r"\d+\.?\d*|\.\d+", text, re.ASCII)
+    with_unit = in_unit(text, "seconds")
     clock = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)", text, re.ASCII)
     seconds = 0.0
     if number:
-        seconds = float(number[1]) * _UNITS[number[2]]
+        seconds = float(text)
+    elif isinstance(with_unit, float):
+        seconds = with_unit
     elif clock:
         days, *parts = (float(part or 0) for part in clock.groups())
         seconds = 86400.0 * days + 3600.0 * parts[0] + 60.0 * parts[1] + parts[2]
     if not seconds > 0.0:
         raise typer.BadParameter(
-            f"{shown(text)} (allowed: a time > 0, such as 90, 30m or 01:30:00)"
+            f"{shown(text)} (allowed: a time > 0, such as 90, 30m, 5min or 01:30:00)"
         )
     return seconds
 
@@ -170,7 +175,7 @@ def name_options(config: Config, section: str, **given: object) -> None:
 
 def warn_in_job_array(command: str) -> None:
     """Say in a task of a job array that a command takes no shares."""
-    from valmatch.execution.shards import in_job_array
+    from valmatch.execution.job_arrays import in_job_array
 
     if in_job_array(os.environ):
         warn(
@@ -242,13 +247,12 @@ class RunArguments:
 
 
 def listeners(
-    progress: Callable[[int], None],
-    looked: Callable[[Sequence[Precision]], None] = lambda found: None,
+    bar: Bar, looked: Callable[[Sequence[Precision]], None] = lambda found: None
 ) -> Listeners:
     """Return what a run calls so that the terminal shows it."""
     from valmatch.execution.listeners import Listeners
 
-    return Listeners(progress, looked, warn, detail)
+    return Listeners(bar, looked, warn, detail, bar.found)
 
 
 def _workers_here(scheduler: str | None, workers: int) -> int:
@@ -376,7 +380,18 @@ MaxTime = Annotated[
     typer.Option(
         parser=duration,
         metavar="TIME",
-        help="Stop after this time with what is finished: 90, 30m, 01:30:00.",
+        help="Stop after this time with what is finished: 90, 30m, 5min, 01:30:00.",
+    ),
+]
+
+
+ProgressTo = Annotated[
+    Path | None,
+    typer.Option(
+        "--progress",
+        parser=path("progress"),
+        metavar="FILE",
+        help="Append how far the run is to this file, a JSON line at most every 30 seconds.",
     ),
 ]
 

@@ -1,8 +1,8 @@
-"""The progress bar of the commands."""
+"""The progress bar of the commands, and their reports where there is none."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -16,6 +16,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.text import Text
+
+from valmatch.cli.reports import ProgressFile, Reports
 
 
 class _Rate(ProgressColumn):
@@ -45,6 +47,8 @@ class Bar:
         What steps are.
     total : int or None
         How many there will be, if that is known.
+    reports : Reports
+        What else is told of steps done.
 
     Attributes
     ----------
@@ -52,8 +56,9 @@ class Bar:
         Steps so far.
     """
 
-    def __init__(self, progress: Progress, what: str, total: int | None) -> None:
-        self._progress = progress
+    def __init__(self, progress: Progress, what: str, total: int | None, reports: Reports) -> None:
+        self._progress, self._reports = progress, reports
+        self.found = reports.found
         self._task = progress.add_task(what, total=total, note="")
         self.done = 0
 
@@ -61,6 +66,7 @@ class Bar:
         """Move on."""
         self.done += done
         self._progress.advance(self._task, done)
+        self._reports(self.done)
 
     def note(self, text: str) -> None:
         """Show what has been reached so far beside the bar."""
@@ -78,9 +84,32 @@ COLUMNS = (
 
 
 @contextmanager
-def progress_bar(what: str, total: int | None, show: bool = True) -> Iterator[Bar]:
-    """Show progress on stderr if it is a terminal; yield what takes steps done."""
+def progress_bar(
+    what: str, total: int | None, say: Callable[[str], None] | None, file: ProgressFile | None
+) -> Iterator[Bar]:
+    """Show progress on stderr: a bar if that is a terminal, else a line now and then.
+
+    Parameters
+    ----------
+    what : str
+        What steps are.
+    total : int or None
+        How many there will be, if that is known.
+    say : callable or None
+        Prints a line; None where nothing is to be shown.
+    file : ProgressFile or None
+        Takes reports, too.
+
+    Yields
+    ------
+    Bar
+        What takes steps done.
+    """
     console = Console(stderr=True)
-    shown = show and console.is_terminal
+    shown = say is not None and console.is_terminal
+    reports = Reports(what, total, None if shown else say, file)
     with Progress(*COLUMNS, console=console, transient=True, disable=not shown) as progress:
-        yield Bar(progress, what, total)
+        try:
+            yield Bar(progress, what, total, reports)
+        finally:
+            reports.end()

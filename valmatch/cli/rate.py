@@ -13,6 +13,7 @@ from valmatch.cli.parameters import (
     ColumnNames,
     Json,
     Out,
+    ProgressTo,
     Quiet,
     RawNames,
     Separator,
@@ -122,6 +123,7 @@ def rate(
         ),
     ] = None,
     out: Out = None,
+    progress_to: ProgressTo = None,
     json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -167,7 +169,8 @@ def rate(
         out,
         redo,
     )
-    with progress("bytes", games.stat().st_size if games.is_file() else 0) as advance:
+    size = games.stat().st_size if games.is_file() else None
+    with progress("bytes", size, progress_to, out) as advance:
         heard = Listeners(advance, warn=warn)
         if len(systems) > 1:
             compared = compare_systems(games, systems, parameters, options, heard)

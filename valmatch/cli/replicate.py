@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from valmatch.cli.console import info, load_config, name_of, progress, show, title_of, warn
+from valmatch.cli.exit_codes import of_status
 from valmatch.cli.log_options import (
     Columns,
     LogSeparator,
@@ -27,6 +28,7 @@ from valmatch.cli.parameters import (
     MaxTime,
     Out,
     Overrides,
+    ProgressTo,
     Quiet,
     Resume,
     RunArguments,
@@ -44,9 +46,6 @@ from valmatch.errors import RunError
 
 if TYPE_CHECKING:
     from valmatch.config.config import Config
-    from valmatch.execution.run_options import RunOptions
-    from valmatch.experiments.design import Design
-    from valmatch.experiments.plan import Plan
     from valmatch.experiments.replications import Replications
     from valmatch.experiments.sweep import DesignReplications
     from valmatch.statistics.precision import Precision
@@ -73,7 +72,7 @@ def replicate(
         typer.Option(
             metavar="I/K",
             help="Make every K-th replication from I on (I from 0).  [default: the place of a"
-            " SLURM array task]",
+            " task in a job array]",
         ),
     ] = None,
     sweep: Annotated[
@@ -116,6 +115,7 @@ def replicate(
     out: Out = None,
     resume: Resume = False,
     max_time: MaxTime = None,
+    progress_to: ProgressTo = None,
     json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -124,9 +124,11 @@ def replicate(
 
     Defaults of the options may stand in the `replicate` section of the config, a design of
     several points in its section `design`. The results depend on config, seed and n alone. Exit
-    code 3: the time was up before all replications were made, or a target was missed.
+    code 3: a target was missed; 75: the time was up before all replications were made (--resume
+    goes on).
     """
-    from valmatch.execution.shards import parse_shard, shard_of_job
+    from valmatch.execution.job_arrays import shard_of_job
+    from valmatch.execution.shards import parse_shard
     from valmatch.experiments.design import design_of
     from valmatch.experiments.plan import MAX_REPS, Plan, default_n
     from valmatch.experiments.replicate import replicate_config
@@ -166,11 +168,18 @@ def replicate(
     )
     design = design_of(settings, sweep)
     if design is not None:
+        from valmatch.config.identity import config_id
+        from valmatch.experiments.sweep import run_design
+
         levels = [design.levels(point) for point in design.points]
         configs = [load_config(config, overrides, [*log, *point]) for point in levels]
-        _replicate_design(settings, design, configs, plan, options, json, names_of(responses))
+        points = len(set(map(config_id, configs)))
+        known = None if targets else total * points
+        with progress("replications", known, progress_to, out) as advance:
+            made = run_design(settings, design, configs, plan, options, listeners(advance))
+        _show_design(settings, made, plan.seed, json, names_of(responses))
         return
-    with progress("replications", None if targets else total) as advance:
+    with progress("replications", None if targets else total, progress_to, out) as advance:
 
         def looked(found: Sequence[Precision]) -> None:
             advance.note(", ".join(target.shown for target in found))
@@ -218,42 +227,30 @@ def _exit_unless_complete(result: Replications, total: int, out: Path | None) ->
         done = len(result.values)
         of = "" if result.precision else f" of {total}"
         warn(f"{result.status} after {done}{of} replications{further}")
-        raise typer.Exit(130 if result.status == "interrupted" else 3)
+        raise typer.Exit(of_status(result.status))
 
 
-def _replicate_design(
-    settings: Config,
-    design: Design,
-    configs: list[Config],
-    plan: Plan,
-    options: RunOptions,
-    json: bool,
-    chosen: Sequence[str],
+def _show_design(
+    settings: Config, found: DesignReplications, seed: int, json: bool, chosen: Sequence[str]
 ) -> None:
-    """Run the replications of every point of a design and print them."""
+    """Print the replications at every point of a design; leave with the code of what stopped it."""
     from valmatch.cli.tables.replications import show_experiment_points
-    from valmatch.config.identity import config_id
-    from valmatch.experiments.sweep import run_design
 
-    points = len(set(map(config_id, configs)))
-    known = None if plan.targets else len(plan.indices) * points
-    with progress("replications", known) as advance:
-        found = run_design(settings, design, configs, plan, options, listeners(advance))
-    header = f"{name_of(settings)}, seed {plan.seed}, {each(found)}"
+    header = f"{name_of(settings)}, seed {seed}, {each(found)}"
     show(
         json,
         found.summary(),
         lambda: show_experiment_points(header, found, chosen),
-        options.out,
+        found.folder,
     )
     for point, result in zip(found.points, found.results, strict=True):
         for remark in result.remarks:
             warn(f"{', '.join(f'{name}={value}' for name, value in point.items())}: {remark}")
     if found.status != "complete":
-        further = "; --resume goes on" if options.out else ""
+        further = "; --resume goes on" if found.folder else ""
         done = sum(result.complete for result in found.results)
-        warn(f"{found.status} after {done} of {len(configs)} points{further}")
-        raise typer.Exit(130 if found.status == "interrupted" else 3)
+        warn(f"{found.status} after {done} of {len(found.design.points)} points{further}")
+        raise typer.Exit(of_status(found.status))
 
 
 def each(experiment: DesignReplications) -> str:

@@ -14,7 +14,13 @@ from types import FrameType
 from valmatch.kernels import halting
 from valmatch.kernels.halting import Stopped
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+PATIENT = tuple(getattr(signal, name) for name in ("SIGUSR1", "SIGXCPU") if hasattr(signal, name))
+"""Signals by which a scheduler, or a limit on CPU time, says that the time is nearly up.
+
+They end a run as SIGTERM does, but may come again and again, which means no hurry."""
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, *PATIENT)
+"""What ends a run in order; `valmatch.__main__` has the same."""
 
 HELD = (*SIGNALS, *([signal.SIGALRM] if hasattr(signal, "SIGALRM") else []))
 """What `held_signals` holds: a timer may try again what came at a fragile moment."""
@@ -92,11 +98,11 @@ class Stop:
 
 @contextmanager
 def stop_on_signal(max_seconds: float = math.inf) -> Iterator[Stop]:
-    """Note SIGINT (Ctrl-C) and SIGTERM instead of dying; yield what says whether to stop.
+    """Note `SIGNALS`, such as Ctrl-C, instead of dying; yield what says whether to stop.
 
-    A second signal raises KeyboardInterrupt at once, and compiled searches end when work is no
-    longer waited for, with `Stopped`. Outside the main thread signals cannot be
-    had, and only time ends the work.
+    A second signal that is none of `PATIENT` raises KeyboardInterrupt at once, and compiled
+    searches end when work is no longer waited for, with `Stopped`. Outside the main thread signals
+    cannot be had, and only time ends the work.
     """
     begin()
     stop = Stop(max_seconds)
@@ -105,8 +111,10 @@ def stop_on_signal(max_seconds: float = math.inf) -> Iterator[Stop]:
         return
 
     def note(number: int, frame: FrameType | None) -> None:
-        if stop.reason == "interrupted" and not is_fragile(frame):
-            raise KeyboardInterrupt
+        if stop.reason == "interrupted":
+            if number not in PATIENT and not is_fragile(frame):
+                raise KeyboardInterrupt
+            return
         stop.interrupt()
 
     before = {number: signal.signal(number, note) for number in SIGNALS}

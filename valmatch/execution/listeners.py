@@ -31,6 +31,8 @@ class Listeners:
         Called with each remark on the input.
     detail : callable
         Called with the number of workers, and again when that changes.
+    found : callable
+        Called with the number of replications that an earlier run left, before `progress` is.
 
     Raises
     ------
@@ -42,6 +44,7 @@ class Listeners:
     looked: Callable[[Sequence[Precision]], None] = _ignore
     warn: Callable[[str], None] = _ignore
     detail: Callable[[str], None] = _ignore
+    found: Callable[[int], None] = _ignore
 
     def __post_init__(self) -> None:
         for field in fields(self):

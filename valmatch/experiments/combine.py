@@ -106,11 +106,14 @@ class Combination:
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds, and what is missing: how many, and the first."""
-        summary = self.replications.summary()
-        if self.owed:
-            summary["missing"] = {name: owed[:LISTED] for name, owed in self.owed.items()}
-            summary["missing_counts"] = {name: len(owed) for name, owed in self.owed.items()}
-        return summary
+        return self.replications.summary() | (self.missing_by_shard() if self.owed else {})
+
+    def missing_by_shard(self) -> dict[str, Any]:
+        """Return what is missing by the shard that owes it: the first, and how many."""
+        return {
+            "missing": {name: owed[:LISTED] for name, owed in self.owed.items()},
+            "missing_counts": {name: len(owed) for name, owed in self.owed.items()},
+        }
 
     def shortfalls(self) -> list[str]:
         """Return one line for each shard that owes replications."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,11 +29,14 @@ class CombinedDesign:
         One line for each shard of each point that owes replications.
     owed : collection of str
         The shards that owe replications of some point.
+    missing : mapping
+        What is missing of each point, by the shard that owes it; null: everything.
     """
 
     experiment: DesignReplications
     shortfalls: Sequence[str]
     owed: Collection[str]
+    missing: Mapping[str, Any]
 
 
 def combine_designs(
@@ -59,10 +62,12 @@ def combine_designs(
     found: dict[str, Combination] = {}
     shortfalls: list[str] = []
     owed: dict[str, None] = {}
+    missing: dict[str, Any] = {}
     for key in ids:
         parts = [f / POINTS / key for f in folders if (f / POINTS / key / MANIFEST).is_file()]
         if not parts:
             shortfalls.append(f"point {key}: no replications at all")
+            missing[key] = None
             count = parse_shard(first.shard).count if first.shard else 0
             owed |= {f"{SHARD}{Shard(index, count)}": None for index in range(count)}
             continue
@@ -71,6 +76,8 @@ def combine_designs(
             raise InputError(f"{parts[0]}: holds the replications of another point")
         shortfalls += [f"point {key}: {line}" for line in found[key].shortfalls()]
         owed |= dict.fromkeys(found[key].owed)
+        if found[key].owed:
+            missing[key] = found[key].missing_by_shard()["missing"]
     config = first.restored(folders[0])
     points = zip(first.design.config_ids, map(tuple, first.design.points), strict=True)
     finished = [(key, point) for key, point in points if key in found]
@@ -90,7 +97,7 @@ def combine_designs(
             for key, manifest in found.items():
                 manifest.write(out / POINTS / key)
             write_experiment(folder, experiment)
-    return CombinedDesign(experiment, shortfalls, owed)
+    return CombinedDesign(experiment, shortfalls, owed, {"missing": missing})
 
 
 def _manifest_of_all(folders: Sequence[Path]) -> DesignManifest:

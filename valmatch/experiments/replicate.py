@@ -43,9 +43,9 @@ def replicate(
 ) -> Replications:
     """Run replications 0..n-1 of a config, or a shard of them.
 
-    SIGINT (Ctrl-C), SIGTERM and the end of the time end the run after the chunks at work, for which
-    a signal waits half a second: what is finished is kept, in the files and in the result. No
-    result depends on workers, executor, shards or interruptions.
+    SIGINT (Ctrl-C), SIGTERM, SIGUSR1, SIGXCPU and the end of the time end the run after the chunks
+    at work, for which a signal waits half a second: what is finished is kept, in the files and in
+    the result. No result depends on workers, executor, shards or interruptions.
 
     Parameters
     ----------
@@ -194,6 +194,9 @@ def run_plan(
             )
         )
         stop = begin()
+        if folder:
+            folder.begin_with(store.done)
+        listeners.found(store.done)
         listeners.progress(store.done)
         goals = list(plan.goals())
         try:

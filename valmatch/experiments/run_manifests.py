@@ -59,6 +59,12 @@ class ReplicateManifest(SimulationManifest):
     requested: Count
 
 
+class CompareManifest(Manifest):
+    """What ``compare`` writes; `variants` only where there are several."""
+
+    variants: list[Id] | None = None
+
+
 class OptimizeManifest(SimulationManifest):
     """What ``optimize`` writes.
 

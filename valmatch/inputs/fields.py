@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
 from types import MappingProxyType
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self, get_args, get_origin
 
 from pydantic import (
     AfterValidator,
@@ -96,6 +96,14 @@ class Factors(Section):
             return data
         return {key: in_unit(value, _unit(cls, key)) for key, value in data.items()}
 
+    @model_validator(mode="before")
+    @classmethod
+    def _names_in_a_line(cls, data: object) -> object:
+        """Take one name, or several by commas, for a list of them."""
+        if not isinstance(data, dict):
+            return data
+        return {key: _names(value, _choices(cls, key)) for key, value in data.items()}
+
     def remarks(self) -> Iterator[tuple[str, str]]:
         """Yield (factor, warning) for settings that are valid but probably not meant.
 
@@ -130,6 +138,20 @@ class Factors(Section):
         Then `simulate` runs its kernels in plain Python; see `valmatch.kernels.plain_python`.
         """
         return False
+
+
+def _choices(section: type[BaseModel], name: object) -> tuple[Any, ...]:
+    """Return the names of which a field is a list of any number; () where it is something else."""
+    field = section.model_fields.get(str(name))
+    kind = field.annotation if field else None
+    inner = get_args(kind)[0] if get_origin(kind) is tuple else None
+    return get_args(inner) if get_origin(inner) is Literal else ()
+
+
+def _names(value: object, choices: Collection[str]) -> object:
+    """Return names in one line as a list, all else as it is."""
+    names = [name.strip() for name in value.split(",")] if isinstance(value, str) else []
+    return names if names and all(name in choices for name in names) else value
 
 
 def _unit(section: type[BaseModel], name: object) -> str:

@@ -161,4 +161,6 @@ def load_model(name: str) -> Callable[[Factors, Mapping[str, Path]], Model[objec
 
 def unknown_model(name: str) -> str:
     """Say that there is no model called `name`, with what is meant or allowed."""
-    return f"{name!r} is not a model (allowed: {', '.join(MODELS)}{correction(name, MODELS)})"
+    meant = correction(name, MODELS)
+    further = meant or f"; installed packages bring others by entry points of the group {GROUP}"
+    return f"{name!r} is not a model (allowed: {', '.join(MODELS)}{further})"

@@ -21,6 +21,7 @@ from valmatch.config.sections import ConstraintOptions, VariableOptions
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors, allowed, plain_number, schema_at
 from valmatch.models.model import Model
+from valmatch.optimization.best_known import shipped_problems
 from valmatch.optimization.problem import Constraint, Problem, Term, Variable
 from valmatch.text.suggestions import by_last_part, hint
 from valmatch.text.terminal import shown
@@ -48,7 +49,10 @@ def problem_of(config: Config, model: Model[object]) -> Problem:
     variables, terms = section.variables, section.objective
     for key, part in (("variables", variables), ("objective", terms)):
         if not part:
-            raise InputError(f"{config.at(f'optimize.{key}')}: missing (at least one is needed)")
+            shipped = _shipped_problems(config) if not (variables or terms) else ""
+            raise InputError(
+                f"{config.at(f'optimize.{key}')}: missing (at least one is needed{shipped})"
+            )
     responses = [response.name for response in model.responses]
     posed = [_variable(config, name, given) for name, given in variables.items()]
     return Problem(
@@ -67,6 +71,12 @@ def problem_of(config: Config, model: Model[object]) -> Problem:
         ],
         _today(config, posed),
     )
+
+
+def _shipped_problems(config: Config) -> str:
+    """Return the shipped problems of the model of a config, to go on with after what is missing."""
+    posed = [name for name, other in shipped_problems().items() if other.model == config.model]
+    return f"; shipped problems of {config.model}: {', '.join(posed)}" if posed else ""
 
 
 def _today(config: Config, variables: Sequence[Variable]) -> dict[str, float] | None:

@@ -58,7 +58,15 @@ class IdentityFacts(Facts):
 
 
 class Manifest(Facts):
-    """What the manifests of all commands may hold."""
+    """What the manifests of all commands may hold.
+
+    Attributes
+    ----------
+    wanted : int or None
+        Replications that all runs of `optimize` together are to make.
+    resumed : int
+        Replications that the folder held already when its run began.
+    """
 
     command: str = ""
     status: str = "complete"
@@ -76,6 +84,11 @@ class Manifest(Facts):
     versions: dict[str, str] = {}
     pid: int | None = None
     host: str | None = None
+    started: str = ""
+    wall_seconds: float | None = None
+    wanted: Count | None = None
+    resumed: Count = 0
+    argv: list[str] = []
     files: list[str] | None = None
     shown: list[str] = []
 
@@ -83,6 +96,11 @@ class Manifest(Facts):
     def is_ours(self) -> bool:
         """Whether a command of ours has written it."""
         return self.command in CONTENTS
+
+    @property
+    def is_combined(self) -> bool:
+        """Whether what is there was made by other runs, and merged."""
+        return self.argv[1:2] == ["combine"]
 
     def wrote(self, names: Collection[str]) -> Collection[str]:
         """Return the files of the run; of earlier releases, which did not list them, `names`."""

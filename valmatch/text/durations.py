@@ -1,4 +1,4 @@
-"""Durations with their unit, such as ``12 min`` or ``0.2 h``."""
+"""Durations with their unit, such as ``12 min`` or ``0.2 h``, read and written."""
 
 from __future__ import annotations
 
@@ -34,3 +34,24 @@ def in_unit(value: object, unit: str) -> object:
         if found[2] in names:
             return float(found[1]) * SECONDS[own] / SECONDS[unit]
     return value
+
+
+def in_words(seconds: float) -> str:
+    """Return a duration in its two largest units.
+
+    Examples
+    --------
+    >>> in_words(59.6), in_words(3725.0), in_words(86400.0)
+    ('1 min', '1 h 2 min', '1 d')
+    """
+    whole = round(seconds)
+    for larger, of_larger, smaller, of_smaller in (
+        ("d", 86400, "h", 3600),
+        ("h", 3600, "min", 60),
+        ("min", 60, "s", 1),
+    ):
+        if whole >= of_larger:
+            count, rest = divmod(whole, of_larger)
+            further = rest // of_smaller
+            return f"{count} {larger}" + (f" {further} {smaller}" if further else "")
+    return f"{whole} s"

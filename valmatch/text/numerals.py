@@ -18,6 +18,26 @@ def whole_number(text: str) -> int | None:
     return None
 
 
+_COUNT = re.compile(r"([0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.([0-9]+))?(?:[eE]\+?([0-9]{1,3}))?")
+
+
+def count(text: str) -> int | None:
+    """Return the whole number >= 0 that a text is as people write it; None if it is none.
+
+    Examples
+    --------
+    >>> count("1e6"), count("1,000,000"), count("2.5e3"), count("1.5"), count("1,00")
+    (1000000, 1000000, 2500, None, None)
+    """
+    found = _COUNT.fullmatch(text) if len(text) <= DIGITS else None
+    if found is None or (found[2] and not found[3]):
+        return None
+    fraction, exponent = (found[2] or "").rstrip("0"), int(found[3] or 0)
+    if len(fraction) > exponent:
+        return None
+    return int(found[1].replace(",", "") + fraction + "0" * (exponent - len(fraction)))
+
+
 def real_number(text: str) -> float | None:
     """Return the finite number that a text is; None if it is none."""
     if len(text) > DIGITS or not _REAL.fullmatch(text):

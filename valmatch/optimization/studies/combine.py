@@ -88,7 +88,12 @@ class CombinedOptimization:
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` holds, and what is missing."""
-        return self.whole.summary() | ({"missing": dict(self.owed)} if self.owed else {})
+        return self.whole.summary() | (self.missing if self.owed else {})
+
+    @property
+    def missing(self) -> dict[str, Any]:
+        """What is missing, by the shard that owes it."""
+        return {"missing": dict(self.owed)}
 
     def shortfalls(self) -> list[str]:
         """Return one line for each shard that owes runs."""

@@ -310,6 +310,9 @@ def execute(spec: StudySpec[R, S], options: RunOptions, listeners: Listeners) ->
         stop = stack.enter_context(stop_on_signal(options.max_seconds))
         pools = stack.enter_context(open_pools(spec.config, len(jobs), stop, options, listeners))
         files = stack.enter_context(open_files(spec, posed, options.out, options.resume))
+        if files.folder and files.journal is not None:
+            files.folder.begin_with(len(files.journal))
+            listeners.found(len(files.journal))
         execution = Execution(files.journal, pools.shared, stop.check, listeners.progress)
         runs = list(run_all(jobs, pools, execution, stop))
         made = list(zip(jobs, runs, strict=False))
@@ -330,6 +333,7 @@ def open_files(
     facts = {
         **spec.grows,
         "confidence": spec.confidence,
+        "wanted": spec.replications,
         "optimize": spec.config.optimize.model_dump(exclude_none=True),
     }
     folder = RunFolder(

@@ -1,0 +1,138 @@
+"""Words and numbers as people write them, and where commands say what there is."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.support.command import valmatch
+from valmatch.config.loading import load, shipped_configs
+from valmatch.text.durations import in_words
+from valmatch.text.numerals import DIGITS, count
+
+SMALL = ("--set", "horizon=2")
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("12", 12),
+        ("1e6", 10**6),
+        ("1E+3", 1000),
+        ("2.50e1", 25),
+        ("1,000,000", 10**6),
+        ("12,345", 12345),
+        ("1.0", None),
+        ("1.25e1", None),
+        ("1e-3", None),
+        ("1,00", None),
+        ("1,0000", None),
+        (",100", None),
+        ("1_000", None),
+        ("-1e3", None),
+        ("٣e3", None),
+        ("", None),
+        ("1" * (DIGITS + 1), None),
+    ],
+)
+def test_counts_as_people_write_them(text: str, number: int | None) -> None:
+    assert count(text) == number
+
+
+@pytest.mark.slow
+def test_counts_at_the_command_line() -> None:
+    run = ("replicate", "valorant", *SMALL, "--json")
+    written = [
+        valmatch(*run, "-n", n, "--seed", seed) for n, seed in ((12, 1000), ("1.2e1", "1e3"))
+    ]
+    assert written[0].code == written[1].code == 0
+    assert written[0].out == written[1].out
+    assert json.loads(written[0].out)["seed"] == 1000
+    search = ("optimize", "valorant-30min", "--solver", "random", *SMALL, "--json")
+    found = [valmatch(*search, "--budget", n, "--macroreps", 1) for n in ("100", "1e2")]
+    assert found[0].out == found[1].out
+    refused = valmatch("replicate", "valorant", "-n", "1e10")
+    assert (refused.code, "allowed: a whole number from 1 to 1000000000" in refused.err) == (
+        2,
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["5min", "5 min", "300", "300s", "5m", "0.1h", "00:05:00", "1 day"]
+)
+def test_times_as_people_write_them(text: str) -> None:
+    assert valmatch("replicate", "valorant", "-n", 1, *SMALL, "--max-time", text).code == 0
+
+
+@pytest.mark.parametrize("text", ["5 fortnights", "0min", "-5min", "min"])
+def test_times_that_are_none(text: str) -> None:
+    done = valmatch("replicate", "valorant", "--max-time", text)
+    assert (done.code, "such as 90, 30m, 5min or 01:30:00" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.2, "0 s"), (59.6, "1 min"), (95.0, "1 min 35 s"), (7260.0, "2 h 1 min"), (9e4, "1 d 1 h")],
+)
+def test_durations_in_words(seconds: float, words: str) -> None:
+    assert in_words(seconds) == words
+
+
+def test_names_in_a_line_are_a_list() -> None:
+    listed = load("valorant", ["measure=[bands, hours]"])
+    assert load("valorant", ["measure=bands,hours"]).factors == listed.factors
+    assert (
+        load("valorant", ["measure=bands"]).factors == load("valorant", ["measure=[bands]"]).factors
+    )
+    one = load("kg-fig1-top", ["policies=oracle"])
+    assert one.factors == load("kg-fig1-top", ["policies=[oracle]"]).factors
+    for wrong in ("bnds", "bands,", "bands;hours"):
+        refused = valmatch("simulate", "valorant", "--set", f"measure={wrong}")
+        assert refused.code == 2
+        assert f"{wrong!r} is a string (allowed: a list of differences or" in refused.err
+
+
+@pytest.mark.slow
+def test_help_and_version() -> None:
+    assert valmatch("help", "plot").out == valmatch("plot", "--help").out
+    assert valmatch("help").out == valmatch("--help").out
+    assert valmatch("help", "help").code == 0
+    assert valmatch("-V").out == valmatch("--version").out
+    refused = valmatch("help", "replicat")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err == "replicat: no such command (did you mean replicate?)\n"
+
+
+def test_shipped_configs_are_listed() -> None:
+    done = valmatch("configs", "--json")
+    found = {row["config"]: row for row in json.loads(done.out)["configs"]}
+    assert list(found) == list(shipped_configs())
+    assert found["ladder-elo"] == {
+        "config": "ladder-elo",
+        "model": "ladder",
+        "about": "One against one, rated by Elo.",
+    }
+    assert all(row["about"].endswith(".") and row["model"] for row in found.values())
+    lines = valmatch("configs").out.splitlines()
+    assert lines[0].split() == ["config", "model", "what", "it", "is"]
+    assert max(map(len, lines)) <= 80
+
+
+def test_an_unknown_model_names_entry_points() -> None:
+    done = valmatch("factors", "duels")
+    assert done.code == 2
+    assert (
+        "; installed packages bring others by entry points of the group valmatch.models" in done.err
+    )
+
+
+@pytest.mark.slow
+def test_a_config_without_a_problem_names_the_shipped_ones() -> None:
+    done = valmatch("optimize", "valorant")
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert (
+        "missing (at least one is needed; shipped problems of valorant: chess-1, valor" in done.err
+    )
+    assert "shipped problems of opponent: kg-tune)" in valmatch("optimize", "kg-fig1-top").err
