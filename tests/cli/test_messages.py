@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import Outcome, valmatch
+from valmatch.cli import console
 from valmatch.errors import InputError
+from valmatch.text.notes import Note
 from valmatch.text.terminal import escaped, one_line, shortened, shown
 
 SMALL = ["--set", "horizon=2"]
@@ -330,3 +332,10 @@ def test_notes_and_warnings_differ(tmp_path: Path) -> None:
         line.split(": ", 2)[2].split(" ")[0]: line.split(":")[0] for line in done.err.splitlines()
     }
     assert kinds == {"the": "note", "1": "warning", "hours": "note", "column": "note"}
+
+
+def test_what_holds_for_all_parts_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    console.reset()
+    same = Note("all alike")
+    console.warn_of_parts({"a": [same, "torn"], "b": [same], "c": [same, "torn"]})
+    assert capsys.readouterr().err == "note: all alike\nwarning: a, c: torn\n"

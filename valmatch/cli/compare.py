@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from valmatch.cli.console import load_config, progress, show, warn
+from valmatch.cli.console import load_config, progress, show, warn, warn_of_parts
 from valmatch.cli.exit_codes import of_status
 from valmatch.cli.log_options import (
     Columns,
@@ -204,9 +204,8 @@ def _report(found: Comparison, chosen: Sequence[str], json: bool, out: Path | No
         for name, pair in variant.comparisons.items():
             if undefined := pair.difference.undefined:
                 warn(f"{of}{name} is undefined in {undefined} of {found.n} pairs")
-    for side, run in (("a", found.base), *((system.name, system.run) for system in found.variants)):
-        for remark in run.remarks:
-            warn(f"{side}: {remark}")
+    sides = {"a": found.base, **{system.name: system.run for system in found.variants}}
+    warn_of_parts({side: run.remarks for side, run in sides.items()})
     if found.status != "complete":
         warn(f"{found.status}{'; --resume goes on' if out else ''}")
         raise typer.Exit(of_status(found.status))

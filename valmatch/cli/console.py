@@ -6,7 +6,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,6 +75,17 @@ def warn(text: str) -> None:
             sys.stdout.flush()
             kind = typer.style("note:", dim=True) if note else typer.style("warning:", fg="yellow")
             typer.echo(f"{kind} {one_line(text)}", err=True)
+
+
+def warn_of_parts(remarks: Mapping[str, Sequence[str]]) -> None:
+    """Print the remarks on the parts of a result by name; one on all parts once, without names."""
+    of: dict[str, list[str]] = {}
+    for name, texts in remarks.items():
+        for text in texts:
+            of.setdefault(text, []).append(name)
+    for text, names in of.items():
+        where = "" if len(names) == len(remarks) else f"{', '.join(names)}: "
+        warn(type(text)(f"{where}{text}"))
 
 
 def show(

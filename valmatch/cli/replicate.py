@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from valmatch.cli.console import info, load_config, name_of, progress, show, title_of, warn
+from valmatch.cli.console import (
+    info,
+    load_config,
+    name_of,
+    progress,
+    show,
+    title_of,
+    warn,
+    warn_of_parts,
+)
 from valmatch.cli.exit_codes import of_status
 from valmatch.cli.log_options import (
     Columns,
@@ -243,9 +252,11 @@ def _show_design(
         lambda: show_experiment_points(header, found, chosen),
         found.folder,
     )
-    for point, result in zip(found.points, found.results, strict=True):
-        for remark in result.remarks:
-            warn(f"{', '.join(f'{name}={value}' for name, value in point.items())}: {remark}")
+    names = [
+        ", ".join(f"{name}={value}" for name, value in point.items()) for point in found.points
+    ]
+    remarks = [result.remarks for result in found.results]
+    warn_of_parts(dict(zip(names, remarks, strict=True)))
     if found.status != "complete":
         further = "; --resume goes on" if found.folder else ""
         done = sum(result.complete for result in found.results)
