@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -68,7 +69,8 @@ def _install(monkeypatch: pytest.MonkeyPatch, point: EntryPoint) -> None:
 def test_the_added_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "duels.py").write_text(script("python", "duels.py"))
     monkeypatch.syspath_prepend(tmp_path)
-    name, value = re.findall(r'^(\w+) = "(.*)"$', script("toml", registry.GROUP), re.MULTILINE)[0]
+    package = tomllib.loads(script("toml", registry.GROUP))
+    ((name, value),) = package["project"]["entry-points"][registry.GROUP].items()
     _install(monkeypatch, EntryPoint(name, value, registry.GROUP))
     config = tmp_path / "duels.yaml"
     config.write_text(valmatch("factors", "duels").out)
@@ -95,3 +97,24 @@ def test_a_model_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch) -> Non
     done = valmatch("replicate", "valorant", "--set", "model=broken")
     assert done.code == 2
     assert done.err.startswith("model broken: no_such_module:ENTRY cannot be imported: Module")
+
+
+@pytest.mark.slow
+def test_the_added_package_installs(tmp_path: Path) -> None:
+    """As it is printed; without what it needs, which is here."""
+    (tmp_path / "duels.py").write_text(script("python", "duels.py"))
+    (tmp_path / "pyproject.toml").write_text(script("toml", registry.GROUP))
+    place = tmp_path / "installed"
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", place]
+    made = subprocess.run([*pip, tmp_path], capture_output=True, text=True, check=False)
+    if "No matching distribution found for setuptools" in made.stderr:
+        pytest.skip("pip finds no setuptools here")
+    assert made.returncode == 0, made.stderr
+    done = subprocess.run(
+        [sys.executable, "-m", "valmatch", "models"],
+        env={**os.environ, "PYTHONPATH": str(place)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert re.search(r"^duels +players wait for a duel", done.stdout, re.MULTILINE), done.stdout
