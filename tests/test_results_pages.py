@@ -94,7 +94,7 @@ def test_the_scripts_say_what_they_take(page: str) -> None:
     assert "no problem of this page" in wrong.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_gaps_of_one_problem_leave_the_others(tmp_path: Path) -> None:
     page = tmp_path / "optimum-gap"
     shutil.copytree(RESULTS / page.name, page)
@@ -114,7 +114,7 @@ def test_gaps_of_one_problem_leave_the_others(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_comparison_of_one_problem_leaves_the_others(tmp_path: Path) -> None:
     page = tmp_path / "solver-comparison"
     shutil.copytree(RESULTS / page.name, page)

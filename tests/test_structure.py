@@ -55,3 +55,13 @@ def test_every_import_goes_down() -> None:
         for path in home.rglob("*.py") if home.is_dir() else [home.with_suffix(".py")]:
             allowed = {entry, *below[place + 1 :]}
             assert imported(path) <= allowed, f"{path.relative_to(PACKAGE)}"
+
+
+SHARED = {"bad_inputs", "benchmarks", "fixtures", "oracles", "support", "verification"}
+"""Folders of what tests have in common."""
+
+
+def test_tests_are_laid_out_like_the_package() -> None:
+    for path in Path(__file__).parent.rglob("test_*.py"):
+        folder = path.parent.relative_to(Path(__file__).parent)
+        assert folder.parts[:1] in {(name,) for name in SHARED} or (PACKAGE / folder).is_dir(), path

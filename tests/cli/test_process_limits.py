@@ -48,7 +48,7 @@ def test_help_needs_little() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("files", [12, 16, 20, 24])
 @pytest.mark.parametrize("command", ["replicate smoke", COMMANDS[2]])
 def test_few_open_files_are_one_line_or_enough(command: str, files: int) -> None:

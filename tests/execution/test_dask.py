@@ -117,7 +117,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 CLOSED, SILENT = "has closed the connection", "has not answered for 20 s"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("number", "how"), [(signal.SIGKILL, CLOSED), (signal.SIGSTOP, SILENT)])
 def test_a_lost_scheduler_ends_a_run_that_can_be_resumed(
     undisturbed: dict[str, bytes], number: signal.Signals, how: str, tmp_path: Path
@@ -149,7 +149,7 @@ def _lost(cluster: Cluster, how: str) -> str:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_on_a_frozen_scheduler_can_be_stopped(tmp_path: Path) -> None:
     with (
         _cluster(tmp_path) as cluster,
@@ -170,7 +170,7 @@ def test_a_run_on_a_frozen_scheduler_can_be_stopped(tmp_path: Path) -> None:
         ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_interrupt_does_not_wait_for_workers_that_are_silent(tmp_path: Path) -> None:
     with _cluster(tmp_path) as cluster, cluster.run(tmp_path / "run") as process:
         for worker in cluster.workers:
@@ -212,7 +212,7 @@ def test_a_lost_worker_costs_a_retry(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found.values, serial.values)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_work_that_ends_every_worker_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

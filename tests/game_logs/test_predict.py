@@ -340,7 +340,7 @@ def league(seed: int, system: str) -> list[list[list[str]]]:
     return games
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("system", "parameters"),
     [

@@ -443,7 +443,7 @@ def league(seed: int, system: str, n_games: int = 5000) -> list[list[list[str]]]
     return games
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_true_system_is_found_in_19_of_20_leagues(tmp_path: Path) -> None:
     found = 0
     for seed in range(20):

@@ -17,7 +17,7 @@ ENDLESS = ("team_num=16", "team_diff=1e-7", "player_diff=3000", "matching=joint"
 LONG = tuple(word for one in ENDLESS for word in ("--set", one))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 @pytest.mark.parametrize(
     "command",

@@ -189,7 +189,7 @@ def ticks(seed: int, cases: int, most: int, brute: bool) -> int:
     return total
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_ticks_are_those_of_full_enumeration() -> None:
     assert ticks(1, 210, 8, brute=True) > 200
 
@@ -262,7 +262,7 @@ def test_whoever_gives_up_is_not_matched() -> None:
 # In the loop.
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_ladders_of_pairs_are_the_plain_ones() -> None:
     happened = equals_the_plain_ladder("pairs", 1, 60)
     assert min(happened[kind] for kind in ("queue", "match", "end", "give up", "drop")) > 50

@@ -89,7 +89,7 @@ def test_no_feasible_point_is_said_only_where_none_was_evaluated(
     assert ("no feasible point was found on this log" in json.loads(made.out)["why"]) is not good
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_large_budget_is_used_and_hardly_depends_on_the_seed(folder: Path) -> None:
     objectives = []
     for seed in (1, 2, 3):

@@ -216,7 +216,7 @@ def test_nothing_depends_on_workers(tmp_path: Path) -> None:
 GROWN = ("summary.json", "evaluations.csv", "trajectory.csv", "candidates.csv", "progress.csv")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.usefixtures("sectioned")
 @pytest.mark.parametrize(("workers", "budget"), [(1, 150), (2, 150), (1, 200)])
 def test_a_finished_study_grows_to_what_would_have_been_made_at_once(
@@ -415,7 +415,7 @@ def test_another_problem_never_overwrites_results(tmp_path: Path) -> None:
     assert "holds the results of another run (problem_id" in done.err
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_signal_stops_inside_a_run_which_then_goes_on(tmp_path: Path, workers: int) -> None:
     command = ["optimize", "valorant-20min", "--solver", "random", "--macroreps", 2]

@@ -180,7 +180,7 @@ def test_runs_at_once_give_the_bytes_of_one_after_the_other(
 # Dask
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_runs_and_points_on_dask(tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     for name, given in {

@@ -107,7 +107,7 @@ def test_what_a_config_says_of_a_scale_is_kept() -> None:
         assert [bool(one.ends) for one in variables] == [True, True, True, False, True, True]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("solver", ["auto", "random", "nelder-mead"])
 def test_low_optima_are_found_without_a_scale(solver: str) -> None:
     """On a linear scale `auto` ends 100 % above the least here, and the others farther."""

@@ -235,7 +235,7 @@ def test_a_level_is_what_the_rule_of_bayes_says() -> None:
     assert (same.shift[0], same.doubt[0]) == (0.0, 0.0)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("title", ["bowl", "five variables", "whole numbers", "no constraint"])
 def test_bayes_places_points_that_are_likely_to_pass(title: str) -> None:
     case = PROBLEMS[title]

@@ -60,7 +60,7 @@ def refused(*overrides: str) -> str:
 # The same events as in the plain ladder.
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_files_are_played_as_in_the_plain_ladder(tmp_path: Path) -> None:
     happened = equals_the_plain_ladder("team_first", 5, 40, tmp_path)
     assert min(happened[kind] for kind in ("queue", "match", "end", "give up", "drop")) > 50

@@ -406,7 +406,7 @@ def test_unusual_times_are_remarked_upon(times: list[str], said: list[str], tmp_
         assert remark.startswith(f"{path}: {start}")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_span_of_hours(tmp_path: Path) -> None:
     for times in ((0.0, 175_000.0), (99_000_000.0, 99_175_000.0)):
         rows = "".join(f"{time},1500\n" for time in times)
