@@ -35,7 +35,7 @@ def count(text: str) -> int | None:
     fraction, exponent = (found[2] or "").rstrip("0"), int(found[3] or 0)
     if len(fraction) > exponent:
         return None
-    return int(found[1].replace(",", "") + fraction) * 10 ** (exponent - len(fraction))
+    return int(found[1].replace(",", "") + fraction + "0" * (exponent - len(fraction)))
 
 
 def real_number(text: str) -> float | None:
