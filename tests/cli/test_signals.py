@@ -32,6 +32,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Undisturbed
         ("replicate, 2 processes", "SIGINT", 0.7, True),
         ("replicate, 2 processes", "SIGKILL", 0.8, False),
         ("replicate, 2 processes", "SIGUSR1", 0.7, True),
+        ("replicate, dask", "SIGUSR1", 0.8, True),
         ("replicate, 2 workers", "three SIGXCPU", 0.6, False),
         ("optimize", "two SIGINT", 0.7, False),
         ("optimize", "SIGTERM", 0.5, True),

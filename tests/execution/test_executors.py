@@ -172,7 +172,37 @@ def test_a_pool_leaves_no_thread_that_the_end_of_the_process_could_cut_short() -
     assert not manager.is_alive()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGALRM])
+SENT_TO_ALL = """
+import os, signal, time
+from multiprocessing import resource_tracker
+from valmatch.execution.interruption import SIGNALS, stop_on_signal
+from valmatch.execution.processes import process_pool
+
+if __name__ == "__main__":
+    with stop_on_signal() as stop, process_pool(2) as pool:
+        pool.submit(abs, -3).result()
+        for number in SIGNALS:
+            for process in [resource_tracker._resource_tracker._pid, *pool._processes]:
+                os.kill(process, number)
+        time.sleep(0.2)
+        print(pool.submit(abs, -3).result(), resource_tracker._resource_tracker._check_alive())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_signals_to_all_processes_end_neither_workers_nor_what_looks_after_them(
+    tmp_path: Path,
+) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SENT_TO_ALL)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("3 True\n", "")
+
+
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1, signal.SIGXCPU]
+)
 def test_held_signals_come_when_the_block_is_done(number: signal.Signals) -> None:
     """Also one that another thread gets, which blocks nothing."""
     over, done = threading.Event(), []

@@ -6,7 +6,7 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -204,7 +204,7 @@ def held_signals() -> Iterator[None]:
             if signal.getsignal(number) is not None:  # not of Python's making
                 handlers[number] = signal.signal(number, lambda came, _: held.append(came))
     try:
-        with _blocked_signals():
+        with blocked(SIGNALS):
             try:
                 yield
             finally:
@@ -216,11 +216,12 @@ def held_signals() -> Iterator[None]:
 
 
 @contextmanager
-def _blocked_signals() -> Iterator[None]:
+def blocked(numbers: Sequence[int]) -> Iterator[None]:
+    """Keep signals from this thread, and for good from processes that it starts, where possible."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     try:
         yield
     finally:

@@ -22,7 +22,14 @@ from types import TracebackType
 from typing import Any
 
 from valmatch.errors import InputError, RunError, WorkersLostError, option
-from valmatch.execution.interruption import SIGNALS, held_signals, leave_signals, stop_on_signal
+from valmatch.execution.interruption import (
+    PATIENT,
+    SIGNALS,
+    blocked,
+    held_signals,
+    leave_signals,
+    stop_on_signal,
+)
 from valmatch.inputs import arguments
 from valmatch.kernels.address_space import check_address_space
 from valmatch.models.registry import OWN
@@ -199,8 +206,10 @@ def _context() -> BaseContext:
     models = [model.path.partition(":")[0] for model in OWN.values()]
     context.set_forkserver_preload([SILENT, *models])
     try:
-        # It would unblock the signals if it were started on the way.
-        resource_tracker.ensure_running()
+        # It would unblock the signals if it were started on the way. Those that it does not know
+        # would end it where they are sent to all processes.
+        with blocked(PATIENT):
+            resource_tracker.ensure_running()
         # The server and its children keep the signals blocked, which are this process's business.
         with held_signals():
             forkserver.ensure_running()
