@@ -91,7 +91,7 @@ def measure_hours(came: Floats, left: Floats, horizon: float) -> Floats:
     # In the days before the first player nobody waits.
     days = int(min(came.min(initial=horizon), horizon)) // DAY
     time = np.full(DAY, float(days))
-    return _averages(came, left, horizon, hour_of_day, DAY * days, time)
+    return time_averages(came, left, horizon, hour_of_day, DAY * days, time)
 
 
 def measure_weekdays(came: Floats, left: Floats, horizon: float, weekday: PartOf) -> Floats:
@@ -104,10 +104,10 @@ def measure_weekdays(came: Floats, left: Floats, horizon: float, weekday: PartOf
     weekday : callable
         Gives the weekday of each hour, 0 for Monday.
     """
-    return _averages(came, left, horizon, weekday, 0, np.zeros(len(WEEK)))
+    return time_averages(came, left, horizon, weekday, 0, np.zeros(len(WEEK)))
 
 
-def _averages(
+def time_averages(
     came: Floats, left: Floats, horizon: float, part_of: PartOf, first: int, time: Floats
 ) -> Floats:
     """Return the time average of the queue in each part of the time, from an hour on.
