@@ -77,12 +77,12 @@ def _list(samples: Sequence[ResponseSample]) -> Figure:
     figure = new_figure(6.5, height)
     axes = figure.subplots()
     axes.axis("off")
-    axes.set(xlim=(0.0, 1.0), ylim=(len(samples), -1.0))
+    axes.set(xlim=(0.0, 1.0), ylim=(len(samples), -1.0), xticks=[], yticks=[])
     rows = [("response", "value", "unit"), *map(_cells_of, samples)]
     for place, cells in enumerate(rows, -1):
-        properties = {"color": GREY} if place < 0 else {}
+        colour = GREY if place < 0 else "black"
         for x, text, side in zip((0.0, 0.72, 0.75), cells, ("left", "right", "left"), strict=True):
-            axes.text(x, place + 0.5, text, ha=side, va="center", **properties)
+            axes.text(x, place + 0.5, text, ha=side, va="center", color=colour)
     return figure
 
 
@@ -124,7 +124,7 @@ def _histogram(axes: Axes, sample: ResponseSample, what: str) -> None:
     counted(axes, what)
     few_ticks(axes)
     if sample.response.whole:
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.locator_params(axis="x", integer=True)
     axes.ticklabel_format(axis="x", useOffset=False)
     axes.set_title(in_words(estimate) + undefined, color=BAD)
 
