@@ -182,7 +182,7 @@ def test_a_large_design_goes_on_in_further_figures(
     assert list(figures) == ["design", "design-2"]
     assert [len(figure.axes) for figure in figures.values()] == panels
     for figure in figures.values():
-        assert max(axes.get_subplotspec().get_gridspec().nrows for axes in figure.axes) <= rows  # type: ignore[union-attr]
+        assert max(axes.get_subplotspec().get_gridspec().nrows for axes in figure.axes) <= rows
         assert_legible(figure)
 
 

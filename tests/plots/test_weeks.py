@@ -181,3 +181,33 @@ def test_one_history_is_a_list_and_lines_without_a_band(tmp_path: Path) -> None:
     assert ("avg_wait_time", f"{found['avg_wait_time']['mean']:.5g}", "minutes") in rows
     assert ("n_players", "540", "") in rows
     assert_legible(listed)
+
+
+SEARCH = """\
+model: valorant
+arrivals: log.csv
+factors: {team_num: 1, player_diff: 2000, team_diff: 80}
+optimize:
+  variables: {team_diff: {low: 5, high: 1000, start: 100, scale: 20}}
+  objective: {gap: {response: avg_team_diff}}
+  constraints: {wait: {response: avg_wait_time, at_most: 90 min}}
+"""
+
+
+@pytest.mark.slow
+def test_the_search_on_a_log_certifies_nothing(tmp_path: Path) -> None:
+    write(tmp_path / "log.csv", 2, "zone")
+    (tmp_path / "search.yaml").write_text(SEARCH)
+    done = valmatch(
+        *("optimize", tmp_path / "search.yaml", "--budget", "100", "--out", tmp_path / "run")
+    )
+    assert done.code == 0, done.err
+    figure: Any = plot(tmp_path / "run", "search")
+    assert figure.axes[-1].get_xlabel() == "points evaluated on this log"
+    (legend,) = figure.legends
+    labels = [text.get_text() for text in legend.get_texts()]
+    assert "certification" not in labels
+    assert labels[-1] == "recommended, on this log"
+    title = figure.get_suptitle()
+    assert title.replace("\n", " ").endswith("(--set log.resample=block)")
+    assert_legible(figure)

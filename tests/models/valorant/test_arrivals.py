@@ -28,15 +28,13 @@ def process(horizon: float = 4.0, mean: list[float] = MEAN) -> ArrivalProcess:
 
 
 def joined(chunks: list[ArrivingPlayers]) -> ArrivingPlayers:
-    columns = zip(*(chunk[:3] for chunk in chunks), strict=True)
-    return ArrivingPlayers(*map(np.concatenate, columns))
+    times, ratings, vectors = zip(*(chunk[:3] for chunk in chunks), strict=True)
+    return ArrivingPlayers(np.concatenate(times), np.concatenate(ratings), np.concatenate(vectors))
 
 
 def day(seed: int, replication: int, size: int = 10_000, horizon: float = 4.0) -> ArrivingPlayers:
     chunks = list(process(horizon).chunks(Streams(seed), replication, size))
-    return ArrivingPlayers(
-        *(np.concatenate(parts) for parts in zip(*(chunk[:3] for chunk in chunks), strict=True))
-    )
+    return joined(chunks)
 
 
 @pytest.mark.slow
@@ -136,9 +134,7 @@ def counted(count: int, size: int = 10_000, whole_gaps: bool = False) -> Arrivin
         RATES, math.inf, MEAN, COVARIANCE, [1.0] * 3, count=count, whole_gaps=whole_gaps
     )
     chunks = list(made.chunks(Streams(7), 3, size))
-    return ArrivingPlayers(
-        *(np.concatenate(parts) for parts in zip(*(chunk[:3] for chunk in chunks), strict=True))
-    )
+    return joined(chunks)
 
 
 def test_a_given_number_of_players_arrives_at_the_last_rate() -> None:
