@@ -105,7 +105,7 @@ def test_the_added_package_installs(tmp_path: Path) -> None:
     (tmp_path / "duels.py").write_text(script("python", "duels.py"))
     (tmp_path / "pyproject.toml").write_text(script("toml", registry.GROUP))
     place = tmp_path / "installed"
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", place]
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(place)]
     made = subprocess.run([*pip, tmp_path], capture_output=True, text=True, check=False)
     if "No matching distribution found for setuptools" in made.stderr:
         pytest.skip("pip finds no setuptools here")

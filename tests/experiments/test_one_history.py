@@ -145,7 +145,7 @@ def test_a_variant_reads_a_log_in_another_way(days: Path) -> None:
     none = valmatch("compare", days, *RESAMPLED)
     assert none.code == 2
     assert "nothing to compare with" in none.err
-    assert "what is read, and how, holds for both" in none.err
+    assert "what is read or measured, and how, holds for both" in none.err
 
 
 @pytest.mark.parametrize(

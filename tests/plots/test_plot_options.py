@@ -227,14 +227,20 @@ def test_bands_have_a_panel_for_each_measure(made: Path) -> None:
 
 def test_hours_are_drawn_with_their_intervals(made: Path) -> None:
     found = summary(made)
-    (axes,) = drawn(made, hours)["hours"].axes
-    mean = axes.patches[1].get_data().values
-    names = [f"avg_queue_length.{hour}-{hour + 1}h" for hour in range(24)]
-    assert mean.tolist() == pytest.approx([float(found[name]["mean"]) for name in names])
-    ((_, ends),) = [(None, np.array(axes.collections[0].get_segments()))]
-    low = [float(found[name]["ci_low"]) for name in names]
-    assert ends[:, 0, 1].tolist() == pytest.approx(low)
-    assert axes.get_ylabel() == "avg_queue_length [players]"
+    figure = drawn(made, hours)["hours"]
+    measures = ["avg_queue_length", "avg_wait_time", "prioritized_fraction"]
+    labels = [f"{measures[0]} [players]", f"{measures[1]} [minutes]", measures[2]]
+    assert [axes.get_ylabel() for axes in figure.axes] == labels
+    for axes, measure in zip(figure.axes, measures, strict=True):
+        mean = axes.patches[1].get_data().values
+        names = [f"{measure}.{hour}-{hour + 1}h" for hour in range(24)]
+        assert mean.tolist() == pytest.approx([float(found[name]["mean"]) for name in names])
+        ends = np.array(axes.collections[0].get_segments())
+        low = [float(found[name]["ci_low"]) for name in names]
+        assert ends[:, 0, 1].tolist() == pytest.approx(low)
+    (legend,) = figure.legends
+    said = [text.get_text() for text in legend.get_texts()]
+    assert said == ["10% to 90% of the replications", "mean", "its interval"]
 
 
 def test_parts_are_no_histograms_unless_they_are_chosen(made: Path) -> None:

@@ -48,6 +48,9 @@ if TYPE_CHECKING:
     from valmatch.config.config import Config
     from valmatch.experiments.compare import Comparison
 
+MEASURED = ("log", "measure", "bands")
+"""Factors of which two systems that are compared have the same."""
+
 NEXT_KEY = re.compile(r",(?=[^,=\[\]{}\"']+=)")
 """The comma between two factors of a variant; one inside of a value is followed by no KEY=."""
 
@@ -101,12 +104,12 @@ def compare(
 ) -> None:
     """Compare systems under common random numbers: paired differences B - A, also C - A and so on.
 
-    With one config, B is that config changed by --set, but what is read, and how (arrivals, skills,
-    log.*), holds for both; with several, or with --variant, --set changes all of them. Of several
-    variants the intervals of each response hold together. Folders of `replicate` are compared
-    without simulating anything, and two of `rate`, of one log, by how well they predicted the games
-    that both have. With --responses, `plot` of --out draws those, too, unless told otherwise. Exit
-    code 75: the time was up (--resume goes on).
+    With one config, B is that config changed by --set, but what is read or measured, and how
+    (arrivals, skills, log.*, measure, bands), holds for both; with several, or with --variant,
+    --set changes all of them. Of several variants the intervals of each response hold together.
+    Folders of `replicate` are compared without simulating anything, and two of `rate`, of one log,
+    by how well they predicted the games that both have. With --responses, `plot` of --out draws
+    those, too, unless told otherwise. Exit code 75: the time was up (--resume goes on).
     """
     from valmatch.experiments.compare import compare_configs
     from valmatch.experiments.plan import Plan, default_n
@@ -145,9 +148,9 @@ def _sides(
 ) -> list[Config]:
     """Return A and what it is compared with."""
     if not (others or variant):
-        reading = [override for override in overrides if _says_what_is_read(override)]
+        reading = [override for override in overrides if _holds_for_both(override)]
         if len(reading) == len(overrides):
-            of_both = ": what is read, and how, holds for both" if reading else ""
+            of_both = ": what is read or measured, and how, holds for both" if reading else ""
             what = f"give a second config, --variant, or --set of something else{of_both}"
             raise InputError(f"compare {a}: nothing to compare with; {what}")
         return [load_config(a, reading, log), load_config(a, overrides, log)]
@@ -155,12 +158,15 @@ def _sides(
     return configs + [load_config(a, overrides, [*log, *_levels(changes)]) for changes in variant]
 
 
-def _says_what_is_read(override: str) -> bool:
-    """Return whether an override names a file or says how one is read: no rule to be compared."""
+def _holds_for_both(override: str) -> bool:
+    """Return whether an override is no rule to be compared.
+
+    It names a file, or says how one is read, or what is measured.
+    """
     from valmatch.config.checking import FILES
 
     key = override.partition("=")[0].strip()
-    return key in FILES or key.removeprefix("factors.").partition(".")[0] == "log"
+    return key in FILES or key.removeprefix("factors.").partition(".")[0] in MEASURED
 
 
 def _levels(variant: str) -> list[tuple[str, str]]:

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from valmatch.models.registry import MODELS, unknown_model
+from valmatch.plots.parts.pages import by_division, named, numbered, pages_of
 from valmatch.plots.parts.source import Mean, RunFiles, damaged
 from valmatch.plots.parts.style import GOOD, GREY, head, panels, plus_minus, wrapped
 from valmatch.plots.parts.units import Units
@@ -19,11 +20,14 @@ from valmatch.text.terminal import shortened
 CHANGES = 3
 """Most differences between two configs that are named."""
 
-ROWS = 20
-"""Responses in a column of differences of a pair."""
+ROWS, PAIRS = 20, 40
+"""Responses in a column of differences of a pair, and in a figure."""
 
 LINES = 45
 """Lines of a column of panels of several variants, a line a variant."""
+
+ROUNDING = 1e-12
+"""Share of the mean of the base that is no difference but one of sums in another order."""
 
 MOST_COLUMNS = 3
 
@@ -59,7 +63,8 @@ class ShownDifference(NamedTuple):
     def in_words(self) -> str:
         """The difference in its unit and in percent of the mean of the base."""
         mean, half = self.found.mean, self.found.high - self.found.mean
-        if mean == 0.0 and half == 0.0:
+        rounding = ROUNDING * abs(self.base) if math.isfinite(self.base) else 0.0
+        if abs(mean) <= rounding and not half > rounding:
             return "no difference"
         text = plus_minus(mean, half)
         if self.base and math.isfinite(self.base) and math.isfinite(mean):
@@ -93,9 +98,15 @@ class Drawn(NamedTuple):
     said: list[str]
     below: Sequence[str] = ()
 
+    def of(self, names: Sequence[str]) -> Drawn:
+        """Return the rows of some responses."""
+        return self._replace(rows={name: self.rows[name] for name in names})
+
 
 def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw the differences of ``summary.json``, each response on a scale of its own.
+
+    Bands, hours and weekdays have figures of their own, unless responses are chosen.
 
     Raises
     ------
@@ -111,7 +122,18 @@ def draw(run: RunFiles) -> dict[str, Figure]:
         if drawn.model not in MODELS:
             raise ValueError(unknown_model(drawn.model))
     units = Units(drawn.model, run.manifest.config and run.manifest.config.factors)
-    return {"differences": _figure_of_several(drawn, units) if several else _figure(drawn, units)}
+    names = list(drawn.rows)
+    divisions = {"": names} if run.chosen else by_division(names, units.responses)
+    figures: dict[str, Figure] = {}
+    for division, own in divisions.items():
+        if division:
+            own_figures = _figures_of_parts(drawn, own, units)
+        else:
+            most = _panels_of(len(drawn.names)) if several else PAIRS
+            draw_page = _figure_of_several if several else _figure
+            own_figures = [draw_page(drawn.of(page), units) for page in pages_of(own, most)]
+        figures |= numbered(named("differences", division), own_figures)
+    return figures
 
 
 def _pair(run: RunFiles, summary: dict[str, Any]) -> Drawn:
@@ -208,19 +230,65 @@ def _figure(drawn: Drawn, units: Units) -> Figure:
     return figure
 
 
+class Panel(NamedTuple):
+    """A panel of several differences on one scale, one below the other.
+
+    Attributes
+    ----------
+    title : str
+        What they are of.
+    names : sequence of str
+        What each is called.
+    differences : sequence of ShownDifference
+        The differences.
+    """
+
+    title: str
+    names: Sequence[str]
+    differences: Sequence[ShownDifference]
+
+
+def _panels_of(lines: int) -> int:
+    """Return how many panels of so many lines have room in a figure."""
+    return max(1, int(MOST_COLUMNS * LINES / (lines + 1.5)))
+
+
 def _figure_of_several(drawn: Drawn, units: Units) -> Figure:
     """Draw a panel for each response, in it the variants one below the other."""
-    variants = len(drawn.names)
-    columns = min(MOST_COLUMNS, math.ceil(len(drawn.rows) * (variants + 1.5) / LINES))
-    height = 0.45 + LINE * variants
+    names = [name.upper() for name in drawn.names]
+    found = [Panel(units.response(response), names, own) for response, own in drawn.rows.items()]
+    return _figure_of_panels(drawn, found)
+
+
+def _figures_of_parts(drawn: Drawn, names: Sequence[str], units: Units) -> list[Figure]:
+    """Draw a panel for each measure and variant, in it the parts one below the other."""
+    groups: dict[str, dict[str, list[ShownDifference]]] = {}
+    for name in names:
+        part = units.responses[name].part
+        assert part
+        groups.setdefault(part.measure, {})[part.name] = drawn.rows[name]
+    found = []
+    for measure, rows in groups.items():
+        for place, variant in enumerate(drawn.names):
+            title = units.response(measure)
+            title += f", {variant.upper()} - A" if len(drawn.names) > 1 else ""
+            found.append(Panel(title, list(rows), [own[place] for own in rows.values()]))
+    most = _panels_of(max(len(panel.names) for panel in found))
+    return [_figure_of_panels(drawn, page) for page in pages_of(found, most)]
+
+
+def _figure_of_panels(drawn: Drawn, found: Sequence[Panel]) -> Figure:
+    """Draw panels beside and below each other."""
+    lines = max(len(panel.names) for panel in found)
+    columns = min(MOST_COLUMNS, math.ceil(len(found) * (lines + 1.5) / LINES))
     width = 5.2 if columns > 1 else 6.4
-    figure, grid = panels(len(drawn.rows), columns, width=width, height=height)
-    for axes, (response, differences) in zip(grid, drawn.rows.items(), strict=True):
-        _scale(axes, units.response(response), differences, bins=5)
-        axes.set(ylim=(variants - 0.4, -0.6), yticks=range(variants))
-        axes.set_yticklabels([name.upper() for name in drawn.names])
+    figure, grid = panels(len(found), columns, width=width, height=0.45 + LINE * lines)
+    for axes, panel in zip(grid, found, strict=True):
+        _scale(axes, panel.title, panel.differences, bins=5)
+        axes.set(ylim=(len(panel.names) - 0.4, -0.6), yticks=range(len(panel.names)))
+        axes.set_yticklabels(panel.names)
         axes.tick_params(axis="y", length=0)
-        for place, difference in enumerate(differences):
+        for place, difference in enumerate(panel.differences):
             axes.text(
                 1.01,
                 place,
@@ -232,9 +300,14 @@ def _figure_of_several(drawn: Drawn, units: Units) -> Figure:
             )
             _mark(axes, difference, place, linewidth=1.6, markersize=4.5)
     legend = [wrapped(line, figure.get_figwidth()) for line in drawn.below]
-    figure.set_figheight(figure.get_figheight() + 0.5 + 0.16 * len("\n".join(legend).split("\n")))
-    figure.supxlabel("\n".join(legend), x=0.01, ha="left", fontsize=8.5)
-    head(figure, *drawn.said)
+    if legend:
+        height = 0.5 + 0.16 * len("\n".join(legend).split("\n"))
+        figure.set_figheight(figure.get_figheight() + height)
+        figure.supxlabel("\n".join(legend), x=0.01, ha="left", fontsize=8.5)
+        head(figure, *drawn.said)
+    else:
+        figure.set_figheight(figure.get_figheight() + 0.45)
+        head(figure, *filter(None, drawn.said), lines=8)
     return figure
 
 

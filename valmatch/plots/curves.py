@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from valmatch.arrays import Floats
 from valmatch.errors import InputError
-from valmatch.plots.parts.labels import label
+from valmatch.plots.parts.labels import label, legend_below
 from valmatch.plots.parts.source import RunFiles
 from valmatch.plots.parts.style import COLOURS, LINES, dots, head, note, panels
 from valmatch.statistics.estimates import t_quantile
@@ -55,18 +56,24 @@ def read_curves(run: RunFiles) -> dict[tuple[str, str], Curve]:
 def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw ``curves.csv``."""
     curves = read_curves(run)
-    measures = list(dict.fromkeys(measure for _, measure in curves))
-    figure, grid = panels(len(measures), 3, width=3.6, height=2.8, free=True)
+    figure = figure_of(run, curves)
     confidence = run.manifest.confidence or 0.95
     n = run.manifest.replications or int(max(curve.n.max() for curve in curves.values()))
-    for axes, measure in zip(grid, measures, strict=True):
-        own = {policy: curve for (policy, name), curve in curves.items() if name == measure}
-        _panel(axes, own, confidence)
-        label(axes, "games of a player", run.units.measure(measure))
-    if len(curves) > len(measures):
-        grid[0].legend()
     head(figure, run.heading(f"mean of {n:,} replications with {confidence:.0%} bands"))
     return {"curves": figure}
+
+
+def figure_of(run: RunFiles, curves: Mapping[tuple[str, str], Curve]) -> Figure:
+    """Draw curves by the name of their line and their measure, in the units of a run."""
+    measures = list(dict.fromkeys(measure for _, measure in curves))
+    figure, grid = panels(len(measures), 3, width=3.6, height=2.8, free=True)
+    for axes, measure in zip(grid, measures, strict=True):
+        own = {policy: curve for (policy, name), curve in curves.items() if name == measure}
+        _panel(axes, own, run.manifest.confidence or 0.95)
+        label(axes, "games of a player", run.units.measure(measure))
+    if len(curves) > len(measures):
+        legend_below(figure, *grid[0].get_legend_handles_labels())
+    return figure
 
 
 def _panel(axes: Axes, curves: dict[str, Curve], confidence: float) -> None:

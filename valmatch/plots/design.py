@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from valmatch.arrays import Floats, Ints
 from valmatch.errors import InputError
 from valmatch.plots.parts.labels import entitle, label, legend_below
+from valmatch.plots.parts.pages import MOST_ROWS, by_division, named, numbered, pages_of
 from valmatch.plots.parts.source import FileTable, RunFiles, damaged
 from valmatch.plots.parts.style import (
     COLOURS,
@@ -30,8 +31,8 @@ from valmatch.plots.parts.style import (
 ESTIMATE = ("n", "undefined", "mean", "ci_low", "ci_high")
 MOST_LINES = 8
 MOST_TICKS = 5
-MOST_COLUMNS = 6
-"""Panels beside each other."""
+COLUMNS, MOST_COLUMNS = 3, 6
+"""Panels beside each other: of a response each, and of several."""
 MOST_BARS = 2000
 """Intervals in a figure beyond which an SVG file holds a picture of them."""
 PANEL = 3.2
@@ -92,6 +93,8 @@ class Means(NamedTuple):
 def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw ``design.csv``, a row of panels for each response where several factors vary.
 
+    Responses of bands, hours and weekdays are in further figures, as are those that have no room.
+
     Raises
     ------
     InputError
@@ -103,13 +106,20 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     confidence = table.numbers["confidence"][0]
     fact = f"{points:,} point{'s' * (points != 1)}, means with {confidence:.0%} intervals"
     if len(means.factors) < 3:
-        figure = _first_factor(run, means)
+        drawer, beside = _first_factor, COLUMNS
     elif _is_grid(means, points):
-        figure = _small_multiples(run, means)
+        drawer, beside = _small_multiples, _blocks(means)
     else:
-        figure = _every_factor(run, means)
-    head(figure, run.heading(fact))
-    return {"design": figure}
+        drawer, beside = _every_factor, 1
+    figures: dict[str, Figure] = {}
+    for division, own in by_division(list(means.rows), run.units.responses).items():
+        drawn = []
+        for page in pages_of(own, beside * MOST_ROWS):
+            shown = means._replace(rows={name: means.rows[name] for name in page})
+            drawn.append(drawer(run, shown))
+            head(drawn[-1], run.heading(fact))
+        figures |= numbered(named("design", division), drawn)
+    return figures
 
 
 def _read(run: RunFiles) -> tuple[FileTable, list[str]]:
@@ -151,7 +161,7 @@ def _factor(table: FileTable, name: str) -> Factor:
 
 def _first_factor(run: RunFiles, means: Means) -> Figure:
     """Draw each response against the first factor; the second one gives lines or colours."""
-    figure, grid = panels(len(means.rows), 3, width=PANEL, height=2.5, free=True)
+    figure, grid = panels(len(means.rows), COLUMNS, width=PANEL, height=2.5, free=True)
     first, *rest = means.factors
     points = max(rows.size for rows in means.rows.values())
     # Of a space-filling design every point has a value of its own.
@@ -241,6 +251,11 @@ def _is_grid(means: Means, points: int) -> bool:
     return few and points == math.prod(sizes)
 
 
+def _blocks(means: Means) -> int:
+    """Return how many responses have room beside each other on a grid of three factors."""
+    return max(1, MOST_COLUMNS // min(factor.levels.size for factor in means.factors))
+
+
 def _small_multiples(run: RunFiles, means: Means) -> Figure:
     """Draw each response (down) at each value of the factor of the fewest values (across).
 
@@ -250,7 +265,7 @@ def _small_multiples(run: RunFiles, means: Means) -> Figure:
     means = means._replace(factors=order)
     first, second, third = order
     across, responses = third.levels.size, list(means.rows.items())
-    blocks = min(len(responses), max(1, MOST_COLUMNS // across))
+    blocks = min(len(responses), _blocks(means))
     rows = math.ceil(len(responses) / blocks)
     figure = new_figure(max(6.0, 0.8 + 2.2 * blocks * across), 1.3 + 2.0 * rows)
     grid = figure.subplots(rows, blocks * across, sharex=True, squeeze=False)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -41,9 +42,15 @@ DRAWERS: dict[tuple[str, str], tuple[str, ...]] = {
 }
 """Modules whose `draw` makes the figures of what a command wrote of a model ("": of any)."""
 
-SIDE_BY_SIDE = {("replicate", "opponent"): "opponent.replications"}
+TOGETHER = {
+    ("replicate", "opponent"): "opponent.replications",
+    ("replicate", "ladder"): "ladder.systems",
+    ("simulate", "ladder"): "ladder.systems",
+}
 """The module whose `draw_all` draws several runs in one figure."""
 
+TOGETHER_ALONE = {("replicate", "opponent")}
+"""Of what each run is not drawn in its own folder, too."""
 
 SHOWN = 8
 """Folders that a refusal names."""
@@ -120,7 +127,7 @@ def plot_files(
     folder : Path
         The folder of a run, or one below which there are runs of one kind, in the order of their
         names. Replications of the opponent model are then drawn side by side in `folder`, other
-        runs each in its own folder.
+        runs each in its own folder, those of the ladder in `folder` together, too.
     players : sequence of str
         The players of a rating to be drawn; none: the best.
     responses : sequence of str
@@ -130,7 +137,8 @@ def plot_files(
     recursive : bool
         Whether runs below the folder may be drawn.
     inform : callable
-        Called with the folder of each of those before anything is drawn.
+        Called with the folder of each of those before anything is drawn, and with the names of
+        figures that go on in others.
     warn : callable
         Called with each remark on what is not drawn.
 
@@ -161,8 +169,19 @@ def plot_files(
     # All are drawn before any is written, because one may be impossible.
     drawn = list(_figures(runs, folder, wanted))
     for figures, home in drawn:
+        for remark in _continued(figures):
+            inform(f"{home}: {remark}")
+    for figures, home in drawn:
         refuse_to_replace(figures, home, wanted.formats)
     return [file for figures, home in drawn for file in save(figures, home, wanted.formats)]
+
+
+def _continued(figures: Collection[str]) -> Iterator[str]:
+    """Say of figures that have no room for all panels in which others the rest is."""
+    for name in figures:
+        further = [other for other in figures if re.fullmatch(rf"{re.escape(name)}-\d+", other)]
+        if further:
+            yield f"{name} has no room for all panels: {', '.join(further)} have the rest"
 
 
 def _asks_which(folder: Path, found: Sequence[Path]) -> str:
@@ -198,9 +217,12 @@ def _figures(
 
     names = _drawers(runs, folder)
     with style_context(wanted):
-        if runs[0].kind in SIDE_BY_SIDE and runs[0].folder != folder:
-            yield _drawer(SIDE_BY_SIDE[runs[0].kind]).draw_all(runs), folder
-            return
+        kind = runs[0].kind
+        if kind in TOGETHER and runs[0].folder != folder:
+            if kind in TOGETHER_ALONE or len(runs) > 1:
+                yield _drawer(TOGETHER[kind]).draw_all(runs), folder
+            if kind in TOGETHER_ALONE:
+                return
         for run in runs:
             figures: dict[str, Figure] = {}
             for name in names:

@@ -11,21 +11,31 @@ from matplotlib.figure import Figure
 from valmatch.plots.opponent.replications import STYLES
 from valmatch.plots.parts.bins import bin_edges
 from valmatch.plots.parts.labels import few_ticks, in_first_column, label, legend_below
+from valmatch.plots.parts.pages import MOST_ROWS, numbered, pages_of
 from valmatch.plots.parts.samples import ResponseSample, fact_of, in_words, read_samples
 from valmatch.plots.parts.source import RunFiles
 from valmatch.plots.parts.style import (
     BAD,
     FAINT,
     GOOD,
+    GREY,
     counted,
     head,
+    new_figure,
     note,
     panels,
     thinned,
 )
 from valmatch.text.labels import labelled
+from valmatch.text.terminal import shortened
 
 MOST_STEPS = 250
+
+MOST_COLUMNS = 4
+"""Histograms beside each other."""
+
+MOST_LINES, LINE = 48, 0.21
+"""Values in a list, and inches that each takes."""
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:
@@ -33,7 +43,8 @@ def draw(run: RunFiles) -> dict[str, Figure]:
 
     A response of its own is a histogram. Those that are taken over windows of games under several
     policies are distribution functions, in one panel for each measure and window. Responses of
-    parts of the players or of the day have figures of their own, unless they are chosen.
+    parts of the players or of the day have figures of their own, unless they are chosen. Of a
+    single replication, which has no distribution, the values are listed.
 
     Raises
     ------
@@ -46,9 +57,43 @@ def draw(run: RunFiles) -> dict[str, Figure]:
         run, [response for response in wanted if run.chosen or response.part is None]
     )
     windowed = [sample for sample in samples if sample.response.window]
-    figure = _by_policy(windowed) if windowed else _histograms(samples)
-    head(figure, run.heading(fact_of(run, samples)))
-    return {"responses": figure}
+    if all(sample.estimate.n + sample.estimate.undefined == 1 for sample in samples):
+        figures = [_list(page) for page in pages_of(samples, MOST_LINES)]
+    elif windowed:
+        figures = [_by_policy(windowed)]
+    else:
+        figures = [_histograms(page) for page in pages_of(samples, MOST_COLUMNS * MOST_ROWS)]
+    for figure in figures:
+        head(figure, run.heading(fact_of(run, samples)))
+    return numbered("responses", figures)
+
+
+# ---- a single replication ----
+
+
+def _list(samples: Sequence[ResponseSample]) -> Figure:
+    """List the values of responses."""
+    height = 0.6 + LINE * (len(samples) + 1)
+    figure = new_figure(6.5, height)
+    axes = figure.subplots()
+    axes.axis("off")
+    axes.set(xlim=(0.0, 1.0), ylim=(len(samples), -1.0), xticks=[], yticks=[])
+    rows = [("response", "value", "unit"), *map(_cells_of, samples)]
+    for place, cells in enumerate(rows, -1):
+        colour = GREY if place < 0 else "black"
+        for x, text, side in zip((0.0, 0.72, 0.75), cells, ("left", "right", "left"), strict=True):
+            axes.text(x, place + 0.5, text, ha=side, va="center", color=colour)
+    return figure
+
+
+def _cells_of(sample: ResponseSample) -> tuple[str, str, str]:
+    """Return name, value and unit of a response of one replication."""
+    mean, response = sample.estimate.mean, sample.response
+    if mean is None:
+        value = "undefined"
+    else:
+        value = f"{mean:,.0f}" if response.whole or abs(mean) >= 1e4 else f"{mean:.5g}"
+    return shortened(response.name, 48), value, response.unit
 
 
 # ---- responses of their own ----
@@ -56,7 +101,7 @@ def draw(run: RunFiles) -> dict[str, Figure]:
 
 def _histograms(samples: Sequence[ResponseSample]) -> Figure:
     """Draw a histogram for each response."""
-    columns = 4 if len(samples) > 6 else 3
+    columns = MOST_COLUMNS if len(samples) > 6 else 3
     figure, grid = panels(len(samples), columns, free=True)
     for axes, sample in zip(grid, samples, strict=True):
         _histogram(axes, sample, "replications" if in_first_column(axes) else "")
@@ -78,6 +123,9 @@ def _histogram(axes: Axes, sample: ResponseSample, what: str) -> None:
     undefined = f"\nundefined in {estimate.undefined:,}" if estimate.undefined else ""
     counted(axes, what)
     few_ticks(axes)
+    if sample.response.whole:
+        axes.locator_params(axis="x", integer=True)
+    axes.ticklabel_format(axis="x", useOffset=False)
     axes.set_title(in_words(estimate) + undefined, color=BAD)
 
 

@@ -91,11 +91,11 @@ def measure_hours(came: Floats, left: Floats, horizon: float, start: int = 0) ->
         The hour from which on time counts.
     """
     if start:
-        return _averages(came, left, horizon, hour_of_day, start, np.zeros(DAY))
+        return time_averages(came, left, horizon, hour_of_day, start, np.zeros(DAY))
     # In the days before the first player nobody waits.
     days = int(min(came.min(initial=horizon), horizon)) // DAY
     time = np.full(DAY, float(days))
-    return _averages(came, left, horizon, hour_of_day, DAY * days, time)
+    return time_averages(came, left, horizon, hour_of_day, DAY * days, time)
 
 
 def measure_weekdays(
@@ -110,10 +110,10 @@ def measure_weekdays(
     weekday : callable
         Gives the weekday of each hour, 0 for Monday.
     """
-    return _averages(came, left, horizon, weekday, start, np.zeros(len(WEEK)))
+    return time_averages(came, left, horizon, weekday, start, np.zeros(len(WEEK)))
 
 
-def _averages(
+def time_averages(
     came: Floats, left: Floats, horizon: float, part_of: PartOf, first: int, time: Floats
 ) -> Floats:
     """Return the time average of the queue in each part of the time, from an hour on.

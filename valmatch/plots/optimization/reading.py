@@ -80,6 +80,11 @@ class FinalPoint(NamedTuple):
     why: str
 
     @property
+    def of_log(self) -> bool:
+        """Whether its means are of a log, of which every replication is the same."""
+        return math.isnan(self.objective.low)
+
+    @property
     def role(self) -> str:
         """What the point is called."""
         return "least violation" if self.feasible == "false" else "recommended"

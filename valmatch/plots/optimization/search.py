@@ -61,15 +61,16 @@ def draw(run: RunFiles, found: FinalPoint) -> Figure:
     figure, grid = panels(1 + len(found.bounds), 1, width=8.0, height=2.6)
     points = search.candidates
     label(grid[0], y=objective_label(run, found.bounds))
-    _panel(grid[0], search, points.objective, found.objective, found.role)
+    _panel(grid[0], search, points.objective, found.objective, found)
     for axes, bound in zip(grid[1:], found.bounds, strict=True):
         axes.axhline(bound.bound, color="black", linewidth=1.0, linestyle=(0, (4, 2)))
         label(axes, y=run.units.response(bound.response))
         axes.set_title(f"dashed: bound {bound.sense} {bound.bound:g}", loc="right", fontsize=8.5)
-        _panel(axes, search, points.bounded[bound.name], bound.found, found.role)
-    grid[-1].set_xlabel("replications spent")
+        _panel(axes, search, points.bounded[bound.name], bound.found, found)
+    grid[-1].set_xlabel("points evaluated on this log" if found.of_log else "replications spent")
     legend_below(figure, *grid[0].get_legend_handles_labels())
-    head(figure, run.heading(f"solver {run.manifest.get('solver')}"), verdict(found))
+    figure.set_figheight(figure.get_figheight() + 0.2)
+    head(figure, run.heading(f"solver {run.manifest.get('solver')}"), verdict(found), lines=4)
     return figure
 
 
@@ -95,7 +96,9 @@ def read_search(run: RunFiles, found: FinalPoint) -> SearchHistory:
     )
 
 
-def _panel(axes: Axes, search: SearchHistory, means: Floats, final: Mean, role: str) -> None:
+def _panel(
+    axes: Axes, search: SearchHistory, means: Floats, final: Mean, found: FinalPoint
+) -> None:
     """Draw a mean of each point, of the incumbents and of the point that the search came to."""
     draw_points(axes, search.spent, means, search.candidates.feasible)
     end = float(np.nanmax(np.append(search.spent, 0.0)))
@@ -105,7 +108,8 @@ def _panel(axes: Axes, search: SearchHistory, means: Floats, final: Mean, role: 
         height = means[search.incumbents[known]]
         height = np.append(height, height[-1])
         axes.step(at, height, where="post", color="black", linewidth=1.2, label="incumbent")
-    axes.axvspan(end, search.total, color="0.93", linewidth=0, label="certification")
+    if search.total > end:
+        axes.axvspan(end, search.total, color="0.93", linewidth=0, label="certification")
     half = final.high - final.mean
     axes.errorbar(
         [search.total],
@@ -115,7 +119,7 @@ def _panel(axes: Axes, search: SearchHistory, means: Floats, final: Mean, role: 
         markersize=11,
         color="black",
         markeredgecolor="white",
-        label=f"{role}, on {'this log' if np.isnan(half) else 'fresh replications'}",
+        label=f"{found.role}, on {'this log' if found.of_log else 'fresh replications'}",
     )
     axes.set_xlim(-0.02 * search.total, 1.02 * search.total)
     undefined = int(np.isnan(means).sum())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import date, timedelta
 from typing import NamedTuple
 
 import numpy as np
@@ -11,15 +12,27 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator
 
 from valmatch.arrays import Floats
+from valmatch.models.valorant.hours import DAY, WEEK
 from valmatch.plots.parts.labels import label, legend_above
 from valmatch.plots.parts.source import RunFiles
 from valmatch.plots.parts.style import BAD, FAINT, GOOD, GREY, counted, dots, head, new_figure, note
 from valmatch.plots.parts.waiting import Steps, fill_steps, waiting_between
+from valmatch.plots.valorant import week
+from valmatch.plots.valorant.calendar import first_day
 
 WINDOWS_PER_DAY = 24
 GROUPS = 10
 HOURS, MOST_TICKS = (2, 6, 12, 24), 13
 """Hours between ticks, and how many there may be."""
+
+DAYS = (1, 2, 7, 14, 28)
+"""Days between ticks of longer logs."""
+
+LONG, LONGER = 2 * DAY, 28 * DAY
+"""Hours from which on dates stand on the axis, and beyond which no hour of a day can be seen."""
+
+WINDOWS = (3.0, float(DAY))
+"""Hours that means are taken over below and beyond that."""
 
 
 class ValorantDay(NamedTuple):
@@ -29,6 +42,8 @@ class ValorantDay(NamedTuple):
     ----------
     horizon : float
         Its length in hours, as far as it is drawn.
+    first : datetime.date or None
+        The day that hours are counted from, where it has a date.
     threshold : float
         Wait in hours after which a player is prioritized.
     arrival, leaving : numpy.ndarray
@@ -42,6 +57,7 @@ class ValorantDay(NamedTuple):
     """
 
     horizon: float
+    first: date | None
     threshold: float
     arrival: Floats
     leaving: Floats
@@ -70,9 +86,14 @@ def draw(run: RunFiles) -> dict[str, Figure]:
         f"replication {run.manifest.get('replication')}",
         f"{players:,} player{'s' * (players != 1)}",
         f"{matches:,} match{'es' * (matches != 1)}",
+        *([f"from {day.first} on"] if day.first else []),
     )
     head(figure, run.heading(*facts))
-    return {"day": figure}
+    if day.first is None or day.horizon < DAY * len(WEEK):
+        return {"day": figure}
+    pictures = week.draw(day.first, day.horizon, day.arrival, day.leaving)
+    head(pictures, run.heading(*facts))
+    return {"day": figure, "week": pictures}
 
 
 def read_day(run: RunFiles) -> ValorantDay:
@@ -86,7 +107,10 @@ def read_day(run: RunFiles) -> ValorantDay:
         horizon = last
     differences = run.table("matches.csv", ("team_diff",)).numbers["team_diff"]
     threshold = float(run.factor("wait_thresh"))
-    return ValorantDay(float(horizon), threshold, arrival, leaving, rating, wait, differences)
+    first = first_day(run)
+    return ValorantDay(
+        float(horizon), first, threshold, arrival, leaving, rating, wait, differences
+    )
 
 
 def waiting(day: ValorantDay, prioritized: bool = False) -> Steps:
@@ -95,15 +119,23 @@ def waiting(day: ValorantDay, prioritized: bool = False) -> Steps:
     return waiting_between(0.0, day.horizon, begin, day.leaving)
 
 
+def window_of(day: ValorantDay) -> float:
+    """Return over how many hours waits are averaged."""
+    if day.horizon <= LONG:
+        return day.horizon / WINDOWS_PER_DAY
+    return WINDOWS[day.horizon > LONGER]
+
+
 def rolling(day: ValorantDay) -> tuple[Floats, Floats, Floats, Floats]:
     """Return hours with mean, 10th and 90th percentile of the waits around them, in minutes.
 
-    A wait counts at the time of arrival, in a centred window of a part of the day.
+    A wait counts at the time of arrival, in a centred window.
     """
     matched = ~np.isnan(day.wait)
     arrival, wait = day.arrival[matched], day.wait[matched]
-    half = day.horizon / WINDOWS_PER_DAY / 2
-    hours = np.linspace(half, day.horizon - half, 8 * WINDOWS_PER_DAY)
+    half = window_of(day) / 2
+    windows = day.horizon / window_of(day)
+    hours = np.linspace(half, day.horizon - half, round(8 * windows))
     first = np.searchsorted(arrival, hours - half)
     last = np.searchsorted(arrival, hours + half, side="right")
     found = np.full((3, hours.size), np.nan)
@@ -124,7 +156,7 @@ def _queue(axes: Axes, day: ValorantDay) -> None:
         (waiting(day, prioritized=True), BAD, "of them prioritized"),
     ):
         fill_steps(axes, steps, colour, what)
-    _over_the_day(axes, day, "time [hours]", "")
+    _over_the_day(axes, day, "time", "")
     counted(axes, "waiting players")
     legend_above(axes)
 
@@ -136,19 +168,37 @@ def _waits(axes: Axes, day: ValorantDay) -> None:
         return
     hours, mean, low, high = rolling(day)
     axes.fill_between(hours, low, high, color=FAINT, alpha=0.4, linewidth=0, label="10% to 90%")
-    axes.plot(hours, mean, color=GOOD, label=f"mean over {60 * day.horizon / 24:.3g} minutes")
-    _over_the_day(axes, day, "time of arrival [hours]", "wait of matched players [minutes]")
+    hours_of_mean = window_of(day)
+    over = f"{60 * hours_of_mean:.3g} minutes" if hours_of_mean <= 2 else f"{hours_of_mean:g} hours"
+    axes.plot(hours, mean, color=GOOD, label=f"mean over {over}")
+    _over_the_day(axes, day, "time of arrival", "wait of matched players [minutes]")
     legend_above(axes)
 
 
 def _over_the_day(axes: Axes, day: ValorantDay, x: str, y: str) -> None:
-    label(axes, x, y)
+    """Label axes and set the ticks of time: hours, or days of a long log, with dates if known."""
     axes.set_xlim(0.0, day.horizon or 1.0)
     axes.set_ylim(bottom=0.0)
-    for step in HOURS:
-        if step * MOST_TICKS / 2 < day.horizon <= step * MOST_TICKS:
-            axes.xaxis.set_major_locator(MultipleLocator(step))
-            break
+    if day.horizon <= LONG or (day.first is None and day.horizon <= HOURS[-1] * MOST_TICKS):
+        label(axes, f"{x} [hours]", y)
+        for step in HOURS:
+            if step * MOST_TICKS / 2 < day.horizon <= step * MOST_TICKS:
+                axes.xaxis.set_major_locator(MultipleLocator(step))
+                break
+        return
+    days = day.horizon / DAY
+    apart = next((step for step in DAYS if days / step < MOST_TICKS), math.ceil(days / MOST_TICKS))
+    ticks = range(0, math.floor(days) + 1, apart)
+    label(axes, f"{x} [{'date' if day.first else 'days'}]", y)
+    axes.set_xticks([DAY * k for k in ticks], [_day_in_words(day.first, k) for k in ticks])
+
+
+def _day_in_words(first: date | None, number: int) -> str:
+    """Return the date of a day, or its number where it has none."""
+    if first is None:
+        return str(number)
+    found = first + timedelta(days=number)
+    return f"{found:%b} {found.day}"
 
 
 def _ratings(axes: Axes, day: ValorantDay) -> None:

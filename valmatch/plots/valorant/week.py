@@ -1,0 +1,83 @@
+"""A dated log of weeks: queue and waits by the hour of the day and the day of the week."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from valmatch.arrays import Floats, Ints
+from valmatch.models.valorant.hours import DAY, WEEK, time_averages
+from valmatch.plots.parts.labels import label
+from valmatch.plots.parts.style import panels
+
+CELLS = len(WEEK) * DAY
+
+MAP, NONE = "YlGnBu", "0.85"
+"""Colours of cells, and that of those of which nothing is known."""
+
+
+def draw(first: date, horizon: float, came: Floats, left: Floats) -> Figure:
+    """Draw a cell for each hour of each weekday, of the queue and of the waits.
+
+    Parameters
+    ----------
+    first : datetime.date
+        The day that hours are counted from.
+    horizon : float
+        End of the log in hours.
+    came, left : numpy.ndarray
+        (n,): hours at which players came and were matched; NaN where never.
+    """
+    figure, grid = panels(2, 1, width=9.0, height=2.9)
+    queue = queue_by_cell(first, horizon, came, left)
+    waits = waits_by_cell(first, came, left)
+    _cells(figure, grid[0], queue, "mean number of waiting players")
+    _cells(figure, grid[1], waits, "median wait of matched players [minutes]")
+    label(grid[1], "hour of the day")
+    return figure
+
+
+def queue_by_cell(first: date, horizon: float, came: Floats, left: Floats) -> Floats:
+    """Return the time average of the queue, (7, 24); NaN where the log has no such time."""
+    gone = np.fmin(left, horizon)
+
+    def cell(hours: Ints) -> Ints:
+        return _cell(first, hours)
+
+    return time_averages(came, gone, horizon, cell, 0, np.zeros(CELLS)).reshape(-1, DAY)
+
+
+def waits_by_cell(first: date, came: Floats, left: Floats) -> Floats:
+    """Return the median wait in minutes of the matched players who arrive then; NaN for none.
+
+    Of a few players whom hardly anybody matches, waits may be of days: means would show them alone.
+    """
+    matched = ~np.isnan(left)
+    cell = _cell(first, np.floor(came[matched]).astype(np.int64))
+    order = np.argsort(cell, kind="stable")
+    waits = np.split(
+        60.0 * (left - came)[matched][order], np.searchsorted(cell[order], range(1, CELLS))
+    )
+    found = [float(np.median(own)) if own.size else np.nan for own in waits]
+    return np.array(found).reshape(-1, DAY)
+
+
+def _cell(first: date, hours: Ints) -> Ints:
+    """Return the number of the cell that hours belong to."""
+    return (hours + DAY * first.weekday()) % CELLS
+
+
+def _cells(figure: Figure, axes: Axes, values: Floats, what: str) -> None:
+    """Draw cells with a bar that says what their colours are, Monday on top."""
+    axes.set_facecolor(NONE)
+    edges = np.arange(DAY + 1), np.arange(len(WEEK) + 1)
+    drawn = axes.pcolormesh(*edges, values, cmap=MAP, vmin=0.0, rasterized=True)
+    axes.invert_yaxis()
+    axes.set_xticks(range(0, DAY + 1, 2))
+    axes.set_yticks(np.arange(len(WEEK)) + 0.5, [name.capitalize() for name in WEEK])
+    axes.tick_params(axis="y", length=0)
+    axes.set_title(what, fontsize=9)
+    figure.colorbar(drawn, ax=axes, aspect=20, pad=0.02)
