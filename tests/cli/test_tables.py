@@ -93,6 +93,10 @@ def test_bands_and_hours_of_one_system_have_their_units() -> None:
     assert lines[first + 1].split() == ["[minutes]"]
     assert lines[first + 1].index("]") == lines[first].rindex("avg_wait_time") + 12
     assert sum(line.startswith("5-6h") for line in lines) == 2
+    alone = next(
+        k for k, line in enumerate(lines) if line.split()[:2] == ["hour", "prioritized_fraction"]
+    )
+    assert lines[alone + 1].startswith("0-1h")
 
 
 def test_policies_have_a_table_each() -> None:

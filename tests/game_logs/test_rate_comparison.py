@@ -216,7 +216,11 @@ def test_comparison_prints_and_writes(tmp_path: Path) -> None:
         )
     assert title.endswith(said)
     assert header.split()[:5] == ["system", "log", "loss", "-", result.leader]
-    assert [line.split()[0] for line in lines] == [*THREE, "coin", "better"]
+    assert max(map(len, lines)) <= 80
+    further = lines.index("")
+    for part in (lines[:further], lines[further + 2 :]):
+        assert [line.split()[0] for line in part] == [*THREE, "coin", "better"]
+    assert lines[further + 1].split()[:2] == ["system", "Brier"]
     assert sorted(one.name for one in out.iterdir()) == [
         "comparison.csv",
         "manifest.json",

@@ -116,8 +116,8 @@ def _divided(table: Table, repeated: int, spare: str) -> Iterator[Table]:
     for place in kept[repeated:]:
         if place in units:
             continue
-        if headers[place].startswith("±"):
-            groups[-1].append(place)  # a half-width stays with its mean
+        if headers[place].startswith(("±", "- ")) and groups:
+            groups[-1].append(place)  # differences and half-widths stay with their mean
         else:
             groups.append([place])
     parts: list[list[int]] = []
@@ -134,7 +134,8 @@ def _divided(table: Table, repeated: int, spare: str) -> Iterator[Table]:
         columns = [*kept[:repeated], *part, *(units if number == 0 else [])]
         divided = new_table(*(headers[k] for k in columns))
         for row in zip(*(cells[k] for k in columns), strict=True):
-            add_row(divided, *row)
+            if any(row):  # that of units may have none here
+                add_row(divided, *row)
         yield divided
 
 

@@ -115,7 +115,7 @@ def _show_leaderboard(ranking: Ranking, min_games: int) -> None:
     for row in zip(*columns.values(), strict=True):
         add_row(table, *row)
     of = f"of {len(listed):,} players" + (f" with {min_games:,} games" if min_games > 1 else "")
-    print_table(f"\nbest {of}", table)
+    print_table(f"\nbest {of}", table, repeated=2)
 
 
 def _digits(values: Sequence[float]) -> int:
@@ -171,4 +171,4 @@ def show_predictions(result: PredictedGames) -> None:
     for game, *cells in zip(*columns, strict=True):
         add_row(table, "" if game == last else game, *cells)
         last = game
-    print_table(result.title, table)
+    print_table(result.title, table, repeated=2)
