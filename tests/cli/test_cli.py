@@ -111,6 +111,7 @@ def test_row_k_of_replicate_is_simulate_k(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_workers_never_change_a_byte(tmp_path: Path) -> None:
     files = ("replications.csv", "summary.json", "summary.csv")
     for workers in (1, 2, 3):
@@ -228,6 +229,7 @@ def test_bad_usage_is_one_line_and_exit_2(
     assert not (tmp_path / "o").exists()
 
 
+@pytest.mark.slow
 def test_results_of_another_run_are_never_touched(tmp_path: Path) -> None:
     first = ["replicate", "valorant", "-n", 2, "--out", tmp_path]
     assert valmatch(*first).code == 0
@@ -339,6 +341,7 @@ def test_without_a_command_there_is_help() -> None:
     assert "\n  replicate  " in done.err
 
 
+@pytest.mark.slow
 def test_quiet_and_verbose(tmp_path: Path) -> None:
     run = ["replicate", "valorant", "-n", 3, "--out"]
     quiet = valmatch(*run, tmp_path / "q", "--quiet")
@@ -415,6 +418,7 @@ def test_completion_knows_configs_solvers_and_models() -> None:
     assert "auto,bayes" in completed("valmatch optimize valorant-x2 --solver auto,b")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("sectioned")
 def test_factors_in_sections_are_shown_by_their_dotted_names(tmp_path: Path) -> None:
     done = valmatch("factors", "sectioned")

@@ -265,6 +265,7 @@ def test_a_script_that_workers_must_not_import_is_told_what_to_write(tmp_path: P
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_usage_lines() -> None:
     usage = {
         "simulate": "CONFIG",
@@ -284,6 +285,7 @@ def test_usage_lines() -> None:
     assert "(usage: valmatch combine [OPTIONS] OUT DIR...;" in line
 
 
+@pytest.mark.slow
 def test_shards_that_owe_replications(tmp_path: Path) -> None:
     for index in (1, 5):
         shard = ["--shard", f"{index}/7", "--out", tmp_path / str(index)]

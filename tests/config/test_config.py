@@ -395,6 +395,7 @@ c.yaml:16:11: arrivals: 'nothere.csv': no such file or directory
 """
 
 
+@pytest.mark.slow
 def test_everything_wrong_is_reported_in_file_order() -> None:
     assert refused(BAD) == BAD_LINES.splitlines()
 
@@ -889,6 +890,7 @@ def _read(text: str) -> float:
     return int(text, 16) if text.startswith("0x") else float(text)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     values=st.dictionaries(
@@ -1008,6 +1010,7 @@ def test_template_is_a_config_of_the_defaults() -> None:
         assert fact in joined
 
 
+@pytest.mark.slow
 def test_commented_options_of_the_template_are_valid() -> None:
     text = template("valorant")
     start = text.index("# Section `replicate`")
@@ -1018,6 +1021,7 @@ def test_commented_options_of_the_template_are_valid() -> None:
     assert {"replicate.expect", "optimize.constraints"} <= set(config.places)
 
 
+@pytest.mark.slow
 def test_the_template_says_what_stands_under_each_name() -> None:
     text = template("valorant")
     assert max(map(len, text.splitlines())) <= 80
@@ -1081,6 +1085,7 @@ def test_models_are_imported_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> 
     assert registry.load_model("toy").__name__ == "Fraction"
 
 
+@pytest.mark.slow
 def test_heavy_packages_are_not_imported() -> None:
     code = (
         "import sys, valmatch.config.writing, valmatch.config.loading as c; c.load('valorant');"

@@ -94,6 +94,7 @@ def problem(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_problem_takes_units(problem: Path) -> None:
     config = load(problem)
     wait = config.optimize.variables["wait_thresh"]

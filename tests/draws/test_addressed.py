@@ -172,6 +172,7 @@ def test_numbers_are_uniform() -> None:
     assert stats.kstest(-np.log(numbers.ravel()), "expon").pvalue > SIGNIFICANCE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_numbers_are_uniform_along_each_coordinate(axis: int) -> None:
     # Each line of neighbours has a uniform p value of its own.

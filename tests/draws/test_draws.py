@@ -86,6 +86,7 @@ def words_used_by_numpy(generator: np.random.Generator) -> int:
     return 4 * int(state["state"]["counter"][0]) - (4 - int(state["buffer_pos"]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILLS)
 def test_thousands_of_streams_are_those_of_numpy(name: str) -> None:
     rng = np.random.default_rng(1)
@@ -109,6 +110,7 @@ def test_long_streams_are_those_of_numpy(name: str) -> None:
         expect_same(name, drawn(name, words, 50_000), getattr(generator, name)(50_000))
 
 
+@pytest.mark.slow
 def test_poisson_counts_are_those_of_numpy() -> None:
     streams = Streams(5)
     for replication, mean in enumerate(np.linspace(0.05, 9.95, 100).tolist()):
@@ -197,6 +199,7 @@ def test_layers_have_the_scales_and_borders_of_numpy(name: str) -> None:
                     assert (used == 1) == (place < inside)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", INSIDE)
 def test_layers_have_the_densities_of_numpy(name: str) -> None:
     # Where a wedge begins to refuse, its uniform number is known to the last bit.

@@ -200,6 +200,7 @@ def test_signals_to_all_processes_end_neither_workers_nor_what_looks_after_them(
     assert (done.stdout, done.stderr) == ("3 True\n", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "number", [signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1, signal.SIGXCPU]
 )

@@ -37,6 +37,7 @@ def test_differences_are_those_of_the_two_runs() -> None:
     assert teams.variance_ratio > 1.0
 
 
+@pytest.mark.slow
 def test_files_of_a_comparison(tmp_path: Path) -> None:
     change = ["--set", "team_diff=150"]
     done = valmatch("compare", "valorant", *change, "-n", 9, "--out", tmp_path, "--json")

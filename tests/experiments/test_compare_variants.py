@@ -55,6 +55,7 @@ def test_intervals_are_those_of_runs_compared_by_hand(tmp_path: Path) -> None:
     assert contents(tmp_path / "b") == contents(tmp_path / "alone")
 
 
+@pytest.mark.slow
 def test_intervals_of_skewed_counts_hold_together() -> None:
     """Differences that few replications have, as of matches: Student's alone held 0.91 at 40."""
     rng, n, level = np.random.default_rng(1), 40, 1.0 - 0.05 / 3
@@ -141,6 +142,7 @@ def test_what_is_printed_of_variants() -> None:
     assert [line.split()[0] for line in chosen.out.splitlines()[-2:]] == ["response", "win_gap"]
 
 
+@pytest.mark.slow
 def test_configs_folders_and_python_give_the_same(tmp_path: Path) -> None:
     tight = tmp_path / "tight.yaml"
     tight.write_text("model: valorant\nfactors: {team_diff: 150}\n")

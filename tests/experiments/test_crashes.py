@@ -104,6 +104,7 @@ def test_resume_extends_a_finished_run(tmp_path: Path) -> None:
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
 
 
+@pytest.mark.slow
 def test_an_unfinished_run_is_not_started_over(tmp_path: Path) -> None:
     out = tmp_path / "o"
     first = valmatch("replicate", "valorant", "-n", 10**6, "--max-time", "0.2s", "--out", out)

@@ -97,6 +97,7 @@ def test_bad_designs_are_refused(section: str, message: str, tmp_path: Path) -> 
     assert not (tmp_path / "o").exists()
 
 
+@pytest.mark.slow
 def test_files_of_a_design(tmp_path: Path) -> None:
     sweeps = ["--sweep", "team_diff=100,400", "--sweep", "review=arrivals,continuous"]
     done = valmatch("replicate", "valorant", "-n", 6, *sweeps, "--out", tmp_path, "--json", *SMALL)

@@ -72,6 +72,7 @@ def test_targets_have_nothing_to_narrow(config: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_optimize_evaluates_a_point_once(config: Path, tmp_path: Path) -> None:
     made = valmatch("optimize", config, "--budget", "100", "--out", tmp_path / "out", "--json")
     assert made.code == 0, made.err
@@ -90,6 +91,7 @@ def test_optimize_evaluates_a_point_once(config: Path, tmp_path: Path) -> None:
     assert alone.estimates["avg_team_diff"].mean == found["recommended"]["objective"]["mean"]
 
 
+@pytest.mark.slow
 def test_optimize_says_that_no_point_is_feasible_on_the_log(config: Path) -> None:
     config.write_text(PROBLEM.replace("LIMIT", "0.1"))
     made = valmatch("optimize", config, "--budget", "100", "--json")

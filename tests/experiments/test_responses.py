@@ -35,6 +35,7 @@ def test_those_of_valorant_are_in_groups() -> None:
     assert "wait_p95.top_50%" in other
 
 
+@pytest.mark.slow
 def test_the_chosen_are_computed_and_shown_alone() -> None:
     how = ("--set", "horizon=4", "--responses", "wait_p95.bottom_10%,avg_wait_time")
     made = valmatch("replicate", "valorant", "-n", "3", *how)

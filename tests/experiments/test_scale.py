@@ -86,6 +86,7 @@ def test_a_combination_with_gaps_says_who_owes_and_is_completed(
     assert contents(tmp_path / "all") == serial
 
 
+@pytest.mark.slow
 def test_combine_at_the_command_line(tmp_path: Path) -> None:
     for index in range(3):
         shard = ["--shard", f"{index}/3", "--out", tmp_path / f"s{index}"]
@@ -156,6 +157,7 @@ def test_contradictions_are_refused(tmp_path: Path) -> None:
         combine(tmp_path / "all", [tmp_path / "a", tmp_path / "b"])
 
 
+@pytest.mark.slow
 def test_a_killed_shard_is_combined_as_far_as_it_got(tmp_path: Path) -> None:
     config = load("valorant")
     run_and_kill(config, 10**6, tmp_path / "killed", 0.3, lines=20)

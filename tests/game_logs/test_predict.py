@@ -272,6 +272,7 @@ def test_bad_fixtures_are_refused_in_one_line(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_bad_options_are_refused_in_one_line(rated: Path, tmp_path: Path) -> None:
     lone = tmp_path / "lone.csv"
     lone.write_bytes((rated / "ratings.csv").read_bytes())

@@ -228,6 +228,7 @@ def test_order_of_rows_within_a_game_changes_no_byte(system: str, tmp_path: Path
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", [1, 50, 333, 4096])
 def test_size_of_blocks_changes_no_byte(block: int, tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", random_rows(10, sides=(2, 3)))
@@ -256,6 +257,7 @@ def test_continuing_from_ratings_is_one_long_log(system: str, tmp_path: Path) ->
     assert both == table(tmp_path / "all" / "history.csv")
 
 
+@pytest.mark.slow
 def test_time_decides_the_order(tmp_path: Path) -> None:
     games = random_rows(12)
     rate_games(write(tmp_path / "a.csv", games), out=tmp_path / "a")

@@ -40,6 +40,7 @@ def test_up_to_a_twentieth_is_left_out_with_an_example_of_each_kind(log: Path, s
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", ["elo", "elo,glicko2"])
 def test_more_are_refused_unless_told_otherwise(log: Path, system: str) -> None:
     write(log, *[TWICE] * 4, *[NO_NUMBER] * 2)

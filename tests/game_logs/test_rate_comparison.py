@@ -84,6 +84,7 @@ def test_differences_are_paired_over_blocks(tmp_path: Path) -> None:
     assert got.half_width == pytest.approx(t.ppf(0.975, 2 * 49 / 3) * spread, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_blocks_divide_no_day_where_there_are_enough(tmp_path: Path) -> None:
     """So many whole days as weigh 20 blocks; with fewer, or a day of most games, equal blocks."""
 
@@ -152,6 +153,7 @@ def halo(seed: int, sizes: tuple[int, int] = (4, 12), slope: float = 4.0) -> lis
     return games
 
 
+@pytest.mark.slow
 def test_worse_than_a_coin_is_told_with_the_reason_and_the_way_out(tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", halo(1), "game,player,team,score")
     done = valmatch("rate", path, "--system", "elo,trueskill")
@@ -200,6 +202,7 @@ def test_a_fit_that_does_not_help_is_told(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_comparison_prints_and_writes(tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", random_rows(5, 300))
     out = tmp_path / "out"
@@ -384,6 +387,7 @@ def test_folders_are_compared_by_the_games_that_both_predicted(tmp_path: Path) -
     ]
 
 
+@pytest.mark.slow
 def test_folders_that_cannot_be_compared_are_refused_in_one_line(tmp_path: Path) -> None:
     one, other = (write(tmp_path / f"{k}.csv", random_rows(k, 30)) for k in (12, 13))
     for name, log in (("a", one), ("b", other), ("c", one), ("d", one)):

@@ -58,6 +58,7 @@ def said(*argv: object) -> str:
 SECOND = ("week2.csv", "--ratings", "week1", "--out", "week2")
 
 
+@pytest.mark.slow
 def test_a_changed_log_is_named(league: Path) -> None:
     corrected(league / "week2.csv")
     assert said(*SECOND) == (
@@ -132,6 +133,7 @@ def test_redo_of_a_comparison_and_of_nothing(league: Path) -> None:
     assert valmatch("rate", *systems).code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", [True, False])
 def test_ratings_of_a_corrected_log_are_compared(
     named: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -162,6 +164,7 @@ def test_ratings_of_a_corrected_log_are_compared(
     assert "ratings of different logs, log.csv and other.csv" in found.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", ["elo", "zonestats", "glicko2"])
 def test_ratings_without_a_manifest_need_their_system(system: str, league: Path) -> None:
     assert valmatch("rate", "week1.csv", "--system", system, "--out", "lone").code == 0

@@ -56,6 +56,7 @@ def test_cells_are_those_of_the_csv_module(rows: list[list[str]]) -> None:
         assert not cells.open_quote
 
 
+@pytest.mark.slow
 @given(st.text('a,"\n 1', max_size=12))
 @example('"a"b,1')
 @example('a"b"\n"""",""')

@@ -191,6 +191,7 @@ def test_ratings_without_a_manifest_say_so(tmp_path: Path) -> None:
     assert said == [f"{lone}: {what}"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dated", [True, False])
 def test_games_rated_already_are_refused(dated: bool, tmp_path: Path) -> None:
     """The same log, and one that has grown, also two periods later."""

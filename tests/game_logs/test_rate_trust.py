@@ -49,6 +49,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 # Fits.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", [name for name in NAMES if name != "openskill"])
 def test_fits_to_little_are_adopted_only_if_shown_to_help(system: str, tmp_path: Path) -> None:
     """Of 48 games, as of any number: by the interval that is printed, and within sane bounds."""

@@ -108,6 +108,7 @@ def test_difference_is_paired(ladder: Path, tmp_path: Path) -> None:
     assert tuning.difference_std_error == pytest.approx(std_error, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_unit_of_the_ratings_cannot_be_fitted(ladder: Path, tmp_path: Path) -> None:
     """T and GAME_MULT by a common factor predict the same; so one of them is held."""
     both = rate_games(ladder, tune=["T", "GAME_MULT"]).tuning

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 from tests.oracles.joint import Pool
 from tests.support.days import random_day, random_rules
@@ -78,6 +79,7 @@ def test_equals_the_plain_loop() -> None:
     assert matched > 300
 
 
+@pytest.mark.slow
 def test_compiled_kernel_equals_its_python_source() -> None:
     days = played(100)
     assert sum(map(len, days)) > 50

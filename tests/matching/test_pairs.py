@@ -78,6 +78,7 @@ def random_weights(rng: np.random.Generator, n: int, band: int, most: int) -> di
     }
 
 
+@pytest.mark.slow
 def test_band_matching_is_the_best_of_all() -> None:
     rng = np.random.default_rng(1)
     for _ in range(400):
@@ -235,6 +236,7 @@ def test_three_rounds_of_four_unequal_players(policy: str) -> None:
             beliefs[strong], beliefs[weak] = new[:2], new[2:]
 
 
+@pytest.mark.slow
 def test_time_of_ticks() -> None:
     rules = rules_of({**PAIRS, "tick_seconds": 7.0}, 1.0, 1.0)
     queue = with_people(pairs.new(4, rules), np.zeros(1, PLAYER), Streams(1).place(0))
@@ -246,6 +248,7 @@ def test_time_of_ticks() -> None:
     assert pairs.next_review(rules, queue) == 7.0 / 3600.0
 
 
+@pytest.mark.slow
 def test_whoever_gives_up_is_not_matched() -> None:
     rules = rules_of({**PAIRS, "reserve": 0.0}, 1.0, 1.0)
     queue = with_people(pairs.new(4, rules), np.zeros(4, PLAYER), Streams(1).place(0))

@@ -137,6 +137,7 @@ def test_a_front_is_made_of_all_that_was_evaluated(folder: Path) -> None:
     assert of_run == [list(one) for one in front]
 
 
+@pytest.mark.slow
 def test_on_resamples_interval_and_verdict_are_of_the_mean_that_is_tested(folder: Path) -> None:
     how = ("--set", "log.resample=block", "--set", "log.block_hours=6", "--budget", 400)
     made = valmatch("optimize", "mine.yaml", *how, "--json", "--out", "out")
@@ -178,6 +179,7 @@ def test_every_value_of_a_sweep_has_the_best_of_all_that_was_evaluated(
             assert one["recommended"]["objective"]["mean"] == best
 
 
+@pytest.mark.slow
 def test_a_looser_bound_of_a_sweep_is_never_worse(folder: Path) -> None:
     made = valmatch(
         "optimize", "mine.yaml", "--sweep", "p95=28:60:8", "--budget", 100, "--solver", "random",

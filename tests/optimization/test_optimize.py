@@ -81,6 +81,7 @@ def test_the_other_readings_of_the_limit_change_it_alone() -> None:
     assert not bounds.constraints
 
 
+@pytest.mark.slow
 def test_all_shipped_problems_are_well_posed() -> None:
     shipped = [name for name in shipped_configs() if load(name).optimize.variables]
     assert len(shipped) >= 7
@@ -152,6 +153,7 @@ def test_factors_that_enter_the_draws_may_be_varied() -> None:
     assert evaluator.evaluate(np.array([1.0]), 1)[0, 1] == pytest.approx(wait - 20.0)
 
 
+@pytest.mark.slow
 def test_infeasible_problem_is_said_to_be_so(tmp_path: Path) -> None:
     done = valmatch("optimize", "valorant-1", "--budget", 300, "--out", tmp_path, "--json")
     assert done.code == 3
@@ -244,6 +246,7 @@ def test_a_finished_study_grows_to_what_would_have_been_made_at_once(
         assert "holds a larger run" in done.err
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("sectioned")
 def test_a_study_that_grows_makes_no_replication_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -279,6 +282,7 @@ def test_resumed_run_gives_the_same_answer(tmp_path: Path, torn: bool) -> None:
         assert (part / name).read_bytes() == (whole / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_journal_is_used_and_not_made_again(tmp_path: Path) -> None:
     valmatch("optimize", "valorant-30min", *SMALL, "--out", tmp_path)
     path = tmp_path / "evaluations.csv"

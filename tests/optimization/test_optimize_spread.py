@@ -392,6 +392,7 @@ def test_what_does_not_belong_together_is_refused(shots: Path, tmp_path: Path) -
         assert f"{given[0]}: of no use with folders of optimize" in refused.err
 
 
+@pytest.mark.slow
 def test_contradictions_and_damage_are_refused(shots: Path, tmp_path: Path) -> None:
     command = ("optimize", shots, "--solver", "random", "--budget", 120, "--macroreps", 2)
     for name in "ab":

@@ -138,6 +138,7 @@ def test_what_a_solver_does_wrong_ends_its_search_and_is_said_in_one_line(
     assert study.verdict.objective.n > 10
 
 
+@pytest.mark.slow
 def test_a_failed_search_keeps_what_it_has_and_the_other_solvers_are_not_touched() -> None:
     calls: list[int] = []
 
@@ -173,6 +174,7 @@ def _install(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setitem(vars(SOLVERS), "_others", {name: point})
 
 
+@pytest.mark.slow
 def test_a_solver_of_another_package_is_used_listed_and_completed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,6 +36,7 @@ def test_what_no_other_point_dominates() -> None:
     assert nondominated(np.array([[1.0, 2.0], [1.0, 2.0]])).all()  # equal points stay
 
 
+@pytest.mark.slow
 def test_hypervolume_is_that_of_the_union_of_boxes() -> None:
     assert hypervolume(np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([3.0, 3.0])) == 3.0
     assert hypervolume(np.array([[1.0, 2.0], [4.0, 0.0]]), np.array([3.0, 3.0])) == 2.0

@@ -75,6 +75,7 @@ def test_both_points_meet_the_same_fresh_replications(tmp_path: Path) -> None:
     assert document["spent_beyond_budget"] >= 2 * n
 
 
+@pytest.mark.slow
 def test_what_is_printed() -> None:
     done = valmatch("optimize", PROBLEM, "--budget", 300, "--confidence", 0.9)
     lines = done.out.splitlines()
@@ -127,6 +128,7 @@ def test_it_goes_on_after_an_interruption(tmp_path: Path) -> None:
         assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_a_log_is_one_history(tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
     rows = [f"{k / 20},{1000 + 37 * k % 400}" for k in range(80)]

@@ -193,6 +193,7 @@ def test_noise_is_no_price() -> None:
     assert all("and 0)" in one for one in told_apart)
 
 
+@pytest.mark.slow
 def test_not_binding_has_evidence() -> None:
     """(x - 4)^2 is least where x <= 5 is slack; a hyperbola falls on towards it."""
     few, noise = Constraint("few", "x", 1, 5.0), (0.5, 0.1)

@@ -153,6 +153,7 @@ def test_every_point_of_a_sweep_is_no_worse_than_a_feasible_start() -> None:
     assert "remarks" in frontier.columns()
 
 
+@pytest.mark.slow
 def test_the_start_stays_on_a_front_unless_it_is_beaten(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -106,6 +106,7 @@ def test_spends_no_more_than_the_budget(name: str, budget: int) -> None:
     assert 1 <= len(solver.finalists(3).units) <= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SEARCHES)
 @pytest.mark.parametrize("title", PROBLEMS)
 def test_starts_at_the_start_with_distinct_finalists(name: str, title: str) -> None:
@@ -144,6 +145,7 @@ def test_least_violation_where_nothing_is_feasible(name: str) -> None:
     assert 3.0 <= violations.min() <= 3.0 + 0.05 * 72.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SEARCHES)
 def test_larger_budgets_buy_points_and_precision(name: str) -> None:
     case = PROBLEMS["bowl"]

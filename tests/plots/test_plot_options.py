@@ -243,6 +243,7 @@ def test_hours_are_drawn_with_their_intervals(made: Path) -> None:
     assert said == ["10% to 90% of the replications", "mean", "its interval"]
 
 
+@pytest.mark.slow
 def test_parts_are_no_histograms_unless_they_are_chosen(made: Path) -> None:
     plain = plot(made)
     assert len(plain.axes) == 15

@@ -771,6 +771,7 @@ def test_spent_replications_and_incumbents(made: Path) -> None:
     assert search.total == run.json("summary.json")["spent"] > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["search", "solvers"])
 def test_slices(kind: str, made: Path) -> None:
     folder = made / kind
@@ -792,6 +793,7 @@ def test_slices(kind: str, made: Path) -> None:
     assert grid[1, 0].get_ylabel() == "avg_wait_time [minutes]"
 
 
+@pytest.mark.slow
 def test_progress_curves(made: Path) -> None:
     folder = made / "solvers"
     summary = json.loads((folder / "summary.json").read_text())
@@ -872,6 +874,7 @@ def test_gaps_are_shares_of_that_of_a_feasible_start(copy: Callable[[str], Path]
     assert line(former, "random")[1].tolist() == before.tolist()
 
 
+@pytest.mark.slow
 def test_progress_without_a_feasible_point(copy: Callable[[str], Path]) -> None:
     folder = copy("solvers")
     summary = json.loads((folder / "summary.json").read_text())

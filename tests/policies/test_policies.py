@@ -113,6 +113,7 @@ def wild_states(n: int, seed: int) -> list[tuple[Floats, Floats, int, float, flo
     return states
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("vector", VECTORS["decisions"])
 def test_decision_vectors(vector: dict[str, Any]) -> None:
     means, variances = np.array(vector["mu"]), np.array(vector["var"])
@@ -404,6 +405,7 @@ def test_bounds_are_the_moments_of_the_draw_density() -> None:
         assert bound == pytest.approx(mean + 2.0 * deviation, rel=1e-7)
 
 
+@pytest.mark.slow
 def test_upper_confidence_takes_the_largest_bound() -> None:
     for means, variances, player, noise, kappa in wild_states(500, seed=81):
         for both in (False, True):

@@ -545,6 +545,7 @@ def upsets(rounds: int, turn: int) -> Log:
     return [[[f"p{a}", f"p{b}", str(time)]] for time, (a, b) in enumerate(ordered)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("period", [0.0, 30.0])
 def test_parameters_can_be_fitted(period: float, tmp_path: Path) -> None:
     path = write(tmp_path / "log.csv", upsets(64, 8), "winner,loser,time")

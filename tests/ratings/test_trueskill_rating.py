@@ -83,6 +83,7 @@ def test_vectors_are_reproduced(vector: dict[str, Any], form: str) -> None:
         assert value == pytest.approx(float(text), rel=1e-12, abs=0)
 
 
+@pytest.mark.slow
 def test_normal_functions_agree_with_mpmath() -> None:
     with mpmath.workdps(40):
         for x in np.concatenate([np.linspace(-60, 37, 2001), [-1e-9, 0.0, 1e-9]]):

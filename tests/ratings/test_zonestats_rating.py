@@ -242,6 +242,7 @@ def test_two_player_games_stay_within_the_cap_by_themselves(party: Party) -> Non
     assert max(map(abs, adjustments(pair))) <= 2.0 * min(*pair.minutes, 20.0)
 
 
+@pytest.mark.slow
 @given(parties())
 @settings(max_examples=100, deadline=None)
 def test_unit_of_ratings_is_free(party: Party) -> None:

@@ -91,6 +91,7 @@ def test_regression_is_that_of_exact_normal_equations(q: int) -> None:
     )
 
 
+@pytest.mark.slow
 def test_intervals_of_normal_data_are_exact() -> None:
     # With R^2 explained by q controls the variance is (1 - R^2) (n - 2) / (n - q - 2) times
     # that of the plain mean (Lavenberg and Welch 1981).

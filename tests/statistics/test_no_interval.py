@@ -60,6 +60,7 @@ def test_one_replication_is_no_sample() -> None:
             assert one["no_interval"] == "there is one replication only"
 
 
+@pytest.mark.slow
 def test_undefined_responses_are_named_where_they_are_shown() -> None:
     printed, summary = in_both("replicate", "valorant", *FEW)
     said = "avg_team_diff, avg_player_diff, avg_wait_time, wait_p50 and 4 more are undefined"

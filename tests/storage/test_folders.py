@@ -117,6 +117,7 @@ def test_a_bad_log_leaves_nothing(log: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.slow
 def test_games_have_a_largest_size(tmp_path: Path) -> None:
     def write(players: int) -> Path:
         path = tmp_path / "large.csv"

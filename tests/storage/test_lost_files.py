@@ -252,6 +252,7 @@ def test_a_file_that_the_manifest_does_not_list_is_somebody_elses(
     assert run(name, at, out).code in (0, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["compare", "sweep"])
 def test_no_side_is_made_where_another_is_refused(name: str, at: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
@@ -297,6 +298,7 @@ def test_what_is_read_is_not_replaced(name: str, fresh: Path, tmp_path: Path) ->
         (out / file).write_bytes(held)
 
 
+@pytest.mark.slow
 def test_the_examples_of_lost_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("players.csv").write_text(QUEUE)

@@ -189,6 +189,7 @@ def test_replications_with_files_still_differ() -> None:
     np.testing.assert_array_equal(replicate(config, n=6).values, shared)
 
 
+@pytest.mark.slow
 def test_a_real_log_is_rated_and_its_ratings_play() -> None:
     rng = np.random.default_rng(3)
     with Path("log.csv").open("w") as file:

@@ -69,6 +69,7 @@ def test_the_last_third_is_compared_with_the_middle_one(
     assert scale_moves(stretches) is moves
 
 
+@pytest.mark.slow
 def test_a_run_says_so_if_the_days_of_its_table_do() -> None:
     said = []
     for seed in range(12):
@@ -99,6 +100,7 @@ def test_nothing_is_said_of_a_scale_that_stays(tmp_path: Path) -> None:
         assert "remarks" not in manifest(tmp_path / name)
 
 
+@pytest.mark.slow
 def test_replications_are_counted(tmp_path: Path) -> None:
     config = valmatch.load("ladder", DUELS)
     moved = [bool(valmatch.simulate(config, 1, k).remarks) for k in range(6)]

@@ -52,6 +52,7 @@ def test_one_known_game_each_is_the_model_valorant_with_both_teams_at_once() -> 
     assert int(interpreted("tests.models.ladder.test_ladder_theory", "both_teams_at_once")) > 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 5])
 def test_mean_wait_without_a_rule(size: int) -> None:
     rate, n = 30.0, 2 * size
@@ -80,6 +81,7 @@ IMPATIENT = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "rate", "patience", "queue", "abandoned"), IMPATIENT)
 def test_impatient_queue(
     size: int, rate: float, patience: float, queue: float, abandoned: float

@@ -86,6 +86,7 @@ def test_profile_time_is_inverted() -> None:
     assert profile.moment(2.0) == 49.0
 
 
+@pytest.mark.slow
 def test_players_and_sessions_are_those_of_the_factors() -> None:
     profile = [1.0, 3.0] * 12
     factors = factors_with(
@@ -155,6 +156,7 @@ def poisson_world(rng: np.random.Generator, rate: float, hours: float, n: int = 
     return World(Addressed(int(rng.integers(2**62)), n), skills, starts=[[t] for t in times])
 
 
+@pytest.mark.slow
 def test_elo_moves_the_sum_of_squares_as_it_should() -> None:
     for seed, size in ((1, 1), (2, 3)):
         k = 24.0
@@ -240,6 +242,7 @@ def test_mean_wait_without_a_rule(tick_minutes: float | None) -> None:
     assert abs(np.mean(waits) - expected) < 4 * error  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("review", ["arrivals", "continuous"])
 @pytest.mark.parametrize(("matching", "size"), [("team_first", 5), ("joint", 2)])
 def test_one_known_game_each_is_the_model_valorant(matching: str, size: int, review: str) -> None:
@@ -409,6 +412,7 @@ def test_knowledge_gradients_are_those_of_their_definitions(i: int, j: int, band
 # Measures.
 
 
+@pytest.mark.slow
 def test_responses_are_what_the_history_says() -> None:
     factors = factors_with(
         {

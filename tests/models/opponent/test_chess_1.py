@@ -54,6 +54,7 @@ def test_matches_are_those_of_the_plain_program() -> None:
     assert len(expected) > 450
 
 
+@pytest.mark.slow
 def test_players_are_those_of_simopt_in_law() -> None:
     n, model = 100, build(load("chess-1"))
     tables = [record(model, 1, k).tables[0].columns for k in range(n)]

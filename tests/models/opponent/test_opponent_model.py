@@ -99,6 +99,7 @@ def test_shipped_configs_are_the_figures_of_the_paper() -> None:
         assert max(map(len, shipped_configs()[name].read_text().splitlines())) <= 100
 
 
+@pytest.mark.slow
 def test_template_is_a_config_of_the_defaults(tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
     path.write_text(template("opponent"))

@@ -48,6 +48,7 @@ def test_counts_per_hour_are_independent_poisson_counts() -> None:
     assert np.abs(correlations).max() <= 4 / math.sqrt(n)
 
 
+@pytest.mark.slow
 def test_arrivals_within_an_hour_are_uniform() -> None:
     times = np.concatenate([day(2, k).times for k in range(2000)])
     within = times[times >= 3.0] - 3.0
@@ -56,6 +57,7 @@ def test_arrivals_within_an_hour_are_uniform() -> None:
     assert abs((within**2).mean() - 1 / 3) <= 4 * math.sqrt((1 / 5 - 1 / 9) / n)
 
 
+@pytest.mark.slow
 def test_fractional_horizon_cuts_the_last_hour() -> None:
     counts = [day(3, k, horizon=3.25).times for k in range(2000)]
     assert max(times.max() for times in counts) < 3.25
@@ -233,5 +235,6 @@ def some_days() -> list[list[float]]:
     return [day(8, k).times.tolist() + day(8, k).ratings.tolist() for k in range(3)]
 
 
+@pytest.mark.slow
 def test_compiled_kernels_equal_their_python_source() -> None:
     assert interpreted("tests.models.valorant.test_arrivals", "some_days") == repr(some_days())

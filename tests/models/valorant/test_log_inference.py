@@ -16,6 +16,7 @@ def test_intervals_of_resamples_cover_the_true_mean(tmp_path: Path) -> None:
     assert all(share >= 0.68 for share in found.values()), found  # 11 of 16 at least
 
 
+@pytest.mark.slow
 def test_a_fitted_config_reproduces_every_response(tmp_path: Path) -> None:
     found = fit_errors(tmp_path, days=60, n=400)
     assert max(map(abs, found.values())) <= 4.0, found

@@ -144,6 +144,7 @@ def test_the_options_read_a_dirty_log(tmp_path: Path) -> None:
     assert config["horizon"] is None
 
 
+@pytest.mark.slow
 def test_every_command_takes_the_options(tmp_path: Path) -> None:
     path = write(tmp_path, DATES)
     how = ("--set", f"arrivals={path}", "--columns", NAMED, "--set", "team_num=1")
@@ -324,6 +325,7 @@ def test_each_kind_of_bad_row_is_counted_with_an_example(tmp_path: Path) -> None
     assert len(players(path, **{**most, "log.max_bad_rows": 0.025})["player"]) == 195
 
 
+@pytest.mark.slow
 def test_a_log_of_bad_rows_is_refused_unless_told_otherwise(tmp_path: Path) -> None:
     path = write(tmp_path, row("never,ann,1,eu\n"))
     how = ("simulate", "valorant", "--set", f"arrivals={path}", "--columns", NAMED)

@@ -159,6 +159,7 @@ def test_bad_covariance(matrix: tuple[tuple[float, ...], ...], message: str) -> 
     assert refused(cov_matrix=matrix) == f"cov_matrix: {message}"
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     st.tuples(*[st.floats(-1, 1)] * 3),

@@ -99,6 +99,7 @@ def test_known_values(source: str) -> None:
         assert abs(one.mean - mean) <= 4 * error, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("team_num", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("matching", ["team_first", "joint"])
 def test_wait_without_skill_rules_is_that_of_theory(team_num: int, matching: str) -> None:

@@ -115,6 +115,7 @@ def test_shipped_configs() -> None:
     assert set(optimize.variables) == {"T", "GAME_MULT"}
 
 
+@pytest.mark.slow
 def test_template_is_a_config_of_the_defaults(tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
     path.write_text(template("zonestats"))
@@ -439,6 +440,7 @@ def test_rank_correlation_shares_ranks_among_equals() -> None:
 # Theory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("t", [120.0, 60.0])
 def test_ratings_approach_skills_in_units_of_the_spread(t: float) -> None:
     changes = {"n_players": 20, "games_per_player": 6000, "GAME_MULT": t / 2400, "T": t}
