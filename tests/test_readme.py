@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import valmatch as library
 from tests.support.command import valmatch
 from tests.support.crashes import contents
 from valmatch.models import registry
@@ -79,6 +80,10 @@ def test_the_added_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert (done.code, "avg_wait_time" in done.out) == (0, True)
     assert valmatch("simulate", config, "--out", tmp_path / "s").code == 0
     assert (tmp_path / "s" / "duels.csv").read_text().startswith("minutes,wait,diff\n")
+    assert valmatch("plot", tmp_path / "s").code == 0
+    figure = library.plot(tmp_path / "s")
+    assert [axes.get_ylabel() for axes in figure.axes] == ["wait", "diff"]
+    assert {axes.get_xlabel() for axes in figure.axes} == {"minutes"}
     narrow = valmatch("replicate", config, "-n", 3, "--set", "tolerance=0", "--json")
     assert "avg_diff is undefined in 3 of 3 replications" in narrow.err
     changed = valmatch("compare", config, "--set", "tolerance=50", "-n", 20)

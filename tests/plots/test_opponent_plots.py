@@ -48,8 +48,8 @@ def test_folders_that_hold_nothing_to_draw(tmp_path: Path) -> None:
     assert "no manifest.json here or one level below" in refused(tmp_path)
     assert "manifest.json: damaged: " in refused(manifest(tmp_path / "bad", "{"))
     assert "manifest.json: not a manifest" in refused(manifest(tmp_path / "list", "[]"))
-    other = json.dumps({"command": "simulate", "config": {"model": "chess"}})
-    assert ": nothing is drawn of simulate chess (allowed: simulate valorant, " in refused(
+    other = json.dumps({"command": "predict", "config": {"model": "chess"}})
+    assert ": nothing is drawn of predict chess (allowed: simulate valorant, " in refused(
         manifest(tmp_path / "other", other)
     )
 

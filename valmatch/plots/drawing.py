@@ -29,6 +29,7 @@ DRAWERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("simulate", "opponent"): ("opponent.simulate",),
     ("simulate", "zonestats"): ("zonestats",),
     ("simulate", "ladder"): ("ladder.queue", "ladder.days", "ladder.ratings"),
+    ("simulate", ""): ("events",),
     ("replicate", "valorant"): ("responses", "valorant.bands", "valorant.hours"),
     ("replicate", "opponent"): ("opponent.replications", "responses"),
     ("replicate", "zonestats"): ("curves", "responses"),
