@@ -105,10 +105,10 @@ def remarks_on(counts: HourlyCounts) -> Iterator[str]:
         "an hour": dispersion_of_hours(counts, slope),
         "a day": dispersion_of_days(counts, slope),
     }
-    said = [f"{of} {one.ratio:.1f}" for of, one in found.items() if one and one.beyond_noise]
+    said = [f"{of} is {one.ratio:.1f}" for of, one in found.items() if one and one.beyond_noise]
     if said:
         yield (
-            f"the variance of the arrivals of {', of '.join(said)} times that of a Poisson process:"
+            f"the variance of arrivals of {', of '.join(said)} times that of a Poisson process:"
             " days of the fitted config are too much alike, its intervals too narrow (the log with"
             " log.resample=block has its own days)"
         )
