@@ -278,7 +278,8 @@ def _judge(one: Interruption, stopped: Stopped) -> list[str]:
         problems.append(f"exit code {stopped.code}: {shown}")
     if stopped.late > stopped.allowed:
         problems.append(f"ended {stopped.late:.1f} s after the signal")
-    if "UserWarning" in stopped.err:
+    # Of a process that is killed Python itself says what it has left.
+    if "UserWarning" in stopped.err and one.signals != "SIGKILL":
         problems.append(f"warning of a library: {shown}")
     if "Traceback" in stopped.err:
         problems.append(f"traceback: {shown}")

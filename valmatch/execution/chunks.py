@@ -75,6 +75,9 @@ class Chunks(Generic[Made]):
         try:
             with suppress(Stopped):
                 yield from self._advance(todo, pending, stop, check)
+        except WorkersLostError:
+            pending.clear()  # those of a broken pool end with it; it fails at cancelled ones
+            raise
         finally:
             closed.set()
             for _, future in pending:

@@ -198,6 +198,7 @@ def _run_elsewhere(
             yield run
     except WorkersLostError:
         _note_finished(journal, futures)
+        futures.clear()  # those of a pool that is broken end with it; it fails at cancelled ones
         raise
     except Stopped:
         _note_finished(journal, futures)
