@@ -152,6 +152,8 @@ def _rule(config: Config, fitted: Collection[str], overrides: list[str]) -> dict
     of_arrivals = (ValorantModel.drawn_by | {"multiplier_matrix"}) - {"patience_minutes", *given}
     values = config.factors.model_dump(mode="json", exclude_unset=True)
     out = {*fitted, "log"} | of_arrivals
+    if "measure" in values:  # fitted days are of no week
+        values["measure"] = [group for group in values["measure"] if group != "weekdays"]
     return {name: value for name, value in values.items() if name not in out}
 
 

@@ -1,4 +1,4 @@
-"""What the shipped configs are, as the comments say that they begin with."""
+"""Meanings of the shipped configs, from the comments that they begin with."""
 
 from __future__ import annotations
 

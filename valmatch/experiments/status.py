@@ -1,4 +1,4 @@
-"""How far the run of a folder is, told from what it has written; nothing is written for that."""
+"""Progress of the run of a folder, told from what it has written; nothing is written for that."""
 
 from __future__ import annotations
 

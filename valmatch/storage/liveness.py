@@ -1,4 +1,4 @@
-"""Whether a process is at work on the folder of a run, told without touching the folder."""
+"""Check for a process at work on the folder of a run, without touching the folder."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def test_a_config_keeps_its_rule_and_its_problem(tmp_path: Path) -> None:
     mine.write_text(
         "model: valorant\narrivals: log.csv\n"
         "factors:\n  team_num: 2\n  player_diff: 150\n  rate_multiplier: 3\n"
-        "  patience_minutes: 20\n"
+        "  patience_minutes: 20\n  measure: [hours, weekdays]\n"
         "  log: {columns: {arrival_hours: joined, rating: mmr}}\n"
         "optimize:\n  variables: {player_diff: {low: 50, high: 300}}\n"
         "  objective: {wait: {response: avg_wait_time}}\n"
@@ -140,6 +140,7 @@ def test_a_config_keeps_its_rule_and_its_problem(tmp_path: Path) -> None:
     kept = {name: factors[name] for name in ("team_num", "player_diff", "team_diff")}
     assert kept == {"team_num": 2, "player_diff": 150, "team_diff": 90}
     assert factors["patience_minutes"] == 20
+    assert factors["measure"] == ["hours"]  # random days are of no week
     assert not {"rate_multiplier", "log"} & factors.keys()
     fitted = tmp_path / "fitted.yaml"
     fitted.write_text(made.out)

@@ -384,13 +384,15 @@ class ValorantFactors(Factors):
 
         if "arrivals" not in files:
             return self
-        path, log, horizon = files["arrivals"], self.log, self.horizon
+        path, log = files["arrivals"], self.log
+        changes: dict[str, Any] = {}
         if LEFT not in log.columns and has_leaving_times(path, log):
             log = log.model_copy(update={"columns": {**log.columns, LEFT: LEFT}})
-        if "horizon" not in given and horizon is not None:
-            last = last_arrival(path, log, self.multiplier_matrix)
-            horizon = horizon if last < horizon else None
-        return self.model_copy(update={"log": log, "horizon": horizon})
+            changes["log"] = log
+        cut = self.horizon is not None and "horizon" not in given
+        if cut and last_arrival(path, log, self.multiplier_matrix) >= (self.horizon or 0.0):
+            changes["horizon"] = None
+        return self.model_copy(update=changes) if changes else self
 
     def one_history(self, files: Collection[str]) -> bool:
         """Return whether every replication with these files is the same."""

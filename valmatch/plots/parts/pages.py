@@ -1,4 +1,4 @@
-"""What is too much for one figure, in several: named after the first, with -2, -3 and so on."""
+"""Pages of figures with too many panels: named after the first, with -2, -3 and so on."""
 
 from __future__ import annotations
 
