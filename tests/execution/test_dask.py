@@ -427,7 +427,7 @@ def test_an_interrupt_leaves_no_half_closed_cluster(monkeypatch: pytest.MonkeyPa
     closing: Any = distributed.SpecCluster._close
     clusters = []
 
-    async def interrupted(cluster: Any) -> None:
+    async def interrupted(cluster: Any) -> None:  # noqa: ANN401
         clusters.append(cluster)
         os.kill(os.getpid(), signal.SIGINT)
         await asyncio.sleep(0.2)  # the main thread hears of it meanwhile
