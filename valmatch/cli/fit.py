@@ -159,10 +159,43 @@ def _rule(config: Config, fitted: Collection[str], overrides: list[str]) -> dict
 
 
 def _sections(config: Config) -> dict[str, Any]:
-    """Return the sections of options that the config has, as they are written."""
-    found = {}
+    """Return the sections of options that the config has, as they are written.
+
+    What they say of weekdays is left out, as fitted days are of none, and that is said.
+    """
+    from valmatch.models.valorant.hours import weekday_responses
+    from valmatch.statistics.no_interval import listed
+
+    found, gone = {}, {response.name for response in weekday_responses()}
     for name in SECTIONS:
         values = getattr(config, name).model_dump(mode="json", exclude_none=True)
         if values := {key: value for key, value in values.items() if value not in ({}, [])}:
-            found[name] = values
+            found[name], lost = _without(values, gone)
+            if name == "optimize" and lost and not found[name].get("objective"):
+                del found[name]
+                warn(
+                    f"section optimize left out: its objective is {listed(lost)}, and fitted days"
+                    " are of no week"
+                )
+            elif lost:
+                warn(f"section {name}: {listed(lost)} left out: fitted days are of no week")
     return found
+
+
+def _without(values: dict[str, Any], gone: Collection[str]) -> tuple[dict[str, Any], list[str]]:
+    """Return a section without what it says of some responses, and of which it says something."""
+    left, lost = {}, []
+    for key, value in values.items():
+        response = value.get("response", key) if isinstance(value, dict) else key
+        if response in gone:
+            lost.append(response)
+        elif isinstance(value, dict):
+            left[key], further = _without(value, gone)
+            lost += further
+        elif key == "target":
+            named = {target: target.partition("=")[0].strip() for target in value}
+            left[key] = [target for target in value if named[target] not in gone]
+            lost += [name for name in named.values() if name in gone]
+        else:
+            left[key] = value
+    return left, lost
