@@ -184,7 +184,8 @@ def _sections(config: Config) -> dict[str, Any]:
 
 def _without(values: dict[str, Any], gone: Collection[str]) -> tuple[dict[str, Any], list[str]]:
     """Return a section without what it says of some responses, and of which it says something."""
-    left, lost = {}, []
+    left: dict[str, Any] = {}
+    lost: list[str] = []
     for key, value in values.items():
         response = value.get("response", key) if isinstance(value, dict) else key
         if response in gone:
