@@ -24,6 +24,9 @@ suppress_warnings = ["misc.highlighting_failure"]  # outputs in console blocks a
 myst_heading_anchors = 4
 myst_enable_extensions = ["deflist", "colon_fence"]
 
+smartquotes = False  # two dashes are an option
+default_role = "literal"  # names in single backticks, as docstrings have them
+autodoc_preserve_defaults = True
 autodoc_typehints = "none"  # the docstrings have types where they say what a parameter is
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False

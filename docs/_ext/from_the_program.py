@@ -119,10 +119,11 @@ def command(name: str) -> Lines:
     from valmatch.cli.app import app
 
     group: Any = typer.main.get_command(app)
-    found = group.commands[name] if name in group.commands else group
-    context = found.make_context(f"valmatch {name}", [], resilient_parsing=True)
+    found = group.commands.get(name, group)
+    parent = group.make_context("valmatch", [], resilient_parsing=True)
+    context = found.make_context(name, [], parent=parent, resilient_parsing=True)
     usage = " ".join(found.collect_usage_pieces(context))
-    title = context.info_name if name in group.commands else "valmatch"
+    title = f"valmatch {name}" if name in group.commands else "valmatch"
     yield from ("```text", f"{title} {usage}", "```", "")
     for paragraph in (found.help or "").split("\n\n"):
         yield from (plain(paragraph), "")
