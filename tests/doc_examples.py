@@ -1,15 +1,15 @@
-"""Runs the examples of the README and of docs/, and compares what they print with what stands there.
+"""Runs the examples of the README and of docs/, and compares what they print with the pages.
 
     python -m tests.doc_examples [PAGE...]
 
 An example is a fenced block of kind ``console`` or ``python``. In a ``console`` block, lines that
 start with ``$`` are commands, the lines below them what they print on stdout. A ``python`` block is
-run as a file; a block of kind ``text`` right below it is what it prints. ``...`` stands for any text
-within a line, and alone on a line for any lines.
+run as a file; a block of kind ``text`` right below it is what it prints. ``...`` stands for any
+text within a line, and alone on a line for any lines.
 
 Each block runs in an empty folder of its own. The blocks of a page that says
-``<!-- examples: one folder -->`` run one after the other in one folder, which holds the files of the
-folder beside the page that has its name. Every disagreement is reported, with its page and line.
+``<!-- examples: one folder -->`` run one after the other in one folder, which holds the files of
+the folder beside the page that has its name. Every disagreement is reported, with page and line.
 """
 
 from __future__ import annotations
@@ -86,10 +86,10 @@ def _examples(block: re.Match[str], text: str) -> list[Example]:
     first = text.count("\n", 0, block.start(2)) + 1
     if block[1] == "python":
         return [Example(block[2], block[3], first, is_python=True)]
-    found = []
-    for one in re.finditer(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block[2], re.M):
-        found.append(Example(one[1], one[2], first + block[2].count("\n", 0, one.start())))
-    return found
+    return [
+        Example(one[1], one[2], first + block[2].count("\n", 0, one.start()))
+        for one in re.finditer(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block[2], re.M)
+    ]
 
 
 def pattern(expected: str) -> str:
