@@ -62,7 +62,7 @@ class Verdict(NamedTuple):
     """What became of a scene: its disagreements, how many examples ran, what was left out."""
 
     wrong: list[str]
-    count: int
+    ran: int
     left_out: list[str]
 
 
@@ -163,7 +163,7 @@ def main() -> None:
         for line in (*verdict.left_out, *verdict.wrong):
             print(line)
     left_out = sum(len(verdict.left_out) for verdict in verdicts)
-    count = sum(verdict.count for verdict in verdicts) - left_out
+    count = sum(verdict.ran for verdict in verdicts) - left_out
     wrong = sum(len(verdict.wrong) for verdict in verdicts)
     print(f"{count} examples run on {len(chosen)} pages, {left_out} left out, {wrong} disagree")
     sys.exit(1 if wrong or not count else 0)

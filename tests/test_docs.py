@@ -99,7 +99,7 @@ def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> doc_exa
     verdicts = doc_examples.check([page], workers=1)
     return doc_examples.Verdict(
         [line for one in verdicts for line in one.wrong],
-        sum(one.count for one in verdicts),
+        sum(one.ran for one in verdicts),
         [line for one in verdicts for line in one.left_out],
     )
 
@@ -112,7 +112,7 @@ def test_every_disagreement_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyP
         "```python\nprint(2 + 2)\n```\n\n```text\n5\n```\n\n"
         "```python\nraise SystemExit(2)\n```\n",
     )
-    assert found.count == 5
+    assert found.ran == 5
     assert [line.splitlines()[0] for line in found.wrong] == [
         "page.md:2: echo a",
         "page.md:4: false",
@@ -127,7 +127,7 @@ def test_a_page_may_go_on_in_one_folder(tmp_path: Path, monkeypatch: pytest.Monk
     text = "```console\n$ cat given.txt > made.txt\n```\n\n```console\n$ cat made.txt\ngiven\n```\n"
     assert len(scene(tmp_path, monkeypatch, text).wrong) == 2
     found = scene(tmp_path, monkeypatch, f"{doc_examples.ONE_FOLDER}\n{text}")
-    assert (found.wrong, found.count) == ([], 2)
+    assert (found.wrong, found.ran) == ([], 2)
 
 
 def test_what_an_extra_lacks_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,8 @@ makes Markdown from the code that is installed, and lets the parser of the page 
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from docutils import nodes
 from docutils.statemachine import StringList
@@ -23,7 +22,12 @@ from valmatch.models.registry import MODELS
 
 Lines = Iterator[str]
 
-TUPLE_FIELD = type(namedtuple("_Pair", ["first"]).first)
+
+class _OfOne(NamedTuple):
+    field: int
+
+
+TUPLE_FIELD: type = type(vars(_OfOne)["field"])
 """What a field of a named tuple is in its class."""
 
 SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "\\*_<>[]|~$#"})
