@@ -1,8 +1,8 @@
-"""Measure the speed of this machine and write the tables of the README's section on performance.
+"""Measure the speed of this machine and write the tables of the page on performance.
 
     python results/speed/make.py
 
-takes a few minutes. The README says what machine it was; pytest says what is measured.
+takes a few minutes. The page says what machine it was; pytest says what is measured.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from results.pages import fill, parser, table
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "docs" / "performance.md"
 BENCHMARKS = "tests/benchmarks/test_valorant_benchmarks.py"
 
 RULES = {
@@ -68,7 +68,7 @@ def main() -> None:
             [players, ["nanoseconds per player", *per_player]],
         ),
     }
-    fill(README, texts)
+    fill(PAGE, texts)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""From a queue log of one's own to a decision: the commands of the README, figures checked."""
+"""From a queue log of one's own to a decision: the commands of its how-to page, figures checked."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from valmatch.arrays import Floats
 from valmatch.optimization.solvers import registry
 from valmatch.optimization.solvers.registry import SOLVERS, listed
 
-PAGE = Path(__file__).parents[2] / "CONTRIBUTING.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "own-solver.md"
 
 PROBLEM: dict[str, Any] = {
     "model": "sectioned",

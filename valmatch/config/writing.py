@@ -83,7 +83,7 @@ def _factors(model: type[Section], path: Sequence[str]) -> list[str]:
             lines += [*_wrap(field.description or "", f"{indent}# "), f"{indent}{name}:"]
             lines += _factors(model, [*path, name])
             continue
-        default = _default(field.get_default(call_default_factory=True))
+        default = default_text(field.get_default(call_default_factory=True))
         lines += _documented(model, [*path, name], f"{indent}# ", f" Default: {default}.")
         lines += [*_wrap(f"{name}: {default}", indent, f"{indent}{' ' * len(name)}   "), ""]
     return lines
@@ -97,7 +97,7 @@ def _entries(section: type[Section], name: str, prefix: str) -> list[str]:
     lines = [*_wrap(entry["description"], prefix), f"{prefix}{NAME}:"]
     for key, schema in entry["properties"].items():
         default = schema.get("default")
-        fact = f" Default: {_default(default)}." if default is not None else ""
+        fact = f" Default: {default_text(default)}." if default is not None else ""
         fact = " Required." if key in entry.get("required", ()) else fact
         lines += _documented(section, [name, NAME, key], f"{prefix}  # ", fact)
         lines += [f"{prefix}  {key}:"]
@@ -114,7 +114,7 @@ def _documented(
     return [*_wrap(schema["description"], prefix), *_wrap(facts, prefix)]
 
 
-def _default(value: object) -> str:
+def default_text(value: object) -> str:
     """Write a default as people do: 200 for 200.0, a name without quotes."""
     return _flow(_rounded(value)).replace('"', "")
 

@@ -32,7 +32,7 @@ def overlapping_degrees(days: float, length: float) -> float:
 
     Means of blocks that begin k days apart are correlated by 1 - k / b, their squares by
     (1 - k / b)^2, so that N days say as much of the spread as N / sum of (1 - k / b)^2 over
-    |k| < b, which is N 3b / (2b^2 + 1), independent blocks: about 3/2 as many as do not overlap.
+    -b < k < b, which is N 3b / (2b^2 + 1), independent blocks: about 3/2 as many as do not overlap.
     These are the degrees of freedom of Bartlett's window, of which the moving-block bootstrap is a
     version (Priestley 1981, "Spectral Analysis and Time Series", section 6.2.4; Künsch 1989).
 

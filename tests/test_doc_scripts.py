@@ -1,4 +1,4 @@
-"""The scripts of the README run and do what it says; its console examples run on their own."""
+"""The scripts of docs/ do what their pages say; `tests.doc_examples` runs all that is printed."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ from tests.support.command import valmatch
 from tests.support.crashes import contents
 from valmatch.models import registry
 
-README = Path(__file__).parent.parent / "README.md"
+HOW_TO = Path(__file__).parent.parent / "docs" / "how-to"
 
 
-def script(kind: str, contains: str) -> str:
-    """Return the fenced block of a kind that contains some text."""
-    blocks = re.findall(rf"^```{kind}\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
+def script(page: str, kind: str, contains: str) -> str:
+    """Return the fenced block of a page of docs/how-to that is of a kind and contains some text."""
+    text = (HOW_TO / page).read_text(encoding="utf-8")
+    blocks = re.findall(rf"^```{kind}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     (found,) = (block for block in blocks if contains in block)
     return str(found)
 
 
 @pytest.mark.slow
 def test_the_job_array(tmp_path: Path) -> None:
-    job = script("sh", "#SBATCH").replace("-n 100000", "-n 20")
+    job = script("cluster.md", "sh", "#SBATCH").replace("-n 100000", "-n 20")
     count = int(job.partition("--array=0-")[2].split()[0]) + 1
     assert count == 16
     paths = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -50,7 +51,7 @@ def test_the_job_array(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_python_script(tmp_path: Path) -> None:
     path = tmp_path / "script.py"
-    path.write_text(script("python", "import valmatch\n"))
+    path.write_text(script("python.md", "python", "import valmatch\n"))
     done = subprocess.run(
         [sys.executable, path], capture_output=True, text=True, check=True, cwd=tmp_path
     )
@@ -68,9 +69,9 @@ def _install(monkeypatch: pytest.MonkeyPatch, point: EntryPoint) -> None:
 
 @pytest.mark.slow
 def test_the_added_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "duels.py").write_text(script("python", "duels.py"))
+    (tmp_path / "duels.py").write_text(script("own-model.md", "python", "duels.py"))
     monkeypatch.syspath_prepend(tmp_path)
-    package = tomllib.loads(script("toml", registry.GROUP))
+    package = tomllib.loads(script("own-model.md", "toml", registry.GROUP))
     ((name, value),) = package["project"]["entry-points"][registry.GROUP].items()
     _install(monkeypatch, EntryPoint(name, value, registry.GROUP))
     config = tmp_path / "duels.yaml"
@@ -107,8 +108,8 @@ def test_a_model_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.slow
 def test_the_added_package_installs(tmp_path: Path) -> None:
     """As it is printed; without what it needs, which is here."""
-    (tmp_path / "duels.py").write_text(script("python", "duels.py"))
-    (tmp_path / "pyproject.toml").write_text(script("toml", registry.GROUP))
+    (tmp_path / "duels.py").write_text(script("own-model.md", "python", "duels.py"))
+    (tmp_path / "pyproject.toml").write_text(script("own-model.md", "toml", registry.GROUP))
     place = tmp_path / "installed"
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(place)]
     made = subprocess.run([*pip, tmp_path], capture_output=True, text=True, check=False)

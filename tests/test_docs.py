@@ -1,0 +1,152 @@
+"""The pages of docs/: complete, and true where they are not run as examples."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+import yaml
+
+import valmatch as library
+from tests import doc_examples
+from valmatch.cli.app import app
+from valmatch.models.registry import OWN
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+
+GROUP: Any = typer.main.get_command(app)  # typer has its own click
+
+PUBLIC = "valmatch", "ratings", "matching", "policies", "statistics"
+
+
+def blocks(kind: str) -> list[tuple[Path, str]]:
+    """Return the fenced blocks of a kind on all pages."""
+    pattern = re.compile(rf"^```{kind}\n(.*?)^```$", re.M | re.S)
+    return [
+        (page, block)
+        for page in doc_examples.pages()
+        for block in pattern.findall(page.read_text(encoding="utf-8"))
+    ]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_is_described(name: str) -> None:
+    module = importlib.import_module(name if name == "valmatch" else f"valmatch.{name}")
+    page = (DOCS / "reference" / f"api-{name}.md").read_text(encoding="utf-8")
+    described = re.findall(rf"^\.\. auto\w+:: {re.escape(module.__name__)}\.(\w+)$", page, re.M)
+    elsewhere = re.findall(r"`(\w+)`", page) if name == "valmatch" else []
+    assert len(described) == len({*described})
+    assert sorted({*described, *elsewhere} - {"valmatch"}) == sorted(module.__all__)
+
+
+def test_every_command_is_described() -> None:
+    page = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
+    described = re.findall(r"^### (\w+)\n\n```\{command\} (\w+)\n```$", page, re.M)
+    assert [head for head, _ in described] == [name for _, name in described]
+    assert sorted(head for head, _ in described) == sorted(GROUP.commands)
+
+
+def test_every_model_has_a_page() -> None:
+    for name in OWN:
+        page = (DOCS / "models" / f"{name}.md").read_text(encoding="utf-8")
+        for kind in ("factors", "responses"):
+            assert f"```{{{kind}}} {name}\n```" in page
+
+
+def test_options_of_commands_that_are_not_run_exist() -> None:
+    options = {
+        name: {flag for parameter in command.params for flag in parameter.opts} | {"--help", "-h"}
+        for name, command in GROUP.commands.items()
+    }
+    found = 0
+    for page, block in blocks("sh"):
+        for command in re.split(r"\n|&&", block.replace("\\\n", " ")):
+            words = command.split("#")[0].split()
+            if words[:1] != ["valmatch"]:
+                continue
+            given = {word.partition("=")[0] for word in words[2:] if re.match(r"--?[a-z]", word)}
+            assert words[1] in options, f"{page}: {command}"
+            assert given <= options[words[1]], f"{page}: {command}"
+            found += 1
+    assert found > 10
+
+
+def test_configs_on_pages_are_valid(tmp_path: Path) -> None:
+    found = 0
+    for _page, block in blocks("yaml"):
+        document = yaml.safe_load(block)
+        if "model" in document:
+            (tmp_path / "config.yaml").write_text(block)
+            for name in ("queue.csv", "players.csv"):
+                (tmp_path / name).write_text("arrival_hours,rating\n0.1,1500\n")
+            library.load(str(tmp_path / "config.yaml"))
+            found += 1
+    assert found >= 3
+
+
+def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> doc_examples.Verdict:
+    """Run the examples of a page."""
+    monkeypatch.setattr(doc_examples, "ROOT", tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text(text)
+    verdicts = doc_examples.check([page], workers=1)
+    return doc_examples.Verdict(
+        [line for one in verdicts for line in one.wrong],
+        sum(one.ran for one in verdicts),
+        [line for one in verdicts for line in one.left_out],
+    )
+
+
+def test_every_disagreement_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = scene(
+        tmp_path,
+        monkeypatch,
+        "```console\n$ echo a\nb\n$ false\n$ printf 'x\\ny\\nz\\n'\nx\n...\nz\n```\n\n"
+        "```python\nprint(2 + 2)\n```\n\n```text\n5\n```\n\n"
+        "```python\nraise SystemExit(2)\n```\n",
+    )
+    assert found.ran == 5
+    assert [line.splitlines()[0] for line in found.wrong] == [
+        "page.md:2: echo a",
+        "page.md:4: false",
+        "page.md:12: a Python block",
+        "page.md:20: a Python block",
+    ]
+
+
+def test_a_page_may_go_on_in_one_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "page").mkdir()
+    (tmp_path / "page" / "given.txt").write_text("given\n")
+    text = "```console\n$ cat given.txt > made.txt\n```\n\n```console\n$ cat made.txt\ngiven\n```\n"
+    assert len(scene(tmp_path, monkeypatch, text).wrong) == 2
+    found = scene(tmp_path, monkeypatch, f"{doc_examples.ONE_FOLDER}\n{text}")
+    assert (found.wrong, found.ran) == ([], 2)
+
+
+def test_what_an_extra_lacks_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doc_examples, "EXTRAS", ("no_such_extra",))
+    found = scene(tmp_path, monkeypatch, "```python\nfrom no_such_extra import x\n```\n")
+    assert (found.wrong, len(found.left_out)) == ([], 1)
+
+
+@pytest.mark.slow
+def test_the_page_for_man_has_every_command(tmp_path: Path) -> None:
+    pytest.importorskip("sphinx", reason="needs the extra `docs`")
+    made = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-b", "man", str(DOCS), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (made.returncode, made.stderr) == (0, "")
+    page = (tmp_path / "valmatch.1").read_text(encoding="utf-8")
+    for name in GROUP.commands:
+        assert f"valmatch {name} [OPTIONS]" in page
+    assert "control\\-variates" in page
