@@ -21,6 +21,7 @@ HERE = Path(__file__).parent
 
 FIGURES = {
     "queue-log": ("now/hours.png", "frontier/frontier.png"),
+    "league": ("season/history.png",),
 }
 """By the name of a page: what is kept in the folder of that name."""
 
