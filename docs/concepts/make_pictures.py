@@ -266,7 +266,7 @@ def scale_stretch() -> Figure:
         own = players["games"] > 0
         rating, skill = players["rating"][own], players["skill"][own]
         text = f"K = {steps}"
-        grid[0].plot(skill[::10], rating[::10], "o", color=colour, ms=2.5, mew=0, alpha=0.7)
+        grid[0].plot(skill[::18], rating[::18], "o", color=colour, ms=2.5, mew=0, alpha=0.7)
         grid[1].plot(days["day"] + 1, days["scale_stretch"], "o-", color=colour, ms=3.5, label=text)
     line = np.array([900.0, 2100.0])
     grid[0].plot(line, line, color=GREY, lw=1)
