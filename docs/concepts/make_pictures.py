@@ -9,8 +9,9 @@ import argparse
 import csv
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -19,7 +20,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 import valmatch
-from valmatch.arrays import Floats
 from valmatch.matching import match_players, ranges
 
 HERE = Path(__file__).parent
@@ -27,7 +27,7 @@ HERE = Path(__file__).parent
 BLUE, ORANGE, GREEN, GREY, LIGHT = "#0072B2", "#D55E00", "#009E73", "#666666", "#BFD9EA"
 """Colours that all kinds of colour vision tell apart."""
 
-STYLE = {
+STYLE: Any = {
     "svg.hashsalt": "valmatch",  # names inside the file that do not change
     "svg.fonttype": "none",  # text stays text
     "font.family": "DejaVu Sans, sans-serif",
@@ -56,11 +56,16 @@ def above(axes: Axes, columns: int = 2) -> None:
     axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, borderaxespad=0.2)
 
 
+def value(config: valmatch.Config, factor: str) -> Any:  # noqa: ANN401
+    """Return what a factor is."""
+    return getattr(config.factors, factor)
+
+
 def prioritized() -> Figure:
     """Draw how long the players of forty minutes wait, and from when on they are prioritized."""
     day = valmatch.simulate("valorant", SEED)
     players = day["players"]
-    threshold = 60.0 * float(day.config.factors.wait_thresh)
+    threshold = 60.0 * float(value(day.config, "wait_thresh"))
     came = 60.0 * players["arrival_hours"]
     gone = came + players["wait_minutes"]
     own = np.flatnonzero((came >= 780.0) & (came < 820.0) & ~np.isnan(gone))
@@ -82,13 +87,14 @@ def prioritized() -> Figure:
 def slack() -> Figure:
     """Draw the ranges of all teams of a day over the longest wait in the match."""
     day = valmatch.simulate("valorant", SEED)
-    players, factors = day["players"], day.config.factors
+    players = day["players"]
     wait, rating, team = players["wait_minutes"], players["rating"], players["team"]
     numbers = np.unique(team[~np.isnan(team)])
     longest = [float(wait[team == number].max()) for number in numbers]
     width = [float(np.ptp(rating[team == number])) for number in numbers]
-    threshold, end = 60.0 * factors.wait_thresh, 60.0
-    tight, loose = factors.player_diff, factors.player_diff + factors.player_slack
+    threshold, end = 60.0 * value(day.config, "wait_thresh"), 60.0
+    tight = value(day.config, "player_diff")
+    loose = tight + value(day.config, "player_slack")
     figure, [axes] = panels()
     axes.fill_between([0, threshold, threshold, end], [tight, tight, loose, loose], color=LIGHT,
                       lw=0, label="what a team may have")  # fmt: skip
@@ -132,7 +138,7 @@ def band() -> Figure:
     config = valmatch.load("valorant", {"measure": ["bands"], "team_diff": 150.0})
     found = valmatch.replicate(config, 200, seed=SEED)
     ratings = valmatch.simulate(config, SEED)["players"]["rating"]
-    edges = np.quantile(ratings, config.factors.bands)
+    edges = np.quantile(ratings, value(config, "bands"))
     names = [name.partition(".")[2] for name in found.estimates if name.startswith("wait_p95.")]
     figure, grid = panels(2)
     shades = ("#56B4E9", "#9ECAE1", "#C6DBEF", "#FDD0A2", ORANGE)
@@ -181,7 +187,7 @@ def block() -> Figure:
     return figure
 
 
-def _of_day(players: dict[str, Floats], day: int) -> list[str]:
+def _of_day(players: Mapping[str, Any], day: int) -> list[str]:
     """Return the names of the players who arrive on a day."""
     own = np.floor(players["arrival_hours"] / 24.0) == day
     return [str(name) for name in np.asarray(players["player"])[own]]
@@ -196,7 +202,8 @@ def certification() -> Figure:
         seen.append(valmatch.replicate(config, 10, seed=2).estimates["avg_wait_time"])
         fresh.append(valmatch.replicate(config, 200, seed=3).estimates["avg_wait_time"])
     figure, [axes] = panels()
-    axes.plot(limits, [one.mean for one in seen], "s-", color=ORANGE, ms=4, lw=1,
+    early = np.array([one.mean for one in seen], float)
+    axes.plot(limits, early, "s-", color=ORANGE, ms=4, lw=1,
               label="10 days that the search has seen")  # fmt: skip
     means = np.array([one.mean for one in fresh], float)
     half = np.array([one.ci_high for one in fresh], float) - means
@@ -240,15 +247,15 @@ def common_random_numbers() -> Figure:
 def control_variates() -> Figure:
     """Draw the waits of days over how many players came, and the line through them."""
     found = valmatch.replicate("valorant", 30, seed=17)
-    came, value = found["n_players"], found["avg_wait_time"]
-    expected = float(np.sum(found.config.factors.poisson_rate[:24]))
-    slope, start = np.polyfit(came, value, 1)
+    came, waits = found["n_players"], found["avg_wait_time"]
+    expected = float(np.sum(value(found.config, "poisson_rate")[:24]))
+    slope, start = np.polyfit(came, waits, 1)
     figure, [axes] = panels()
-    axes.plot(came, value, "o", color=BLUE, ms=3.5, label="a day")
+    axes.plot(came, waits, "o", color=BLUE, ms=3.5, label="a day")
     ends = np.array([came.min(), came.max()])
     axes.plot(ends, start + slope * ends, color=BLUE, lw=1.2)
     axes.axvline(expected, color=GREEN, lw=1.2, ls="--", label=f"expected: {expected:g} players")
-    plain, adjusted = float(value.mean()), float(start + slope * expected)
+    plain, adjusted = float(waits.mean()), float(start + slope * expected)
     axes.plot(came.mean(), plain, "D", color=ORANGE, ms=7, label=f"plain mean {plain:.2f}")
     axes.plot(expected, adjusted, "D", color=GREEN, ms=7, label=f"adjusted mean {adjusted:.2f}")
     axes.set(xlabel="players who came", ylabel="mean wait of the day [minutes]")
