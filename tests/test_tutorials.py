@@ -80,6 +80,17 @@ def test_pictures_of_concepts_are_made_again(tmp_path: Path) -> None:
         assert (tmp_path / path.name).read_bytes() == path.read_bytes(), path.name
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("page", ["league", "paper-figure", "queue-log"])
+def test_figures_of_tutorials_are_made_again(page: str, tmp_path: Path) -> None:
+    made = make(DOCS / "tutorials" / "make_pictures.py", page, "--out", tmp_path)
+    assert made.returncode == 0, made.stderr
+    kept = sorted((DOCS / "tutorials" / page).glob("*.png"))
+    assert [path.name for path in sorted((tmp_path / page).iterdir())] == [p.name for p in kept]
+    for path in kept:
+        assert (tmp_path / page / path.name).read_bytes() == path.read_bytes(), path.name
+
+
 def sources(kind: str) -> list[str]:
     """Return the cells of a kind of the notebook."""
     cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
