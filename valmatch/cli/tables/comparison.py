@@ -7,18 +7,10 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from valmatch.cli.console import title_of
-from valmatch.cli.tables.layout import (
-    COUNT,
-    UNIT,
-    WIDTH,
-    add_row,
-    aligned,
-    mean_and_half,
-    new_table,
-    print_table,
-    show_no_interval,
-)
+from valmatch.cli.tables.layout import WIDTH, print_table, show_no_interval
 from valmatch.cli.tables.parts import listed, show_parts_compared
+from valmatch.statistics.rounding import mean_and_half
+from valmatch.text.sheet import COUNT, UNIT, Sheet, aligned
 from valmatch.text.terminal import one_line
 
 if TYPE_CHECKING:
@@ -38,10 +30,10 @@ def show_comparison(found: Comparison, chosen: Collection[str] = ()) -> None:
     responses, columns = found.responses, _columns(found)
     places = [k for k, response in enumerate(responses) if listed(response, chosen)]
     same = all(pair.difference.n == found.n for pair in found.variants[0].comparisons.values())
-    table = new_table("response", *(name for name, _ in columns), UNIT)
+    table = Sheet.of("response", *(name for name, _ in columns), UNIT)
     shown = [aligned([cells[k] for k in places]) for _, cells in columns]
     for k, *cells in zip(places, *shown, strict=True):
-        add_row(table, responses[k].name, *cells, responses[k].unit)
+        table.add(responses[k].name, *cells, responses[k].unit)
     intervals = found.intervals_of(chosen)
     said = f"; ±: {intervals}" if intervals else ""
     header = f"seed {found.base.seed}, {found.n:,} common replications{said}"

@@ -7,18 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from valmatch.cli.console import title_of
-from valmatch.cli.tables.layout import (
-    COUNT,
-    UNIT,
-    WIDTH,
-    add_row,
-    aligned,
-    decimals,
-    mean_and_half,
-    new_table,
-    print_table,
-    show_no_interval,
-)
+from valmatch.cli.tables.layout import WIDTH, print_table, show_no_interval
 from valmatch.cli.tables.parts import listed, show_parts_compared
 from valmatch.optimization.problem import START, TODAY
 from valmatch.optimization.problem_of_config import found_scales
@@ -26,6 +15,8 @@ from valmatch.optimization.solvers.registry import labelled
 from valmatch.optimization.studies.pareto import Front
 from valmatch.optimization.studies.solver_study import Study
 from valmatch.optimization.studies.sweep import Frontier
+from valmatch.statistics.rounding import decimals, mean_and_half
+from valmatch.text.sheet import COUNT, UNIT, Sheet, aligned
 from valmatch.text.terminal import escaped
 
 if TYPE_CHECKING:
@@ -82,25 +73,25 @@ def show_study(header: str, study: Study, chosen: Collection[str] = ()) -> None:
     """
     found = study.verdict
     if found is None:
-        print_table(header, new_table())
+        print_table(header, Sheet.of())
         return
     role = "least violation" if found.feasible is False else "recommended"
     today = study.problem.today
-    table = new_table("variable", role, START, *([TODAY] if today else []))
+    table = Sheet.of("variable", role, START, *([TODAY] if today else []))
     starts = {variable.name: variable.start for variable in study.problem.variables}
     values = aligned([f"{value:.4g}" for value in found.point.values()])
     for name, shown in zip(found.point, values, strict=True):
         own = [f"{today[name]:.4g}"] if today else []
-        add_row(table, name, shown, f"{starts[name]:.4g}", *own)
+        table.add(name, shown, f"{starts[name]:.4g}", *own)
     print_table(header, table)
     confidence = found.objective.confidence
-    table = new_table("mean of", "value", f"± {confidence:.0%}", "n", "bound")
+    table = Sheet.of("mean of", "value", f"± {confidence:.0%}", "n", "bound")
     rows = [("objective", found.objective, "")]
     for bound, mean in found.constraints:
         rows.append((bound.response, mean, f"{'<=' if bound.sign > 0 else '>='} {bound.bound:g}"))
     for name, mean, limit in rows:
         mean_text, half = mean_and_half(mean)
-        add_row(table, name, mean_text, half, str(mean.n), limit)
+        table.add(name, mean_text, half, str(mean.n), limit)
     print_table("", table)
     show_no_interval(found.no_interval)
     print()
@@ -141,10 +132,10 @@ def _show_beside(beside: BaselineComparison, chosen: Collection[str], spent: int
     ]
     places = [k for k, response in enumerate(responses) if listed(response, chosen)]
     counts = [str(pair.difference.n) for pair in rows]
-    table = new_table("response", *(name for name, _ in columns), COUNT, UNIT)
+    table = Sheet.of("response", *(name for name, _ in columns), COUNT, UNIT)
     shown = [aligned([cells[k] for k in places]) for _, cells in columns]
     for k, *cells in zip(places, *shown, strict=True):
-        add_row(table, responses[k].name, *cells, counts[k], responses[k].unit)
+        table.add(responses[k].name, *cells, counts[k], responses[k].unit)
     s = "s" * (beside.n != 1)
     header = f"{beside.name} and recommended point on the same {beside.n:,} fresh replication{s}"
     if spent:
@@ -158,7 +149,7 @@ def _show_beside(beside: BaselineComparison, chosen: Collection[str], spent: int
 
 def show_solvers(comparison: SolverComparison) -> None:
     """Print one line for each solver."""
-    table = new_table("solver", "runs", "median objective", "area", "<= 5 %", "<= 10 %", "wrong")
+    table = Sheet.of("solver", "runs", "median objective", "area", "<= 5 %", "<= 10 %", "wrong")
     for name, line in comparison.solvers.items():
         median = line["median_objective"]["value"]
         cells = [
@@ -173,7 +164,7 @@ def show_solvers(comparison: SolverComparison) -> None:
             )
         ]
         shown = "none" if median is None else f"{median:.{max(1, decimals(median, 3))}f}"
-        add_row(table, labelled(name), str(line["runs"]), shown, *cells)
+        table.add(labelled(name), str(line["runs"]), shown, *cells)
     best = "none" if comparison.best_known is None else f"{comparison.best_known:g}"
     print_table(f"Solvers, judged by fresh replications; {comparison.reference} {best}", table)
     print(textwrap.fill(WORDS_OF_SOLVERS.format(comparison.reference), WIDTH))
@@ -183,11 +174,11 @@ def show_front(header: str, front: Front) -> None:
     """Print the points of a Pareto front, objectives first."""
     if not front.points:
         print_table(
-            f"{header}\nnone of {front.tested} tested points is certified as feasible", new_table()
+            f"{header}\nnone of {front.tested} tested points is certified as feasible", Sheet.of()
         )
         return
     names = list(front.points[0].objectives)
-    table = new_table(*(part for name in names for part in (name, "±")), *front.points[0].point)
+    table = Sheet.of(*(part for name in names for part in (name, "±")), *front.points[0].point)
     means = [[mean_and_half(point.objectives[name]) for point in front.points] for name in names]
     columns = [
         (aligned([mean for mean, _ in column]), aligned([half for _, half in column]))
@@ -195,7 +186,7 @@ def show_front(header: str, front: Front) -> None:
     ]
     for number, point in enumerate(front.points):
         cells = [side[number] for pair in columns for side in pair]
-        add_row(table, *cells, *(f"{x:.4g}" for x in point.point.values()))
+        table.add(*cells, *(f"{x:.4g}" for x in point.point.values()))
     print_table(f"{header}\n{front.found}", table, repeated=2 * len(names))
     show_no_interval(front.no_interval)
     for remark in front.remarks():
@@ -205,11 +196,11 @@ def show_front(header: str, front: Front) -> None:
 def show_frontier(header: str, frontier: Frontier) -> None:
     """Print the certified point of each value of a sweep."""
     names = list(frontier.verdicts[0][1].point) if frontier.verdicts else []
-    table = new_table(frontier.sweep.name, "objective", "± 95%", "certified", *names)
+    table = Sheet.of(frontier.sweep.name, "objective", "± 95%", "certified", *names)
     for value, found in frontier.verdicts:
         mean, half = mean_and_half(found.objective)
         point = [f"{x:.4g}" for x in found.point.values()]
-        add_row(table, f"{value:g}", mean, half, ANSWERS[found.feasible], *point)
+        table.add(f"{value:g}", mean, half, ANSWERS[found.feasible], *point)
     print_table(header, table)
     for value, found in frontier.verdicts:
         for remark in found.remarks():
@@ -217,10 +208,10 @@ def show_frontier(header: str, frontier: Frontier) -> None:
             print(textwrap.fill(escaped(text), WIDTH))
     if frontier.prices:
         level = frontier.prices[0][2].confidence
-        table = new_table("from", "to", "objective per unit", f"± {level:.0%}", "n")
+        table = Sheet.of("from", "to", "objective per unit", f"± {level:.0%}", "n")
         for low, high, slope in frontier.prices:
             mean, half = mean_and_half(slope)
-            add_row(table, f"{low:g}", f"{high:g}", mean, half, str(slope.n))
+            table.add(f"{low:g}", f"{high:g}", mean, half, str(slope.n))
         print_table(f"\nwhat {frontier.sweep.name} costs between two certified bounds", table)
     if frontier.no_interval:
         print()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from valmatch.cli.tables.layout import add_row, aligned, new_table, print_table
+from valmatch.cli.tables.layout import print_table
 from valmatch.models.model import Response
 from valmatch.text.labels import labelled
+from valmatch.text.sheet import Sheet, aligned
 
 PARTS = {"rating": "band", "hour": "hour", "weekday": "weekday"}
 """What the rows of tables of parts are called."""
@@ -80,7 +81,7 @@ def _divisions(
 
 
 def _print(header: str, names: Sequence[str], columns: Sequence[Sequence[str]]) -> None:
-    table = new_table(*names)
+    table = Sheet.of(*names)
     for row in zip(*columns, strict=True):
-        add_row(table, *row)
+        table.add(*row)
     print_table(header, table)

@@ -7,17 +7,10 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from valmatch.cli.tables.layout import (
-    WIDTH,
-    add_row,
-    aligned,
-    arms_of,
-    formatted,
-    new_table,
-    print_table,
-    show_no_interval,
-)
+from valmatch.cli.tables.layout import WIDTH, print_table, show_no_interval
 from valmatch.statistics.estimates import t_quantile
+from valmatch.statistics.rounding import arms_of, formatted
+from valmatch.text.sheet import Sheet, aligned
 
 if TYPE_CHECKING:
     from valmatch.game_logs.blocks import Difference
@@ -40,17 +33,17 @@ def show_rating(header: str, result: RatedLog, min_games: int = 0) -> None:
     names = ["predictions", "games", "accuracy", "log loss", "± 95%", "Brier score"]
     if result.predictions["all"].three_way_log_loss is not None:
         names.append("three-way log loss")
-    table = new_table(*names)
+    table = Sheet.of(*names)
     later = f"after {result.burn_in} games of every player"
     for name, label in (("all", "all games"), ("after_burn_in", later)):
-        add_row(table, label, *_predictions(result.predictions[name]))
+        table.add(label, *_predictions(result.predictions[name]))
     if result.tuning:
         trials = (("published", result.tuning.published), ("tuned", result.tuning.tuned))
         share = f"{result.tuning.train:.0%}"
         for label, trial in trials:
-            add_row(table, f"first {share}, {label}", *_predictions(trial.first))
+            table.add(f"first {share}, {label}", *_predictions(trial.first))
         for label, trial in trials:
-            add_row(table, f"rest, {label}", *_predictions(trial.rest))
+            table.add(f"rest, {label}", *_predictions(trial.rest))
     print_table(header, table)
     if result.tuning:
         _show_tuning("tuned", result.tuning)
@@ -111,9 +104,9 @@ def _show_leaderboard(ranking: Ranking, min_games: int) -> None:
     for name in ("change", "last game"):
         if not any(columns[name]):
             del columns[name]
-    table = new_table(*columns)
+    table = Sheet.of(*columns)
     for row in zip(*columns.values(), strict=True):
-        add_row(table, *row)
+        table.add(*row)
     of = f"of {len(listed):,} players" + (f" with {min_games:,} games" if min_games > 1 else "")
     print_table(f"\nbest {of}", table, repeated=2)
 
@@ -133,9 +126,9 @@ def show_systems(found: RatingComparison) -> None:
         columns += [aligned(side) for side in zip(*pairs, strict=True)]
         title = measure.replace("_", " ").replace("brier", "Brier").replace("three ", "three-")
         names += [title, f"- {found.leader}", "± 95%"]
-    table = new_table(*names)
+    table = Sheet.of(*names)
     for cells in zip(*columns, strict=True):
-        add_row(table, *cells)
+        table.add(*cells)
     print_table(found.title, table)
     show_no_interval(found.no_interval)
     for system, tuning in found.tunings.items():
@@ -166,9 +159,9 @@ def show_predictions(result: PredictedGames) -> None:
     if any(rows["newcomers"]):
         names.append("newcomers")
         columns.append(rows["newcomers"])
-    table = new_table(*names)
+    table = Sheet.of(*names)
     last = None
     for game, *cells in zip(*columns, strict=True):
-        add_row(table, "" if game == last else game, *cells)
+        table.add("" if game == last else game, *cells)
         last = game
     print_table(result.title, table, repeated=2)

@@ -8,21 +8,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from valmatch.cli.tables.layout import (
-    COUNT,
-    UNIT,
-    add_row,
-    aligned,
-    arms_of,
-    formatted,
-    mean_and_half,
-    new_table,
-    print_table,
-    rounded,
-    show_no_interval,
-)
+from valmatch.cli.tables.layout import print_table, show_no_interval
 from valmatch.cli.tables.parts import listed, show_parts
 from valmatch.models.model import Response
+from valmatch.statistics.rounding import arms_of, formatted, mean_and_half, rounded
+from valmatch.text.sheet import COUNT, UNIT, Sheet, aligned
 
 if TYPE_CHECKING:
     from valmatch.experiments.replications import Replications
@@ -44,10 +34,10 @@ def show_responses(
         "undefined" if math.isnan(v) else f"{v:.0f}" if r.whole else f"{v:.4f}"
         for r, v in zip(responses, values, strict=True)
     ]
-    table = new_table("response", "value", UNIT)
+    table = Sheet.of("response", "value", UNIT)
     for response, number in zip(responses, aligned(numbers), strict=True):
         if listed(response, chosen):
-            add_row(table, response.name, number, response.unit)
+            table.add(response.name, number, response.unit)
     print_table(header, table)
     if not chosen:
         show_parts(responses, [("", numbers)])
@@ -70,11 +60,11 @@ def show_replications(header: str, result: Replications, chosen: Collection[str]
     same = {estimate.n for estimate in estimates} == {len(result.values)}
     header += "\n" * any(response.window for response in result.responses)
     for policy, places in _by_policy(result.responses, chosen).items():
-        table = new_table(*names, UNIT)
+        table = Sheet.of(*names, UNIT)
         for place in places:
             response = result.responses[place]
             cells = [column[place] for column in columns]
-            add_row(table, _name_under(policy, response), *cells, response.unit)
+            table.add(_name_under(policy, response), *cells, response.unit)
         above = f"{header}\n{policy}" if policy else header
         print_table(above, table, spare=COUNT if same else "")
         header = ""
@@ -119,10 +109,10 @@ def _show_differences(result: Replications) -> None:
     for pair, rows in groupby(enumerate(pairs), key=itemgetter(1)):
         places = [place for place, _ in rows]
         columns = [aligned([cells[place][side] for place in places]) for side in (0, 1)]
-        table = new_table("response", "difference", f"± {result.confidence:.0%}", COUNT, UNIT)
+        table = Sheet.of("response", "difference", f"± {result.confidence:.0%}", COUNT, UNIT)
         for place, *numbers in zip(places, *columns, strict=True):
             name = f"{found['measure'][place]}.{found['games'][place]}"
-            add_row(table, name, *numbers, str(found["n"][place]), found["unit"][place])
+            table.add(name, *numbers, str(found["n"][place]), found["unit"][place])
         print_table(f"\n{' - '.join(pair)}, paired", table)
 
 
@@ -134,7 +124,7 @@ def show_experiment_points(
     results = experiment.results
     shown = [response.name for response in results[0].responses[:MEANS]] if results else []
     shown = list(chosen) if results and chosen else shown
-    table = new_table(*names, *(part for name in shown for part in (name, "±")))
+    table = Sheet.of(*names, *(part for name in shown for part in (name, "±")))
     columns = [
         [f"{value:.6g}" if isinstance(value, float) else str(value) for value in point.values()]
         for point in experiment.points
@@ -145,6 +135,6 @@ def show_experiment_points(
         for column in means
     ]
     for number, levels in enumerate(columns):
-        add_row(table, *levels, *(side[number] for pair in numbers for side in pair))
+        table.add(*levels, *(side[number] for pair in numbers for side in pair))
     print_table(header, table, repeated=len(names))
     show_no_interval(experiment.no_interval_of(shown))

@@ -14,8 +14,8 @@ from valmatch.errors import InputError
 from valmatch.models.model import Response
 from valmatch.plots.parts.bins import Lattice, lattice_of_shares
 from valmatch.plots.parts.source import FileTable, Mean, RunFiles, damaged
-from valmatch.plots.parts.style import plus_minus
 from valmatch.statistics.estimates import Estimate, estimate
+from valmatch.statistics.rounding import plus_minus
 
 SUMMARY = "summary.json"
 
