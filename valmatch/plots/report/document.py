@@ -25,7 +25,8 @@ class Block:
     sheet : Sheet or None
         A table.
     strips : sequence of Strip or None
-        A small chart beside each row of the table; none for no such column.
+        A small chart beside each row of the table, of its difference around 0; none for no such
+        column.
     charts : sequence of Chart
         Charts beside and below each other.
     items : sequence of str
@@ -76,6 +77,8 @@ class Chapter:
         What was asked, in one sentence.
     found : str
         What came out, in one sentence.
+    meant : str
+        What the names in it mean; "" where they are known.
     blocks : list of Block
         All else, in order.
     files : sequence of FileLink
@@ -86,6 +89,7 @@ class Chapter:
     asked: str
     missing: str = ""
     found: str = ""
+    meant: str = ""
     blocks: list[Block] = field(default_factory=list)
     files: Sequence[FileLink] = ()
 

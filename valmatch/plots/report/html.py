@@ -88,6 +88,8 @@ def _chapter(chapter: Chapter, number: int, several: bool, charted: bool) -> Ite
     yield f'<p class="label">Asked</p>\n<p class="asked">{_text(chapter.asked)}</p>\n'
     if chapter.found:
         yield f'<p class="label">Found</p>\n<p class="found">{_text(chapter.found)}</p>\n'
+    if chapter.meant:
+        yield f'<p class="note">{_text(chapter.meant)}</p>\n'
     for block in chapter.blocks:
         yield from _block(block, charted)
     if chapter.files:
@@ -144,7 +146,8 @@ def _table(whole: Sheet, strips: Sequence[Strip | None]) -> Iterator[str]:
         f'<th scope="col"{kind}>{_text(head)}</th>'
         for head, kind in zip(sheet.heads, kinds, strict=True)
     )
-    yield f"<thead><tr>{heads}{'<td></td>' if strips else ''}</tr></thead>\n<tbody>\n"
+    heads += '<th scope="col" class="t plain">around 0</th>' if strips else ""
+    yield f"<thead><tr>{heads}</tr></thead>\n<tbody>\n"
     for number, row in enumerate(sheet.rows):
         cells = "".join(
             f"<td{kind}>{_cell(cell)}</td>" for cell, kind in zip(row, kinds, strict=True)

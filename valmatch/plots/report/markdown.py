@@ -45,6 +45,8 @@ def _chapter(chapter: Chapter) -> Iterator[str]:
     yield from (text_of(chapter.asked), "")
     if chapter.found:
         yield from (f"**{text_of(chapter.found)}**", "")
+    if chapter.meant:
+        yield from (text_of(chapter.meant), "")
     for block in chapter.blocks:
         yield from _block(block)
 

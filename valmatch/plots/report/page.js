@@ -5,7 +5,7 @@ for (const table of document.querySelectorAll("table.sorts")) {
   const body = table.tBodies[0];
   const first = [...body.rows];
   heads.forEach((head, place) => {
-    if (!head.textContent) return;
+    if (head.classList.contains("plain")) return;
     const button = document.createElement("button");
     button.type = "button";
     button.append(...head.childNodes);
@@ -57,6 +57,7 @@ function nearest(svg, event) {
   }
   if (!best) return "";
   const [left, right, low, high] = svg.dataset.ends.split(" ").map(Number);
+  // The margins of valmatch/plots/report/charts.py.
   const x = left + ((best.x - 52) / 298) * (right - left);
   const y = low + ((192 - best.y) / 184) * (high - low);
   return `${best.name ? best.name + ", " : ""}${digits(x)}: ${digits(y)}`;

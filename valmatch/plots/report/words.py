@@ -58,14 +58,15 @@ def counted(n: int, what: str) -> str:
     return f"{n:,} {what}{'s' * (n != 1)}"
 
 
-def capital(text: str) -> str:
-    """Return a text that begins a sentence; a name stays as it is."""
-    return text[:1].upper() + text[1:] if text[:1].islower() and "_" not in text else text
-
-
 def after(unit: str) -> str:
     """Return a unit as it stands behind a number."""
     return f" {unit}" if unit else ""
+
+
+def meanings_in_words(responses: Sequence[Response]) -> str:
+    """Say what responses are."""
+    said = (f"{response.name}: {response.meaning}" for response in responses if response.meaning)
+    return "; ".join(said)
 
 
 def undefined_in(found: Estimate) -> str:
@@ -115,9 +116,10 @@ def change_in_words(response: Response, found: Estimate, base: float | None = No
         return f"{response.name} changes by {found.mean:+.4g}{unit} (no interval)"
     if found.ci_low == 0.0 == found.ci_high:
         return f"{response.name} does not change"
-    value = f"{value_in_words(found)}{unit}{_share(found.mean, base)}"
+    value = f"{value_in_words(found)}{unit}"
     if not is_sure(found):
         return f"{response.name} does not clearly change ({value}{undefined_in(found)})"
+    value += _share(found.mean, base)
     rises = found.mean > 0.0
     value = value if found.cut else value.removeprefix("-")
     return f"{response.name} {'rises' if rises else 'falls'} by {value}{undefined_in(found)}"

@@ -15,6 +15,7 @@ from valmatch.plots.report.charts import Chart, Interval, Intervals, Strip
 from valmatch.plots.report.document import Block, Chapter, titled
 from valmatch.plots.report.origin import run_name
 from valmatch.plots.report.words import (
+    HEADLINE,
     change_in_words,
     confidence_in_words,
     counted,
@@ -23,6 +24,7 @@ from valmatch.plots.report.words import (
     in_interval_words,
     is_sure,
     joined,
+    meanings_in_words,
     response_of,
     value_in_words,
 )
@@ -133,6 +135,7 @@ def _chapter(
     asked = _asked(run, systems, n)
     chapter = Chapter(f"Comparison of {run_name(run)}", asked)
     chapter.found = _finding(run, systems, responses, n, level)
+    chapter.meant = meanings_in_words(headline(run, responses))
     chapter.blocks.append(Block("What differs", sheet=_changes(run, given, systems)))
     columns = _columns(systems, responses, level)
     places = [k for k, response in enumerate(responses) if listed(response, run.chosen)]
@@ -190,16 +193,16 @@ def _finding(
         (other,) = systems
         founds = [other.differences[response.name] for response in shown]
         said = joined([_change(other, response) for response in shown])
-        return f"{said} ({in_interval_words(founds, n, 'common replications')})."
-    parts = []
+        return f"{said}; {in_interval_words(founds, n, 'common replications')}."
+    parts, most = [], HEADLINE if len(systems) == 2 else NAMED
     for other in systems[:SYSTEMS]:
-        changes = joined([_change(other, response) for response in shown[:NAMED]])
+        changes = joined([_change(other, response) for response in shown[:most]])
         parts.append(f"{other.name.upper()} ({other.in_words}): {changes}")
     more = f"; {len(systems) - SYSTEMS} more below" if len(systems) > SYSTEMS else ""
     known = any(found.ci_low is not None for found in systems[0].differences.values())
     joint = f"intervals that hold together at {confidence_in_words(level)}"
     how = joint if known else "no intervals"
-    return f"{'; '.join(parts)}{more} ({how}, n = {n:,} common replications)."
+    return f"{'; '.join(parts)}{more}; {how}, n = {n:,} common replications."
 
 
 def _change(other: System, response: Response) -> str:

@@ -23,6 +23,7 @@ from valmatch.plots.report.words import (
     in_interval_words,
     joined,
     mean_in_words,
+    meanings_in_words,
     response_of,
     value_in_words,
 )
@@ -61,18 +62,21 @@ def chapter(run: RunFiles) -> Chapter:
         return chapter
     differences = _differences(run)
     chapter.found = _finding(run, found, n, differences)
+    policies = bool(found.responses[0].window) and not run.chosen
+    shown = found.responses[:1] if policies else headline(run, found.responses)
+    chapter.meant = meanings_in_words(shown)
     reasons = {"no_interval": "No interval: ", "not_adjusted": "Not adjusted: "}
     notes = [f"{said}{given[key]}" for key, said in reasons.items() if given.get(key)]
-    chapter.blocks += [titled(sheet, "Means") for sheet in means_sheets(found, run.chosen)]
-    chapter.blocks[-1].items = notes
-    chapter.blocks += _targets(given)
+    charts = _charts(run, found, n)
+    tables = [titled(sheet, "Means", folded=policies) for sheet in means_sheets(found, run.chosen)]
+    tables[-1].items = notes
     paired = differences_sheets(differences, found.confidence)
-    chapter.blocks += [titled(sheet) for sheet in paired]
-    chapter.blocks += _charts(run, found, n)
+    tables += [*_targets(given), *(titled(sheet, folded=True) for sheet in paired)]
+    # The tables of several policies are long, and the curves show what is in them.
+    chapter.blocks += [*charts, *tables] if policies else [*tables, *charts]
     if not run.chosen:
-        chapter.blocks += [
-            Block("By part", sheet=sheet, folded=True) for sheet in means_of_parts_sheets(found)
-        ]
+        parts = means_of_parts_sheets(found)
+        chapter.blocks += [titled(sheet, f"By {sheet.heads[0]}", folded=True) for sheet in parts]
     chapter.blocks += glossary(found.responses)
     return chapter
 
@@ -118,7 +122,7 @@ def _finding(
     shown = headline(run, found.responses)
     said = joined([mean_in_words(response, named[response.name]) for response in shown])
     means = [named[response.name] for response in shown]
-    return f"On average {said} ({in_interval_words(means, n, 'replications')})."
+    return f"On average {said}; {in_interval_words(means, n, 'replications')}."
 
 
 def _finding_of_policies(
@@ -142,7 +146,7 @@ def _finding_of_policies(
     ]
     more = f"; paired, {joined(changes)}" if changes else ""
     means = [mean for _, mean in own]
-    return f"{said}{more} ({in_interval_words(means, n, 'replications')})."
+    return f"{said}{more}; {in_interval_words(means, n, 'replications')}."
 
 
 def _differences(run: RunFiles) -> list[tuple[PolicyDifference, str]]:
