@@ -84,7 +84,7 @@ def _chapter(chapter: Chapter, number: int, several: bool, charted: bool) -> Ite
     if several:
         yield f"<h2>{number}. {_text(chapter.title)}</h2>\n"
     if chapter.missing:
-        yield f'<p class="missing"><strong>Unfinished.</strong> {_text(chapter.missing)}</p>\n'
+        yield f'<p class="missing"><strong>Incomplete.</strong> {_text(chapter.missing)}</p>\n'
     yield f'<p class="label">Asked</p>\n<p class="asked">{_text(chapter.asked)}</p>\n'
     if chapter.found:
         yield f'<p class="label">Found</p>\n<p class="found">{_text(chapter.found)}</p>\n'

@@ -41,7 +41,7 @@ def _chapter(chapter: Chapter) -> Iterator[str]:
     """Yield the lines of a chapter."""
     yield from (f"## {text_of(chapter.title)}", "")
     if chapter.missing:
-        yield from (f"**Unfinished.** {text_of(chapter.missing)}", "")
+        yield from (f"**Incomplete.** {text_of(chapter.missing)}", "")
     yield from (text_of(chapter.asked), "")
     if chapter.found:
         yield from (f"**{text_of(chapter.found)}**", "")

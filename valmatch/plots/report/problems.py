@@ -17,8 +17,16 @@ SUMMARY = "summary.json"
 SENSES = {"at_most": "<=", "at_least": ">="}
 
 
-def problem_in_words(run: RunFiles) -> str:
-    """Say what was asked of an optimisation, in one sentence."""
+def problem_in_words(run: RunFiles, swept: str = "", values: str = "") -> str:
+    """Say what was asked of an optimisation, in one sentence.
+
+    Parameters
+    ----------
+    run : RunFiles
+        The run.
+    swept, values : str
+        The constraint that takes several bounds, and which; "" for none.
+    """
     with damaged(run.folder / MANIFEST):
         section: dict[str, Any] = run.manifest.get("optimize") or {}
         variables = joined(list(section.get("variables", ())))
@@ -32,9 +40,9 @@ def problem_in_words(run: RunFiles) -> str:
         else:
             aim = f"minimises {aim}"
         bounds = [
-            f"{one['response']} {sense} {plain_number(one[key])}"
+            f"{one['response']} {sense} {values if name == swept else plain_number(one[key])}"
             f"{after(run.units.of_response(one['response']))}"
-            for one in (section.get("constraints") or {}).values()
+            for name, one in (section.get("constraints") or {}).items()
             for key, sense in SENSES.items()
             if one.get(key) is not None
         ]

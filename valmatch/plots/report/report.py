@@ -173,13 +173,10 @@ def _missing(run: RunFiles, has_finding: bool) -> str:
     from valmatch.experiments.status import status_of
 
     state = status_of(run.folder)
-    made = "" if state.done is None else f" {state.done:,} replications are there"
-    if made and state.wanted is not None:
-        made = f" {state.done:,} of {state.wanted:,} replications are there"
-    said = f"The run is {state.state}:{made}" if made else f"The run is {state.state}"
-    rest = (
-        "what is below is of what is there"
-        if has_finding
-        else "there is no summary yet, so that nothing can be said of what it finds"
-    )
-    return f"{said}; {rest}."
+    said = f"The state of the run is: {state.state}"
+    if state.done is not None:
+        wanted = "" if state.wanted is None else f" of {state.wanted:,}"
+        said += f"; {state.done:,}{wanted} replications are there"
+    if has_finding:
+        return f"{said}; what is below is of what is there."
+    return f"{said}; there is no summary, so that nothing can be said of what it finds."

@@ -40,10 +40,18 @@ def response_of(run: RunFiles, name: str) -> Response:
 
 
 def headline(run: RunFiles, responses: Sequence[Response]) -> list[Response]:
-    """Return the responses that a finding names: those that were asked for, or the first."""
+    """Return the responses that a finding names: those that were asked for, or the first.
+
+    Of several policies it is the first measure under each of them.
+    """
     chosen = [response for response in responses if response.name in run.chosen]
     others = [response for response in responses if listed(response, ())]
-    return (chosen or others or list(responses))[:HEADLINE]
+    found = chosen or others or list(responses)
+    window = found[0].window if found and not chosen else None
+    if window:
+        same = (window.measure, window.games)
+        found = [one for one in found if one.window and (one.window[1:]) == same]
+    return found[:HEADLINE]
 
 
 def joined(parts: Sequence[str], last: str = "and") -> str:

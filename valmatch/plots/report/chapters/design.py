@@ -113,15 +113,27 @@ def _finding(
         if not known:
             said.append(f"{response.name} is undefined at all points")
             continue
-        ends = [pick(known, key=lambda one: one[0].mean or 0.0) for pick in (min, max)]
-        low, high = (f"{value_in_words(mean)} at {_place(point)}" for mean, point in ends)
-        said.append(f"{response.name} goes from {low} to {high}{after(response.unit)}")
+        said.append(_span(response, known))
     means = [founds[0][response.name] for response in shown]
     counts = sorted({found[shown[0].name].n + found[shown[0].name].undefined for found in founds})
     n = counts[0]
     least = "at least " if len(counts) > 1 else ""
     how = in_interval_words(means, n, "replications").replace("n = ", f"n = {least}")
     return f"{'; '.join(said)}; {how} at each point."
+
+
+def _span(response: Response, known: Sequence[tuple[Estimate, Point]]) -> str:
+    """Say where a response is least and largest, if that is known beyond the intervals."""
+    (low, at_low), (high, at_high) = (
+        pick(known, key=lambda one: one[0].mean or 0.0) for pick in (min, max)
+    )
+    unit = after(response.unit)
+    ends = f"{value_in_words(low)}{unit} at {_place(at_low)}"
+    if low.mean != high.mean:
+        ends = f"from {ends} to {value_in_words(high)}{unit} at {_place(at_high)}"
+    if low.ci_high is None or high.ci_low is None or low.ci_high < high.ci_low:
+        return f"{response.name} goes {ends}"
+    return f"{response.name} does not clearly change: {ends}"
 
 
 def _place(point: Point) -> str:

@@ -27,6 +27,7 @@ from valmatch.plots.report.words import (
     confidence_in_words,
     counted,
     estimate_of,
+    joined,
     response_of,
     value_in_words,
 )
@@ -134,6 +135,8 @@ def _change(given: Mapping[str, Any], unit: str) -> str:
         found = (given.get(key) or {}).get("responses", {}).get("objective")
         if not found:
             continue
+        broken = _broken(given, key, "today" if name == TODAY else START)
+        name += f", which breaks {broken}," if broken else ""
         difference = estimate_of(found["difference"])
         if difference.mean is None:
             return f"; against {name} its change is undefined"
@@ -143,6 +146,19 @@ def _change(given: Mapping[str, Any], unit: str) -> str:
         sign = "+" if difference.mean > 0.0 else ""
         return f"; against {name} the objective changes by {sign}{mean}{half}{after(unit)}"
     return ""
+
+
+def _broken(given: Mapping[str, Any], key: str, base: str) -> str:
+    """Return the bounds that a point breaks by its means, "" for none."""
+    facts, best = given[key]["responses"], verdict_point(given)
+    broken = []
+    for limit in limits_of(best) if best else ():
+        mean = facts.get(limit.response, {}).get(base)
+        if mean is not None:
+            excess = float(mean) - limit.bound
+            if (excess if limit.sense == "<=" else -excess) > 0.0:
+                broken.append(f"{limit.response} {limit.in_words} ({float(mean):.4g})")
+    return joined(broken)
 
 
 def _beside(run: RunFiles, given: Mapping[str, Any], key: str, name: str, unit: str) -> list[Block]:

@@ -29,7 +29,9 @@ from valmatch.plots.sheets.optimization import SweptPoint, front_sheet, slopes_s
 def sweep_chapter(run: RunFiles, given: Mapping[str, Any]) -> Chapter:
     """Return the chapter on a sweep of a bound or a weight."""
     name, unit = given["sweep"], charts.unit_of_objective(run)
-    asked = f"What does {name} cost? {problem_in_words(run)}"
+    values = [float(one[name]) for one in given["frontier"]]
+    span = f"{min(values):g} to {max(values):g}" if values else "several bounds"
+    asked = f"What does {name} cost? {problem_in_words(run, name, span)}"
     chapter = Chapter(f"Sweep of {name} in {run_name(run)}", asked, meant=objective_in_words(run))
     found, remarks = [], []
     for one in given["frontier"]:

@@ -62,7 +62,8 @@ def _rating(run: RunFiles, log: str, given: Mapping[str, Any]) -> Chapter:
     found = _scores_in_words(scores)
     first = next(iter(run.rows(RATINGS, ("player", "rating", "games"))), None)
     if first:
-        found = f"{first[0]} is first with {float(first[1]):.1f} after {first[2]} games; {found}"
+        of = f"a rating of {float(first[1]):.1f} after {counted(int(first[2]), 'game')}"
+        found = f"Player {first[0]} is first with {of}; {found}"
     chapter = Chapter(f"Rating of {log} by {system}", asked, found=f"{found}.", meant=MEANT)
     later = f"after {given['burn_in']} games of every player"
     rows = [("all games", scores), (later, given["predictions"]["after_burn_in"])]
@@ -73,6 +74,8 @@ def _rating(run: RunFiles, log: str, given: Mapping[str, Any]) -> Chapter:
         rows += [(f"first {share}, {name}", tuning[name]["first"]) for name in trials]
         rows += [(f"rest, {name}", tuning[name]["rest"]) for name in trials]
     items = [_tuning_in_words(tuning)] if tuning else []
+    if tuning:
+        chapter.found = f"{found}. {items[0]}"
     chapter.blocks.append(Block("The best players", sheet=_leaderboard(run)))
     chapter.blocks.append(Block("Predictions", sheet=scores_sheet(rows), items=items))
     charts: list[Chart] = [
@@ -164,7 +167,18 @@ def _calibration(title: str, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> G
             f"predicted {a:.1%}, observed {b:.1%} in {c:,.0f} games"
             for a, b, c in zip(x.tolist(), y.tolist(), n.tolist(), strict=True)
         ]
-        lines.append(Line(name, x, y, y - half, y + half, marks=True, colour=k, said=said))
+        lines.append(
+            Line(
+                name,
+                x,
+                y,
+                np.maximum(y - half, 0.0),
+                np.minimum(y + half, 1.0),
+                marks=True,
+                colour=k,
+                said=said,
+            )
+        )
     return Graph(title, "predicted score of the favourite", "observed", lines, diagonal=True)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from valmatch.plots.parts.bins import bin_edges
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.report.chapters.replicate import glossary
-from valmatch.plots.report.charts import Chart, Graph, Line
+from valmatch.plots.report.charts import Chart, Graph, Line, number
 from valmatch.plots.report.document import Block, Chapter, titled
 from valmatch.plots.report.origin import run_name
 from valmatch.plots.report.words import after, headline, joined, meanings_in_words, response_of
@@ -21,6 +21,10 @@ RESPONSES = "responses.json"
 
 MOST = 200_000
 """Most rows of a file that are counted."""
+
+
+COMMON, LONG = 0.99, 2.0
+"""Share of the values that is drawn where others are so many times larger."""
 
 
 class Column(NamedTuple):
@@ -120,9 +124,13 @@ def _charts(run: RunFiles) -> list[Chart]:
 
 def _histogram(column: Column, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Graph:
     """Return the distribution of a column, with its mean."""
-    counts, edges = np.histogram(values, bin_edges(values))
     mean = (float(values.mean()), math.nan, math.nan)
     title = column.label[:1].upper() + column.label[1:]
+    most = float(np.quantile(values, COMMON))
+    if values[-1] > LONG * most > 0.0:
+        title += f", the lowest {COMMON:.0%}; the largest is {number(float(values[-1]))}"
+        values = values[values <= most]
+    counts, edges = np.histogram(values, bin_edges(values))
     label, _, unit = column.label.partition(" [")
     axis = unit.rstrip("]") or label
     what = column.what
