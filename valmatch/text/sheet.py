@@ -71,8 +71,9 @@ class Sheet:
         return cls(list(map(_cell, heads)), {name for name in heads if name in left}, title=title)
 
     def add(self, *cells: str) -> None:
-        """Add a row, a text for each column."""
-        self.rows.append(list(map(_cell, cells)))
+        """Add a row, a text for each column; the last ones may be left out."""
+        blank = [""] * (len(self.heads) - len(cells))
+        self.rows.append([*map(_cell, cells), *blank])
 
 
 def _cell(text: str) -> str:

@@ -48,6 +48,7 @@ def _page(chapters: Sequence[Chapter], charted: int) -> str:
         f"{MARK}\n"
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
         f'<link rel="icon" href="data:,">\n<title>{_text(title)}</title>\n'
         f"<style>{style}</style>\n</head>\n<body>\n<main>\n{body}"
         "<footer>Made by valmatch report. This page is one file; it loads nothing.</footer>\n"

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from valmatch.config.factor_paths import flat
 from valmatch.config.writing import document
 from valmatch.errors import InputError
 from valmatch.models.registry import MODELS
@@ -104,7 +103,7 @@ def _facts(run: RunFiles) -> Sheet:
     sheet = Sheet.of("what", "is", left=("what", "is"))
     facts: dict[str, object] = {
         "command": found.command,
-        "config": found.source,
+        "read from": found.source,
         "config id": found.config_id,
         "seed": found.seed,
         "replications": found.replications,
@@ -127,11 +126,10 @@ def _is_count(name: str, value: object) -> bool:
 
 
 def _config_text(run: RunFiles) -> str:
-    """Return the config as YAML that can be used again; what else determines a run without one."""
+    """Return the config as YAML that can be used again; "" for none."""
     found = run.manifest.config
     if found is None:
-        parameters = run.manifest.get("parameters") or run.manifest.get("given")
-        return "" if not parameters else "\n".join(f"{k}: {v}" for k, v in flat(parameters).items())
+        return ""
     files = {key: file.path for key, file in (found.__pydantic_extra__ or {}).items()}
     section = run.manifest.get("optimize")
     others = {**files, **({"optimize": section} if section else {})}

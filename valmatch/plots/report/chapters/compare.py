@@ -117,7 +117,7 @@ def _means(found: Mapping[str, Any], keys: Sequence[str]) -> dict[str, float]:
     """Return the means that stand under one of some keys."""
     means = {}
     for response, facts in found.items():
-        value = next(facts[key] for key in keys if key in facts)
+        value = facts[next((key for key in keys if key in facts), keys[0])]
         means[response] = math.nan if value is None else float(value)
     return means
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from valmatch.plots.parts.source import RunFiles, damaged
+from valmatch.plots.report.chapters.rate import parameters_sheet
 from valmatch.plots.report.document import Block, Chapter
 from valmatch.plots.report.words import counted, joined
 from valmatch.text.sheet import Sheet
@@ -54,4 +55,6 @@ def _chapter(run: RunFiles, given: Mapping[str, Any]) -> Chapter:
     more = [f"{len(said) - NAMED} more below"] if len(said) > NAMED else []
     chapter.found = f"{joined([*said[:NAMED], *more])}." if said else ""
     chapter.blocks.append(Block("Predictions", sheet=sheet))
+    parameters = parameters_sheet({str(system): given["parameters"]})
+    chapter.blocks.append(Block("Parameters", sheet=parameters, folded=True))
     return chapter

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from valmatch.game_logs.blocks import LIMITS, Difference
+from valmatch.inputs.csv_names import are_marked, unmark
 from valmatch.plots.parts.bins import bin_edges
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.report.charts import Chart, Graph, Interval, Intervals, Line
@@ -62,8 +63,9 @@ def _rating(run: RunFiles, log: str, given: Mapping[str, Any]) -> Chapter:
     found = _scores_in_words(scores)
     first = next(iter(run.rows(RATINGS, ("player", "rating", "games"))), None)
     if first:
+        name = unmark(first[0]) if are_marked(run.folder / RATINGS) else first[0]
         of = f"a rating of {float(first[1]):.1f} after {counted(int(first[2]), 'game')}"
-        found = f"Player {first[0]} is first with {of}; {found}"
+        found = f"Player {name} is first with {of}; {found}"
     chapter = Chapter(f"Rating of {log} by {system}", asked, found=f"{found}.", meant=MEANT)
     later = f"after {given['burn_in']} games of every player"
     rows = [("all games", scores), (later, given["predictions"]["after_burn_in"])]
@@ -85,7 +87,9 @@ def _rating(run: RunFiles, log: str, given: Mapping[str, Any]) -> Chapter:
     note = "Calibration: what favourites were expected to score, and did; on the line is right."
     chapter.blocks.append(Block("Charts", charts=charts, paragraphs=[note]))
     chapter.blocks += _limits(given)
-    chapter.blocks.append(Block("Parameters", sheet=_parameters({system: given["parameters"]})))
+    chapter.blocks.append(
+        Block("Parameters", sheet=parameters_sheet({system: given["parameters"]}))
+    )
     return chapter
 
 
@@ -124,11 +128,11 @@ def _leaderboard(run: RunFiles) -> Sheet:
     """Return a table of the best players, as far as their file has columns."""
     header = run.header(RATINGS)
     sheet = Sheet.of(*header, left=("player", "last_game"))
-    total = 0
+    marked, total = are_marked(run.folder / RATINGS), 0
     for row in run.rows(RATINGS, header):
         total += 1
         if total <= BEST:
-            sheet.add(*map(_short, row))
+            sheet.add(*(unmark(cell) if marked else cell for cell in map(_short, row)))
     if total > BEST:
         sheet.notes.append(f"The best {BEST} of {total:,} players; {RATINGS} has all.")
     return sheet
@@ -192,7 +196,7 @@ def _limits(given: Mapping[str, Any]) -> list[Block]:
     return [Block("Left out", items=items)] if items else []
 
 
-def _parameters(systems: Mapping[str, Mapping[str, Any]]) -> Sheet:
+def parameters_sheet(systems: Mapping[str, Mapping[str, Any]]) -> Sheet:
     """Return a table of the parameters of systems."""
     sheet = Sheet.of("system", "parameter", "value", left=("system", "parameter"))
     for system, parameters in systems.items():
@@ -237,7 +241,7 @@ def _comparison(log: str, given: Mapping[str, Any]) -> Chapter:
     chapter.blocks.append(Block("Charts", charts=charts))
     chapter.blocks += _limits(given)
     parameters = {name: one["parameters"] for name, one in systems.items()}
-    chapter.blocks.append(Block("Parameters", sheet=_parameters(parameters), folded=True))
+    chapter.blocks.append(Block("Parameters", sheet=parameters_sheet(parameters), folded=True))
     return chapter
 
 
