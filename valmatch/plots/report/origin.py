@@ -34,7 +34,7 @@ def run_name(run: RunFiles) -> str:
     model, stem = run.kind[1], shortened(Path(run.manifest.source).stem)
     if not model:
         return shortened(Path(run.manifest.source).name)
-    return model if stem in ("", model) else f"{model} ({stem})"
+    return model if stem in ("", model) or stem.startswith("<") else f"{model} ({stem})"
 
 
 def blocks_of_origin(run: RunFiles) -> list[Block]:

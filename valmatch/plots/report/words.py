@@ -155,8 +155,21 @@ def confidence_in_words(confidence: float) -> str:
     return f"{100.0 * confidence:.6g}%"
 
 
-def in_interval_words(founds: Sequence[Estimate], n: int, what: str) -> str:
-    """Say with what confidence means are known, and from how many replications."""
+def in_interval_words(founds: Sequence[Estimate], n: int, what: str, why: str = "") -> str:
+    """Say with what confidence means are known, and from how many replications.
+
+    Parameters
+    ----------
+    founds : sequence of Estimate
+        The means.
+    n : int
+        How many replications they are of.
+    what : str
+        What one of these is called.
+    why : str
+        Why there are no intervals, where there are none.
+    """
+    of = f"n = {counted(n, what)}"
     if all(found.ci_low is None for found in founds):
-        return f"no intervals, n = {n:,} {what}"
-    return f"{confidence_in_words(founds[0].confidence)} intervals, n = {n:,} {what}"
+        return f"no intervals, {of}{f' ({why})' if why else ''}"
+    return f"{confidence_in_words(founds[0].confidence)} intervals, {of}"

@@ -134,7 +134,7 @@ def _chapter(
     pair = len(systems) == 1
     asked = _asked(run, systems, n)
     chapter = Chapter(f"Comparison of {run_name(run)}", asked)
-    chapter.found = _finding(run, systems, responses, n, level)
+    chapter.found = _finding(run, given, systems, responses)
     chapter.meant = meanings_in_words(headline(run, responses))
     chapter.blocks.append(Block("What differs", sheet=_changes(run, given, systems)))
     columns = _columns(systems, responses, level)
@@ -185,15 +185,20 @@ def _asked(run: RunFiles, systems: Sequence[System], n: int) -> str:
 
 
 def _finding(
-    run: RunFiles, systems: Sequence[System], responses: Sequence[Response], n: int, level: float
+    run: RunFiles,
+    given: Mapping[str, Any],
+    systems: Sequence[System],
+    responses: Sequence[Response],
 ) -> str:
     """Say how the systems differ."""
+    n, level = int(given["replications"]), float(given["confidence"])
+    why = str(given.get("no_interval", ""))
     shown = headline(run, responses)
     if len(systems) == 1:
         (other,) = systems
         founds = [other.differences[response.name] for response in shown]
         said = joined([_change(other, response) for response in shown])
-        return f"{said}; {in_interval_words(founds, n, 'common replications')}."
+        return f"{said}; {in_interval_words(founds, n, 'common replication', why)}."
     parts, most = [], HEADLINE if len(systems) == 2 else NAMED
     for other in systems[:SYSTEMS]:
         changes = joined([_change(other, response) for response in shown[:most]])

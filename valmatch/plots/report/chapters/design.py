@@ -118,7 +118,7 @@ def _finding(
     counts = sorted({found[shown[0].name].n + found[shown[0].name].undefined for found in founds})
     n = counts[0]
     least = "at least " if len(counts) > 1 else ""
-    how = in_interval_words(means, n, "replications").replace("n = ", f"n = {least}")
+    how = in_interval_words(means, n, "replication").replace("n = ", f"n = {least}")
     return f"{'; '.join(said)}; {how} at each point."
 
 

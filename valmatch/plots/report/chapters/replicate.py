@@ -61,7 +61,7 @@ def chapter(run: RunFiles) -> Chapter:
     if not found.responses or not n:
         return chapter
     differences = _differences(run)
-    chapter.found = _finding(run, found, n, differences)
+    chapter.found = _finding(run, found, n, differences, str(given.get("no_interval", "")))
     policies = bool(found.responses[0].window) and not run.chosen
     shown = found.responses[:1] if policies else headline(run, found.responses)
     chapter.meant = meanings_in_words(shown)
@@ -112,9 +112,13 @@ def _has_rows(run: RunFiles) -> bool:
 
 
 def _finding(
-    run: RunFiles, found: Means, n: int, differences: Sequence[tuple[PolicyDifference, str]]
+    run: RunFiles,
+    found: Means,
+    n: int,
+    differences: Sequence[tuple[PolicyDifference, str]],
+    why: str,
 ) -> str:
-    """Say what the means are, of policies how they differ."""
+    """Say what the means are, of policies how they differ, and why there are no intervals."""
     named = dict(zip((r.name for r in found.responses), found.estimates, strict=True))
     first = found.responses[0]
     if first.window and not run.chosen:
@@ -122,7 +126,8 @@ def _finding(
     shown = headline(run, found.responses)
     said = joined([mean_in_words(response, named[response.name]) for response in shown])
     means = [named[response.name] for response in shown]
-    return f"On average {said}; {in_interval_words(means, n, 'replications')}."
+    lead = "On average" if n > 1 else "Here"
+    return f"{lead} {said}; {in_interval_words(means, n, 'replication', why)}."
 
 
 def _finding_of_policies(
@@ -146,7 +151,7 @@ def _finding_of_policies(
     ]
     more = f"; paired, {joined(changes)}" if changes else ""
     means = [mean for _, mean in own]
-    return f"{said}{more}; {in_interval_words(means, n, 'replications')}."
+    return f"{said}{more}; {in_interval_words(means, n, 'replication')}."
 
 
 def _differences(run: RunFiles) -> list[tuple[PolicyDifference, str]]:
