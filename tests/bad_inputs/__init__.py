@@ -12,6 +12,7 @@ from tests.bad_inputs.folders import (
     curves_case,
     journal_case,
     manifest_case,
+    report_case,
     results_case,
     rows_case,
 )
@@ -29,6 +30,7 @@ KINDS: Mapping[str, Callable[[int, Random, Path], Case]] = {
     "curves": curves_case,
     "journals": journal_case,
     "results": results_case,
+    "reports": report_case,
 }
 """Makers of cases by what is bad."""
 

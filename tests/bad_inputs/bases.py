@@ -29,6 +29,7 @@ RUNS = {
     "frontier": ("optimize", "valorant-20min", "--budget", "100", "--sweep", "upper_time=20:30:10"),
     "front": ("optimize", "valorant-20min", "--budget", "100", "--pareto", PARETO),
     "rate": ("rate", LOG),
+    "systems": ("rate", LOG, "--system", "elo,glicko2"),
 }
 """Commands by the folder that holds their results."""
 

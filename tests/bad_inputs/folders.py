@@ -32,7 +32,7 @@ def _readers(base: str) -> list[tuple[Sequence[str], str]]:
     """Return the commands that read a run, with the folder that each may write to."""
     plot = (("plot", FAULTY), FAULTY)
     whole = [(("combine", "out", FAULTY), "out"), (("combine", "out", FAULTY, "--check"), "out")]
-    if base in ("simulate", "rate"):
+    if base in ("simulate", "rate", "systems"):
         return [plot]
     if base in ("replicate", "controls", "curves", "shard"):
         whole += [(("compare", FAULTY, "good"), "out"), (("combine", FAULTY, "good"), FAULTY)]
@@ -192,20 +192,41 @@ def journal_case(number: int, rng: Random, bases: Path) -> Case:
 RESULTS = {
     "replicate": ("replications.csv", "summary.json"),
     "curves": ("curves.csv", "summary.json"),
-    "design": ("design.csv",),
+    "design": ("design.csv", "summary.json"),
     "compare": ("summary.json",),
     "optimize": ("summary.json", "candidates.csv", "trajectory.csv"),
     "study": ("summary.json", "progress.csv", "candidates.csv", "trajectory.csv"),
     "frontier": ("summary.json", "frontier.csv"),
     "front": ("summary.json", "front.csv"),
     "rate": ("summary.json", "ratings.csv", "history.csv"),
+    "systems": ("summary.json",),
     "simulate": ("players.csv", "matches.csv", "responses.json"),
 }
-"""What is drawn of each run."""
+"""What is read of each run by those who draw it or report on it."""
 
 
 def results_case(number: int, rng: Random, bases: Path) -> Case:
-    """Return the drawing of bad results, or a command that writes over them."""
+    """Return the drawing of bad results."""
+    what, files = _bad_results(rng, bases)
+    return Case("results", number, ("plot", FAULTY), files, (FAULTY,), False, FAULTY, what=what)
+
+
+def report_case(number: int, rng: Random, bases: Path) -> Case:
+    """Return the report of bad results, or of a run with a bad manifest."""
+    if rng.random() < 0.3:
+        base = rng.choice(list(RESULTS))
+        damage = changed_json(rng, (bases / base / MANIFEST).read_bytes())
+        files = _files(bases, base, MANIFEST, damage.content)
+        what = f"{base}/{MANIFEST}: {damage.what}"
+    else:
+        what, files = _bad_results(rng, bases)
+    options = rng.choice((("--markdown",), ("--out", "page.html"), ("--out", "-")))
+    argv = ("report", FAULTY, *options)
+    return Case("reports", number, argv, files, (FAULTY,), False, "page.html", what=what)
+
+
+def _bad_results(rng: Random, bases: Path) -> tuple[str, dict[str, Content]]:
+    """Return what is bad in the results of a run, and the files of it."""
     base = rng.choice(list(RESULTS))
     name = rng.choice(RESULTS[base])
     content = (bases / base / name).read_bytes()
@@ -220,7 +241,5 @@ def results_case(number: int, rng: Random, bases: Path) -> Case:
     if rng.random() < 0.05:
         odd = rng.choice((Odd.FOLDER, Odd.PIPE, Odd.ZEROS))
         damage, files[f"{FAULTY}/{name}"] = Damage(b"", odd.value, False), odd
-    what = f"{base}/{name}: {damage.what}"
-    argv = ("plot", FAULTY)
     files |= {LOG: bases / LOG}
-    return Case("results", number, argv, files, (FAULTY,), False, FAULTY, what=what)
+    return f"{base}/{name}: {damage.what}", files

@@ -15,7 +15,6 @@ import valmatch
 from tests.support.command import valmatch as command
 from tests.support.wide_model import ENTRY, gap, posed
 from valmatch import InputError
-from valmatch.cli.tables.layout import rounded
 from valmatch.cli.tables.optimization import show_solvers
 from valmatch.config.loading import load
 from valmatch.execution.simulator import build
@@ -24,6 +23,7 @@ from valmatch.optimization.best_known import shipped_problems
 from valmatch.optimization.problem import Variable
 from valmatch.optimization.problem_of_config import found_ends, problem_of
 from valmatch.optimization.studies.solver_comparison import SolverComparison
+from valmatch.statistics.rounding import rounded
 
 SAID = "search scale: linear and logarithmic from both ends for"
 

@@ -136,9 +136,9 @@ def test_one_run_and_several_become_pictures(runs: Path, monkeypatch: pytest.Mon
 
 def test_panels_show_the_curves_with_bands_and_labels(runs: Path) -> None:
     pytest.importorskip("matplotlib")
-    from valmatch.plots.curves import read_curves
     from valmatch.plots.drawing import _runs
     from valmatch.plots.opponent.replications import PANELS, _figure, moving_average
+    from valmatch.plots.parts.curves import read_curves
 
     folders = _runs(runs)
     curves = [read_curves(run) for run in folders]

@@ -21,6 +21,7 @@ from valmatch.plots.drawing import plot_files
 from valmatch.plots.optimization.reading import reference_of
 from valmatch.plots.parts.source import read_run_files
 from valmatch.plots.parts.style import style_context
+from valmatch.statistics.rounding import plus_minus
 
 pytest.importorskip("matplotlib")
 
@@ -1020,7 +1021,7 @@ def test_names_that_look_like_mathematics(tmp_path: Path) -> None:
     ],
 )
 def test_means_in_words(mean: float, half: float, text: str) -> None:
-    assert style.plus_minus(mean, half) == text
+    assert plus_minus(mean, half) == text
 
 
 def test_many_marks_are_thinned_and_become_a_picture() -> None:

@@ -20,6 +20,7 @@ from valmatch.cli.plot import plot
 from valmatch.cli.predict import predict
 from valmatch.cli.rate import rate
 from valmatch.cli.replicate import replicate
+from valmatch.cli.report import report
 from valmatch.cli.simulate import simulate
 from valmatch.cli.status import status
 from valmatch.cli.streams import open_streams
@@ -56,6 +57,7 @@ for command in (
     rate,
     predict,
     plot,
+    report,
     factors,
     responses,
     fit,

@@ -89,17 +89,17 @@ def configs(json: Json = False) -> None:
 
 def _show_configs(found: Sequence[Mapping[str, str]]) -> None:
     """Print a row for each config, of several lines where what it is takes them."""
-    from valmatch.cli.tables.layout import WIDTH, add_row, new_table, print_table
+    from valmatch.cli.tables.layout import WIDTH, print_table
+    from valmatch.text.sheet import Sheet
 
-    table = new_table("config", "model", "what it is")
-    for column in table.columns:
-        column.justify = "left"
+    names = ("config", "model", "what it is")
+    table = Sheet.of(*names, left=names)
     taken = sum(
         2 + max(map(len, (key, *(row[key] for row in found)))) for key in ("config", "model")
     )
     for row in found:
         first, *further = textwrap.wrap(row["about"], WIDTH - taken)
-        add_row(table, row["config"], row["model"], first)
+        table.add(row["config"], row["model"], first)
         for line in further:
-            add_row(table, "", "", line)
+            table.add("", "", line)
     print_table("", table)

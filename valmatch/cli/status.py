@@ -42,17 +42,24 @@ def status(
 
 def _show_table(found: Sequence[RunStatus]) -> None:
     from valmatch.cli.reports import rate_in_words
-    from valmatch.cli.tables.layout import add_row, new_table, print_table
+    from valmatch.cli.tables.layout import print_table
     from valmatch.text.durations import in_words
+    from valmatch.text.sheet import Sheet
     from valmatch.text.terminal import shortened
 
-    table = new_table("folder", "command", "state", "done", "of", "rate", "left")
-    for column in table.columns[:3]:
-        column.justify = "left"
+    table = Sheet.of(
+        "folder",
+        "command",
+        "state",
+        "done",
+        "of",
+        "rate",
+        "left",
+        left=("folder", "command", "state"),
+    )
     for one in found:
         left = one.seconds_left
-        add_row(
-            table,
+        table.add(
             shortened(str(one.folder), FOLDER),
             one.command,
             one.state,

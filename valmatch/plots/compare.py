@@ -13,8 +13,9 @@ from matplotlib.figure import Figure
 from valmatch.models.registry import MODELS, unknown_model
 from valmatch.plots.parts.pages import by_division, named, numbered, pages_of
 from valmatch.plots.parts.source import Mean, RunFiles, damaged
-from valmatch.plots.parts.style import GOOD, GREY, head, panels, plus_minus, wrapped
+from valmatch.plots.parts.style import GOOD, GREY, head, panels, wrapped
 from valmatch.plots.parts.units import Units
+from valmatch.statistics.rounding import plus_minus
 from valmatch.text.terminal import shortened
 
 CHANGES = 3

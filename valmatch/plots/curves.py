@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,45 +11,11 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from valmatch.arrays import Floats
-from valmatch.errors import InputError
+from valmatch.plots.parts.curves import Curve, read_curves
 from valmatch.plots.parts.labels import label, legend_below
 from valmatch.plots.parts.source import RunFiles
 from valmatch.plots.parts.style import COLOURS, LINES, dots, head, note, panels
 from valmatch.statistics.estimates import t_quantile
-
-
-class Curve(NamedTuple):
-    """Means over the replications, game by game.
-
-    Attributes
-    ----------
-    n : numpy.ndarray
-        Number of replications that define each game.
-    mean, error : numpy.ndarray
-        Mean and standard error at each game.
-    """
-
-    n: Floats
-    mean: Floats
-    error: Floats
-
-
-def read_curves(run: RunFiles) -> dict[tuple[str, str], Curve]:
-    """Return the curve of each (policy, measure).
-
-    Raises
-    ------
-    InputError
-        If the run has no usable ``curves.csv``.
-    """
-    table = run.table("curves.csv", ("n", "mean", "std_error"), ("policy", "measure"))
-    rows: dict[tuple[str, str], list[int]] = {}
-    for row, key in enumerate(zip(*table.texts.values(), strict=True)):
-        rows.setdefault(key, []).append(row)
-    if not rows:
-        raise InputError(f"{table.path}: holds no curves")
-    n, means, errors = table.numbers.values()
-    return {key: Curve(n[at], means[at], errors[at]) for key, at in rows.items()}
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:

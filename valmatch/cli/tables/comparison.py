@@ -7,18 +7,11 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from valmatch.cli.console import title_of
-from valmatch.cli.tables.layout import (
-    COUNT,
-    UNIT,
-    WIDTH,
-    add_row,
-    aligned,
-    mean_and_half,
-    new_table,
-    print_table,
-    show_no_interval,
-)
-from valmatch.cli.tables.parts import listed, show_parts_compared
+from valmatch.cli.tables.layout import WIDTH, print_table, show_no_interval
+from valmatch.plots.sheets.comparison import compared_sheet, differences_columns
+from valmatch.plots.sheets.parts import Side, compared_parts_sheets, listed
+from valmatch.statistics.rounding import mean_and_half
+from valmatch.text.sheet import COUNT
 from valmatch.text.terminal import one_line
 
 if TYPE_CHECKING:
@@ -38,34 +31,30 @@ def show_comparison(found: Comparison, chosen: Collection[str] = ()) -> None:
     responses, columns = found.responses, _columns(found)
     places = [k for k, response in enumerate(responses) if listed(response, chosen)]
     same = all(pair.difference.n == found.n for pair in found.variants[0].comparisons.values())
-    table = new_table("response", *(name for name, _ in columns), UNIT)
-    shown = [aligned([cells[k] for k in places]) for _, cells in columns]
-    for k, *cells in zip(places, *shown, strict=True):
-        add_row(table, responses[k].name, *cells, responses[k].unit)
     intervals = found.intervals_of(chosen)
     said = f"; ±: {intervals}" if intervals else ""
     header = f"seed {found.base.seed}, {found.n:,} common replications{said}"
-    print_table(textwrap.fill(header, WIDTH), table, spare=COUNT if same else "")
+    sheet = compared_sheet(responses, columns, places)
+    print_table(textwrap.fill(header, WIDTH), sheet, spare=COUNT if same else "")
     if not chosen:
-        show_parts_compared(responses, [side for side in columns if side[0] != COUNT])
+        sides = [side for side in columns if side[0] != COUNT]
+        for part in compared_parts_sheets(responses, sides):
+            print_table(f"\n{part.title}", part)
     show_no_interval(found.no_interval_of(chosen))
 
 
-def _columns(found: Comparison) -> list[tuple[str, list[str]]]:
+def _columns(found: Comparison) -> list[Side]:
     """Return the columns of numbers: the base, the other system of a pair, the differences."""
     names = [response.name for response in found.responses]
     pairs = [found.comparisons[name] for name in names]
-    columns = [("A", [mean_and_half(pair.a)[0] for pair in pairs])]
+    means: list[Side] = [("A", [mean_and_half(pair.a)[0] for pair in pairs])]
     if found.is_pair:
-        columns.append(("B", [mean_and_half(pair.b)[0] for pair in pairs]))
-    for variant in found.variants:
-        differences = [mean_and_half(variant.comparisons[name].difference) for name in names]
-        half = f"± {found.confidence:.0%}" if found.is_pair else "±"
-        columns.append((f"{variant.name.upper()} - A", [mean for mean, _ in differences]))
-        columns.append((half, [width for _, width in differences]))
-    if found.is_pair:
-        columns.append((COUNT, [str(pair.difference.n) for pair in pairs]))
-    return columns
+        means.append(("B", [mean_and_half(pair.b)[0] for pair in pairs]))
+    variants = [
+        (variant.name, [variant.comparisons[name].difference for name in names])
+        for variant in found.variants
+    ]
+    return differences_columns(means, variants, found.confidence)
 
 
 def _show_changes(changed: Sequence[Change]) -> None:

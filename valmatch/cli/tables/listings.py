@@ -7,16 +7,10 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from valmatch.cli.tables.layout import (
-    UNIT,
-    WIDTH,
-    add_row,
-    aligned,
-    new_table,
-    print_table,
-    rounded,
-)
+from valmatch.cli.tables.layout import WIDTH, print_table
+from valmatch.statistics.rounding import rounded
 from valmatch.text.labels import labelled
+from valmatch.text.sheet import UNIT, Sheet, aligned
 from valmatch.text.terminal import escaped
 
 if TYPE_CHECKING:
@@ -41,10 +35,10 @@ def show_listed(listed: Sequence[Listed]) -> None:
         if room < MEANING:
             _show_meanings_below(responses)
             continue
-        table = new_table("response", UNIT, "meaning")
+        table = Sheet.of("response", UNIT, "meaning")
         for response in responses:
             for k, line in enumerate(textwrap.wrap(response.meaning, room) or [""]):
-                add_row(table, *((response.name, response.unit) if k == 0 else ("", "")), line)
+                table.add(*((response.name, response.unit) if k == 0 else ("", "")), line)
         print_table("", table)
 
 
@@ -61,9 +55,9 @@ def show_solver_list(rows: Sequence[Mapping[str, str]]) -> None:
     """Print what solvers there are."""
     names = {"solver": "solver", "summary": "what it does", "needs": "needs", "from": "from"}
     shown = [key for key in names if any(row[key] for row in rows)]
-    table = new_table(*(names[key] for key in shown))
+    table = Sheet.of(*(names[key] for key in shown))
     for row in rows:
-        add_row(table, *(row[key] for key in shown))
+        table.add(*(row[key] for key in shown))
     print_table("", table)
 
 
@@ -78,7 +72,7 @@ def show_problem_list(rows: Sequence[Mapping[str, Any]]) -> None:
     ]
     noises = [f"{best['noise']['objective']:.2g}" if best else "" for best in known]
     names = ("problem", "variables", "constraints", "noise", "best known", "± 95%")
-    table = new_table(*names, "effort", "date")
+    table = Sheet.of(*names, "effort", "date")
     columns = [
         [row["problem"] for row in rows],
         [str(row["dimension"]) for row in rows],
@@ -90,5 +84,5 @@ def show_problem_list(rows: Sequence[Mapping[str, Any]]) -> None:
         [best.get("date", "") for best in known],
     ]
     for cells in zip(*columns, strict=True):
-        add_row(table, *cells)
+        table.add(*cells)
     print_table("", table)

@@ -7,25 +7,27 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from valmatch.cli.console import title_of
-from valmatch.cli.tables.layout import (
-    COUNT,
-    UNIT,
-    WIDTH,
-    add_row,
-    aligned,
-    decimals,
-    mean_and_half,
-    new_table,
-    print_table,
-    show_no_interval,
-)
-from valmatch.cli.tables.parts import listed, show_parts_compared
-from valmatch.optimization.problem import START, TODAY
+from valmatch.cli.tables.layout import WIDTH, print_table, show_no_interval
 from valmatch.optimization.problem_of_config import found_scales
 from valmatch.optimization.solvers.registry import labelled
 from valmatch.optimization.studies.pareto import Front
 from valmatch.optimization.studies.solver_study import Study
 from valmatch.optimization.studies.sweep import Frontier
+from valmatch.plots.sheets.comparison import compared_sheet
+from valmatch.plots.sheets.optimization import (
+    ANSWERS,
+    Limit,
+    SweptPoint,
+    front_sheet,
+    limits_sheet,
+    point_sheet,
+    slopes_sheet,
+    solvers_sheet,
+    sweep_sheet,
+)
+from valmatch.plots.sheets.parts import compared_parts_sheets, listed
+from valmatch.statistics.rounding import mean_and_half
+from valmatch.text.sheet import COUNT, Sheet
 from valmatch.text.terminal import escaped
 
 if TYPE_CHECKING:
@@ -33,15 +35,6 @@ if TYPE_CHECKING:
     from valmatch.optimization.post_analysis.post_analysis import BaselineComparison, PostAnalysis
     from valmatch.optimization.studies.solver_comparison import SolverComparison
     from valmatch.optimization.studies.study import StudyResult, StudySpec
-
-ANSWERS = {True: "yes", False: "no", None: "undecided"}
-
-WORDS_OF_SOLVERS = (
-    "gap: distance from the {}, as a share of it; 100 % where the point that a run would recommend"
-    " is truly infeasible. area: mean gap over the budget. <= 5 %, <= 10 %: share of the runs whose"
-    " certified point has no larger gap. wrong: share of the runs that certified a point which is"
-    " truly infeasible."
-)
 
 
 def header_of(spec: StudySpec[Any, Any]) -> str:
@@ -82,26 +75,16 @@ def show_study(header: str, study: Study, chosen: Collection[str] = ()) -> None:
     """
     found = study.verdict
     if found is None:
-        print_table(header, new_table())
+        print_table(header, Sheet.of())
         return
     role = "least violation" if found.feasible is False else "recommended"
-    today = study.problem.today
-    table = new_table("variable", role, START, *([TODAY] if today else []))
     starts = {variable.name: variable.start for variable in study.problem.variables}
-    values = aligned([f"{value:.4g}" for value in found.point.values()])
-    for name, shown in zip(found.point, values, strict=True):
-        own = [f"{today[name]:.4g}"] if today else []
-        add_row(table, name, shown, f"{starts[name]:.4g}", *own)
-    print_table(header, table)
-    confidence = found.objective.confidence
-    table = new_table("mean of", "value", f"± {confidence:.0%}", "n", "bound")
-    rows = [("objective", found.objective, "")]
-    for bound, mean in found.constraints:
-        rows.append((bound.response, mean, f"{'<=' if bound.sign > 0 else '>='} {bound.bound:g}"))
-    for name, mean, limit in rows:
-        mean_text, half = mean_and_half(mean)
-        add_row(table, name, mean_text, half, str(mean.n), limit)
-    print_table("", table)
+    print_table(header, point_sheet(role, found.point, starts, study.problem.today))
+    limits = [
+        Limit(bound.response, "<=" if bound.sign > 0 else ">=", bound.bound, mean)
+        for bound, mean in found.constraints
+    ]
+    print_table("", limits_sheet(found.objective, limits))
     show_no_interval(found.no_interval)
     print()
     print(textwrap.fill(f"feasible: {ANSWERS[found.feasible]}; {escaped(found.why)}", WIDTH))
@@ -141,10 +124,7 @@ def _show_beside(beside: BaselineComparison, chosen: Collection[str], spent: int
     ]
     places = [k for k, response in enumerate(responses) if listed(response, chosen)]
     counts = [str(pair.difference.n) for pair in rows]
-    table = new_table("response", *(name for name, _ in columns), COUNT, UNIT)
-    shown = [aligned([cells[k] for k in places]) for _, cells in columns]
-    for k, *cells in zip(places, *shown, strict=True):
-        add_row(table, responses[k].name, *cells, counts[k], responses[k].unit)
+    table = compared_sheet(responses, [*columns, (COUNT, counts)], places)
     s = "s" * (beside.n != 1)
     header = f"{beside.name} and recommended point on the same {beside.n:,} fresh replication{s}"
     if spent:
@@ -152,51 +132,30 @@ def _show_beside(beside: BaselineComparison, chosen: Collection[str], spent: int
     spare = COUNT if set(counts) == {str(beside.n)} else ""
     print_table(textwrap.fill(header, WIDTH), table, spare=spare)
     if not chosen:
-        show_parts_compared(responses, columns)
+        for part in compared_parts_sheets(responses, columns):
+            print_table(f"\n{part.title}", part)
     show_no_interval(beside.no_interval)
 
 
 def show_solvers(comparison: SolverComparison) -> None:
     """Print one line for each solver."""
-    table = new_table("solver", "runs", "median objective", "area", "<= 5 %", "<= 10 %", "wrong")
-    for name, line in comparison.solvers.items():
-        median = line["median_objective"]["value"]
-        cells = [
-            f"{line[key]['value']:.3f}"
-            if key == "area_under_curve"
-            else f"{line[key]['value']:.0%}"
-            for key in (
-                "area_under_curve",
-                "within_5_percent",
-                "within_10_percent",
-                "wrongly_called_feasible",
-            )
-        ]
-        shown = "none" if median is None else f"{median:.{max(1, decimals(median, 3))}f}"
-        add_row(table, labelled(name), str(line["runs"]), shown, *cells)
-    best = "none" if comparison.best_known is None else f"{comparison.best_known:g}"
-    print_table(f"Solvers, judged by fresh replications; {comparison.reference} {best}", table)
-    print(textwrap.fill(WORDS_OF_SOLVERS.format(comparison.reference), WIDTH))
+    best, reference = comparison.best_known, comparison.reference
+    sheet = solvers_sheet(comparison.solvers, reference, best)
+    print_table(sheet.title, sheet)
+    for note in sheet.notes:
+        print(textwrap.fill(note, WIDTH))
 
 
 def show_front(header: str, front: Front) -> None:
     """Print the points of a Pareto front, objectives first."""
     if not front.points:
         print_table(
-            f"{header}\nnone of {front.tested} tested points is certified as feasible", new_table()
+            f"{header}\nnone of {front.tested} tested points is certified as feasible", Sheet.of()
         )
         return
-    names = list(front.points[0].objectives)
-    table = new_table(*(part for name in names for part in (name, "±")), *front.points[0].point)
-    means = [[mean_and_half(point.objectives[name]) for point in front.points] for name in names]
-    columns = [
-        (aligned([mean for mean, _ in column]), aligned([half for _, half in column]))
-        for column in means
-    ]
-    for number, point in enumerate(front.points):
-        cells = [side[number] for pair in columns for side in pair]
-        add_row(table, *cells, *(f"{x:.4g}" for x in point.point.values()))
-    print_table(f"{header}\n{front.found}", table, repeated=2 * len(names))
+    sheet = front_sheet([(point.objectives, point.point) for point in front.points])
+    repeated = 2 * len(front.points[0].objectives)
+    print_table(f"{header}\n{front.found}", sheet, repeated=repeated)
     show_no_interval(front.no_interval)
     for remark in front.remarks():
         print(textwrap.fill(escaped(remark), WIDTH))
@@ -204,24 +163,18 @@ def show_front(header: str, front: Front) -> None:
 
 def show_frontier(header: str, frontier: Frontier) -> None:
     """Print the certified point of each value of a sweep."""
-    names = list(frontier.verdicts[0][1].point) if frontier.verdicts else []
-    table = new_table(frontier.sweep.name, "objective", "± 95%", "certified", *names)
-    for value, found in frontier.verdicts:
-        mean, half = mean_and_half(found.objective)
-        point = [f"{x:.4g}" for x in found.point.values()]
-        add_row(table, f"{value:g}", mean, half, ANSWERS[found.feasible], *point)
-    print_table(header, table)
+    swept = [
+        SweptPoint(value, found.objective, found.feasible, found.point)
+        for value, found in frontier.verdicts
+    ]
+    print_table(header, sweep_sheet(frontier.sweep.name, swept))
     for value, found in frontier.verdicts:
         for remark in found.remarks():
             text = f"{frontier.sweep.name} {value:g}: {remark}"
             print(textwrap.fill(escaped(text), WIDTH))
     if frontier.prices:
-        level = frontier.prices[0][2].confidence
-        table = new_table("from", "to", "objective per unit", f"± {level:.0%}", "n")
-        for low, high, slope in frontier.prices:
-            mean, half = mean_and_half(slope)
-            add_row(table, f"{low:g}", f"{high:g}", mean, half, str(slope.n))
-        print_table(f"\nwhat {frontier.sweep.name} costs between two certified bounds", table)
+        sheet = slopes_sheet(frontier.sweep.name, frontier.prices)
+        print_table(f"\n{sheet.title}", sheet)
     if frontier.no_interval:
         print()
         show_no_interval(frontier.no_interval)

@@ -7,25 +7,16 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from valmatch.cli.tables.layout import (
-    WIDTH,
-    add_row,
-    aligned,
-    arms_of,
-    formatted,
-    new_table,
-    print_table,
-    show_no_interval,
-)
-from valmatch.statistics.estimates import t_quantile
+from valmatch.cli.tables.layout import WIDTH, print_table, show_no_interval
+from valmatch.plots.sheets.ratings import scores_sheet, systems_sheet
+from valmatch.statistics.rounding import formatted
+from valmatch.text.sheet import Sheet
 
 if TYPE_CHECKING:
-    from valmatch.game_logs.blocks import Difference
     from valmatch.game_logs.comparison.result import RatingComparison
     from valmatch.game_logs.prediction.predicting import PredictedGames
     from valmatch.game_logs.rating import RatedLog
     from valmatch.game_logs.roster import Ranking
-    from valmatch.game_logs.scores import Scores
     from valmatch.game_logs.tuning import Tuning
 
 BEST = 10
@@ -37,42 +28,20 @@ COUNTS, LAST_GAME = ("wins", "losses", "draws"), "last_game"
 
 def show_rating(header: str, result: RatedLog, min_games: int = 0) -> None:
     """Print how well games were predicted, and the best players who have so many games."""
-    names = ["predictions", "games", "accuracy", "log loss", "± 95%", "Brier score"]
-    if result.predictions["all"].three_way_log_loss is not None:
-        names.append("three-way log loss")
-    table = new_table(*names)
     later = f"after {result.burn_in} games of every player"
-    for name, label in (("all", "all games"), ("after_burn_in", later)):
-        add_row(table, label, *_predictions(result.predictions[name]))
+    rows = [
+        (label, result.predictions[name].as_dict())
+        for name, label in (("all", "all games"), ("after_burn_in", later))
+    ]
     if result.tuning:
         trials = (("published", result.tuning.published), ("tuned", result.tuning.tuned))
         share = f"{result.tuning.train:.0%}"
-        for label, trial in trials:
-            add_row(table, f"first {share}, {label}", *_predictions(trial.first))
-        for label, trial in trials:
-            add_row(table, f"rest, {label}", *_predictions(trial.rest))
-    print_table(header, table)
+        rows += [(f"first {share}, {label}", trial.first.as_dict()) for label, trial in trials]
+        rows += [(f"rest, {label}", trial.rest.as_dict()) for label, trial in trials]
+    print_table(header, scores_sheet(rows))
     if result.tuning:
         _show_tuning("tuned", result.tuning)
     _show_leaderboard(result.ranking, min_games)
-
-
-def _predictions(scores: Scores) -> list[str]:
-    """Return the cells of a row of scores."""
-    loss, width = scores.log_loss, _half(scores.log_loss_std_error, scores.games)
-    half = formatted(width, ".4f")
-    if loss is not None and width is not None and width > loss:  # no loss is below 0
-        half = arms_of((loss, width), half)
-    cells = [formatted(scores.accuracy, ".4f"), formatted(loss, ".4f"), half]
-    cells.append(formatted(scores.brier_score, ".4f"))
-    if scores.three_way_log_loss is not None:
-        cells.append(f"{scores.three_way_log_loss:.4f}")
-    return [f"{scores.games}", *cells]
-
-
-def _half(std_error: float | None, n: int) -> float | None:
-    """Return half the length of a 95% interval of a mean over so many games."""
-    return None if std_error is None else t_quantile(0.975, n - 1) * std_error
 
 
 def _show_tuning(title: str, tuning: Tuning) -> None:
@@ -111,9 +80,9 @@ def _show_leaderboard(ranking: Ranking, min_games: int) -> None:
     for name in ("change", "last game"):
         if not any(columns[name]):
             del columns[name]
-    table = new_table(*columns)
+    table = Sheet.of(*columns)
     for row in zip(*columns.values(), strict=True):
-        add_row(table, *row)
+        table.add(*row)
     of = f"of {len(listed):,} players" + (f" with {min_games:,} games" if min_games > 1 else "")
     print_table(f"\nbest {of}", table, repeated=2)
 
@@ -126,29 +95,11 @@ def _digits(values: Sequence[float]) -> int:
 
 def show_systems(found: RatingComparison) -> None:
     """Print how well systems predicted, and by how much they fall behind the first of them."""
-    names, columns = ["system"], [list(found.means)]
-    for measure in next(iter(found.means.values())):
-        pairs = [_rounded_to(own[measure]) for own in found.differences.values()]
-        columns.append([formatted(own[measure].mean, ".4f") for own in found.means.values()])
-        columns += [aligned(side) for side in zip(*pairs, strict=True)]
-        title = measure.replace("_", " ").replace("brier", "Brier").replace("three ", "three-")
-        names += [title, f"- {found.leader}", "± 95%"]
-    table = new_table(*names)
-    for cells in zip(*columns, strict=True):
-        add_row(table, *cells)
+    table = systems_sheet(found.leader, found.means, found.differences)
     print_table(found.title, table)
     show_no_interval(found.no_interval)
     for system, tuning in found.tunings.items():
         _show_tuning(f"tuned {system}:", tuning)
-
-
-def _rounded_to(difference: Difference) -> tuple[str, str]:
-    """Return a difference and its half-width; nothing of what differs from itself."""
-    if difference.mean is None or not (difference.mean or difference.half_width):
-        return "", ""
-    half = formatted(difference.half_width, ".4f")
-    arms = difference.arms
-    return formatted(difference.mean, "+.4f"), arms_of(arms, half) if arms else half
 
 
 def show_predictions(result: PredictedGames) -> None:
@@ -166,9 +117,9 @@ def show_predictions(result: PredictedGames) -> None:
     if any(rows["newcomers"]):
         names.append("newcomers")
         columns.append(rows["newcomers"])
-    table = new_table(*names)
+    table = Sheet.of(*names)
     last = None
     for game, *cells in zip(*columns, strict=True):
-        add_row(table, "" if game == last else game, *cells)
+        table.add("" if game == last else game, *cells)
         last = game
     print_table(result.title, table, repeated=2)

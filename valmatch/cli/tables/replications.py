@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
-from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from valmatch.cli.tables.layout import (
-    COUNT,
-    UNIT,
-    add_row,
-    aligned,
-    arms_of,
-    formatted,
-    mean_and_half,
-    new_table,
-    print_table,
-    rounded,
-    show_no_interval,
-)
-from valmatch.cli.tables.parts import listed, show_parts
+from valmatch.cli.tables.layout import print_table, show_no_interval
 from valmatch.models.model import Response
+from valmatch.plots.sheets.replications import (
+    Means,
+    differences_sheets,
+    means_of_parts_sheets,
+    means_sheets,
+    points_sheet,
+    responses_sheets,
+)
+from valmatch.text.sheet import COUNT
 
 if TYPE_CHECKING:
     from valmatch.experiments.replications import Replications
     from valmatch.experiments.sweep import DesignReplications
-    from valmatch.statistics.control_variates import Adjusted
 
 MEANS = 3
 """Responses of which the points of a design are printed."""
@@ -40,90 +32,33 @@ def show_responses(
     chosen: Collection[str] = (),
 ) -> None:
     """Print the responses of one replication; those that are `chosen`, if any are."""
-    numbers = [
-        "undefined" if math.isnan(v) else f"{v:.0f}" if r.whole else f"{v:.4f}"
-        for r, v in zip(responses, values, strict=True)
-    ]
-    table = new_table("response", "value", UNIT)
-    for response, number in zip(responses, aligned(numbers), strict=True):
-        if listed(response, chosen):
-            add_row(table, response.name, number, response.unit)
-    print_table(header, table)
-    if not chosen:
-        show_parts(responses, [("", numbers)])
+    first, *parts = responses_sheets(responses, values, chosen)
+    print_table(header, first)
+    for sheet in parts:
+        print()
+        print_table("", sheet)
 
 
 def show_replications(header: str, result: Replications, chosen: Collection[str] = ()) -> None:
     """Print mean, half-width and count of each response; of those that are `chosen`, if any are."""
     estimates = list(result.estimates.values())
-    means, halves = zip(*map(mean_and_half, estimates), strict=True)
-    columns = [aligned(means), aligned(halves), [f"{estimate.n}" for estimate in estimates]]
-    names = ["response", "mean", f"± {result.confidence:.0%}", COUNT]
-    if result.adjusted:
-        found = list(result.adjusted.values())
-        pairs = [_adjusted_and_half(adjusted) for adjusted in found]
-        columns += [aligned(side) for side in zip(*pairs, strict=True)]
-        columns.append(
-            aligned([formatted(adjusted.variance_reduction, ".1f") for adjusted in found])
-        )
-        names += ["adjusted", "±", "gain"]
+    adjusted = list(result.adjusted.values())
+    found = Means(result.responses, estimates, adjusted, result.confidence)
     same = {estimate.n for estimate in estimates} == {len(result.values)}
     header += "\n" * any(response.window for response in result.responses)
-    for policy, places in _by_policy(result.responses, chosen).items():
-        table = new_table(*names, UNIT)
-        for place in places:
-            response = result.responses[place]
-            cells = [column[place] for column in columns]
-            add_row(table, _name_under(policy, response), *cells, response.unit)
-        above = f"{header}\n{policy}" if policy else header
-        print_table(above, table, spare=COUNT if same else "")
+    for sheet in means_sheets(found, chosen):
+        above = f"{header}\n{sheet.title}" if sheet.title else header
+        print_table(above, sheet, spare=COUNT if same else "")
         header = ""
     show_no_interval(result.no_interval_of(chosen))
     show_no_interval(result.not_adjusted_of(chosen), "not adjusted")
     if not chosen:
-        show_parts(result.responses, [("", means), ("±", halves)])
-    _show_differences(result)
-
-
-def _by_policy(responses: Sequence[Response], chosen: Collection[str]) -> dict[str, list[int]]:
-    """Return the places of responses that have rows of their own, by policy, "" for none."""
-    found: dict[str, list[int]] = {}
-    for place, response in enumerate(responses):
-        if listed(response, chosen):
-            policy = response.window.policy if response.window else ""
-            found.setdefault(policy, []).append(place)
-    return found
-
-
-def _name_under(policy: str, response: Response) -> str:
-    """Return what a response is called in the table of a policy."""
-    window = response.window
-    return f"{window.measure}.{window.games}" if policy and window else response.name
-
-
-def _adjusted_and_half(adjusted: Adjusted) -> tuple[str, str]:
-    if adjusted.mean_cv is None or adjusted.ci_high_cv is None:
-        return "", ""
-    assert adjusted.ci_low_cv is not None
-    arms = adjusted.mean_cv - adjusted.ci_low_cv, adjusted.ci_high_cv - adjusted.mean_cv
-    mean, half = rounded(adjusted.mean_cv, max(arms))
-    even = math.isclose(*arms, rel_tol=1e-6, abs_tol=1e-9 * abs(adjusted.mean_cv))
-    return mean, half if even else arms_of(arms, half)
-
-
-def _show_differences(result: Replications) -> None:
-    """Print the paired differences between each two policies."""
-    found = result.paired_columns()
-    cells = [mean_and_half(difference.estimate) for difference in result.differences]
-    pairs = zip(found["policy"], found["other"], strict=True)
-    for pair, rows in groupby(enumerate(pairs), key=itemgetter(1)):
-        places = [place for place, _ in rows]
-        columns = [aligned([cells[place][side] for place in places]) for side in (0, 1)]
-        table = new_table("response", "difference", f"± {result.confidence:.0%}", COUNT, UNIT)
-        for place, *numbers in zip(places, *columns, strict=True):
-            name = f"{found['measure'][place]}.{found['games'][place]}"
-            add_row(table, name, *numbers, str(found["n"][place]), found["unit"][place])
-        print_table(f"\n{' - '.join(pair)}, paired", table)
+        for sheet in means_of_parts_sheets(found):
+            print()
+            print_table("", sheet)
+    rows = zip(result.differences, result.paired_columns()["unit"], strict=True)
+    for sheet in differences_sheets(list(rows), result.confidence):
+        print_table(f"\n{sheet.title}", sheet)
 
 
 def show_experiment_points(
@@ -134,17 +69,7 @@ def show_experiment_points(
     results = experiment.results
     shown = [response.name for response in results[0].responses[:MEANS]] if results else []
     shown = list(chosen) if results and chosen else shown
-    table = new_table(*names, *(part for name in shown for part in (name, "±")))
-    columns = [
-        [f"{value:.6g}" if isinstance(value, float) else str(value) for value in point.values()]
-        for point in experiment.points
-    ]
-    means = [[mean_and_half(result.estimates[name]) for result in results] for name in shown]
-    numbers = [
-        (aligned([mean for mean, _ in column]), aligned([half for _, half in column]))
-        for column in means
-    ]
-    for number, levels in enumerate(columns):
-        add_row(table, *levels, *(side[number] for pair in numbers for side in pair))
-    print_table(header, table, repeated=len(names))
+    estimates = [result.estimates for result in results]
+    sheet = points_sheet(experiment.points, estimates, shown, names)
+    print_table(header, sheet, repeated=len(names))
     show_no_interval(experiment.no_interval_of(shown))

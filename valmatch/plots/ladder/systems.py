@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from valmatch.plots import curves
 from valmatch.plots.ladder import days
+from valmatch.plots.parts.curves import read_curves
 from valmatch.plots.parts.labels import few_ticks, in_first_column, label
 from valmatch.plots.parts.pages import MOST_ROWS, numbered, pages_of
 from valmatch.plots.parts.samples import ResponseSample, arms_of, fact_of, read_samples
@@ -47,7 +48,7 @@ def draw_all(runs: Sequence[RunFiles]) -> dict[str, Figure]:
     found = {
         (name, measure): curve
         for name, run in named.items()
-        for (_, measure), curve in curves.read_curves(run).items()
+        for (_, measure), curve in read_curves(run).items()
     }
     figure = curves.figure_of(runs[0], found)
     confidence = runs[0].manifest.confidence or 0.95

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 
 from valmatch.arrays import Floats
 from valmatch.errors import InputError
-from valmatch.plots.curves import Curve, read_curves
 from valmatch.plots.figure_options import current_options
+from valmatch.plots.parts.curves import Curve, read_curves
 from valmatch.plots.parts.labels import legend_below
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.parts.style import head, new_figure

@@ -14,8 +14,8 @@ from valmatch.errors import InputError
 from valmatch.models.model import Response
 from valmatch.plots.parts.bins import Lattice, lattice_of_shares
 from valmatch.plots.parts.source import FileTable, Mean, RunFiles, damaged
-from valmatch.plots.parts.style import plus_minus
 from valmatch.statistics.estimates import Estimate, estimate
+from valmatch.statistics.rounding import plus_minus
 
 SUMMARY = "summary.json"
 
@@ -41,8 +41,19 @@ class ResponseSample(NamedTuple):
     lattice: Lattice | None
 
 
-def read_samples(run: RunFiles, responses: Sequence[Response]) -> list[ResponseSample]:
+def read_samples(
+    run: RunFiles, responses: Sequence[Response], most: int | None = None
+) -> list[ResponseSample]:
     """Read responses of ``replications.csv``, of which there is one at least.
+
+    Parameters
+    ----------
+    run : RunFiles
+        The run.
+    responses : sequence of Response
+        The responses.
+    most : int or None
+        How many replications are read at most, the first; None for all.
 
     Raises
     ------
@@ -50,7 +61,8 @@ def read_samples(run: RunFiles, responses: Sequence[Response]) -> list[ResponseS
         If the file is missing or damaged, or holds no replication.
     """
     wholes = [response.share_of for response in responses if response.share_of]
-    table = run.table("replications.csv", dict.fromkeys([*(r.name for r in responses), *wholes]))
+    columns = dict.fromkeys([*(r.name for r in responses), *wholes])
+    table = run.table("replications.csv", columns, most=most)
     if not len(table):
         why = f" ({run.remark})" if run.remark else ""
         raise InputError(f"{table.path}: holds no replications{why}")

@@ -8,6 +8,7 @@ from collections.abc import Collection, Generator, Iterator, Mapping, Sequence, 
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from sys import intern
 from typing import Any, NamedTuple
@@ -215,8 +216,25 @@ class RunFiles:
         texts: Collection[str] = (),
         *,
         infinite: bool = False,
+        most: int | None = None,
     ) -> FileTable:
         """Read some columns of a CSV file, whose numbers may be infinite where that is said.
+
+        Parameters
+        ----------
+        name : str
+            The file.
+        numbers, texts : collection of str
+            The columns of numbers, and others.
+        infinite : bool
+            Whether numbers may be infinite.
+        most : int or None
+            How many rows are read at most; None for all.
+
+        Returns
+        -------
+        FileTable
+            The columns.
 
         Raises
         ------
@@ -226,7 +244,7 @@ class RunFiles:
         columns = {column: array("d") for column in numbers}
         words: dict[str, list[str]] = {column: [] for column in texts}
         count, path = len(columns), self.folder / name
-        for line, row in self._cells(name, [*columns, *words]):
+        for line, row in islice(self._cells(name, [*columns, *words]), most):
             for cell, (column, values) in zip(row, columns.items(), strict=False):
                 values.append(_number(cell, infinite, f"{path}:{line}: damaged: {column}"))
             for cell, word in zip(row[count:], words.values(), strict=True):

@@ -245,20 +245,6 @@ def counted(axes: Axes, what: str) -> None:
     axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
 
 
-def plus_minus(mean: float, half: float) -> str:
-    """Return a mean with its half-width, to two digits of the half-width."""
-    if math.isnan(mean):
-        return "undefined"
-    if math.isnan(half):
-        return f"{mean:.4g}"
-    if half == 0:
-        return f"{mean:.6g} ± 0"
-    digits = min(9, 1 - math.floor(math.log10(half)))
-    if not -4 < digits < 7:
-        return f"{mean:.4g} ± {half:.2g}"
-    return f"{mean:,.{max(0, digits)}f} ± {half:,.{max(0, digits)}f}"
-
-
 def spread_out(axes: Axes, which: str, values: Floats) -> None:
     """Space an axis logarithmically if its values span orders of magnitude.
 

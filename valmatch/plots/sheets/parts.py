@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from valmatch.cli.tables.layout import add_row, aligned, new_table, print_table
 from valmatch.models.model import Response
 from valmatch.text.labels import labelled
+from valmatch.text.sheet import Sheet, aligned
 
 PARTS = {"rating": "band", "hour": "hour", "weekday": "weekday"}
 """What the rows of tables of parts are called."""
+
+Side = tuple[str, Sequence[str]]
+"""A column: its name, and a cell for each response."""
 
 
 def listed(response: Response, chosen: Collection[str]) -> bool:
@@ -17,8 +20,8 @@ def listed(response: Response, chosen: Collection[str]) -> bool:
     return response.name in chosen if chosen else response.part is None
 
 
-def show_parts(responses: Sequence[Response], sides: Sequence[tuple[str, Sequence[str]]]) -> None:
-    """Print the responses of parts, a row for each part and a column for each measure.
+def parts_sheets(responses: Sequence[Response], sides: Sequence[Side]) -> Iterator[Sheet]:
+    """Yield tables of the responses of parts, a row for each part and a column for each measure.
 
     The first row has their units.
 
@@ -27,25 +30,22 @@ def show_parts(responses: Sequence[Response], sides: Sequence[tuple[str, Sequenc
     responses : sequence of Response
         All responses.
     sides : sequence of tuple of str and sequence of str
-        What is printed of each: the name of the column, "" for that of the measure, and the cells.
+        What is shown of each: the name of the column, "" for that of the measure, and the cells.
     """
     for title, names, measures in _divisions(responses):
-        headers, columns = [title], [["", *names]]
+        heads, columns = [title], [["", *names]]
         for measure, unit, own in measures:
             for side, texts in (side for side in sides if any(side[1])):
-                headers.append(side or measure)
+                heads.append(side or measure)
                 above = f"[{unit}]" if unit and not side else ""
                 columns.append([above, *aligned([texts[k] for k in own])])
         if not any(unit for _, unit, _ in measures):
             columns = [column[1:] for column in columns]
-        print()
-        _print("", headers, columns)
+        yield _sheet("", heads, columns)
 
 
-def show_parts_compared(
-    responses: Sequence[Response], sides: Sequence[tuple[str, Sequence[str]]]
-) -> None:
-    """Print the responses of parts under several systems: a table for each measure.
+def compared_parts_sheets(responses: Sequence[Response], sides: Sequence[Side]) -> Iterator[Sheet]:
+    """Yield tables of the responses of parts under several systems, one for each measure.
 
     Parameters
     ----------
@@ -57,11 +57,8 @@ def show_parts_compared(
     for title, names, measures in _divisions(responses):
         for measure, unit, own in measures:
             columns = [aligned([texts[k] for k in own]) for _, texts in sides]
-            _print(
-                f"\n{labelled(measure, unit)}",
-                [title, *(side for side, _ in sides)],
-                [names, *columns],
-            )
+            heads = [title, *(side for side, _ in sides)]
+            yield _sheet(labelled(measure, unit), heads, [names, *columns])
 
 
 def _divisions(
@@ -79,8 +76,8 @@ def _divisions(
             yield title, list(dict.fromkeys(part.name for part, _ in parts)), measures
 
 
-def _print(header: str, names: Sequence[str], columns: Sequence[Sequence[str]]) -> None:
-    table = new_table(*names)
+def _sheet(title: str, heads: Sequence[str], columns: Sequence[Sequence[str]]) -> Sheet:
+    sheet = Sheet.of(*heads, title=title)
     for row in zip(*columns, strict=True):
-        add_row(table, *row)
-    print_table(header, table)
+        sheet.add(*row)
+    return sheet

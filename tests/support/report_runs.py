@@ -1,0 +1,91 @@
+"""Small runs of every kind of command that reports are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numba  # noqa: F401 - where it is imported, `simulate` leaves the kernels compiled
+
+from tests.support.command import valmatch
+
+SMALL = ("valorant", "--set", "team_num=2", "--set", "horizon=6")
+
+GAMES = ("kg-fig1-top", *(f"--set={one}" for one in ("n_opponents=4", "n_games=20", "rank=1")))
+"""A small config of the model with curves and policies."""
+
+ZONES = ("zonestats", "--set", "n_players=12", "--set", "games_per_player=20")
+
+DAYS = ("days=2", "warmup_days=0", "population.players=60")
+
+LADDER = ("ladder", *(f"--set={one}" for one in DAYS))
+
+LEVELS = ("--sweep", "team_diff=10,200", "--sweep", "wait_thresh=0.1,1")
+
+DIFFS = ("--variant", "team_diff=10", "--variant", "team_diff=200")
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "a|b`c`*x* @somebody [l](http://e.org) #12",
+    '&amp; "q" \'',
+    "=cmd|a",
+    "-->",
+    "\u202ereversed",
+)
+"""Names of players that would do something where they are taken for more than texts."""
+
+LOG = "log.csv"
+
+LIMIT = ("optimize", "valorant-20min", "--budget", "100")
+
+RUNS = {
+    "simulate": ("simulate", *SMALL),
+    "simulate-games": ("simulate", *GAMES),
+    "simulate-zones": ("simulate", *ZONES),
+    "simulate-ladder": ("simulate", *LADDER),
+    "replicate": ("replicate", *SMALL, "-n", "12"),
+    "controls": ("replicate", "valorant", "-n", "40", "--control-variates"),
+    "parts": ("replicate", *SMALL, "--set", "measure=[bands, hours]", "-n", "6"),
+    "games": ("replicate", *GAMES, "-n", "12"),
+    "sweep": ("replicate", *SMALL, "-n", "6", *LEVELS),
+    "compare": ("compare", "valorant", "--set", "team_diff=200", "-n", "12"),
+    "variants": ("compare", *SMALL, *DIFFS, "-n", "8"),
+    "optimize": LIMIT,
+    "solvers": (*LIMIT, "--macroreps", "2"),
+    "frontier": (*LIMIT, "--sweep", "upper_time=20:30:10"),
+    "front": (*LIMIT, "--pareto", "avg_team_diff,avg_wait_time"),
+    "rate": ("rate", LOG, "--system", "elo"),
+    "tuned": ("rate", LOG, "--system", "elo", "--tune", "K"),
+    "systems": ("rate", LOG, "--system", "elo,glicko2"),
+    "predict": ("predict", "rate", "--pair", f"ann,{HOSTILE[0]}", "--pair", "bob,ann"),
+}
+"""Commands by the folder that holds their results."""
+
+
+def make_runs(folder: Path) -> Callable[[str], Path]:
+    """Return what makes a run of `RUNS` in a folder when it is first asked for."""
+    names = ["ann", "bob", *HOSTILE]
+    rows = [
+        f"{k},{_quoted(names[k % len(names)])},{_quoted(names[(3 * k + 1) % len(names)])}"
+        for k in range(60)
+        if k % len(names) != (3 * k + 1) % len(names)
+    ]
+    (folder / LOG).write_text("\n".join(["game,winner,loser", *rows]) + "\n", encoding="utf-8")
+
+    def run(name: str) -> Path:
+        if not (folder / name).exists():
+            command, source, *options = RUNS[name]
+            if command == "predict":
+                run(source)
+            place = str(folder / source) if command in ("rate", "predict") else source
+            ended = valmatch(command, place, *options, "--out", folder / name, "--quiet")
+            assert ended.code in (0, 3), ended.err
+        return folder / name
+
+    return run
+
+
+def _quoted(name: str) -> str:
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'

@@ -1,0 +1,43 @@
+"""Curves over the games of a player, read from the folder of a run."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from valmatch.arrays import Floats
+from valmatch.errors import InputError
+from valmatch.plots.parts.source import RunFiles
+
+
+class Curve(NamedTuple):
+    """Means over the replications, game by game.
+
+    Attributes
+    ----------
+    n : numpy.ndarray
+        Number of replications that define each game.
+    mean, error : numpy.ndarray
+        Mean and standard error at each game.
+    """
+
+    n: Floats
+    mean: Floats
+    error: Floats
+
+
+def read_curves(run: RunFiles) -> dict[tuple[str, str], Curve]:
+    """Return the curve of each (policy, measure).
+
+    Raises
+    ------
+    InputError
+        If the run has no usable ``curves.csv``.
+    """
+    table = run.table("curves.csv", ("n", "mean", "std_error"), ("policy", "measure"))
+    rows: dict[tuple[str, str], list[int]] = {}
+    for row, key in enumerate(zip(*table.texts.values(), strict=True)):
+        rows.setdefault(key, []).append(row)
+    if not rows:
+        raise InputError(f"{table.path}: holds no curves")
+    n, means, errors = table.numbers.values()
+    return {key: Curve(n[at], means[at], errors[at]) for key, at in rows.items()}

@@ -1,0 +1,1 @@
+"""Reports of finished runs: one page, or Markdown, that can be sent to somebody."""

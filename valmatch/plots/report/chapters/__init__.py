@@ -1,0 +1,1 @@
+"""Chapters of reports, a module for each kind of run."""

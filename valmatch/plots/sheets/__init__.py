@@ -1,0 +1,1 @@
+"""What tables show of each kind of result, on a terminal and in reports."""

@@ -1,0 +1,158 @@
+"""Tables of `optimize`: points and their means, solvers, Pareto fronts, sweeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from valmatch.optimization.problem import START, TODAY
+from valmatch.optimization.solvers.registry import labelled
+from valmatch.statistics.estimates import Estimate
+from valmatch.statistics.rounding import decimals, mean_and_half
+from valmatch.text.sheet import COUNT, Sheet, aligned
+
+ANSWERS = {True: "yes", False: "no", None: "undecided"}
+
+WORDS_OF_SOLVERS = (
+    "gap: distance from the {}, as a share of it; 100 % where the point that a run would recommend"
+    " is truly infeasible. area: mean gap over the budget. <= 5 %, <= 10 %: share of the runs whose"
+    " certified point has no larger gap. wrong: share of the runs that certified a point which is"
+    " truly infeasible."
+)
+
+SHARES = (
+    "area_under_curve",
+    "within_5_percent",
+    "within_10_percent",
+    "wrongly_called_feasible",
+)
+"""What is said of each solver besides its median objective; the first of them is no share."""
+
+Point = Mapping[str, float]
+
+
+class Limit(NamedTuple):
+    """The mean of a response that has a bound.
+
+    Attributes
+    ----------
+    response, sense : str
+        The response; "<=" or ">=".
+    bound : float
+        The bound.
+    mean : Estimate
+        The mean.
+    """
+
+    response: str
+    sense: str
+    bound: float
+    mean: Estimate
+
+    @property
+    def in_words(self) -> str:
+        """The bound."""
+        return f"{self.sense} {self.bound:g}"
+
+
+class SweptPoint(NamedTuple):
+    """What was found for one value of a sweep.
+
+    Attributes
+    ----------
+    value : float
+        The value.
+    objective : Estimate
+        The mean objective of the point.
+    feasible : bool or None
+        Whether the point is certified, None for undecided.
+    point : mapping of str to float
+        The point.
+    """
+
+    value: float
+    objective: Estimate
+    feasible: bool | None
+    point: Point
+
+
+def point_sheet(role: str, point: Point, start: Point, today: Point | None) -> Sheet:
+    """Return a table of a point beside those that the config gives."""
+    sheet = Sheet.of("variable", role, START, *([TODAY] if today else []))
+    values = aligned([f"{value:.4g}" for value in point.values()])
+    for name, shown in zip(point, values, strict=True):
+        own = [f"{today[name]:.4g}"] if today else []
+        sheet.add(name, shown, f"{start[name]:.4g}" if name in start else "", *own)
+    return sheet
+
+
+def limits_sheet(objective: Estimate, limits: Sequence[Limit]) -> Sheet:
+    """Return a table of the means of a point."""
+    sheet = Sheet.of("mean of", "value", f"± {objective.confidence:.0%}", COUNT, "bound")
+    rows = [("objective", objective, "")]
+    rows += [(limit.response, limit.mean, limit.in_words) for limit in limits]
+    for name, mean, bound in rows:
+        value, half = mean_and_half(mean)
+        sheet.add(name, value, half, str(mean.n), bound)
+    return sheet
+
+
+def solvers_sheet(solvers: Mapping[str, Mapping[str, Any]], reference: str, best: Any) -> Sheet:  # noqa: ANN401
+    """Return a table of a line for each solver.
+
+    Parameters
+    ----------
+    solvers : mapping of str to mapping
+        What is known of each, as summaries hold it.
+    reference : str
+        What gaps are to.
+    best : float or None
+        Its objective.
+    """
+    heads = ("solver", "runs", "median objective", "area", "<= 5 %", "<= 10 %", "wrong")
+    known = "none" if best is None else f"{best:g}"
+    sheet = Sheet.of(*heads, title=f"Solvers, judged by fresh replications; {reference} {known}")
+    for name, line in solvers.items():
+        median = line["median_objective"]["value"]
+        area, *shares = (line[key]["value"] for key in SHARES)
+        shown = "none" if median is None else f"{median:.{max(1, decimals(median, 3))}f}"
+        cells = [f"{area:.3f}", *(f"{share:.0%}" for share in shares)]
+        sheet.add(labelled(name), str(line["runs"]), shown, *cells)
+    sheet.notes.append(WORDS_OF_SOLVERS.format(reference))
+    return sheet
+
+
+def front_sheet(points: Sequence[tuple[Mapping[str, Estimate], Point]]) -> Sheet:
+    """Return a table of the points of a Pareto front, objectives first."""
+    first, point = points[0]
+    sheet = Sheet.of(*(part for name in first for part in (name, "±")), *point)
+    columns = []
+    for name in first:
+        cells = [mean_and_half(objectives[name]) for objectives, _ in points]
+        columns += [aligned([cell[side] for cell in cells]) for side in (0, 1)]
+    for number, (_, values) in enumerate(points):
+        own = [f"{x:.4g}" for x in values.values()]
+        sheet.add(*(column[number] for column in columns), *own)
+    return sheet
+
+
+def sweep_sheet(name: str, found: Sequence[SweptPoint]) -> Sheet:
+    """Return a table of the certified point of each value of a sweep."""
+    variables = list(found[0].point) if found else []
+    sheet = Sheet.of(name, "objective", "± 95%", "certified", *variables)
+    for value, objective, feasible, point in found:
+        mean, half = mean_and_half(objective)
+        own = [f"{x:.4g}" for x in point.values()]
+        sheet.add(f"{value:g}", mean, half, ANSWERS[feasible], *own)
+    return sheet
+
+
+def slopes_sheet(name: str, slopes: Sequence[tuple[float, float, Estimate]]) -> Sheet:
+    """Return a table of what a bound costs between each two certified values of a sweep."""
+    level = slopes[0][2].confidence
+    title = f"what {name} costs between two certified bounds"
+    sheet = Sheet.of("from", "to", "objective per unit", f"± {level:.0%}", COUNT, title=title)
+    for low, high, slope in slopes:
+        mean, half = mean_and_half(slope)
+        sheet.add(f"{low:g}", f"{high:g}", mean, half, str(slope.n))
+    return sheet
