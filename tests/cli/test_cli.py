@@ -127,7 +127,7 @@ def test_undefined_replications_are_counted_not_dropped(tmp_path: Path) -> None:
     done = valmatch("replicate", "valorant", "-n", 3, *narrow, "--out", tmp_path, "--json")
     one = json.loads(done.out)["responses"]["avg_wait_time"]
     assert (one["n"], one["undefined"], one["mean"], one["ci_low"]) == (0, 3, None, None)
-    assert "avg_wait_time is undefined in 3 of 3 replications" in done.err
+    assert "avg_wait_time, wait_p50 and 4 more are undefined in 3 of 3 replications" in done.err
     assert {row["avg_wait_time"] for row in rows(tmp_path / "replications.csv")} == {""}
     assert "nan" not in (tmp_path / "replications.csv").read_text().lower()
 

@@ -82,13 +82,13 @@ def test_from_weeks_of_a_queue_to_what_is_shipped(
     assert "note: queue.csv: column party_id not used" in day.err
     with Path("today/players.csv").open() as file:
         players = list(csv.DictReader(file))
-    # Days are of 24 hours from the midnight on that the log begins with.
+    # By the clock on the wall, in winter as in summer.
     waits: dict[str, list[float]] = {"hour": [], "weekday": []}
     for player in players:
-        hour = float(player["arrival_hours"])
-        if player["wait_minutes"] and int(hour % 24) == 20:
+        moment = datetime.fromisoformat(player["arrival_time"]).astimezone(ZONE)
+        if player["wait_minutes"] and moment.hour == 20:
             waits["hour"].append(float(player["wait_minutes"]))
-        if player["wait_minutes"] and int(hour // 24) % 7 == 5:
+        if player["wait_minutes"] and moment.weekday() == 5:
             waits["weekday"].append(float(player["wait_minutes"]))
     assert found["avg_wait_time.20-21h"] == pytest.approx(statistics.fmean(waits["hour"]))
     assert found["avg_wait_time.saturday"] == pytest.approx(statistics.fmean(waits["weekday"]))

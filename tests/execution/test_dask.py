@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import multiprocessing
 import os
@@ -14,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from socket import create_server
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -417,3 +418,26 @@ def test_dask_with_encryption_required_by_its_configuration() -> None:
             assert pool.executor.submit(abs, -3).result(timeout=60) == 3
         with pytest.raises(InputError, match="encryption required by Dask configuration"):
             replicate("valorant", 2, scheduler="tcp://127.0.0.1:1")
+
+
+@pytest.mark.slow
+def test_an_interrupt_leaves_no_half_closed_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    import distributed
+
+    closing: Any = distributed.SpecCluster._close
+    clusters = []
+
+    async def interrupted(cluster: Any) -> None:  # noqa: ANN401
+        clusters.append(cluster)
+        os.kill(os.getpid(), signal.SIGINT)
+        await asyncio.sleep(0.2)  # the main thread hears of it meanwhile
+        await closing(cluster)
+
+    monkeypatch.setattr(distributed.SpecCluster, "_close", interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), open_pool("dask", 1):
+            pass
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert {cluster.status for cluster in clusters} == {distributed.Status.closed}

@@ -106,7 +106,7 @@ def test_undefined_pairs_are_counted() -> None:
         "compare", "valorant", *(x for k, v in none.items() for x in ("--set", f"{k}={v}")), "-n", 4
     )
     assert done.code == 0
-    assert "avg_wait_time is undefined in 4 of 4 pairs" in done.err
+    assert "avg_wait_time, wait_p50 and 4 more are undefined in 4 of 4 pairs" in done.err
     assert "undefined" in done.out
 
 

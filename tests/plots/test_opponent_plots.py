@@ -45,7 +45,7 @@ def manifest(folder: Path, text: str) -> Path:
 
 def test_folders_that_hold_nothing_to_draw(tmp_path: Path) -> None:
     assert refused(tmp_path / "none").endswith("none: no such folder")
-    assert "no manifest.json here or one level below" in refused(tmp_path)
+    assert "no manifest.json here or in a folder below" in refused(tmp_path)
     assert "manifest.json: damaged: " in refused(manifest(tmp_path / "bad", "{"))
     assert "manifest.json: not a manifest" in refused(manifest(tmp_path / "list", "[]"))
     other = json.dumps({"command": "predict", "config": {"model": "chess"}})

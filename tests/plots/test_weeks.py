@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from datetime import date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -19,7 +19,7 @@ pytest.importorskip("matplotlib")
 
 from valmatch import plot
 from valmatch.plots.parts.source import read_run_files
-from valmatch.plots.valorant.calendar import first_day
+from valmatch.plots.valorant.calendar import first_midnight
 from valmatch.plots.valorant.week import queue_by_cell, waits_by_cell
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -60,15 +60,17 @@ def simulated(folder: Path, days: int = 17, kind: str = "zone", *options: object
 def test_the_day_that_hours_are_counted_from(kind: str, zone: str | None, tmp_path: Path) -> None:
     options = ("--set", f"log.zone={zone}", "--set", "log.sort=True") if zone else ()
     run = read_run_files(simulated(tmp_path, 11, kind, *options))
-    assert first_day(run) == (None if kind == "hours" else date(2026, 3, 20))
+    found, of = first_midnight(run), START if zone else START.replace(tzinfo=UTC)
+    assert found == (None if kind == "hours" else of)
 
 
 def test_resamples_have_no_dates(tmp_path: Path) -> None:
     options = ("--set", "log.resample=block", "--replication")
-    assert first_day(read_run_files(simulated(tmp_path, 4, "zone", *options, "0"))) is not None
+    assert first_midnight(read_run_files(simulated(tmp_path, 4, "zone", *options, "0"))) is not None
     (tmp_path / "other").mkdir()
     assert (
-        first_day(read_run_files(simulated(tmp_path / "other", 4, "zone", *options, "1"))) is None
+        first_midnight(read_run_files(simulated(tmp_path / "other", 4, "zone", *options, "1")))
+        is None
     )
 
 
@@ -122,7 +124,7 @@ def test_hours_by_weekdays_are_those_of_the_players(tmp_path: Path) -> None:
             cell = (4 + int(begin) // 24) % 7, int(begin) % 24
             waits.setdefault(cell, []).append(60.0 * (stop - begin))
     arrays = np.array(came), np.array(left)
-    first = date(2026, 3, 20)
+    first = datetime(2026, 3, 20, tzinfo=UTC)
     queue = queue_by_cell(first, horizon, *arrays)
     np.testing.assert_allclose(queue, waited / time, atol=1e-9)
     medians = waits_by_cell(first, *arrays)
@@ -140,7 +142,7 @@ def test_hours_by_weekdays_are_those_of_the_players(tmp_path: Path) -> None:
 
 def test_cells_of_which_nothing_is_known() -> None:
     came, left = np.array([0.5, 30.0]), np.array([1.5, np.nan])
-    first = date(2026, 3, 21)  # a Saturday
+    first = datetime(2026, 3, 21, tzinfo=UTC)  # a Saturday
     waits = waits_by_cell(first, came, left)
     assert waits[5, 0] == 60.0
     assert np.isnan(waits).sum() == 7 * 24 - 1

@@ -72,7 +72,7 @@ def test_published_example_by_steps() -> None:
     a = math.log(SIGMA**2)  # step 5
     assert round(a, 5) == -5.62682
     sums = (1.0 / V, DELTA / V)
-    slopes = [glicko2.volatility_slope(x, 1.1513, SIGMA, *sums, TAU) for x in (a, a - TAU)]
+    slopes = [glicko2.volatility_slope(x, 1.1513, a, *sums, TAU) for x in (a, a - TAU)]
     assert (round(slopes[0], 8), round(slopes[1], 6)) == (-0.00053567, 1.999675)
     sigma = glicko2.new_volatility(1.1513, SIGMA, *sums, TAU)
     assert math.floor(1e5 * sigma) == 5999  # printed as 0.05999, though nearer to 0.06
@@ -134,7 +134,7 @@ def test_kernels_agree_with_their_interpreted_twins() -> None:
             (glicko2.damping, (phi,)),
             (glicko2.expected_score, (lead, phi)),
             (glicko2.result, (lead, phi, float(rng.choice([0.0, 0.5, 1.0])))),
-            (glicko2.volatility_slope, (x, *period)),
+            (glicko2.volatility_slope, (x, phi, 2.0 * math.log(sigma), *period[2:])),
             (glicko2.new_volatility, period),
             (glicko2.updated, period),
             (glicko2.idle_deviation, (phi, sigma, 7.0)),

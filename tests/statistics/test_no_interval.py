@@ -91,6 +91,14 @@ def test_comparisons_name_responses_that_are_undefined(variants: int) -> None:
     assert "wait_p50 and 4 more are undefined in every replication" in summary["no_interval"]
 
 
+def test_what_is_undefined_equally_often_is_one_warning() -> None:
+    given = (*FEW, "--set", "team_diff=20", "--responses", "wait_p95")
+    for command, rest in (("compare", "pairs"), ("replicate", "replications")):
+        err = " ".join(valmatch(command, "valorant", *given).err.split())
+        assert err.count("undefined in") == 1
+        assert f"wait_p50 and 4 more are undefined in 3 of 3 {rest}" in err
+
+
 def test_means_that_controls_do_not_adjust_have_a_reason() -> None:
     command = ("replicate", "valorant", "-n", 3, "--control-variates", "--responses", "n_players")
     printed, summary = in_both(*command)

@@ -203,13 +203,14 @@ def _of_folders(a: str, others: Sequence[str], level: float) -> Comparison:
 def _report(found: Comparison, chosen: Sequence[str], json: bool, out: Path | None) -> None:
     """Print what was found, say what has to be said of it, and end as the runs did."""
     from valmatch.cli.tables.comparison import show_comparison
+    from valmatch.statistics.no_interval import undefined_in
 
     show(json, found.summary(), lambda: show_comparison(found, chosen), out)
     for variant in found.variants:
         of = "" if found.is_pair else f"{variant.name}: "
-        for name, pair in variant.comparisons.items():
-            if undefined := pair.difference.undefined:
-                warn(f"{of}{name} is undefined in {undefined} of {found.n} pairs")
+        counts = {name: pair.difference.undefined for name, pair in variant.comparisons.items()}
+        for sentence in undefined_in(counts, found.n, "pairs"):
+            warn(f"{of}{sentence}")
     sides = {"a": found.base, **{system.name: system.run for system in found.variants}}
     warn_of_parts({side: run.remarks for side, run in sides.items()})
     if found.status != "complete":

@@ -73,8 +73,9 @@ def fit(
     from valmatch.config.writing import document
     from valmatch.models.valorant.dispersion import remarks_on
     from valmatch.models.valorant.factors import ValorantFactors
-    from valmatch.models.valorant.fitting import DAY, fit_arrivals, hourly_counts
+    from valmatch.models.valorant.fitting import days_of, fit_arrivals, hourly_counts
     from valmatch.models.valorant.queue_log import read_queue_log
+    from valmatch.models.valorant.wall_clock import DAY
 
     levels = log_levels(columns, separator, skip_bad_rows, max_bad_rows, sort_rows)
     config = _config(source, overrides, levels)
@@ -84,11 +85,11 @@ def fit(
     for remark in found.remarks:
         warn(remark)
     kept = _days(found, days, log)
-    for remark in remarks_on(hourly_counts(found.players.times, kept)):
+    for remark in remarks_on(hourly_counts(found.players.times, kept, found.midnight)):
         warn(f"{log}: {remark}")
-    made = fit_arrivals(found.players, kept)
+    made = fit_arrivals(found.players, kept, found.midnight)
     of = f" of its {days.value}" if days else ""
-    players = int(kept((found.players.times // DAY).astype(int)).sum())
+    players = int(kept(days_of(found.players.times, found.midnight)).sum())
     head = f"Fitted to {log.name}: {players:,} players in {made.hours:,} hours{of}."
     # A day that begins with the queue of the day before.
     days_long = 2 if len(made.rates) == DAY else 1
@@ -122,7 +123,7 @@ def _config(source: Path, overrides: list[str], levels: list[tuple[str, str]]) -
 
 def _days(log: QueueLog, kind: DayKind | None, path: Path) -> Days:
     """Return which days of a log to fit to, of which there is one."""
-    from valmatch.models.valorant.fitting import DAY, all_days
+    from valmatch.models.valorant.fitting import all_days, days_of
 
     if kind is None:
         return all_days
@@ -137,7 +138,7 @@ def _days(log: QueueLog, kind: DayKind | None, path: Path) -> Days:
         weekend: Bools = (days + first) % 7 >= 5
         return weekend if kind is DayKind.weekends else ~weekend
 
-    if not kept((log.players.times // DAY).astype(int)).any():
+    if not kept(days_of(log.players.times, log.midnight)).any():
         raise InputError(f"{path}: {option('days')}: nobody arrives at {kind.value}")
     return kept
 
@@ -158,10 +159,44 @@ def _rule(config: Config, fitted: Collection[str], overrides: list[str]) -> dict
 
 
 def _sections(config: Config) -> dict[str, Any]:
-    """Return the sections of options that the config has, as they are written."""
-    found = {}
+    """Return the sections of options that the config has, as they are written.
+
+    What they say of weekdays is left out, as fitted days are of none, and that is said.
+    """
+    from valmatch.models.valorant.hours import weekday_responses
+    from valmatch.statistics.no_interval import listed
+
+    found, gone = {}, {response.name for response in weekday_responses()}
     for name in SECTIONS:
         values = getattr(config, name).model_dump(mode="json", exclude_none=True)
         if values := {key: value for key, value in values.items() if value not in ({}, [])}:
-            found[name] = values
+            found[name], lost = _without(values, gone)
+            if name == "optimize" and lost and not found[name].get("objective"):
+                del found[name]
+                warn(
+                    f"section optimize left out: its objective is {listed(lost)}, and fitted days"
+                    " are of no week"
+                )
+            elif lost:
+                warn(f"section {name}: {listed(lost)} left out: fitted days are of no week")
     return found
+
+
+def _without(values: dict[str, Any], gone: Collection[str]) -> tuple[dict[str, Any], list[str]]:
+    """Return a section without what it says of some responses, and of which it says something."""
+    left: dict[str, Any] = {}
+    lost: list[str] = []
+    for key, value in values.items():
+        response = value.get("response", key) if isinstance(value, dict) else key
+        if response in gone:
+            lost.append(response)
+        elif isinstance(value, dict):
+            left[key], further = _without(value, gone)
+            lost += further
+        elif key == "target":
+            named = {target: target.partition("=")[0].strip() for target in value}
+            left[key] = [target for target in value if named[target] not in gone]
+            lost += [name for name in named.values() if name in gone]
+        else:
+            left[key] = value
+    return left, lost

@@ -212,16 +212,15 @@ def show_run(
 ) -> None:
     """Print the replications of a config, as `summary` where JSON is wanted, and their gaps."""
     from valmatch.cli.tables.replications import show_replications
+    from valmatch.statistics.no_interval import undefined_in
 
     done = len(result.values)
     header = f"{title_of(result.config)}, seed {result.seed}, {done:,} replication"
     header += "s" * (done != 1)
     show(json, summary, lambda: show_replications(header, result, chosen), out)
-    for name, estimate in result.estimates.items():
-        if estimate.undefined:
-            warn(
-                f"{name} is undefined in {estimate.undefined} of {len(result.values)} replications"
-            )
+    counts = {name: estimate.undefined for name, estimate in result.estimates.items()}
+    for sentence in undefined_in(counts, done, "replications"):
+        warn(sentence)
     for remark in result.remarks:
         warn(remark)
 

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from valmatch.execution.dask_scheduler import SchedulerWorkers, connection
+from valmatch.execution.interruption import held_signals
 from valmatch.execution.processes import process_pool
 from valmatch.execution.worker_pool import WorkerPool
 
@@ -74,5 +75,22 @@ def _own_cluster(workers: int) -> Iterator[Any]:
                 workers={0: {"cls": parts["Worker"], "options": common | work}},
                 security=open_,
             )
-        with cluster, distributed.Client(cluster, set_as_default=False) as client:
+        with (
+            _closed_whole(cluster),
+            _closed_whole(distributed.Client(cluster, set_as_default=False)) as client,
+        ):
             yield client
+
+
+@contextmanager
+def _closed_whole(opened: Any) -> Iterator[Any]:  # noqa: ANN401
+    """Yield a cluster or a client; close it at the end, and let signals wait for that.
+
+    An interrupt would leave it half closed, and Python's own end would wait ten seconds for the
+    other half.
+    """
+    try:
+        yield opened
+    finally:
+        with held_signals():
+            opened.close()

@@ -313,5 +313,5 @@ def _found(folder: Path, warn: Callable[[str], None] = lambda text: None) -> lis
             except OSError as error:
                 warn(f"not drawn: {Path(place, MANIFEST)}: cannot be read: {error.strerror}")
     if not found:
-        raise InputError(f"{folder}: no {MANIFEST} here or one level below, so not made by a run")
+        raise InputError(f"{folder}: no {MANIFEST} here or in a folder below, so not made by a run")
     return sorted(found)

@@ -105,12 +105,13 @@ def result(lead: float, phi: float, score: float) -> tuple[float, float]:
     g = damping(phi)
     odds = math.exp(-g * abs(lead))
     information = g * g * odds / ((1.0 + odds) * (1.0 + odds))
-    return information, g * (score - expected_score(lead, phi))
+    expected = (1.0 if lead >= 0.0 else odds) / (1.0 + odds)
+    return information, g * (score - expected)
 
 
 @inlined
 def volatility_slope(
-    x: float, phi: float, volatility: float, information: float, surprise: float, tau: float
+    x: float, phi: float, a: float, information: float, surprise: float, tau: float
 ) -> float:
     """Return f(x) of step 5, of which x = ln sigma'^2 is a root.
 
@@ -121,13 +122,15 @@ def volatility_slope(
     ----------
     x
         Logarithm of a variance.
-    phi, volatility, information, surprise, tau
-        As in `updated`; a = ln volatility^2.
+    a
+        ln volatility^2.
+    phi, information, surprise, tau
+        As in `updated`.
     """
     variance = math.exp(x)
     w = 1.0 + information * (phi * phi + variance)
     pull = variance * (surprise * surprise - information * w) / (2.0 * w * w)
-    return pull - (x - 2.0 * math.log(volatility)) / (tau * tau)
+    return pull - (x - a) / (tau * tau)
 
 
 @njit
@@ -139,23 +142,23 @@ def new_volatility(
     Parameters are those of `updated`.
     """
     information = max(information, _LEAST_INFORMATION)
-    a = 2.0 * math.log(volatility)
-    at_a = volatility_slope(a, phi, volatility, information, surprise, tau)
+    start = a = 2.0 * math.log(volatility)
+    at_a = volatility_slope(a, phi, start, information, surprise, tau)
     excess = surprise * surprise - information * (1.0 + information * phi * phi)
     if excess > 0.0:  # Delta^2 > phi^2 + v
         b = math.log(excess) - 2.0 * math.log(information)
-        at_b = volatility_slope(b, phi, volatility, information, surprise, tau)
+        at_b = volatility_slope(b, phi, start, information, surprise, tau)
     else:  # f(x) >= 0 for all x <= a - tau^2 / 2, so that the loop ends
         b = a - tau
-        at_b = volatility_slope(b, phi, volatility, information, surprise, tau)
+        at_b = volatility_slope(b, phi, start, information, surprise, tau)
         while at_b < 0.0:
             b -= tau
-            at_b = volatility_slope(b, phi, volatility, information, surprise, tau)
+            at_b = volatility_slope(b, phi, start, information, surprise, tau)
     for step in range(_ILLINOIS_STEPS + _HALVINGS):
         if abs(b - a) <= _TOLERANCE or at_a == at_b:
             break
         c = a + (a - b) * at_a / (at_b - at_a) if step < _ILLINOIS_STEPS else 0.5 * (a + b)
-        at_c = volatility_slope(c, phi, volatility, information, surprise, tau)
+        at_c = volatility_slope(c, phi, start, information, surprise, tau)
         if (at_c > 0.0) != (at_b > 0.0):
             a, at_a = b, at_b
         else:

@@ -1,4 +1,4 @@
-"""Reasons for means without an interval, or without control variates."""
+"""Sentences on what is undefined, has no interval, or no control variates."""
 
 from __future__ import annotations
 
@@ -51,6 +51,24 @@ def why_not_adjusted(
     )
 
 
+def undefined_in(counts: Mapping[str, int], total: int, what: str) -> list[str]:
+    """Return a sentence for all things that are undefined equally often.
+
+    Parameters
+    ----------
+    counts : mapping of str to int
+        In how many of them each is undefined; 0 for what is always defined.
+    total : int
+        Of how many.
+    what : str
+        What they are, such as replications.
+    """
+    kinds = {
+        name: f"undefined in {count} of {total} {what}" for name, count in counts.items() if count
+    }
+    return _sentences(kinds)
+
+
 def reason_of_each(reasons: Mapping[str, str]) -> str:
     """Return the reasons of several things in one line; one that is common to all alone.
 
@@ -73,13 +91,18 @@ def reason_of_each(reasons: Mapping[str, str]) -> str:
 
 def _said(kinds: Mapping[str, str]) -> str:
     """Say what things are, those of one kind together."""
+    return "; ".join(_sentences(kinds))
+
+
+def _sentences(kinds: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each kind."""
     together: dict[str, list[str]] = {}
     for name, kind in kinds.items():
         together.setdefault(kind, []).append(name)
-    return "; ".join(
+    return [
         f"{listed(names)} {'is' if len(names) == 1 else 'are'} {kind}"
         for kind, names in together.items()
-    )
+    ]
 
 
 def _kind(estimate: Estimate) -> str:

@@ -121,6 +121,39 @@ def test_weekdays_and_weekends_are_fitted_apart(tmp_path: Path) -> None:
     assert "--days: the log has hours" in refused.err
 
 
+def test_what_a_config_says_of_weekdays_is_left_out(tmp_path: Path) -> None:
+    write(tmp_path)
+    mine, fitted = tmp_path / "mine.yaml", tmp_path / "fitted.yaml"
+    head = (
+        "model: valorant\narrivals: log.csv\nfactors:\n  team_num: 2\n  measure: [weekdays]\n"
+        "  log: {columns: {arrival_hours: joined, rating: mmr}}\n"
+        "replicate:\n  n: 3\n  expect: {avg_wait_time.monday: {mean: 9, tolerance: 9}}\n"
+        "  target: [avg_wait_time.saturday=9, avg_wait_time=9]\n"
+        "optimize:\n  variables: {player_diff: {low: 50, high: 300}}\n"
+    )
+    constraint = (
+        "  constraints: {own: {response: avg_wait_time.sunday, at_most: 90}, all: {response:"
+        " avg_wait_time, at_most: 90}}\n"
+    )
+    for response, kept in (("avg_team_diff", True), ("avg_wait_time.friday", False)):
+        mine.write_text(f"{head}  objective: {{it: {{response: {response}}}}}\n{constraint}")
+        made = valmatch("fit", mine)
+        assert made.code == 0, made.err
+        found = yaml.safe_load(made.out)
+        assert "expect" not in found["replicate"] or not found["replicate"]["expect"]
+        assert (
+            "section replicate: avg_wait_time.saturday, avg_wait_time.monday left out" in made.err
+        )
+        if kept:
+            assert [*found["optimize"]["constraints"]] == ["all"]
+            assert "section optimize: avg_wait_time.sunday left out" in made.err
+        else:
+            assert "optimize" not in found
+            assert "section optimize left out" in made.err
+        fitted.write_text(made.out)
+        assert valmatch("replicate", fitted, "--quiet").code == 0
+
+
 def test_a_config_keeps_its_rule_and_its_problem(tmp_path: Path) -> None:
     write(tmp_path)
     mine = tmp_path / "mine.yaml"

@@ -159,8 +159,8 @@ def rounded(mean: float, half: float | None) -> tuple[str, str]:
     most = decimals(max(abs(mean), half or 0.0), 4)
     digits = max(4, most) if not half else min(max(6, most), decimals(half, 2))
     if digits > DECIMALS:
-        return f"{mean:.3e}", formatted(half, ".1e")
-    return f"{mean:.{digits}f}", formatted(half, f".{digits}f")
+        return f"{mean:z.3e}", formatted(half, ".1e")
+    return f"{mean:z.{digits}f}", formatted(half, f".{digits}f")
 
 
 def decimals(value: float, digits: int) -> int:

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.models.valorant.fitting import DAY, HourlyCounts
+from valmatch.models.valorant.fitting import HourlyCounts
+from valmatch.models.valorant.wall_clock import DAY
 
 LEVEL = 0.01
 """Probability with which a Poisson process is said to be none."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from datetime import datetime
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from valmatch.arrays import Bools, Floats, Ints
 from valmatch.models.valorant.arrivals import ArrivingPlayers
-
-DAY = 24
+from valmatch.models.valorant.wall_clock import DAY, wall_hours
 
 MOST_QUANTILES = 41
 
@@ -46,7 +46,7 @@ class HourlyCounts(NamedTuple):
     Attributes
     ----------
     hours : numpy.ndarray
-        (n,) int64: the hours, ascending.
+        (n,) int64: the hours since the first midnight, by the clock, in the order of time.
     arrivals : numpy.ndarray
         (n,) int64: players who arrived in each.
     """
@@ -64,16 +64,31 @@ def all_days(days: Ints) -> Bools:
     return np.ones(days.shape, np.bool_)
 
 
-def hourly_counts(times: Floats, days: Days = all_days) -> HourlyCounts:
-    """Count arrivals, whose hours are ascending, in the hours of some days that a log covers."""
+def hourly_counts(
+    times: Floats, days: Days = all_days, midnight: datetime | None = None
+) -> HourlyCounts:
+    """Count arrivals, whose hours are ascending, in the hours of some days that a log covers.
+
+    Parameters
+    ----------
+    times : numpy.ndarray
+        Hours since the first midnight.
+    days : callable
+        Which days.
+    midnight : datetime or None
+        That midnight, of a log with dates.
+    """
     begin, end = math.floor(times[0]), math.floor(times[-1]) + 1
     hours = np.arange(begin, end)
     arrivals = np.bincount(np.floor(times).astype(np.int64) - begin, minlength=end - begin)
+    hours = wall_hours(midnight, hours)
     kept = days(hours // DAY)
     return HourlyCounts(hours[kept], arrivals[kept])
 
 
-def fit_arrivals(players: ArrivingPlayers, days: Days = all_days) -> Fit:
+def fit_arrivals(
+    players: ArrivingPlayers, days: Days = all_days, midnight: datetime | None = None
+) -> Fit:
     """Estimate hourly rates, by maximum likelihood, and the distribution of ratings.
 
     The log is taken to cover whole hours, from that of its first arrival to that of its last.
@@ -84,16 +99,23 @@ def fit_arrivals(players: ArrivingPlayers, days: Days = all_days) -> Fit:
         Those of the log.
     days : callable
         Which days to fit to; some player must have arrived in one.
+    midnight : datetime or None
+        What hours are counted from, of a log with dates.
     """
     period = min(DAY, math.floor(players.times[-1]) + 1)
-    counts = hourly_counts(players.times, days)
+    counts = hourly_counts(players.times, days, midnight)
     covered = np.bincount(counts.hours % DAY, minlength=DAY)[:period]
     total = np.bincount(counts.hours % DAY, counts.arrivals, minlength=DAY)[:period]
     rates = total / np.maximum(covered, 1)
-    ratings = players.ratings[days(np.floor(players.times).astype(np.int64) // DAY)]
+    ratings = players.ratings[days(days_of(players.times, midnight))]
     return Fit(
         [float(f"{rate:.6g}") for rate in rates.tolist()], _quantiles(ratings), counts.hours.size
     )
+
+
+def days_of(times: Floats, midnight: datetime | None) -> Ints:
+    """Return the day of each time, counted from the midnight before the first, by the clock."""
+    return wall_hours(midnight, np.floor(times).astype(np.int64)) // DAY
 
 
 def _quantiles(ratings: Floats) -> list[tuple[float, float]]:

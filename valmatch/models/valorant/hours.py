@@ -11,8 +11,7 @@ import numpy as np
 
 from valmatch.arrays import Floats, Ints
 from valmatch.models.model import NOT_NEGATIVE, SHARE, Part, Response
-
-DAY = 24
+from valmatch.models.valorant.wall_clock import DAY
 
 WEEK = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
@@ -44,6 +43,9 @@ MEASURES = (
 PartOf: TypeAlias = Callable[[Ints], Ints]
 """Gives the number of the part of the time that each hour belongs to, counted from hour 0."""
 
+Clock: TypeAlias = Callable[[Ints], Ints]
+"""Gives for hours, counted from hour 0, those since the midnight of some Monday, by the clock."""
+
 
 def hour_responses(horizon: float | None) -> list[Response]:
     """Return the responses of the hours of a day, such as ``avg_queue_length.17-18h``.
@@ -73,12 +75,19 @@ def _of_part(measure: Response, of: str, name: str, when: str) -> Response:
     return replace(measure, name=f"{measure.name}.{name}", meaning=meaning, part=part)
 
 
-def hour_of_day(hours: Ints) -> Ints:
-    """Return which hour of the day hours are."""
-    return hours % DAY
+def hour_of_day(clock: Clock) -> PartOf:
+    """Return what gives the hour of the day, by a clock."""
+    return lambda hours: clock(hours) % DAY
 
 
-def measure_hours(came: Floats, left: Floats, horizon: float, start: int = 0) -> Floats:
+def weekday(clock: Clock) -> PartOf:
+    """Return what gives the day of the week, 0 for Monday, by a clock."""
+    return lambda hours: clock(hours) // DAY % len(WEEK)
+
+
+def measure_hours(
+    came: Floats, left: Floats, horizon: float, of_day: PartOf, start: int = 0
+) -> Floats:
     """Return the time average of the queue in each hour of the day; NaN of hours that never were.
 
     Parameters
@@ -87,19 +96,21 @@ def measure_hours(came: Floats, left: Floats, horizon: float, start: int = 0) ->
         (n,): hours at which players began and ceased to wait.
     horizon : float
         End of the run; of several days, the averages are over all.
+    of_day : callable
+        Gives the hour of the day of each hour.
     start : int
         The hour from which on time counts.
     """
     if start:
-        return time_averages(came, left, horizon, hour_of_day, start, np.zeros(DAY))
+        return time_averages(came, left, horizon, of_day, start, np.zeros(DAY))
     # In the days before the first player nobody waits.
     days = int(min(came.min(initial=horizon), horizon)) // DAY
     time = np.full(DAY, float(days))
-    return time_averages(came, left, horizon, hour_of_day, DAY * days, time)
+    return time_averages(came, left, horizon, of_day, DAY * days, time)
 
 
 def measure_weekdays(
-    came: Floats, left: Floats, horizon: float, weekday: PartOf, start: int = 0
+    came: Floats, left: Floats, horizon: float, of_week: PartOf, start: int = 0
 ) -> Floats:
     """Return the time average of the queue on each weekday; NaN of those that never were.
 
@@ -107,10 +118,10 @@ def measure_weekdays(
     ----------
     came, left, horizon, start
         As for `measure_hours`.
-    weekday : callable
+    of_week : callable
         Gives the weekday of each hour, 0 for Monday.
     """
-    return time_averages(came, left, horizon, weekday, start, np.zeros(len(WEEK)))
+    return time_averages(came, left, horizon, of_week, start, np.zeros(len(WEEK)))
 
 
 def time_averages(

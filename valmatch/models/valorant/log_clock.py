@@ -61,6 +61,7 @@ class LogClock:
         self._zone: tzinfo | None = ZoneInfo(zone) if zone else None
         self._kind = ""
         self._first: datetime | None = None
+        self._offsets: set[timedelta | None] = set()
         self.midnight: datetime | None = None
 
     @property
@@ -125,6 +126,8 @@ class LogClock:
             )
         if date_time.tzinfo is None:
             date_time = date_time.replace(tzinfo=self._zone or UTC)
+        else:
+            self._offsets.add(date_time.utcoffset())
         return date_time.astimezone(UTC)
 
     def check_order(self, row: Row, column: str, time: Time, before: Time) -> None:
@@ -182,6 +185,11 @@ class LogClock:
         """
         if not self.dated:
             check_serial_days(first, column, hours, ALLOWED)
+
+    @property
+    def moved(self) -> bool:
+        """Whether offsets change, as they do to and from summer time, and no zone says when."""
+        return self._zone is None and len(self._offsets) > 1
 
     def _offset(self) -> tzinfo:
         offset = self._first.utcoffset() if self._first else None

@@ -15,12 +15,14 @@ from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.bands import band_responses, measure_bands
 from valmatch.models.valorant.factors import ValorantFactors
 from valmatch.models.valorant.hours import (
+    Clock,
     PartOf,
     hour_of_day,
     hour_responses,
     measure_hours,
     measure_waits,
     measure_weekdays,
+    weekday,
     weekday_responses,
 )
 
@@ -92,7 +94,7 @@ def measure(
     matches: Matches,
     until: Floats,
     rules: Rules,
-    weekday: PartOf,
+    clock: Clock,
 ) -> dict[str, float]:
     """Return the responses of `further_responses` by name; NaN where undefined.
 
@@ -108,8 +110,8 @@ def measure(
         (n,): until when those wait who do not play: when they give up, or the horizon.
     rules : Rules
         With the horizon of the replication, which may end with its last arrival.
-    weekday : callable
-        Gives the weekday of each hour, 0 for Monday; called only where that is asked for.
+    clock : callable
+        Gives the hours since the midnight of a Monday; called only for what is asked for.
     """
     start = factors.warm_up
     counted, late = players.times >= start, matches.hours >= start
@@ -136,14 +138,14 @@ def measure(
             players.ratings[counted], waits[counted], differences[counted], factors.bands
         )
     if "hours" in factors.measure:
-        queue = measure_hours(players.times, left, rules.horizon, start)
-        rows = _by_part(queue, hour_of_day, *those, rules)
+        queue = measure_hours(players.times, left, rules.horizon, hour_of_day(clock), start)
+        rows = _by_part(queue, hour_of_day(clock), *those, rules)
         responses = hour_responses(factors.horizon)
         hours = len(responses) // len(rows)
         found |= _named(responses, rows[:, :hours])
     if "weekdays" in factors.measure:
-        queue = measure_weekdays(players.times, left, rules.horizon, weekday, start)
-        rows = _by_part(queue, weekday, *those, rules)
+        queue = measure_weekdays(players.times, left, rules.horizon, weekday(clock), start)
+        rows = _by_part(queue, weekday(clock), *those, rules)
         found |= _named(weekday_responses(), rows)
     return found
 

@@ -48,7 +48,6 @@ from valmatch.models.valorant.bands import empty_bands
 from valmatch.models.valorant.controls import PlayerSums
 from valmatch.models.valorant.days import Days, make_days, new_days
 from valmatch.models.valorant.factors import ValorantFactors
-from valmatch.models.valorant.hours import DAY, WEEK
 from valmatch.models.valorant.log_factors import LEFT
 from valmatch.models.valorant.measures import Matches, further_responses, measure
 from valmatch.models.valorant.patience import (
@@ -61,6 +60,7 @@ from valmatch.models.valorant.queue_log import QueueLog, read_queue_log
 from valmatch.models.valorant.resampling import BlockResampling
 from valmatch.models.valorant.summary import fill_quantiles, summarize
 from valmatch.models.valorant.tables import Played, matches_table, players_table, sides_of
+from valmatch.models.valorant.wall_clock import DAY, wall_hours
 from valmatch.models.valorant.warm_up import fill_after
 from valmatch.statistics.sampling import OneHistory
 from valmatch.text.notes import Note
@@ -271,12 +271,12 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
                 " (allowed: with date-times, or seconds since 1970, as arrival_hours)"
             )
 
-    def _weekday(self, hours: Ints, moved: Moved | None) -> Ints:
-        """Return the day of the week of hours of a replication of a dated log, 0 for Monday."""
-        assert self._log is not None
-        assert self._log.midnight is not None
+    def _clock(self, hours: Ints, moved: Moved | None) -> Ints:
+        """Return the hours of a replication by the clock, from a Monday of a dated log on."""
+        if self._log is None or self._log.midnight is None:
+            return hours
         hours = moved.log_hours(hours) if moved else hours
-        return (hours // DAY + self._log.midnight.weekday()) % len(WEEK)
+        return wall_hours(self._log.midnight, hours) + DAY * self._log.midnight.weekday()
 
     def _remarks(self, arrivals: Path | None) -> Iterator[str]:
         if self._log is None:
@@ -432,8 +432,8 @@ class ValorantModel(Model[Iterable[ArrivingPlayers]]):
         if self._factors.gives_up:
             found |= measure_departures(players, gave_up, players.times >= warm_up)
         if self._factors.measure:
-            weekday = partial(self._weekday, moved=players.moved)
-            found |= measure(self._factors, players, matches, until, self._rules, weekday)
+            clock = partial(self._clock, moved=players.moved)
+            found |= measure(self._factors, players, matches, until, self._rules, clock)
         if found:
             values = RESPONSES.row(record).tolist()
             responses = {**dict(zip(RESPONSES.names, values, strict=True)), **found}

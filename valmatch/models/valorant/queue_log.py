@@ -199,6 +199,14 @@ def _read(path: Path, _stamp: int, how: str, multipliers: tuple[float, ...]) -> 
     if clock.midnight is not None:
         since = clock.midnight.isoformat(" ", "minutes")
         remarks.append(Note(f"{path}: hours are counted from {since}"))
+    if clock.moved:
+        remarks.append(
+            Note(
+                f"{path}: date-times have several offsets from UTC: hours of the day are those of"
+                f" the first; {option('log.zone=Europe/Berlin')}, for example, counts them by the"
+                " clocks there"
+            )
+        )
     remarks += [f"{path}: {remark}" for remark in span_remarks(times)]
     missed = [name for name in unused if name.lower().startswith(MISSED)]
     for columns, why in (

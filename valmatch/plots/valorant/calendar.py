@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from valmatch.inputs.csv_reader import Row
-from valmatch.models.valorant.hours import DAY
 from valmatch.models.valorant.log_clock import EPOCH, LogClock
+from valmatch.models.valorant.wall_clock import DAY
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.text.datetimes import datetime_of
 
@@ -15,11 +15,10 @@ TIME = "arrival_time"
 """The column of the times that the log has; not there where it has hours."""
 
 
-def first_day(run: RunFiles) -> date | None:
-    """Return the day that the hours of a replication are counted from, None where it has no date.
+def first_midnight(run: RunFiles) -> datetime | None:
+    """Return what the hours of a replication are counted from, None where it has no date.
 
-    A resample has the days of its log in another order. Days have 24 hours, of which a change to
-    or from summer time makes no other: the day is that of the first arrival.
+    A resample has the days of its log in another order.
 
     Raises
     ------
@@ -41,4 +40,5 @@ def first_day(run: RunFiles) -> date | None:
         local = moment.astimezone(ZoneInfo(zone)) if zone else datetime_of(text) or moment
         begin = moment + (local.utcoffset() or timedelta()) - timedelta(hours=float(hours))
     # The nearest midnight, because the offset may have changed since the first row of the log.
-    return EPOCH.date() + timedelta(days=round((begin - EPOCH) / timedelta(hours=DAY)))
+    day = EPOCH + timedelta(days=round((begin - EPOCH) / timedelta(hours=DAY)))
+    return day.replace(tzinfo=ZoneInfo(zone) if zone else UTC)

@@ -9,7 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from valmatch.models.valorant.hours import DAY, WEEK
+from valmatch.models.valorant.hours import WEEK
+from valmatch.models.valorant.wall_clock import DAY
 from valmatch.plots.parts.labels import label, legend_below
 from valmatch.plots.parts.samples import ResponseSample, arms_of, fact_of, read_samples
 from valmatch.plots.parts.source import RunFiles

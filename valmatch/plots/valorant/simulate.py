@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from datetime import date, timedelta
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import numpy as np
@@ -12,13 +12,14 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator
 
 from valmatch.arrays import Floats
-from valmatch.models.valorant.hours import DAY, WEEK
+from valmatch.models.valorant.hours import WEEK
+from valmatch.models.valorant.wall_clock import DAY
 from valmatch.plots.parts.labels import label, legend_above
 from valmatch.plots.parts.source import RunFiles
 from valmatch.plots.parts.style import BAD, FAINT, GOOD, GREY, counted, dots, head, new_figure, note
 from valmatch.plots.parts.waiting import Steps, fill_steps, waiting_between
 from valmatch.plots.valorant import week
-from valmatch.plots.valorant.calendar import first_day
+from valmatch.plots.valorant.calendar import first_midnight
 
 WINDOWS_PER_DAY = 24
 GROUPS = 10
@@ -42,8 +43,8 @@ class ValorantDay(NamedTuple):
     ----------
     horizon : float
         Its length in hours, as far as it is drawn.
-    first : datetime.date or None
-        The day that hours are counted from, where it has a date.
+    first : datetime.datetime or None
+        The midnight that hours are counted from, where it has a date.
     threshold : float
         Wait in hours after which a player is prioritized.
     arrival, leaving : numpy.ndarray
@@ -57,7 +58,7 @@ class ValorantDay(NamedTuple):
     """
 
     horizon: float
-    first: date | None
+    first: datetime | None
     threshold: float
     arrival: Floats
     leaving: Floats
@@ -86,7 +87,7 @@ def draw(run: RunFiles) -> dict[str, Figure]:
         f"replication {run.manifest.get('replication')}",
         f"{players:,} player{'s' * (players != 1)}",
         f"{matches:,} match{'es' * (matches != 1)}",
-        *([f"from {day.first} on"] if day.first else []),
+        *([f"from {day.first:%Y-%m-%d} on"] if day.first else []),
     )
     head(figure, run.heading(*facts))
     if day.first is None or day.horizon < DAY * len(WEEK):
@@ -107,7 +108,7 @@ def read_day(run: RunFiles) -> ValorantDay:
         horizon = last
     differences = run.table("matches.csv", ("team_diff",)).numbers["team_diff"]
     threshold = float(run.factor("wait_thresh"))
-    first = first_day(run)
+    first = first_midnight(run)
     return ValorantDay(
         float(horizon), first, threshold, arrival, leaving, rating, wait, differences
     )
@@ -193,7 +194,7 @@ def _over_the_day(axes: Axes, day: ValorantDay, x: str, y: str) -> None:
     axes.set_xticks([DAY * k for k in ticks], [_day_in_words(day.first, k) for k in ticks])
 
 
-def _day_in_words(first: date | None, number: int) -> str:
+def _day_in_words(first: datetime | None, number: int) -> str:
     """Return the date of a day, or its number where it has none."""
     if first is None:
         return str(number)

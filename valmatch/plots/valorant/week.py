@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import datetime
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from valmatch.arrays import Floats, Ints
-from valmatch.models.valorant.hours import DAY, WEEK, time_averages
+from valmatch.models.valorant.hours import WEEK, time_averages
+from valmatch.models.valorant.wall_clock import DAY, wall_hours
 from valmatch.plots.parts.labels import label
 from valmatch.plots.parts.style import panels
 
@@ -19,44 +20,44 @@ MAP, NONE = "YlGnBu", "0.85"
 """Colours of cells, and that of those of which nothing is known."""
 
 
-def draw(first: date, horizon: float, came: Floats, left: Floats) -> Figure:
+def draw(midnight: datetime, horizon: float, came: Floats, left: Floats) -> Figure:
     """Draw a cell for each hour of each weekday, of the queue and of the waits.
 
     Parameters
     ----------
-    first : datetime.date
-        The day that hours are counted from.
+    midnight : datetime.datetime
+        What hours are counted from.
     horizon : float
         End of the log in hours.
     came, left : numpy.ndarray
         (n,): hours at which players came and were matched; NaN where never.
     """
     figure, grid = panels(2, 1, width=9.0, height=2.9)
-    queue = queue_by_cell(first, horizon, came, left)
-    waits = waits_by_cell(first, came, left)
+    queue = queue_by_cell(midnight, horizon, came, left)
+    waits = waits_by_cell(midnight, came, left)
     _cells(figure, grid[0], queue, "mean number of waiting players")
     _cells(figure, grid[1], waits, "median wait of matched players [minutes]")
     label(grid[1], "hour of the day")
     return figure
 
 
-def queue_by_cell(first: date, horizon: float, came: Floats, left: Floats) -> Floats:
+def queue_by_cell(midnight: datetime, horizon: float, came: Floats, left: Floats) -> Floats:
     """Return the time average of the queue, (7, 24); NaN where the log has no such time."""
     gone = np.fmin(left, horizon)
 
     def cell(hours: Ints) -> Ints:
-        return _cell(first, hours)
+        return _cell(midnight, hours)
 
     return time_averages(came, gone, horizon, cell, 0, np.zeros(CELLS)).reshape(-1, DAY)
 
 
-def waits_by_cell(first: date, came: Floats, left: Floats) -> Floats:
+def waits_by_cell(midnight: datetime, came: Floats, left: Floats) -> Floats:
     """Return the median wait in minutes of the matched players who arrive then; NaN for none.
 
     Of a few players whom hardly anybody matches, waits may be of days: means would show them alone.
     """
     matched = ~np.isnan(left)
-    cell = _cell(first, np.floor(came[matched]).astype(np.int64))
+    cell = _cell(midnight, np.floor(came[matched]).astype(np.int64))
     order = np.argsort(cell, kind="stable")
     waits = np.split(
         60.0 * (left - came)[matched][order], np.searchsorted(cell[order], range(1, CELLS))
@@ -65,9 +66,9 @@ def waits_by_cell(first: date, came: Floats, left: Floats) -> Floats:
     return np.array(found).reshape(-1, DAY)
 
 
-def _cell(first: date, hours: Ints) -> Ints:
+def _cell(midnight: datetime, hours: Ints) -> Ints:
     """Return the number of the cell that hours belong to."""
-    return (hours + DAY * first.weekday()) % CELLS
+    return (wall_hours(midnight, hours) + DAY * midnight.weekday()) % CELLS
 
 
 def _cells(figure: Figure, axes: Axes, values: Floats, what: str) -> None:
