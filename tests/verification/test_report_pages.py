@@ -46,6 +46,12 @@ onload = () => {{
       tables: count("table"),
       charts: count("svg"),
       paper: getComputedStyle(page.body).backgroundColor,
+      columns: [0, 1, 2].map((clicks) => {{
+        const button = page.querySelectorAll("th button")[1];
+        if (button && clicks) button.click();
+        const rows = page.querySelector("tbody").rows;
+        return [...rows].map((row) => row.cells[1].textContent.trim());
+      }}),
     }};
   }}));
 }};
@@ -123,6 +129,21 @@ def test_a_browser_shows_a_report_and_asks_for_nothing(
             assert one["wide"] <= width
             assert (one["tables"], one["charts"]) == (page.count("<table"), page.count("<svg"))
             assert (one["heads"] > 0) == scripts
+            assert {tuple(sorted(column)) for column in one["columns"]} == {
+                tuple(sorted(one["columns"][0]))
+            }
         (paper,) = {one["paper"] for one in found}
         papers.add(paper)
     assert len(papers) == 2
+
+
+def test_heads_sort_by_numbers_up_then_down(
+    pages: dict[str, str], server: Server, tmp_path: Path
+) -> None:
+    (tmp_path / "page.html").write_text(pages["replicate"], encoding="utf-8")
+    frame = '<iframe src="page.html" width="1280" height="800"></iframe>'
+    (tmp_path / "frame.html").write_text(FRAME.format(frames=frame), encoding="utf-8")
+    (found,), _ = visit(server, LIGHT)
+    first, up, down = ([float(cell) for cell in column] for column in found["columns"])
+    assert up == sorted(first) != first
+    assert down == up[::-1]
