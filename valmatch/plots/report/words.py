@@ -133,14 +133,6 @@ def change_in_words(response: Response, found: Estimate, base: float | None = No
     return f"{response.name} {'rises' if rises else 'falls'} by {value}{undefined_in(found)}"
 
 
-def difference_in_words(found: Estimate, unit: str) -> str:
-    """Say what a difference is, and whether it is one."""
-    if found.mean is None:
-        return "undefined"
-    doubt = "" if is_sure(found) or found.ci_low is None else ", not clearly different from 0"
-    return f"{value_in_words(found)}{after(unit)}{doubt}"
-
-
 def _share(change: float, base: float | None) -> str:
     """Return a change in percent of what it changes from."""
     if not base or not math.isfinite(base):

@@ -33,6 +33,9 @@ SUMMARY = "summary.json"
 CHARTS = 12
 """Most responses that are drawn."""
 
+SEVERAL = 2
+"""Responses that a finding names where several factors vary."""
+
 TABLE = 6
 """Most responses in the table of points."""
 
@@ -83,7 +86,8 @@ def _fill(
 ) -> None:
     """Say what a design found."""
     shown = headline(run, responses)
-    chapter.found = _finding(factors, points, founds, shown)
+    named = shown if len(factors) == 1 else shown[:SEVERAL]
+    chapter.found = _finding(factors, points, founds, named)
     chapter.meant = meanings_in_words(shown)
     charts = _charts(run, factors, points, founds, responses)
     chapter.blocks.append(Block("Means against the factors", charts=charts))

@@ -16,11 +16,12 @@ from valmatch.plots.report.charts import Chart, Graph, Interval, Intervals, Line
 from valmatch.plots.report.document import Block, Chapter, titled
 from valmatch.plots.report.origin import run_name
 from valmatch.plots.report.words import (
+    after,
     counted,
-    difference_in_words,
     estimate_of,
     headline,
     in_interval_words,
+    is_sure,
     joined,
     mean_in_words,
     meanings_in_words,
@@ -144,12 +145,22 @@ def _finding_of_policies(
     ]
     of = f"{measure} ({'sum over all games' if games == 'total' else f'games {games}'})"
     said = f"{of} is " + joined([f"{value_in_words(mean)} under {name}" for name, mean in own])
-    changes = [
-        f"{row.policy} - {row.other} is {difference_in_words(row.estimate, unit)}"
+    rows = [
+        (f"{row.policy} - {row.other}", row.estimate, unit)
         for row, unit in differences
         if (row.measure, row.games) == (measure, games)
     ]
-    more = f"; paired, {joined(changes)}" if changes else ""
+    sure = [
+        f"{name} is {value_in_words(change)}{after(unit)}"
+        for name, change, unit in rows
+        if is_sure(change)
+    ]
+    unsure = [
+        f"{name} ({value_in_words(change)})" for name, change, _ in rows if not is_sure(change)
+    ]
+    more = f"; paired, {joined(sure)}" if sure else ""
+    if unsure:
+        more += f"; no clear paired difference of {joined(unsure)}"
     means = [mean for _, mean in own]
     return f"{said}{more}; {in_interval_words(means, n, 'replication')}."
 
