@@ -1,0 +1,143 @@
+"""``valmatch rules``: what a game's rule set says, and what is wrong with it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from valmatch.cli.console import show, warn
+from valmatch.cli.parameters import Json, Quiet, duration, path
+from valmatch.errors import InputError, in_lines
+from valmatch.text.terminal import one_line
+
+if TYPE_CHECKING:
+    from valmatch.rule_sets.descriptions import Description
+    from valmatch.rule_sets.problems import Problem
+
+RuleFile = Annotated[
+    Path,
+    typer.Argument(
+        parser=path("rules"), metavar="FILE", help="A FlexMatch rule set, JSON as it is deployed."
+    ),
+]
+
+Lenient = Annotated[
+    bool,
+    typer.Option(
+        "--lenient",
+        help="Let what the service refuses though its meaning is clear be a warning: unknown keys,"
+        " a key twice in one object (the last one holds), more characters than it takes.",
+    ),
+]
+
+
+def check(
+    file: RuleFile,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            parser=duration,
+            metavar="TIME",
+            help="The request timeout of the matchmaker: no ticket lives for later steps.",
+        ),
+    ] = None,
+    lenient: Lenient = False,
+    json: Json = False,
+) -> None:
+    """Find the faults of a FlexMatch rule set, all at once, each with its place.
+
+    A line for each, by place: file:line:column: severity: path: text. Exit code 2 with errors, 0
+    with warnings alone.
+    """
+    from valmatch.rule_sets.files import in_line, read_rule_file
+
+    found = read_rule_file(file, timeout, lenient).problems
+    errors = sum(problem.severity == "error" for problem in found)
+    document = {
+        "file": str(file),
+        "errors": errors,
+        "warnings": len(found) - errors,
+        "problems": [problem._asdict() for problem in found],
+    }
+    show(json, document, lambda: _print_problems([in_line(file, one) for one in found]))
+    if errors:
+        sys.stdout.flush()
+        raise typer.Exit(2)
+
+
+def _print_problems(lines: list[str]) -> None:
+    for line in lines:
+        print(one_line(line))
+
+
+def show_rules(
+    file: RuleFile, lenient: Lenient = False, json: Json = False, quiet: Quiet = False
+) -> None:
+    """Say in plain words what a rule set says: teams, rules, what holds from which second on."""
+    from valmatch.rule_sets.descriptions import describe
+    from valmatch.rule_sets.files import in_line, read_rule_file
+
+    reading = read_rule_file(file, lenient=lenient)
+    for problem in reading.problems:
+        if problem.severity == "warning" and reading.table:
+            warn(in_line(file, problem))
+    if reading.table is None:
+        raise InputError(*_errors(file, reading.problems))
+    description = describe(reading.table)
+    show(json, _document(description), lambda: _print_description(description))
+
+
+def _errors(file: Path, problems: list[Problem]) -> list[str]:
+    """Return the errors among problems, as lines."""
+    from valmatch.rule_sets.files import in_line
+
+    return in_lines([in_line(file, one) for one in problems if one.severity == "error"])
+
+
+def _document(description: Description) -> dict[str, object]:
+    """Return a description as JSON has it."""
+    return {
+        "teams": dict(description.teams),
+        "rules": dict(description.rules),
+        "search": description.search,
+        "changes": [change._asdict() for change in description.changes],
+    }
+
+
+def _print_description(description: Description) -> None:
+    """Print a description in lines that a terminal can take."""
+    _print_named("teams", description.teams)
+    _print_named("rules", description.rules)
+    print("search")
+    for sentence in description.search:
+        _print_wrapped(sentence)
+    if description.changes:
+        print("what holds from which second on")
+        rows = [(f"{one.seconds:g} s", one.what, one.value) for one in description.changes]
+        widths = [max(len(row[k]) for row in rows) for k in (0, 1)]
+        for seconds, what, value in rows:
+            print(one_line(f"  {seconds:>{widths[0]}}  {what:<{widths[1]}}  {value}"))
+
+
+def _print_named(heading: str, named: list[tuple[str, str]]) -> None:
+    """Print names and what they are."""
+    if named:
+        print(heading)
+    for name, text in named:
+        _print_wrapped(f"{name}: {text}")
+
+
+def _print_wrapped(text: str) -> None:
+    """Print a paragraph below a heading."""
+    import textwrap
+
+    from valmatch.text.terminal import escaped
+
+    print(
+        textwrap.fill(
+            escaped(text), 80, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+        )
+    )
