@@ -1,7 +1,7 @@
 """Rules of FlexMatch, judged one at a time on lists of players, straight from their JSON.
 
-A readable twin of the table and the kernels of `valmatch`: it reads expressions itself, and shares no
-code with them.
+A readable twin of the table and the kernels of `valmatch`: it reads expressions itself, and shares
+no code with them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 Player = dict[str, Any]
@@ -17,7 +17,7 @@ Ticket = dict[str, Any]
 Verdict = bool | None
 """None is unknown."""
 
-FUNCTIONS = {
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "min": min,
     "max": max,
     "sum": sum,
@@ -58,7 +58,7 @@ class Match:
 
 def team_names(rule_set: dict[str, Any]) -> list[str]:
     """Return the names of all teams."""
-    names = []
+    names: list[str] = []
     for team in rule_set["teams"]:
         quantity = team.get("quantity", 1)
         several = [f"{team['name']}_{k + 1}" for k in range(quantity)]
@@ -164,7 +164,7 @@ def stepped(rule_set: dict[str, Any], target: str, first: Any, now: float, born:
 
 def born_of(rule_set: dict[str, Any], tickets: Sequence[Ticket]) -> float:
     """Return the time of the newest or oldest of some tickets."""
-    times = [ticket["time"] for ticket in tickets]
+    times: list[float] = [ticket["time"] for ticket in tickets]
     oldest = rule_set.get("algorithm", {}).get("expansionAgeSelection") == "oldest"
     return min(times) if oldest else max(times)
 
@@ -175,7 +175,7 @@ class Judge:
     def __init__(self, rule_set: dict[str, Any], match: Match, now: float, partial: bool) -> None:
         self.rule_set, self.match, self.now, self.partial = rule_set, match, now, partial
         self.born = born_of(rule_set, match.tickets)
-        self.rules = {rule["name"]: rule for rule in rule_set.get("rules", [])}
+        self.rules: dict[str, Any] = {rule["name"]: rule for rule in rule_set.get("rules", [])}
 
     def refuses(self) -> str | None:
         """Return the first rule that is false, None if none is."""
@@ -239,14 +239,15 @@ class Judge:
         reference = self.reference(rule)
         if reference is None:
             return True
-        holds = {
+        compare: dict[str, Callable[[Any], bool]] = {
             "=": lambda a: a == reference,
             "!=": lambda a: a != reference,
             "<": lambda a: a < reference,
             "<=": lambda a: a <= reference,
             ">": lambda a: a > reference,
             ">=": lambda a: a >= reference,
-        }[operation]
+        }
+        holds = compare[operation]
         return all(holds(value) for value in leaves([value for value, _ in self.measured(rule)]))
 
     def among(self, value: Any, depth: int, operation: str) -> bool:  # noqa: ANN401
@@ -318,7 +319,7 @@ class Judge:
             return len({value for one in lists for value in one}) == 1
         party = FUNCTIONS[rule.get("partyAggregation", "avg")]
         values = [party(one) for one in lists]
-        return max(values) - min(values) <= self.number(rule, "maxDistance")
+        return bool(max(values) - min(values) <= self.number(rule, "maxDistance"))
 
     def judge_absoluteSort(self, rule: dict[str, Any]) -> Verdict:  # noqa: N802
         return True

@@ -44,7 +44,7 @@ class Matchmaker:
         self.asked = dict.fromkeys(self.place, 0)
         self.ended: dict[str, dict[str, Any]] = {}
         self.matches: list[dict[str, Any]] = []
-        self.reviews = 0
+        self.reviews = self.tick = 0
 
     def played(self) -> dict[str, Any]:
         """Play from the first moment to the horizon."""
@@ -65,7 +65,7 @@ class Matchmaker:
             moments += [ticket["cancel"]] if ticket.get("cancel") is not None else []
             moments += [ticket["time"] + wait for wait in self.waits()]
         if (every := self.config.get("review", "changes")) != "changes":
-            moments.append((max(now, -every) // every + 1) * every)
+            moments.append(self.tick * every)
         later = [moment for moment in moments if moment > now]
         return min(later) if later else None
 
@@ -77,6 +77,7 @@ class Matchmaker:
     def at(self, now: float) -> None:
         """Let happen what happens at a moment."""
         returned = self.end_proposals(now)
+        self.waiting.sort(key=lambda one: self.place[one["id"]])
         for ticket in list(self.waiting):
             if ticket.get("cancel") is not None and ticket["cancel"] <= now:
                 self.leave(ticket, "CANCELLED", now)
@@ -84,12 +85,16 @@ class Matchmaker:
             if ticket["time"] + self.config["requestTimeoutSeconds"] <= now:
                 self.leave(ticket, "TIMED_OUT", now)
         joined = [ticket for ticket in self.tickets if ticket["time"] == now]
-        self.waiting = sorted(
-            self.waiting + joined, key=lambda one: (one["time"], self.place[one["id"]])
-        )
+        for ticket in joined:
+            if ticket.get("cancel") is not None and ticket["cancel"] <= now:
+                self.end(ticket, "CANCELLED", now)
+            else:
+                self.waiting.append(ticket)
+        self.waiting.sort(key=lambda one: (one["time"], self.place[one["id"]]))
         every = self.config.get("review", "changes")
         if every != "changes":
-            due = now % every == 0
+            due = now == self.tick * every
+            self.tick += due
         else:
             stepping = any(
                 ticket["time"] + wait == now for ticket in self.waiting for wait in self.waits()
@@ -227,10 +232,12 @@ class Matchmaker:
         return min(values) if isinstance(values[0], str) else sum(values) / len(values)
 
     def anchors(self, batch: list[Ticket]) -> Iterator[tuple[Ticket, list[Ticket]]]:
-        """Yield the tickets of a batch in the order in which they are anchors, with whom they try."""
+        """Yield the tickets of a batch in the order of anchors, with whom they try."""
         running = [ticket for ticket in batch if ticket.get("backfill")]
         new = [ticket for ticket in batch if not ticket.get("backfill")]
         priority = self.algorithm.get("backfillPriority", "normal")
+        if self.algorithm.get("strategy") == "balanced":
+            priority = "high"
         if priority == "normal":
             yield from ((ticket, batch) for ticket in batch)
         else:
@@ -240,6 +247,10 @@ class Matchmaker:
 
     def in_order(self, anchor: Ticket, others: list[Ticket]) -> list[Ticket]:
         """Return tickets in the order in which an anchor tries them."""
+        if self.algorithm.get("strategy") == "balanced":
+            name = self.algorithm["balancedAttribute"]
+            rule = {"type": "distanceSort", "sortAttribute": name, "sortDirection": "ascending"}
+            others = self.sorted_by(rule, anchor, others)
         for rule in reversed(self.rule_set.get("rules", [])):
             if rule["type"] in ("absoluteSort", "distanceSort"):
                 others = self.sorted_by(rule, anchor, others)
@@ -363,7 +374,7 @@ class Matchmaker:
         return found[1] if found else None
 
     def every(self, tickets: list[Ticket]) -> Iterator[tuple[Match, list[int], list[int]]]:
-        """Yield all matches that have the first of some tickets, with the places of their tickets."""
+        """Yield all matches with the first of some tickets, and the places of their tickets."""
         most = [
             max([team["maxPlayers"], *self.values(f"teams[{team['name']}].maxPlayers")])
             for team in self.rule_set["teams"]

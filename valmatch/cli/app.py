@@ -20,7 +20,7 @@ from valmatch.cli.plot import plot
 from valmatch.cli.predict import predict
 from valmatch.cli.rate import rate
 from valmatch.cli.replicate import replicate
-from valmatch.cli.rules import check, show_rules
+from valmatch.cli.rules import check, replay, show_rules
 from valmatch.cli.simulate import simulate
 from valmatch.cli.status import status
 from valmatch.cli.streams import open_streams
@@ -67,12 +67,13 @@ for command in (
     app.command(cls=_Command)(command)
 
 rules = typer.Typer(
-    help="Read a game's FlexMatch rule set: find its faults, say what it says.",
+    help="Read a game's FlexMatch rule set: find its faults, say what it says, play tickets.",
     no_args_is_help=False,
     rich_markup_mode=None,
 )
 rules.command("check", cls=_Command)(check)
 rules.command("show", cls=_Command)(show_rules)
+rules.command("replay", cls=_Command)(replay)
 app.add_typer(rules, name="rules")
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from valmatch.cli.console import show, warn
-from valmatch.cli.parameters import Json, Quiet, duration, path
+from valmatch.cli.parameters import Json, Out, Quiet, RawNames, duration, path
 from valmatch.errors import InputError, in_lines
 from valmatch.text.terminal import one_line
 
@@ -21,6 +21,15 @@ RuleFile = Annotated[
     Path,
     typer.Argument(
         parser=path("rules"), metavar="FILE", help="A FlexMatch rule set, JSON as it is deployed."
+    ),
+]
+
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        parser=duration,
+        metavar="TIME",
+        help="The request timeout of the matchmaker: no ticket lives for later steps.",
     ),
 ]
 
@@ -36,14 +45,7 @@ Lenient = Annotated[
 
 def check(
     file: RuleFile,
-    timeout: Annotated[
-        float | None,
-        typer.Option(
-            parser=duration,
-            metavar="TIME",
-            help="The request timeout of the matchmaker: no ticket lives for later steps.",
-        ),
-    ] = None,
+    timeout: Timeout = None,
     lenient: Lenient = False,
     json: Json = False,
 ) -> None:
@@ -88,6 +90,81 @@ def show_rules(
         raise InputError(*_errors(file, reading.problems))
     description = describe(reading.table)
     show(json, _document(description), lambda: _print_description(description))
+
+
+def replay(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            parser=path("rules"),
+            metavar="FILE",
+            help="A world: rule set, tickets, and how the service ticks; or a rule set.",
+        ),
+    ],
+    tickets: Annotated[
+        Path | None,
+        typer.Option(
+            parser=path("tickets"),
+            metavar="FILE",
+            help="With a rule set: tickets in order of time, a JSON object a line, with id, time"
+            " and players as in a world.",
+        ),
+    ] = None,
+    search: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="How matches are looked for: pass, or exhaustive for small pools.  [default: as"
+            " the world says, else pass]",
+        ),
+    ] = None,
+    timeout: Timeout = None,
+    review: Annotated[
+        float | None,
+        typer.Option(
+            parser=duration,
+            metavar="TIME",
+            help="With a rule set: time between reviews.  [default: 1 s]",
+        ),
+    ] = None,
+    raw_names: RawNames = False,
+    out: Out = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Play tickets by a rule set, offline: who is matched with whom and when, who times out.
+
+    Whether a match is valid follows the published rules exactly; in what order tickets are tried is
+    as documented, or a reading of it.
+    """
+    from valmatch.experiments.replay import replay as replay_tickets
+
+    result = replay_tickets(
+        file,
+        tickets,
+        search=search,
+        timeout=timeout,
+        review=review,
+        out=out,
+        raw_names=raw_names,
+        warn=warn,
+    )
+    show(json, result.summary(), lambda: _print_numbers(result.summary()), out)
+
+
+def _print_numbers(summary: dict[str, dict[str, Any]]) -> None:
+    """Print what came of tickets, by search."""
+    for search, numbers in summary.items():
+        print(f"search {search}: {numbers['matches']:,} matches of {numbers['tickets']:,} tickets")
+        for name in ("matched", "timed_out", "cancelled", "searching"):
+            print(f"  {name.replace('_', ' ')}: {numbers[name]:,}")
+        for name, unit in (("time_to_match", " s"), ("players_per_match", "")):
+            if numbers[name] is not None:
+                print(f"  {name.replace('_', ' ')}: {numbers[name]:.6g}{unit}")
+        for rule, counts in numbers["rules"].items():
+            print(
+                one_line(f"  rule {rule}: passed {counts['passed']:,}, failed {counts['failed']:,}")
+            )
 
 
 def _errors(file: Path, problems: list[Problem]) -> list[str]:
