@@ -13,7 +13,7 @@ def team(name: str, least: int, most: int, **more: object) -> World:
     return {"name": name, "minPlayers": least, "maxPlayers": most, **more}
 
 
-def solo(number: int, time: float = 0.0, **attributes: Any) -> World:
+def solo(number: int, time: float = 0.0, **attributes: Any) -> World:  # noqa: ANN401
     """Return a ticket of one player."""
     player = {"id": f"p{number}", "attributes": attributes}
     return {"id": f"t{number}", "time": time, "players": [player]}

@@ -272,7 +272,8 @@ def queue_of(world: World) -> Queue:
     most = int(world.teams["ever"].sum())
     longest = int((world.cells["end"] - world.cells["first"]).max(initial=1))
     room, lists = 2 * max(tickets, 1), most + teams + 1
-    nested = Nested(np.zeros(2, NESTED), np.zeros((2, lists * (longest + 1))), np.zeros((2, lists), LIST))
+    values = np.zeros((2, lists * (longest + 1)))
+    nested = Nested(np.zeros(2, NESTED), values, np.zeros((2, lists), LIST))
     return Queue(
         np.zeros(1, STATE),
         np.zeros(1, GROWING),
