@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-from typing import cast
-
 import pytest
 
 from tests.support.ticket_properties import Checker
@@ -31,7 +29,7 @@ def test_the_checker_sees_what_is_wrong() -> None:
         less = copy.deepcopy(answers)
         match = less["matches"].pop()
         for name in match["tickets"]:
-            end = world["tickets"][cast(int, int(name[1:]))]["time"]
+            end = world["tickets"][int(name[1:])]["time"]
             less["tickets"][name] = {
                 "status": "TIMED_OUT",
                 "time": end + world["config"]["requestTimeoutSeconds"],

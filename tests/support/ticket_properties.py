@@ -175,7 +175,7 @@ class Rules:
         )
 
     def counted(self, rule: World) -> Iterator[int]:
-        reference = self.reference(rule) if "referenceValue" in rule else None
+        reference: Any = self.reference(rule) if "referenceValue" in rule else None
         if reference is UNDEFINED:
             return
         for text in rule["measurements"]:
