@@ -24,6 +24,17 @@ LOG = "game,player,score\n" + "".join(
 
 QUEUE = "arrival_hours,rating\n" + "".join(f"{k / 60},{1500 + k % 9}\n" for k in range(60))
 
+RULES = json.dumps(
+    {
+        "ruleLanguageVersion": "1.0",
+        "teams": [{"name": "a", "minPlayers": 2, "maxPlayers": 2}],
+    }
+)
+
+TICKETS = "".join(
+    json.dumps({"id": f"t{k}", "time": k, "players": [{"id": f"p{k}"}]}) + "\n" for k in range(5)
+)
+
 Argv = Callable[[Path], list[object]]
 """Makes the arguments of a command from the folder of its inputs; what comes first is --out."""
 
@@ -58,6 +69,17 @@ WRITERS: dict[str, tuple[str, Argv]] = {
         "predict",
         lambda at: ["predict", at / "week", at / "fixtures.csv", "--out"],
     ),
+    "rules replay": (
+        "rules replay",
+        lambda at: [
+            "rules",
+            "replay",
+            at / "rules.json",
+            "--tickets",
+            at / "tickets.jsonl",
+            "--out",
+        ],
+    ),
 }
 """What writes a folder: the command that its manifest names, and its arguments."""
 
@@ -71,6 +93,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "rate": ("log.csv",),
     "rate systems": ("log.csv",),
     "predict": ("week/ratings.csv", "week/manifest.json", "fixtures.csv"),
+    "rules replay": ("rules.json", "tickets.jsonl"),
 }
 
 SILENT = {
@@ -90,6 +113,7 @@ SILENT = {
 def test_every_command_is_here() -> None:
     known = {one.split()[0].replace("sweep", "replicate") for one in WRITERS} | {"plot"}
     names = {one.name or one.callback.__name__ for one in app.registered_commands if one.callback}
+    names |= {str(group.name) for group in app.registered_groups}
     assert names - SILENT == known
     assert set(INPUTS) == set(WRITERS)
     assert {command for command, _ in WRITERS.values()} == set(CONTENTS)
@@ -104,6 +128,8 @@ def at(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "problem.yaml").write_bytes(shipped_configs()["valorant-20min"].read_bytes())
     (folder / "queue.csv").write_text(QUEUE)
     (folder / "log.csv").write_text(LOG)
+    (folder / "rules.json").write_text(RULES)
+    (folder / "tickets.jsonl").write_text(TICKETS)
     (folder / "fixtures.csv").write_text("player_a,player_b\np0,p1\n")
     done("rate", folder / "log.csv", "--system", "elo", "--out", folder / "week")
     for shard in range(2):

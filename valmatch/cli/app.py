@@ -21,6 +21,7 @@ from valmatch.cli.predict import predict
 from valmatch.cli.rate import rate
 from valmatch.cli.replicate import replicate
 from valmatch.cli.report import report
+from valmatch.cli.rules import check, replay, show_rules
 from valmatch.cli.simulate import simulate
 from valmatch.cli.status import status
 from valmatch.cli.streams import open_streams
@@ -67,6 +68,16 @@ for command in (
 ):
     app.command(cls=_Command)(command)
 
+rules = typer.Typer(
+    help="Read a game's FlexMatch rule set: find its faults, say what it says, play tickets.",
+    no_args_is_help=False,
+    rich_markup_mode=None,
+)
+rules.command("check", cls=_Command)(check)
+rules.command("show", cls=_Command)(show_rules)
+rules.command("replay", cls=_Command)(replay)
+app.add_typer(rules, name="rules")
+
 
 @app.command("help", cls=_Command)
 def _help(
@@ -76,6 +87,7 @@ def _help(
 ) -> None:
     """Show what a command does and its options, as its --help does."""
     names = [one.name or one.callback.__name__ for one in app.registered_commands if one.callback]
+    names += [str(group.name) for group in app.registered_groups]
     if command is not None and command not in names:
         raise InputError(f"{shortened(command)}: no such command ({hint(command, names)})")
     app([*([command] if command else []), "--help"], prog_name="valmatch", standalone_mode=False)

@@ -55,5 +55,6 @@ CONTENTS = {
     ),
     "rate": Contents(("ratings.csv", "history.csv", "pairs.csv", "comparison.csv", "summary.json")),
     "predict": Contents(("predictions.csv", "summary.json")),
+    "rules replay": Contents(("tickets.csv", "matches.csv", "players.csv", "result.json")),
 }
 """By command; a folder whose manifest names none of them is none of ours."""

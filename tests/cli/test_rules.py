@@ -1,0 +1,120 @@
+"""``valmatch rules``: what it prints, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import valmatch
+
+EXAMPLES = Path(__file__).parents[1] / "fixtures" / "rule_sets"
+
+
+def test_errors_end_with_2_and_stand_by_place() -> None:
+    file = EXAMPLES / "example-07.json"
+    done = valmatch("rules", "check", file)
+    assert (done.code, done.err) == (2, "")
+    assert done.out.splitlines() == [
+        f'{file}:16:7: error: expansions[0]: key "target" twice in one object: the expansion of'
+        " rules[low-latency].maxLatency is lost (first at 14:7)",
+        f'{file}:17:7: error: expansions[0]: key "steps" twice in one object (first at 15:7)',
+    ]
+    assert valmatch("rules", "check", file, "--lenient").code == 0
+
+
+def test_warnings_end_with_0() -> None:
+    file = EXAMPLES / "example-02.json"
+    done = valmatch("rules", "check", file, "--timeout", "1 min")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == (
+        f"{file}:39:54: warning: expansions[0].steps[1]: no ticket lives for 60 s: the request"
+        " timeout is 60 s\n"
+    )
+    assert valmatch("rules", "check", file).out == ""
+
+
+def test_as_json() -> None:
+    file = EXAMPLES / "example-07.json"
+    done = valmatch("rules", "check", file, "--json")
+    document = json.loads(done.out)
+    assert (done.code, document["errors"], document["warnings"]) == (2, 2, 0)
+    assert document["problems"][0]["line"] == 16
+    assert document["problems"][0]["path"] == "expansions[0]"
+
+
+def test_in_plain_words() -> None:
+    done = valmatch("rules", "show", EXAMPLES / "example-03.json")
+    assert done.code == 0
+    assert "  trio_1 to trio_3: 3 to 5 players\n" in done.out
+    assert "  10 s  FastConnection: most  100\n" in done.out
+    assert max(map(len, done.out.splitlines())) <= 80
+    document = json.loads(valmatch("rules", "show", EXAMPLES / "example-03.json", "--json").out)
+    assert list(document) == ["teams", "rules", "search", "changes"]
+
+
+def test_what_cannot_be_shown_or_read(tmp_path: Path) -> None:
+    refused = valmatch("rules", "show", EXAMPLES / "example-07.json")
+    assert (refused.code, refused.out) == (2, "")
+    assert len(refused.err.splitlines()) == 2
+    assert valmatch("rules", "check", tmp_path / "no.json").err.endswith(
+        "No such file or directory\n"
+    )
+    assert valmatch("rules", "check", tmp_path).code == 2
+    (tmp_path / "latin.json").write_bytes(b'{\n"a": "\xe9"}')
+    done = valmatch("rules", "check", tmp_path / "latin.json")
+    assert done.code == 2
+    assert ":2:7: error: rule set: no JSON: not UTF-8 from here on" in done.out
+    (tmp_path / "huge.json").write_bytes(b" " * ((1 << 20) + 1))
+    assert "too large" in valmatch("rules", "check", tmp_path / "huge.json").err
+
+
+def test_the_group_of_commands() -> None:
+    assert "check" in valmatch("help", "rules").out
+    assert valmatch("rules").code == 2
+    assert valmatch("rules", "chek").code == 2
+
+
+def test_nothing_heavy_is_imported() -> None:
+    code = (
+        "import sys; from valmatch.rule_sets.files import read_rule_file; from pathlib import Path;"
+        "read_rule_file(Path(sys.argv[1]));"
+        "print(sorted({'numba', 'numpy', 'scipy', 'pydantic', 'rich'} & set(sys.modules)))"
+    )
+    file = str(EXAMPLES / "example-01.json")
+    done = subprocess.run([sys.executable, "-c", code, file], capture_output=True, text=True)
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_damaged_rule_sets_give_lines(seed: int, tmp_path: Path) -> None:
+    rng = random.Random(seed)
+    text = (EXAMPLES / f"example-{rng.randint(1, 11):02d}.json").read_text(encoding="utf-8")
+    pieces = [
+        "{",
+        "}",
+        "[",
+        "]",
+        '"',
+        "null",
+        "1e999",
+        "-1",
+        "NaN",
+        "teams[*]",
+        ",",
+        "\\u0000",
+        "ÿ",
+    ]
+    for _ in range(rng.randint(1, 4)):
+        start = rng.randrange(len(text))
+        text = text[:start] + rng.choice(pieces) + text[start + rng.randint(0, 9) :]
+    file = tmp_path / "damaged.json"
+    file.write_text(text, encoding="utf-8")
+    done = valmatch("rules", "check", file)
+    assert done.code in (0, 2)
+    assert done.err == ""
+    assert all(line.startswith(f"{file}:") for line in done.out.splitlines())

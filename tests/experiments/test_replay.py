@@ -1,0 +1,200 @@
+"""Replays of tickets: the files of a folder, and what bad input is answered by."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.command import Outcome, valmatch
+
+FOLDER = Path(__file__).parents[1] / "fixtures" / "ticket_worlds"
+
+RULES = {
+    "ruleLanguageVersion": "1.0",
+    "playerAttributes": [{"name": "skill", "type": "number"}],
+    "teams": [{"name": "a", "minPlayers": 2, "maxPlayers": 2}],
+}
+TICKETS = [
+    {"id": f"t{k}", "time": k, "players": [{"id": f"p{k}", "attributes": {"skill": k}}]}
+    for k in range(4)
+]
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("name", ["01-fair_teams", "28-accepting", "34-close"])
+def test_a_world_is_played_by_each_search_that_it_has_answers_for(
+    name: str, tmp_path: Path
+) -> None:
+    world = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    done = valmatch("rules", "replay", FOLDER / f"{name}.json", "--out", tmp_path / "out")
+    assert done.code == 0
+    assert done.err.endswith(f"results in {tmp_path / 'out'}\n")
+    result = json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))
+    assert result == world["answers"]
+    tickets = rows(tmp_path / "out" / "tickets.csv")
+    assert len(tickets) == len(result) * len(world["tickets"])
+    matches = rows(tmp_path / "out" / "matches.csv")
+    assert len(matches) == sum(len(one["matches"]) for one in result.values())
+    players = rows(tmp_path / "out" / "players.csv")
+    assert {(row["search"], row["match"]) for row in players} == {
+        (row["search"], row["match"]) for row in matches
+    }
+    again = valmatch("rules", "replay", FOLDER / f"{name}.json", "--out", tmp_path / "out")
+    assert again.code == 0
+
+
+def test_one_search_alone_and_as_json() -> None:
+    world = FOLDER / "01-fair_teams.json"
+    document = json.loads(valmatch("rules", "replay", world, "--search", "pass", "--json").out)
+    assert list(document) == ["pass"]
+    assert document["pass"]["matches"] == 2
+    assert document["pass"]["matched"] == 6
+    refused = valmatch("rules", "replay", world, "--search", "greedy")
+    assert (refused.code, refused.err) == (2, "--search: 'greedy' (allowed: pass or exhaustive)\n")
+
+
+def played(tmp_path: Path, tickets: object, *options: object, rules: object = RULES) -> Outcome:
+    (tmp_path / "rules.json").write_text(json.dumps(rules), encoding="utf-8")
+    lines = (
+        tickets
+        if isinstance(tickets, str)
+        else "".join(
+            json.dumps(one) + "\n"
+            for one in tickets  # type: ignore[attr-defined]
+        )
+    )
+    (tmp_path / "tickets.jsonl").write_text(lines, encoding="utf-8")
+    files = (tmp_path / "rules.json", "--tickets", tmp_path / "tickets.jsonl")
+    return valmatch("rules", "replay", *files, *options)
+
+
+def test_a_rule_set_and_a_list_of_tickets(tmp_path: Path) -> None:
+    done = played(tmp_path, TICKETS, "--out", tmp_path / "out", "--timeout", "1 min")
+    assert done.code == 0
+    result = json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8"))["pass"]
+    assert [match["tickets"] for match in result["matches"]] == [["t0", "t1"], ["t2", "t3"]]
+
+
+def test_who_cannot_be_matched_is_named(tmp_path: Path) -> None:
+    tickets: list[dict[str, Any]] = [*TICKETS, {"id": "t4", "time": 9, "players": [{"id": "p4"}]}]
+    played(tmp_path, tickets, "--out", tmp_path / "out")
+    last = rows(tmp_path / "out" / "tickets.csv")[-1]
+    assert (last["status"], last["unmatchable"], last["wait"]) == ("TIMED_OUT", "skill", "120.0")
+
+
+def changed(number: int, **values: object) -> list[dict[str, Any]]:
+    tickets = json.loads(json.dumps(TICKETS))
+    tickets[number] |= values
+    return tickets  # type: ignore[no-any-return]
+
+
+PLAYER = {"id": "p", "attributes": {"skill": 1}}
+
+BAD: list[tuple[object, str]] = [
+    (
+        changed(1, id="t0"),
+        "tickets.jsonl:2:8: error: tickets[1].id: there is a ticket 't0' already",
+    ),
+    (
+        changed(1, time=9),
+        "tickets.jsonl:3:22: error: tickets[2].time: tickets come in order of time",
+    ),
+    (changed(0, time=-1), "tickets.jsonl:1:22: error: tickets[0].time: at least 0 is needed"),
+    (changed(0, time="1"), "tickets[0].time: a number is needed, not '1'"),
+    (changed(0, players=[]), "tickets[0].players: no player"),
+    (changed(0, players=[PLAYER, PLAYER]), "players[1].id: player 'p' twice in a ticket"),
+    (changed(0, players=[{**PLAYER, "attributes": {"skill": "1"}}]), "skill: a number is needed"),
+    (changed(0, players=[{**PLAYER, "latency": {"eu": 0}}]), "latency.eu: at least 1 is needed"),
+    (changed(0, players=[{**PLAYER, "latency": {"eu": 1.5}}]), "latency.eu: a whole number is"),
+    (changed(0, players=[{**PLAYER, "team": "a"}]), "team: a team, and the ticket is no backfill"),
+    (changed(0, backfill=True), "tickets[0].players[0]: no team"),
+    (changed(0, backfill=True, players=[{**PLAYER, "team": "x"}]), "team: no team 'x'"),
+    (
+        changed(0, answers=[[1]]),
+        "tickets[0].answers[0]: [seconds, true or false] or null is needed",
+    ),
+    ('{"id": "t0"', "tickets.jsonl:1:12: error: line 1: no JSON: expected , or }"),
+    ("\n7\n", "tickets.jsonl:2:1: error: line 2: an object is needed, not 7"),
+    ('{"id": NaN}', "'NaN' is no number of JSON"),
+]
+
+
+@pytest.mark.parametrize(("tickets", "text"), BAD)
+def test_bad_tickets_are_refused_with_their_places(
+    tickets: object, text: str, tmp_path: Path
+) -> None:
+    done = played(tmp_path, tickets, "--out", tmp_path / "out")
+    assert done.code == 2
+    assert text in done.err
+    assert not (tmp_path / "out").exists()
+
+
+WARNED: list[tuple[object, str]] = [
+    (
+        changed(0, players=[{**PLAYER, "id": f"q{k}"} for k in range(3)]),
+        "no team ever has more than 2",
+    ),
+    (changed(0, players=[{**PLAYER, "attributes": {"skil": 1}}]), "'skil' is not declared"),
+    (changed(0, players=[{**PLAYER, "latency": {"eu": 9}}]), "no latency rule looks at them"),
+    (changed(0, note="x"), "unknown key 'note'"),
+]
+
+
+@pytest.mark.parametrize(("tickets", "text"), WARNED)
+def test_what_is_let_pass_is_said(tickets: object, text: str, tmp_path: Path) -> None:
+    done = played(tmp_path, tickets)
+    assert done.code == 0
+    assert text in done.err
+
+
+WORLD = {
+    "ruleSet": RULES,
+    "config": {"requestTimeoutSeconds": 9, "horizon": 20},
+    "tickets": TICKETS,
+}
+
+BAD_WORLDS: list[tuple[dict[str, object], str]] = [
+    ({"config": {}}, "config: no requestTimeoutSeconds"),
+    ({"config": {"requestTimeoutSeconds": 0, "horizon": 1}}, "more than 0 is needed, not 0"),
+    ({"config": {"requestTimeoutSeconds": 9}}, "config: no horizon"),
+    ({"config": {**WORLD["config"], "review": 1e-9}}, "config.review: more than 10,000,000 rev"),  # type: ignore[dict-item]
+    ({"config": {**WORLD["config"], "batchSize": 1.5}}, "config.batchSize: a whole number"),  # type: ignore[dict-item]
+    ({"config": {**WORLD["config"], "search": "x"}}, "config.search: 'x' is none"),  # type: ignore[dict-item]
+    ({"ruleSet": {**RULES, "teams": []}}, "ruleSet.teams: no team"),
+    ({"ruleSet": 7}, "ruleSet: an object is needed, not 7"),
+    ({"tickets": {}}, "tickets: a list is needed, not an object"),
+    ({"tickets": [1]}, "tickets[0]: an object is needed, not 1"),
+]
+
+
+@pytest.mark.parametrize(("change", "text"), BAD_WORLDS)
+def test_bad_worlds_are_refused(change: dict[str, object], text: str, tmp_path: Path) -> None:
+    (tmp_path / "world.json").write_text(json.dumps({**WORLD, **change}), encoding="utf-8")
+    done = valmatch("rules", "replay", tmp_path / "world.json")
+    assert done.code == 2
+    assert text in done.err
+    assert "Traceback" not in done.err
+
+
+def test_what_does_not_go_together(tmp_path: Path) -> None:
+    (tmp_path / "world.json").write_text(json.dumps(WORLD), encoding="utf-8")
+    world = valmatch("rules", "replay", tmp_path / "world.json", "--timeout", "3")
+    assert (world.code, "is a world, which has timeout of its own" in world.err) == (2, True)
+    (tmp_path / "rules.json").write_text(json.dumps(RULES), encoding="utf-8")
+    alone = valmatch("rules", "replay", tmp_path / "rules.json")
+    assert (alone.code, "a list of tickets is needed too" in alone.err) == (2, True)
+
+
+def test_exhaustive_searches_are_for_small_pools(tmp_path: Path) -> None:
+    many = [{**TICKETS[0], "id": f"t{k}", "time": 0} for k in range(30)]
+    done = played(tmp_path, many, "--search", "exhaustive")
+    assert done.code == 1
+    assert "it looks at up to 16 tickets at once, and there are 30" in done.err

@@ -1,0 +1,309 @@
+"""Worlds of tickets: known answers, the published behaviour, and the plain twin."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.oracles.addressed import Addressed
+from tests.oracles.tickets import play
+from tests.support.published_worlds import (
+    SKILL,
+    ages,
+    distance,
+    party,
+    solo,
+    team,
+    world,
+)
+from tests.support.ticket_worlds import answers_of, random_world
+from valmatch.rule_sets.worlds import Search
+
+FOLDER = Path(__file__).parents[1] / "fixtures" / "ticket_worlds"
+
+KNOWN = [
+    (path.name, search)
+    for path in sorted(FOLDER.glob("*.json"))
+    for search in json.loads(path.read_text(encoding="utf-8"))["answers"]
+]
+
+
+def both(given: dict[str, Any], search: Search = "pass") -> dict[str, Any]:
+    """Return the answers of the matchmaker, which are those of its twin."""
+    random = Addressed(given["config"].get("seed", 0), 0)
+
+    def draw(review: int, number: int, ticket: int) -> float:
+        return random.uniform(1, ticket, review * 2**20 + number)
+
+    answers, twin = answers_of(given, search), play(given, search, draw)
+    assert answers == twin
+    assert list(answers["tickets"]) == list(twin["tickets"])
+    return answers
+
+
+def made(answers: dict[str, Any]) -> list[tuple[float, list[str]]]:
+    """Return when which tickets were matched."""
+    return [(match["time"], match["tickets"]) for match in answers["matches"]]
+
+
+@pytest.mark.parametrize(("name", "search"), KNOWN)
+def test_known_worlds(name: str, search: Search) -> None:
+    given = json.loads((FOLDER / name).read_text(encoding="utf-8"))
+    answers = both(given, search)
+    assert answers == given["answers"][search]
+    assert list(answers["tickets"]) == list(given["answers"][search]["tickets"])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_worlds_are_played_as_the_twin_plays_them(seed: int) -> None:
+    given = random_world(seed, 7)
+    both(given, "pass")
+    if seed % 4 == 0:
+        both(given, "exhaustive")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1000, 1300))
+def test_more_random_worlds(seed: int) -> None:
+    both(random_world(seed, 8 if seed % 3 else 25), "pass")
+
+
+# The thread QU7fQeFL9QSdaJhr9eWiwquA of re:Post, answered by the service's staff.
+
+SLOW = ((30, 3), (40, 2), (45, 1))
+QUICK = ((5, 3), (15, 2), (45, 1))
+
+
+@pytest.mark.parametrize("search", ["pass", "exhaustive"])
+@pytest.mark.parametrize(
+    ("age", "steps", "matches"),
+    [
+        ("newest", SLOW, [(45, ["t1"]), (55, ["t2"])]),
+        ("oldest", SLOW, [(40, ["t1", "t2"])]),
+        ("newest", QUICK, [(25, ["t1", "t2"])]),
+    ],
+)
+def test_ages(
+    age: str, steps: tuple[tuple[float, int], ...], matches: object, search: Search
+) -> None:
+    assert made(both(ages(age, *steps), search)) == matches
+
+
+# "Set match team structure for large matches": fill sequences.
+
+
+def sequence(answers: dict[str, Any], count: int) -> list[str]:
+    """Return the team that each player was put on, in order; player k is of ticket k."""
+    (match,) = answers["matches"]
+    home = {player: name for name, players in match["teams"].items() for player in players}
+    return [home[f"p{k}"] for k in range(1, count + 1)]
+
+
+def test_three_teams_are_filled_in_the_published_order() -> None:
+    teams = [team("Red", 5, 10), team("Blue", 5, 10), team("Green", 2, 3)]
+    filled = sequence(both(world(teams, [solo(k) for k in range(1, 24)])), 23)
+    assert filled[:10] == ["Red", "Blue"] * 5
+    assert filled[10:12] == ["Green"] * 2
+    assert filled[12:20] == ["Red", "Blue"] * 4
+    assert filled[20:] == ["Red", "Blue", "Green"]
+
+
+def test_hunters_and_monsters_are_filled_in_the_published_order() -> None:
+    """As the published example 8 says: 100 hunters, 22, 3 monsters, 30 hunters."""
+    teams = [team("Monsters", 5, 5), team("Hunters", 12, 15, quantity=10)]
+    given = world(
+        teams,
+        [solo(k, skill=5) for k in range(1, 156)],
+        playerAttributes=SKILL,
+        algorithm={"strategy": "balanced", "balancedAttribute": "skill"},
+    )
+    filled = sequence(both(given), 155)
+    hunters = [f"Hunters_{k}" for k in range(1, 11)]
+    assert filled[:100] == hunters * 10
+    assert filled[100:122] == ["Monsters", *hunters] * 2
+    assert filled[122:125] == ["Monsters"] * 3
+    assert filled[125:] == hunters * 3
+
+
+def test_a_full_match_ends_the_search_and_a_small_one_needs_a_full_pass() -> None:
+    """Staff in thread 4898 of the former forums: 60 waiting, 6 to 25 players."""
+    given = world([team("all", 6, 25)], [solo(k) for k in range(1, 61)])
+    assert [len(tickets) for _, tickets in made(both(given))] == [25, 25, 10]
+
+
+@pytest.mark.parametrize("search", ["pass", "exhaustive"])
+def test_single_tickets_are_matches_and_parties_stay_together(search: Search) -> None:
+    """Threads 5243 (staff) and 11501 of the former forums."""
+    alone = both(world([team("all", 1, 1)], [solo(1), solo(2)]), search)
+    assert made(alone) == [(0, ["t1"]), (0, ["t2"])]
+    pair = party(3, [{}, {}])
+    parties = both(world([team("a", 2, 2), team("b", 2, 2)], [solo(1), pair, solo(2)]), search)
+    (match,) = parties["matches"]
+    assert sorted(match["teams"].values()) == [["p1", "p2"], ["p3a", "p3b"]]
+    split = both(world([team("a", 1, 1), team("b", 1, 1)], [pair]), search)
+    assert split["matches"] == []
+
+
+def test_parties_that_no_team_holds_and_those_that_fill_one() -> None:
+    """Thread QUXtJpp2VTShChZ-azkiTedw of re:Post; 2 + 1 + 1 is a declared difference."""
+    sevens = [team("a", 7, 7), team("b", 7, 7)]
+    fourteen = both(world(sevens, [party(1, [{}] * 14)]))
+    assert fourteen["tickets"]["t1"] == {"status": "TIMED_OUT", "time": 100.0}
+    twos = [team("a", 2, 2), team("b", 2, 2)]
+    pairs = [party(k, [{}, {}]) for k in (1, 2)]
+    assert made(both(world(twos, pairs))) == [(0, ["t1", "t2"])]
+    mixed = [party(1, [{}, {}]), solo(2), solo(3)]
+    assert made(both(world(twos, mixed))) == [(0, ["t1", "t2", "t3"])]
+
+
+def test_comparisons_see_the_values_of_each_player() -> None:
+    """Staff in thread QUxOsRFXlpT1e85gJvlX-YoA of re:Post, whatever partyAggregation says."""
+    rule = {
+        "name": "Least",
+        "type": "comparison",
+        "measurements": ["teams[a].players.attributes[skill]"],
+        "referenceValue": 40,
+        "operation": ">=",
+        "partyAggregation": "avg",
+    }
+    pair = party(1, [{"skill": 0}, {"skill": 100}])
+    fine = party(2, [{"skill": 40}, {"skill": 60}])
+    given = world([team("a", 2, 2)], [pair, fine], rules=[rule], playerAttributes=SKILL)
+    assert made(both(given)) == [(0, ["t2"])]
+
+
+# The published examples, small cases by hand.
+
+
+@pytest.mark.parametrize(
+    ("skills", "matched"), [((10, 30), True), ((10, 31), False), ((0, 0), True)]
+)
+def test_example_1_teams_near_the_mean_of_all(skills: tuple[float, float], matched: bool) -> None:
+    tickets = [solo(k, skill=skill) for k, skill in enumerate(skills)]
+    equal = {
+        "name": "EqualTeamSizes",
+        "type": "comparison",
+        "measurements": ["count(teams[a].players)"],
+        "referenceValue": "count(teams[b].players)",
+        "operation": "=",
+    }
+    rules = [distance(10), equal]
+    teams = [team("a", 1, 2), team("b", 1, 2)]
+    given = world(teams, tickets, rules=rules, playerAttributes=SKILL)
+    assert bool(both(given)["matches"]) == matched
+    odd = world(teams, [*tickets, solo(9, skill=10)], rules=rules, playerAttributes=SKILL)
+    assert [len(tickets) for _, tickets in made(both(odd))] in ([2], [])
+
+
+def example(number: int) -> dict[str, Any]:
+    """Return a published example."""
+    name = f"example-{number:02d}.json"
+    text = (FOLDER.parent / "rule_sets" / name).read_text(encoding="utf-8")
+    lines = [line.partition(" //")[0] for line in text.splitlines()]
+    document: dict[str, Any] = json.loads("\n".join(lines))
+    return document
+
+
+def play_example(number: int, tickets: list[dict[str, Any]]) -> dict[str, Any]:
+    config = {"requestTimeoutSeconds": 90, "horizon": 200}
+    return both({"ruleSet": example(number), "config": config, "tickets": tickets})
+
+
+def test_example_2_a_monster_that_is_strong_enough() -> None:
+    players = [solo(k, desiredSkillOfMonster=20) for k in range(5)]
+    weak, strong = (
+        solo(number, wantsToBeMonster=1, skill=skill) for number, skill in ((8, 19), (9, 20))
+    )
+    found = play_example(2, [*players, weak, strong])
+    (match,) = found["matches"]
+    assert match["teams"] == {"players": [f"p{k}" for k in range(5)], "monster": ["p9"]}
+    fewer = play_example(2, [*players[:4], strong])
+    assert made(fewer) == [(30, ["t0", "t1", "t2", "t3", "t9"])]
+
+
+def test_example_3_medics_and_latency() -> None:
+    def one(number: int, medic: bool, ping: int) -> dict[str, Any]:
+        ticket = solo(number, character=["medic"] if medic else ["scout"])
+        ticket["players"][0]["latency"] = {"eu": ping}
+        return ticket
+
+    assert len(play_example(3, [one(k, k < 5, 50) for k in range(9)])["matches"]) == 1
+    assert play_example(3, [one(k, k < 6, 50) for k in range(9)])["matches"] == []
+    late = play_example(3, [one(k, False, 100 if k else 10) for k in range(9)])
+    assert [time for time, _ in made(late)] == [10]
+
+
+def test_example_4_sorts_and_intersections() -> None:
+    def one(number: int, experience: int, likes: dict[str, int], maps: list[str]) -> dict[str, Any]:
+        more: dict[str, Any] = {
+            "mapPreference": likes,
+            "acceptableMaps": maps,
+            "gameMode": ["duel"],
+        }
+        return solo(number, experience=experience, **more)
+
+    anchor = one(0, 50, {"x": 9, "y": 1}, ["x", "y"])
+    others = [one(k, 50, {"x": k}, ["x"]) for k in range(1, 8)]
+    others[6]["players"][0]["attributes"]["acceptableMaps"] = ["z"]
+    (match,) = play_example(4, [anchor, *others])["matches"]
+    assert match["tickets"] == ["t0", "t2", "t3", "t4", "t5", "t6"]
+
+
+def test_example_5_every_opponent_is_preferred() -> None:
+    def one(number: int, mine: str, preferred: str) -> dict[str, Any]:
+        return solo(number, myCharacter=[mine], preferredOpponents=list(preferred))
+
+    fine = [one(k, "abcab"[k], "abcd") for k in range(5)]
+    assert len(play_example(5, fine)["matches"]) == 1
+    spoiled = [*fine[:4], one(4, "e", "abcd")]
+    assert made(play_example(5, spoiled)) == [(15, ["t0", "t1", "t2", "t3", "t4"])]
+
+
+def test_example_6_same_mode_same_map_different_characters() -> None:
+    tickets = [
+        solo(1, character=1),
+        solo(2, character=1),
+        solo(3, character=2, gameMap=2),
+        solo(4, character=2, gameMode="live"),
+        solo(5, character=3),
+    ]
+    assert made(play_example(6, tickets)) == [(0, ["t1", "t5"])]
+
+
+def test_example_10_near_or_of_one_mind() -> None:
+    def one(number: int, mode: str, skill: float) -> dict[str, Any]:
+        return solo(number, league=1, skill=skill, map="x", mode=mode)
+
+    alike = [one(k, "duel", 100 * k) for k in range(20)]
+    near = [one(k, "duel" if k % 2 else "team", k % 10) for k in range(20)]
+    mixed = [one(k, "duel" if k % 2 else "team", 100 * k) for k in range(20)]
+    assert len(play_example(10, alike)["matches"]) == 1
+    assert len(play_example(10, near)["matches"]) == 1
+    assert play_example(10, mixed)["matches"] == []
+
+
+def test_example_11_nobody_meets_who_is_blocked() -> None:
+    tickets = [solo(k, BlockList=["p7"] if k == 0 else []) for k in range(11)]
+    (match,) = play_example(11, tickets)["matches"]
+    assert "t7" not in match["tickets"]
+    assert match["anchor"] == "t0"
+
+
+def test_who_has_no_value_is_never_matched() -> None:
+    tickets = [solo(1), solo(2, skill=1), solo(3, skill=1)]
+    given = world([team("a", 2, 2)], tickets, playerAttributes=SKILL)
+    assert made(both(given)) == [(0, ["t2", "t3"])]
+
+
+def test_an_empty_team_is_left_out() -> None:
+    given = world(
+        [team("a", 1, 1), team("b", 0, 1)],
+        [solo(1, skill=5)],
+        rules=[distance(0)],
+        playerAttributes=SKILL,
+    )
+    (match,) = both(given)["matches"]
+    assert match["teams"] == {"a": ["p1"], "b": []}

@@ -1,0 +1,1 @@
+"""Tests of rule sets: their text, their faults, their table."""

@@ -1,0 +1,110 @@
+"""JSON with places."""
+
+from __future__ import annotations
+
+import json
+from typing import cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from valmatch.rule_sets.json_text import DEEPEST, Member, Node, read_json
+from valmatch.rule_sets.problems import Problem, Problems
+
+
+def plain(node: Node) -> object:
+    """Return a value as Python's own reader has it."""
+    if node.kind == "array":
+        return [plain(item) for item in cast("list[Node]", node.value)]
+    if node.kind == "object":
+        members = cast("dict[str, Member]", node.value)
+        return {key: plain(member.node) for key, member in members.items()}
+    return node.value
+
+
+def read(text: str, lenient: bool = False) -> tuple[object, list[Problem]]:
+    problems = Problems(text)
+    node = read_json(text, problems, lenient)
+    return (None if node is None else plain(node)), problems.sorted()
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**14), 10**14)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(VALUES, st.sampled_from([None, 1]))
+def test_every_document_is_read_as_python_reads_it(value: object, indent: int | None) -> None:
+    assert read(json.dumps(value, indent=indent)) == (value, [])
+
+
+@given(st.text(alphabet='{}[]",:\\/*0123456789.eEtrufalsn-\n '))
+def test_what_python_does_not_read_is_an_error(text: str) -> None:
+    try:
+        json.loads(text, parse_constant=lambda word: 1 / 0)
+        readable = True
+    except (ValueError, ZeroDivisionError):
+        readable = False
+    _, problems = read(text, lenient=True)
+    comments = [one for one in problems if "comment" in one.text]
+    assert readable == (not any(one.severity == "error" for one in problems) and not comments)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "what"),
+    [
+        ("", (1, 1), "expected a value, found the end of the file"),
+        ('{"a": 1,\n "b" 2}', (2, 6), "expected a colon, found '2'"),
+        ('{"a": 1,}', (1, 8), "a comma before }"),
+        ("[1, 2", (1, 6), "expected , or ], found the end of the file"),
+        ('{"a": NaN}', (1, 7), "'NaN' is no number of JSON"),
+        ('{"a": -Infinity}', (1, 7), "'-Infinity' is no number of JSON"),
+        ("[1e999]", (1, 2), "'1e999' is too large for a number"),
+        (f"[{'9' * 5000}]", (1, 2), "is too large for a number"),
+        ("[01]", (1, 2), "expected a value, found '01'"),
+        ("['a']", (1, 2), 'expected a value, found "\'"'),
+        ('["a\nb"]', (1, 2), "a string without end: a control character in it"),
+        ('["a', (1, 2), "a string without end: the end of the file in it"),
+        ('["\\q"]', (1, 3), "stands for no character"),
+        ("{} {}", (1, 4), "expected the end of the file, found '{'"),
+        ("{a: 1}", (1, 2), "expected a key in quotes, found 'a'"),
+        ("/* no end", (1, 1), "a comment without end"),
+        ("[" * 100_000, (1, DEEPEST + 1), "nested deeper than 64 levels"),
+        ('{"a":' * 100_000, (1, 5 * DEEPEST + 1), "nested deeper than 64 levels"),
+    ],
+)
+def test_places_of_errors(text: str, place: tuple[int, int], what: str) -> None:
+    value, problems = read(text)
+    assert value is None
+    (problem,) = [one for one in problems if one.severity == "error"]
+    assert (problem.line, problem.column) == place
+    assert problem.text.startswith("no JSON: ")
+    assert what in problem.text
+
+
+def test_comments_are_found_and_read_over() -> None:
+    value, problems = read('// one\n{"a": /* two */ 1} // three')
+    assert value == {"a": 1}
+    assert [one[:3] for one in problems] == [
+        (1, 1, "warning"),
+        (2, 7, "warning"),
+        (2, 20, "warning"),
+    ]
+
+
+def test_a_key_that_stands_twice_is_found_and_the_last_holds() -> None:
+    text = '{"a": {"b": 1,\n"b": 2}}'
+    value, problems = read(text)
+    assert value == {"a": {"b": 2}}
+    assert problems == [Problem(2, 1, "error", "a", 'key "b" twice in one object (first at 1:8)')]
+    assert read(text, lenient=True)[1][0].severity == "warning"
+
+
+def test_a_mark_of_the_encoding_is_read_over() -> None:
+    assert read("\ufeff[1]") == ([1], [])

@@ -1,0 +1,220 @@
+"""``valmatch rules``: what a game's rule set says, and what is wrong with it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from valmatch.cli.console import show, warn
+from valmatch.cli.parameters import Json, Out, Quiet, RawNames, duration, path
+from valmatch.errors import InputError, in_lines
+from valmatch.text.terminal import one_line
+
+if TYPE_CHECKING:
+    from valmatch.rule_sets.descriptions import Description
+    from valmatch.rule_sets.problems import Problem
+
+RuleFile = Annotated[
+    Path,
+    typer.Argument(
+        parser=path("rules"), metavar="FILE", help="A FlexMatch rule set, JSON as it is deployed."
+    ),
+]
+
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        parser=duration,
+        metavar="TIME",
+        help="The request timeout of the matchmaker: no ticket lives for later steps.",
+    ),
+]
+
+Lenient = Annotated[
+    bool,
+    typer.Option(
+        "--lenient",
+        help="Let what the service refuses though its meaning is clear be a warning: unknown keys,"
+        " a key twice in one object (the last one holds), more characters than it takes.",
+    ),
+]
+
+
+def check(
+    file: RuleFile,
+    timeout: Timeout = None,
+    lenient: Lenient = False,
+    json: Json = False,
+) -> None:
+    """Find the faults of a FlexMatch rule set, all at once, each with its place.
+
+    A line for each, by place: file:line:column: severity: path: text. Exit code 2 with errors, 0
+    with warnings alone.
+    """
+    from valmatch.rule_sets.files import in_line, read_rule_file
+
+    found = read_rule_file(file, timeout, lenient).problems
+    errors = sum(problem.severity == "error" for problem in found)
+    document = {
+        "file": str(file),
+        "errors": errors,
+        "warnings": len(found) - errors,
+        "problems": [problem._asdict() for problem in found],
+    }
+    show(json, document, lambda: _print_problems([in_line(file, one) for one in found]))
+    if errors:
+        sys.stdout.flush()
+        raise typer.Exit(2)
+
+
+def _print_problems(lines: list[str]) -> None:
+    for line in lines:
+        print(one_line(line))
+
+
+def show_rules(
+    file: RuleFile, lenient: Lenient = False, json: Json = False, quiet: Quiet = False
+) -> None:
+    """Say in plain words what a rule set says: teams, rules, what holds from which second on."""
+    from valmatch.rule_sets.descriptions import describe
+    from valmatch.rule_sets.files import in_line, read_rule_file
+
+    reading = read_rule_file(file, lenient=lenient)
+    for problem in reading.problems:
+        if problem.severity == "warning" and reading.table:
+            warn(in_line(file, problem))
+    if reading.table is None:
+        raise InputError(*_errors(file, reading.problems))
+    description = describe(reading.table)
+    show(json, _document(description), lambda: _print_description(description))
+
+
+def replay(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            parser=path("rules"),
+            metavar="FILE",
+            help="A world: rule set, tickets, and how the service ticks; or a rule set.",
+        ),
+    ],
+    tickets: Annotated[
+        Path | None,
+        typer.Option(
+            parser=path("tickets"),
+            metavar="FILE",
+            help="With a rule set: tickets in order of time, a JSON object a line, with id, time"
+            " and players as in a world.",
+        ),
+    ] = None,
+    search: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="How matches are looked for: pass, or exhaustive for small pools.  [default: as"
+            " the world says, else pass]",
+        ),
+    ] = None,
+    timeout: Timeout = None,
+    review: Annotated[
+        float | None,
+        typer.Option(
+            parser=duration,
+            metavar="TIME",
+            help="With a rule set: time between reviews.  [default: 1 s]",
+        ),
+    ] = None,
+    raw_names: RawNames = False,
+    out: Out = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Play tickets by a rule set, offline: who is matched with whom and when, who times out.
+
+    Whether a match is valid follows the published rules exactly; in what order tickets are tried is
+    as documented, or a reading of it.
+    """
+    from valmatch.experiments.replay import replay as replay_tickets
+
+    result = replay_tickets(
+        file,
+        tickets,
+        search=search,
+        timeout=timeout,
+        review=review,
+        out=out,
+        raw_names=raw_names,
+        warn=warn,
+    )
+    show(json, result.summary(), lambda: _print_numbers(result.summary()), out)
+
+
+def _print_numbers(summary: dict[str, dict[str, Any]]) -> None:
+    """Print what came of tickets, by search."""
+    for search, numbers in summary.items():
+        print(f"search {search}: {numbers['matches']:,} matches of {numbers['tickets']:,} tickets")
+        for name in ("matched", "timed_out", "cancelled", "searching"):
+            print(f"  {name.replace('_', ' ')}: {numbers[name]:,}")
+        for name, unit in (("time_to_match", " s"), ("players_per_match", "")):
+            if numbers[name] is not None:
+                print(f"  {name.replace('_', ' ')}: {numbers[name]:.6g}{unit}")
+        for rule, counts in numbers["rules"].items():
+            print(
+                one_line(f"  rule {rule}: passed {counts['passed']:,}, failed {counts['failed']:,}")
+            )
+
+
+def _errors(file: Path, problems: list[Problem]) -> list[str]:
+    """Return the errors among problems, as lines."""
+    from valmatch.rule_sets.files import in_line
+
+    return in_lines([in_line(file, one) for one in problems if one.severity == "error"])
+
+
+def _document(description: Description) -> dict[str, object]:
+    """Return a description as JSON has it."""
+    return {
+        "teams": dict(description.teams),
+        "rules": dict(description.rules),
+        "search": description.search,
+        "changes": [change._asdict() for change in description.changes],
+    }
+
+
+def _print_description(description: Description) -> None:
+    """Print a description in lines that a terminal can take."""
+    _print_named("teams", description.teams)
+    _print_named("rules", description.rules)
+    print("search")
+    for sentence in description.search:
+        _print_wrapped(sentence)
+    if description.changes:
+        print("what holds from which second on")
+        rows = [(f"{one.seconds:g} s", one.what, one.value) for one in description.changes]
+        widths = [max(len(row[k]) for row in rows) for k in (0, 1)]
+        for seconds, what, value in rows:
+            print(one_line(f"  {seconds:>{widths[0]}}  {what:<{widths[1]}}  {value}"))
+
+
+def _print_named(heading: str, named: list[tuple[str, str]]) -> None:
+    """Print names and what they are."""
+    if named:
+        print(heading)
+    for name, text in named:
+        _print_wrapped(f"{name}: {text}")
+
+
+def _print_wrapped(text: str) -> None:
+    """Print a paragraph below a heading."""
+    import textwrap
+
+    from valmatch.text.terminal import escaped
+
+    print(
+        textwrap.fill(
+            escaped(text), 80, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+        )
+    )

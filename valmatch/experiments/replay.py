@@ -1,0 +1,237 @@
+"""Tickets replayed by a rule set, with the files of what comes of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from valmatch.errors import InputError, in_lines
+from valmatch.inputs import arguments
+from valmatch.inputs.arguments import PathLike
+from valmatch.inputs.files import MAX_FILE, regular, sha256
+from valmatch.kernels.plain_python import interpret
+from valmatch.rule_sets.files import in_line, read_rule_file
+from valmatch.rule_sets.problems import Problem
+from valmatch.rule_sets.world_reading import WorldReading, has_world, read_lines, read_world
+from valmatch.rule_sets.worlds import FEW, SEARCHES, Search, Service
+
+if TYPE_CHECKING:
+    from valmatch.matching.tickets.playing import Outcome
+
+BRIEF = 100
+"""Tickets up to which plain Python is done before numba would be imported."""
+
+TIMEOUT, REVIEW = 120.0, 1.0
+"""Seconds that a ticket waits, and between reviews, where there is no world that says it."""
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What came of tickets.
+
+    Attributes
+    ----------
+    source : Path
+        The world, or the rule set.
+    world : WorldReading
+        What was played.
+    outcomes : dict of str to Outcome
+        By search.
+    """
+
+    source: Path
+    world: WorldReading
+    outcomes: dict[Search, Outcome]
+
+    def answers(self) -> dict[str, Any]:
+        """Return what ``result.json`` holds: by search the matches, and how each ticket ended."""
+        return {search: self._answers(outcome) for search, outcome in self.outcomes.items()}
+
+    def _answers(self, outcome: Outcome) -> dict[str, Any]:
+        tickets = self.world.tickets
+        names = [team.name for team in self.world.table.teams]
+        matches = [
+            {
+                "time": match.time,
+                "anchor": tickets[match.anchor].id,
+                "tickets": [tickets[number].id for number in match.tickets],
+                "teams": dict(zip(names, match.teams, strict=True)),
+            }
+            for match in outcome.matches
+        ]
+        ended = {
+            tickets[number].id: {"status": outcome.statuses[number], "time": outcome.times[number]}
+            for number in outcome.ended
+        }
+        return {"matches": matches, "tickets": ended}
+
+    def summary(self) -> dict[str, Any]:
+        """Return what is printed: numbers by search."""
+        return {search: self._numbers(outcome) for search, outcome in self.outcomes.items()}
+
+    def _numbers(self, outcome: Outcome) -> dict[str, Any]:
+        tickets = self.world.tickets
+        done = [k for k in outcome.ended if outcome.statuses[k] == "COMPLETED"]
+        waits = [outcome.times[k] - tickets[k].time for k in done]
+        players = sum(len(tickets[k].players) for k in done)
+        statuses = [outcome.statuses[k] for k in outcome.ended]
+        rules = zip(self.world.table.rules, outcome.judged.tolist(), strict=True)
+        return {
+            "tickets": len(tickets),
+            "matches": len(outcome.matches),
+            "matched": len(done),
+            "timed_out": statuses.count("TIMED_OUT"),
+            "cancelled": statuses.count("CANCELLED"),
+            "searching": statuses.count("SEARCHING"),
+            "time_to_match": math.fsum(waits) / len(waits) if waits else None,
+            "players_per_match": players / len(outcome.matches) if outcome.matches else None,
+            "rules": {
+                rule.name: {"passed": passed, "failed": failed} for rule, (passed, failed) in rules
+            },
+        }
+
+
+def replay(
+    rules: PathLike,
+    tickets: PathLike | None = None,
+    *,
+    search: str | None = None,
+    timeout: float | None = None,
+    review: float | None = None,
+    out: PathLike | None = None,
+    raw_names: bool = False,
+    warn: Callable[[str], None] = lambda text: None,
+) -> Replay:
+    """Play tickets by a rule set, offline.
+
+    Parameters
+    ----------
+    rules : PathLike
+        A world, or a rule set.
+    tickets : PathLike or None
+        With a rule set: a list of tickets, an object a line, as those of a world are.
+    search : {"pass", "exhaustive"} or None
+        How matches are looked for; by default by each search that a world has answers for, or by
+        the one that it names.
+    timeout : float or None
+        With a rule set: seconds after which tickets leave; 120 by default.
+    review : float or None
+        With a rule set: seconds between reviews; 1 by default.
+    out : PathLike or None
+        Folder for ``tickets.csv``, ``matches.csv``, ``players.csv`` and ``result.json``.
+    raw_names : bool
+        Whether names like formulas are written as they are.
+    warn : callable
+        Takes what is to be said of the rule set and of the tickets.
+
+    Returns
+    -------
+    Replay
+        What came of it.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read or has errors, or the folder cannot be used.
+    RunError
+        If an exhaustive search has too much to look at.
+    """
+    source = arguments.path("rules", rules)
+    listed = None if tickets is None else arguments.path("tickets", tickets)
+    folder = None if out is None else arguments.path("out", out)
+    world = _world(source, listed, timeout, review, warn)
+    searches: Sequence[Search] = world.searches
+    if search is not None:
+        chosen = arguments.one_of("search", search, SEARCHES)
+        searches = [one for one in SEARCHES if one == chosen]
+    if _is_brief(world, searches):
+        interpret()
+    from valmatch.matching.tickets.playing import play
+
+    read = [path for path in (source, listed) if path]
+    with _claimed(folder, read, searches) if folder else nullcontext() as run:
+        outcomes = {one: play(world.table, world.tickets, world.service, one) for one in searches}
+        result = Replay(source, world, outcomes)
+        if folder and run:
+            from valmatch.experiments.replay_files import write_replay
+
+            write_replay(folder, result, raw_names)
+            run.close("complete")
+    return result
+
+
+def _is_brief(world: WorldReading, searches: Sequence[Search]) -> bool:
+    """Return whether plain Python is quick enough."""
+    few = FEW if "exhaustive" in searches else BRIEF
+    return len(world.tickets) <= few
+
+
+def _claimed(folder: Path, read: Sequence[Path], searches: Sequence[Search]) -> Any:  # noqa: ANN401
+    """Return the folder of a replay, claimed."""
+    from valmatch.storage.run_folder import RunFolder
+
+    digests = {f"{name}_sha256": sha256(path) for name, path in zip(NAMES, read, strict=False)}
+    identity = {**digests, "searches": list(searches)}
+    return RunFolder(
+        folder, "rules replay", None, identity, facts={"source": str(read[0])}, read=read
+    )
+
+
+NAMES = ("rules", "tickets")
+"""What the files that are read are called in a manifest."""
+
+
+def _world(
+    source: Path,
+    listed: Path | None,
+    timeout: float | None,
+    review: float | None,
+    warn: Callable[[str], None],
+) -> WorldReading:
+    """Return what is to be played."""
+    text = _text(source)
+    if has_world(text):
+        for name, given in (("tickets", listed), ("timeout", timeout), ("review", review)):
+            if given is not None:
+                raise InputError(f"{source}: is a world, which has {name} of its own")
+        world, problems = read_world(text)
+        _report(source, problems, warn)
+        if world is None:
+            raise InputError(f"{source}: is no world")
+        return world
+    reading = read_rule_file(source, timeout)
+    _report(source, reading.problems, warn)
+    if reading.table is None:
+        raise InputError(f"{source}: is no rule set")
+    if listed is None:
+        raise InputError(f"{source}: is a rule set; a list of tickets is needed too (--tickets)")
+    tickets, problems = read_lines(_text(listed), reading.table)
+    _report(listed, problems, warn)
+    last = tickets[-1].time if tickets else 0.0
+    patience = TIMEOUT if timeout is None else timeout
+    service = Service(patience, last + patience, REVIEW if review is None else review)
+    return WorldReading(reading.table, tickets or (), service, ("pass",))
+
+
+def _report(path: Path, problems: Sequence[Problem], warn: Callable[[str], None]) -> None:
+    """Warn of what is to be warned of; raise where there are errors."""
+    errors = [in_line(path, one) for one in problems if one.severity == "error"]
+    if errors:
+        raise InputError(*in_lines(errors))
+    for one in problems:
+        warn(in_line(path, one))
+
+
+def _text(path: Path) -> str:
+    """Return the text of a file."""
+    try:
+        return regular(path, MAX_FILE).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: cannot be read: not UTF-8 from byte {error.start} on") from None
+    except (OSError, ValueError) as error:
+        what = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: cannot be read: {what}") from None

@@ -1,0 +1,91 @@
+"""The files of a replay."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from valmatch.matching.tickets.building import missing
+from valmatch.storage.output import to_json, write_atomically, write_csv
+
+if TYPE_CHECKING:
+    from valmatch.experiments.replay import Replay
+    from valmatch.matching.tickets.playing import Outcome
+
+TICKETS = ("search", "ticket", "time", "players", "status", "end", "wait", "match", "unmatchable")
+MATCHES = ("search", "match", "time", "proposed", "anchor", "tickets", "players", "age")
+PLAYERS = ("search", "match", "team", "player", "ticket", "wait")
+
+
+def write_replay(folder: Path, result: Replay, raw_names: bool) -> None:
+    """Write all files of a replay."""
+    tables: tuple[tuple[str, tuple[str, ...], Any], ...] = (
+        ("tickets.csv", TICKETS, _tickets),
+        ("matches.csv", MATCHES, _matches),
+        ("players.csv", PLAYERS, _players),
+    )
+    for name, columns, rows_of in tables:
+        rows = [
+            (search, *row)
+            for search, outcome in result.outcomes.items()
+            for row in rows_of(result, outcome)
+        ]
+        cells = zip(*rows, strict=True) if rows else ([] for _ in columns)
+        by_name = dict(zip(columns, map(list, cells), strict=True))
+        write_csv(folder / name, by_name, raw_names=raw_names)
+    with write_atomically(folder / "result.json") as file:
+        file.write(to_json(result.answers()))
+
+
+def _tickets(result: Replay, outcome: Outcome) -> list[tuple[Any, ...]]:
+    """Return a row for each ticket: how and when it ended, and why it cannot be matched."""
+    match_of = {k: number for number, one in enumerate(outcome.matches) for k in one.tickets}
+    rows = []
+    for number, ticket in enumerate(result.world.tickets):
+        status = outcome.statuses[number]
+        end = outcome.times[number] if status else None
+        rows.append(
+            (
+                ticket.id,
+                ticket.time,
+                len(ticket.players),
+                status,
+                end,
+                None if end is None else end - ticket.time,
+                match_of.get(number),
+                " ".join(missing(result.world.table, ticket)),
+            )
+        )
+    return rows
+
+
+def _matches(result: Replay, outcome: Outcome) -> list[tuple[Any, ...]]:
+    """Return a row for each match; its age is what steps went by."""
+    tickets, rows = result.world.tickets, []
+    for number, match in enumerate(outcome.matches):
+        times = [tickets[k].time for k in match.tickets]
+        born = min(times) if result.world.table.oldest else max(times)
+        rows.append(
+            (
+                number,
+                match.time,
+                match.proposed,
+                tickets[match.anchor].id,
+                len(match.tickets),
+                sum(map(len, match.teams)),
+                match.proposed - born,
+            )
+        )
+    return rows
+
+
+def _players(result: Replay, outcome: Outcome) -> list[tuple[Any, ...]]:
+    """Return a row for each player of a match."""
+    tickets, rows = result.world.tickets, []
+    for number, match in enumerate(outcome.matches):
+        home = {player.id: k for k in match.tickets for player in tickets[k].players}
+        for team, players in zip(result.world.table.teams, match.teams, strict=True):
+            for player in players:
+                ticket = tickets[home[player]]
+                rows.append((number, team.name, player, ticket.id, match.time - ticket.time))
+    return rows

@@ -1,0 +1,289 @@
+"""The arrays of a world, made of a table, tickets and how the service ticks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from valmatch.arrays import Floats, Ints, Records
+from valmatch.draws.streams import Streams
+from valmatch.matching.tickets.building_rules import RuleArrays, rule_arrays
+from valmatch.matching.tickets.layout import (
+    ANSWER,
+    CELL,
+    GROWING,
+    JUDGED,
+    LIST,
+    MATCH,
+    NESTED,
+    NONE,
+    OPTIONS,
+    PING,
+    SLOT,
+    SORT,
+    STATE,
+    TEAM,
+    TICKET,
+    Nested,
+    Queue,
+    World,
+)
+from valmatch.rule_sets.table import Ordered, Party, Reached, Spread, Table
+from valmatch.rule_sets.worlds import Search, Service, Ticket
+
+OF_PARTY: dict[Party, Callable[[Sequence[float]], float]] = {
+    "min": min,
+    "max": max,
+    "avg": lambda values: sum(values) / len(values),
+}
+
+
+def world_of(table: Table, tickets: Sequence[Ticket], service: Service, search: Search) -> World:
+    """Return the arrays of a world.
+
+    Parameters
+    ----------
+    table : Table
+        What the matchmaker goes by.
+    tickets : sequence of Ticket
+        In order of time; their values are of the types that the table declares.
+    service : Service
+        How the service ticks.
+    search : {"pass", "exhaustive"}
+        How matches are looked for.
+    """
+    texts: dict[str, int] = {}
+    rules = rule_arrays(table, texts)
+    records, home = _tickets(table, tickets)
+    cells, items = _cells(table, tickets, texts)
+    sorts, sort_values = _sorts(table, tickets)
+    return World(
+        _options(table, service, search),
+        rules.rules,
+        rules.aggregates,
+        _teams(table, rules),
+        rules.links,
+        rules.steps,
+        records,
+        home,
+        cells,
+        items,
+        _spreads(table, tickets, texts),
+        _pings(table, tickets),
+        sorts,
+        sort_values,
+        _batch_values(table, tickets),
+        _answers(tickets),
+        np.array(table.waits, np.float64),
+        Streams(service.seed).place(0),
+    )
+
+
+def _options(table: Table, service: Service, search: Search) -> Records:
+    """Return how matches are searched for, and when."""
+    options = np.zeros(1, OPTIONS)
+    options["oldest"] = table.oldest
+    options["exhaustive"] = search == "exhaustive"
+    options["batch_size"] = service.batch_size or 0
+    options["sorted"] = table.search.batches == "sorted"
+    options["backfill"] = ("normal", "high", "low").index(table.search.backfill)
+    options["passes"] = service.passes or 0
+    options["timeout"], options["horizon"] = service.timeout, service.horizon
+    options["review"], options["acceptance"] = service.review or 0.0, service.acceptance or 0.0
+    return options
+
+
+def _teams(table: Table, rules: RuleArrays) -> Records:
+    """Return the teams with their step functions."""
+    teams = np.zeros(len(table.teams), TEAM)
+    for record, team, (least, most) in zip(teams, table.teams, rules.teams, strict=True):
+        record["least"], record["most"] = least, most
+        record["ever"] = max(cast("tuple[float, ...]", team.most.values))
+    return teams
+
+
+def _tickets(table: Table, tickets: Sequence[Ticket]) -> tuple[Records, Ints]:
+    """Return the tickets, and of players of games that run the teams."""
+    names = [team.name for team in table.teams]
+    records = np.zeros(len(tickets), TICKET)
+    home: list[int] = []
+    answers = 0
+    for record, ticket in zip(records, tickets, strict=True):
+        record["time"] = ticket.time
+        record["cancel"] = np.inf if ticket.cancel is None else ticket.cancel
+        record["first"], record["players"] = len(home), len(ticket.players)
+        record["running"] = ticket.running
+        record["matchable"] = not missing(table, ticket)
+        record["first_answer"], record["answers"] = answers, len(ticket.answers)
+        answers += len(ticket.answers)
+        home += [names.index(one.team) if ticket.running else NONE for one in ticket.players]
+    return records, np.array(home, np.int64)
+
+
+def missing(table: Table, ticket: Ticket) -> list[str]:
+    """Return the attributes for which a player of a ticket has no value: it cannot be matched."""
+    return [
+        attribute.name
+        for attribute in table.attributes
+        if attribute.default is None
+        and any(attribute.name not in player.attributes for player in ticket.players)
+    ]
+
+
+def _value(table: Table, player: Any, number: int) -> Any:  # noqa: ANN401
+    """Return an attribute of a player, or its default; None if it has neither."""
+    attribute = table.attributes[number]
+    return player.attributes.get(attribute.name, attribute.default)
+
+
+def _cells(
+    table: Table, tickets: Sequence[Ticket], texts: dict[str, int]
+) -> tuple[Records, Floats]:
+    """Return values of all players, and what is in their lists; the last column are their ids."""
+    players = [player for ticket in tickets for player in ticket.players]
+    cells = np.zeros((len(table.attributes) + 1, len(players)), CELL)
+    cells["value"] = np.nan
+    items: list[int] = []
+    for number, attribute in enumerate(table.attributes):
+        for cell, player in zip(cells[number], players, strict=True):
+            value = _value(table, player, number)
+            if attribute.kind == "number" and value is not None:
+                cell["value"] = value
+            elif attribute.kind == "text" and value is not None:
+                cell["value"] = texts.setdefault(value, len(texts))
+            elif attribute.kind == "texts":
+                cell["first"] = len(items)
+                items += [texts.setdefault(text, len(texts)) for text in value or ()]
+                cell["end"] = len(items)
+    cells[-1]["value"] = [texts.setdefault(player.id, len(texts)) for player in players]
+    return cells, np.array(items, np.float64)
+
+
+def _spreads(table: Table, tickets: Sequence[Ticket], texts: dict[str, int]) -> Floats:
+    """Return the values of tickets that rules of spreads compare."""
+    rules = [rule.predicate for rule in table.rules if isinstance(rule.predicate, Spread)]
+    spreads = np.full((len(rules), len(tickets)), np.nan)
+    for row, rule in enumerate(rules):
+        for k, ticket in enumerate(tickets):
+            own = [_value(table, player, rule.attribute) for player in ticket.players]
+            if None in own:
+                continue
+            if isinstance(own[0], str):
+                if len(set(own)) == 1:
+                    spreads[row, k] = texts[own[0]]
+            else:
+                spreads[row, k] = OF_PARTY[rule.party](own)
+    return spreads
+
+
+def _regions(tickets: Sequence[Ticket]) -> list[str]:
+    """Return all regions that somebody reports."""
+    return sorted(
+        {region for one in tickets for player in one.players for region in player.latency}
+    )
+
+
+def _pings(table: Table, tickets: Sequence[Ticket]) -> Records:
+    """Return what stands for each ticket in each region, by rule."""
+    regions = sorted(
+        {region for one in tickets for player in one.players for region in player.latency}
+    )
+    rules = [rule.predicate for rule in table.rules if isinstance(rule.predicate, Reached)]
+    pings = np.zeros((len(rules), len(tickets), len(regions)), PING)
+    pings["ping"] = np.nan
+    for row, rule in enumerate(rules):
+        for k, ticket in enumerate(tickets):
+            for column, region in enumerate(regions):
+                own = [one.latency[region] for one in ticket.players if region in one.latency]
+                if len(own) == len(ticket.players):
+                    pings[row, k, column] = OF_PARTY[rule.party](own), sum(own), min(own)
+    return pings
+
+
+def _sorts(table: Table, tickets: Sequence[Ticket]) -> tuple[Records, Floats]:
+    """Return the orders of an anchor's others, first the most important."""
+    rules = [rule.predicate for rule in table.rules if isinstance(rule.predicate, Ordered)]
+    if table.search.balance is not None:
+        rules.append(Ordered(table.search.balance, True, False, "", "avg"))
+    sorts = np.zeros(len(rules), SORT)
+    found = [_sort_values(table, tickets, rule) for rule in rules]
+    most = max((values.shape[1] for values, _ in found), default=1)
+    every = np.full((len(rules), len(tickets), most + 1), np.nan)
+    for row, (rule, (values, own)) in enumerate(zip(rules, found, strict=True)):
+        sorts[row]["from_anchor"], sorts[row]["descending"] = rule.from_anchor, rule.descending
+        every[row, :, : values.shape[1]], every[row, :, -1] = values, own
+    return sorts, every
+
+
+def _sort_values(
+    table: Table, tickets: Sequence[Ticket], rule: Ordered
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Return the values of tickets by key, and which key counts for each of them as anchor.
+
+    Of a map the values of a party are of those players who have the key; of keys with the same
+    value the one that comes first in the alphabet counts.
+    """
+    party = OF_PARTY[rule.party]
+    lists = [
+        [_value(table, player, rule.attribute) for player in ticket.players] for ticket in tickets
+    ]
+    if not rule.key:
+        values = np.array([[np.nan if None in own else party(own)] for own in lists])
+        return values.reshape(-1, 1), np.where(np.isnan(values.reshape(-1)), NONE, 0)
+    names = sorted({key for own in lists for one in own for key in one or ()})
+    values = np.full((len(tickets), max(len(names), 1)), np.nan)
+    keys = np.full(len(tickets), NONE, np.int64)
+    for k, own in enumerate(lists):
+        for column, name in enumerate(names):
+            numbers = [one[name] for one in own if one and name in one]
+            values[k, column] = party(numbers) if numbers else np.nan
+        if not np.isnan(values[k]).all():
+            least = np.nanargmin(values[k]) if rule.key == "lowest" else np.nanargmax(values[k])
+            keys[k] = least
+    return values, keys
+
+
+def _batch_values(table: Table, tickets: Sequence[Ticket]) -> Floats:
+    """Return by what the pool is sorted before it is cut: averages, or places of smallest texts."""
+    rows = []
+    for number in table.search.batch_order:
+        own = [[_value(table, player, number) for player in ticket.players] for ticket in tickets]
+        if table.attributes[number].kind == "number":
+            rows.append([np.nan if None in one else sum(one) / len(one) for one in own])
+        else:
+            texts = ["" if None in one else min(one) for one in own]
+            places = {text: place for place, text in enumerate(sorted(set(texts)))}
+            rows.append([places[text] for text in texts])
+    return np.array(rows, np.float64).reshape(len(rows), len(tickets))
+
+
+def _answers(tickets: Sequence[Ticket]) -> Records:
+    """Return all answers to proposals."""
+    every = [answer or (np.nan, False) for ticket in tickets for answer in ticket.answers]
+    return np.array(every, ANSWER)
+
+
+def queue_of(world: World) -> Queue:
+    """Return an empty queue with room for a world."""
+    tickets, teams = world.tickets.size, world.teams.size
+    most = int(world.teams["ever"].sum())
+    longest = int((world.cells["end"] - world.cells["first"]).max(initial=1))
+    room, lists = 2 * max(tickets, 1), most + teams + 1
+    values = np.zeros((2, lists * (longest + 1)))
+    nested = Nested(np.zeros(2, NESTED), values, np.zeros((2, lists), LIST))
+    return Queue(
+        np.zeros(1, STATE),
+        np.zeros(1, GROWING),
+        np.zeros(tickets, SLOT),
+        np.zeros((8, room), np.int64),
+        np.zeros((6, most + 1), np.int64),
+        np.zeros(teams, np.int64),
+        np.zeros((teams, int(world.teams["ever"].max(initial=1))), np.int64),
+        np.zeros(max(world.rules.size, int(world.rules["parts"].max(initial=0)) + 1), JUDGED),
+        nested,
+        np.zeros(room, MATCH),
+        np.zeros((2, room), np.int64),
+    )

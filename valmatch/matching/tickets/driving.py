@@ -1,0 +1,251 @@
+"""The driver of worlds of tickets: what happens when.
+
+At one moment proposals end, then tickets are cancelled, then those time out that are too old, then
+others join; then there is one review.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from valmatch.kernels.compilation import expanded, inlined, njit
+from valmatch.matching.tickets.layout import (
+    CANCELLED,
+    COMPLETED,
+    ENDED,
+    LINE,
+    MADE,
+    PENDING,
+    SEARCHING,
+    TIMED_OUT,
+    WAITING,
+    Queue,
+    World,
+)
+from valmatch.matching.tickets.searching import review
+
+
+@njit
+def play(world: World, queue: Queue) -> int:
+    """Let tickets come and go until the horizon; return 0, or what was too many to look at."""
+    now, state = -np.inf, queue.state[0]
+    while state["too_many"] == 0:
+        now = _next_moment(now, world, queue)
+        idle = state["joined"] == world.tickets.size and state["waiting"] + state["proposals"] == 0
+        if idle or now > world.options[0]["horizon"]:
+            break
+        returned = _end_proposals(now, world, queue)
+        _let_leave(now, world, queue)
+        joined = _let_join(now, world, queue)
+        if _is_due(now, returned or joined, world, queue):
+            before = state["proposals"]
+            review(now, world, queue)
+            _settle(before, now, world, queue)
+    for ticket in range(world.tickets.size):
+        if queue.slots[ticket]["status"] < COMPLETED and ticket < state["joined"]:
+            _end(ticket, SEARCHING, world.options[0]["horizon"], queue)
+    return state["too_many"]
+
+
+@expanded
+def _next_moment(now: float, world: World, queue: Queue) -> float:
+    """Return the next moment at which something may happen."""
+    state, options = queue.state[0], world.options[0]
+    moment = np.inf
+    if state["joined"] < world.tickets.size:
+        moment = world.tickets[state["joined"]]["time"]
+    for k in range(state["proposals"]):
+        moment = min(moment, queue.matches[queue.lists[PENDING, k]]["time"])
+    for k in range(state["waiting"]):
+        ticket = world.tickets[queue.lists[LINE, k]]
+        moment = min(moment, ticket["time"] + options["timeout"])
+        if ticket["cancel"] > now:
+            moment = min(moment, ticket["cancel"])
+        if options["review"] == 0.0:
+            for i in range(world.waits.size):
+                step = ticket["time"] + world.waits[i]
+                if step > now:
+                    moment = min(moment, step)
+                    break
+    if options["review"] > 0.0:
+        moment = min(moment, state["tick"] * options["review"])
+    return moment
+
+
+@expanded
+def _is_due(now: float, changed: bool, world: World, queue: Queue) -> bool:
+    """Return whether there is a review: by the clock, or as something may have changed."""
+    state, every = queue.state[0], world.options[0]["review"]
+    if every > 0.0:
+        if state["tick"] * every > now:
+            return False
+        state["tick"] += 1
+        return True
+    if changed:
+        return True
+    for k in range(state["waiting"]):
+        time = world.tickets[queue.lists[LINE, k]]["time"]
+        for i in range(world.waits.size):
+            if time + world.waits[i] == now:
+                return True
+    return False
+
+
+@inlined
+def _end(ticket: int, status: int, now: float, queue: Queue) -> None:
+    """Note how and when a ticket has ended."""
+    queue.slots[ticket]["status"], queue.slots[ticket]["end"] = status, now
+    queue.lists[ENDED, queue.state[0]["ended"]] = ticket
+    queue.state[0]["ended"] += 1
+
+
+@expanded
+def _let_leave(now: float, world: World, queue: Queue) -> None:
+    """Let those leave who are cancelled, then those who are too old."""
+    state, timeout = queue.state[0], world.options[0]["timeout"]
+    for status in (CANCELLED, TIMED_OUT):
+        waiting = 0
+        for k in range(state["waiting"]):
+            ticket = queue.lists[LINE, k]
+            record = world.tickets[ticket]
+            until = record["cancel"] if status == CANCELLED else record["time"] + timeout
+            if until <= now:
+                _end(ticket, status, now, queue)
+            else:
+                queue.lists[LINE, waiting] = ticket
+                waiting += 1
+        state["waiting"] = waiting
+
+
+@expanded
+def _let_join(now: float, world: World, queue: Queue) -> bool:
+    """Let those join whose time has come; return whether anybody has."""
+    state, joined = queue.state[0], False
+    while state["joined"] < world.tickets.size:
+        if world.tickets[state["joined"]]["time"] > now:
+            break
+        ticket = state["joined"]
+        state["joined"] += 1
+        joined = True
+        if world.tickets[ticket]["cancel"] <= now:
+            _end(ticket, CANCELLED, now, queue)
+        else:
+            _line_up(ticket, queue)
+    return joined
+
+
+@inlined
+def _line_up(ticket: int, queue: Queue) -> None:
+    """Let a ticket wait, in its place by age."""
+    state = queue.state[0]
+    place = state["waiting"]
+    while place > 0 and queue.lists[LINE, place - 1] > ticket:
+        queue.lists[LINE, place] = queue.lists[LINE, place - 1]
+        place -= 1
+    queue.lists[LINE, place] = ticket
+    queue.slots[ticket]["status"] = WAITING
+    state["waiting"] += 1
+
+
+@inlined
+def _seconds_of(ticket: int, world: World, queue: Queue) -> float:
+    """Return after how many seconds a ticket answers its latest proposal.
+
+    NaN for never, a negative number below -1 for a refusal: -1 less its seconds. Who has no answer
+    to it accepts at once, as those do who play already.
+    """
+    record, number = world.tickets[ticket], queue.slots[ticket]["asked"] - 1
+    if record["running"] or number >= record["answers"]:
+        return 0.0
+    place = record["first_answer"] + number
+    seconds = world.answers[place]["seconds"]
+    if not seconds <= world.options[0]["acceptance"]:
+        return np.nan
+    return seconds if world.answers[place]["accepts"] else -1.0 - seconds
+
+
+@expanded
+def _settle(before: int, now: float, world: World, queue: Queue) -> None:
+    """Make the matches that a review has found, or set when they are decided."""
+    state, limit = queue.state[0], world.options[0]["acceptance"]
+    kept = before
+    for k in range(before, state["proposals"]):
+        number = queue.lists[PENDING, k]
+        match = queue.matches[number]
+        longest, refused, silent = 0.0, np.inf, False
+        for i in range(match["tickets"]):
+            ticket = queue.matched[0, match["first"] + i]
+            queue.slots[ticket]["asked"] += 1
+            if limit > 0.0:
+                seconds = _seconds_of(ticket, world, queue)
+                silent = silent or np.isnan(seconds)
+                if seconds >= 0.0:
+                    longest = max(longest, seconds)
+                elif seconds < 0.0:
+                    refused = min(refused, -1.0 - seconds)
+        match["accepted"] = int(refused == np.inf and not silent)
+        wait = longest if match["accepted"] else min(refused, limit)
+        match["time"] = now + wait
+        if match["accepted"] and wait == 0.0:
+            _complete(number, now, queue)
+        else:
+            queue.lists[PENDING, kept] = number
+            kept += 1
+    state["proposals"] = kept
+
+
+@expanded
+def _complete(number: int, now: float, queue: Queue) -> None:
+    """Note that a match is made."""
+    match, state = queue.matches[number], queue.state[0]
+    queue.lists[MADE, state["completed"]] = number
+    state["completed"] += 1
+    match["time"] = now
+    # By age.
+    last = -1
+    for _ in range(match["tickets"]):
+        chosen = _next_of(number, last, queue)
+        _end(chosen, COMPLETED, now, queue)
+        last = chosen
+
+
+@inlined
+def _next_of(number: int, last: int, queue: Queue) -> int:
+    """Return the oldest ticket of a match that is younger than another one."""
+    match, chosen = queue.matches[number], -1
+    for i in range(match["tickets"]):
+        ticket = queue.matched[0, match["first"] + i]
+        if ticket > last and (chosen < 0 or ticket < chosen):
+            chosen = ticket
+    return chosen
+
+
+@expanded
+def _end_proposals(now: float, world: World, queue: Queue) -> bool:
+    """End the proposals that are decided; return whether a ticket waits again.
+
+    Of one that was refused, or not answered in time, the tickets wait again that had accepted by
+    then; the others are cancelled.
+    """
+    state, returned, kept = queue.state[0], False, 0
+    for k in range(state["proposals"]):
+        number = queue.lists[PENDING, k]
+        match = queue.matches[number]
+        if match["time"] > now:
+            queue.lists[PENDING, kept] = number
+            kept += 1
+            continue
+        if match["accepted"]:
+            _complete(number, now, queue)
+            continue
+        last = -1
+        for _ in range(match["tickets"]):
+            last = _next_of(number, last, queue)
+            seconds = _seconds_of(last, world, queue)
+            if seconds >= 0.0 and match["proposed"] + seconds <= now:
+                _line_up(last, queue)
+                returned = True
+            else:
+                _end(last, CANCELLED, now, queue)
+    state["proposals"] = kept
+    return returned

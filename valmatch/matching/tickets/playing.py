@@ -1,0 +1,131 @@
+"""What comes of a world of tickets: who played with whom and when, and who did not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from valmatch.arrays import Ints, Records
+from valmatch.errors import RunError
+from valmatch.matching.tickets.building import queue_of, world_of
+from valmatch.matching.tickets.driving import play as play_kernel
+from valmatch.matching.tickets.layout import (
+    CANCELLED,
+    COMPLETED,
+    ENDED,
+    MADE,
+    NONE,
+    SEARCHING,
+    TIMED_OUT,
+    Queue,
+)
+from valmatch.matching.tickets.searching import MOST_TRIED
+from valmatch.rule_sets.table import Table
+from valmatch.rule_sets.worlds import Search, Service, Ticket
+
+STATUSES = {
+    COMPLETED: "COMPLETED",
+    CANCELLED: "CANCELLED",
+    TIMED_OUT: "TIMED_OUT",
+    SEARCHING: "SEARCHING",
+}
+
+
+@dataclass(frozen=True)
+class Made:
+    """A match that was made.
+
+    Attributes
+    ----------
+    time, proposed : float
+        When it was made, and proposed.
+    anchor : int
+        The ticket that it was built around.
+    tickets : list of int
+        By age.
+    teams : list of list of str
+        Ids of the players of each team, sorted.
+    """
+
+    time: float
+    proposed: float
+    anchor: int
+    tickets: list[int]
+    teams: list[list[str]]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a world.
+
+    Attributes
+    ----------
+    matches : list of Made
+        In the order in which they were made.
+    ended : list of int
+        Tickets in the order in which they ended.
+    statuses : list of str
+        Of each ticket how it ended, "" if it joined after the horizon.
+    times : list of float
+        When.
+    judged : records
+        Of each rule how often it held, or was unknown, and refused.
+    """
+
+    matches: list[Made]
+    ended: list[int]
+    statuses: list[str]
+    times: list[float]
+    judged: Records
+
+
+def play(table: Table, tickets: Sequence[Ticket], service: Service, search: Search) -> Outcome:
+    """Play a world.
+
+    Parameters are those of `valmatch.matching.tickets.building.world_of`.
+
+    Raises
+    ------
+    RunError
+        If an exhaustive search would have to look at too many tickets.
+    """
+    world = world_of(table, tickets, service, search)
+    queue = queue_of(world)
+    if too_many := play_kernel(world, queue):
+        raise RunError(
+            f"the search exhaustive is for small pools: it looks at up to {MOST_TRIED} tickets at"
+            f" once, and there are {too_many}"
+        )
+    return Outcome(
+        [_made(int(number), table, tickets, queue) for number in _completed(queue)],
+        queue.lists[ENDED, : queue.state[0]["ended"]].tolist(),
+        [STATUSES.get(int(status), "") for status in queue.slots["status"]],
+        queue.slots["end"].tolist(),
+        queue.judged[["held", "refused"]][: len(table.rules)],
+    )
+
+
+def _completed(queue: Queue) -> Ints:
+    """Return the matches that were made, in order."""
+    made: Ints = queue.lists[MADE, : queue.state[0]["completed"]]
+    return made
+
+
+def _made(number: int, table: Table, tickets: Sequence[Ticket], queue: Queue) -> Made:
+    """Return a match with the ids of its players."""
+    match = queue.matches[number]
+    names = [team.name for team in table.teams]
+    teams: list[list[str]] = [[] for _ in names]
+    own = []
+    for place in range(match["first"], match["first"] + match["tickets"]):
+        ticket, team = int(queue.matched[0, place]), int(queue.matched[1, place])
+        own.append(ticket)
+        for player in tickets[ticket].players:
+            teams[names.index(player.team) if team == NONE else team].append(player.id)
+    return Made(
+        float(match["time"]),
+        float(match["proposed"]),
+        int(match["anchor"]),
+        sorted(own),
+        [sorted(team) for team in teams],
+    )

@@ -1,0 +1,153 @@
+"""Property expressions: what they say, and of what kind and depth their value is.
+
+Source: the pages "FlexMatch property expressions" and, for set_intersection and flatten, the
+process description of the published example 5. "All operations on a nested list operate on each
+sublist individually": a function acts on the innermost lists, set_intersection on the two innermost
+levels, flatten on the two outermost.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from valmatch.rule_sets.table import Aggregate, Attribute, Kind
+from valmatch.text.suggestions import hint
+from valmatch.text.terminal import shown
+
+NUMERIC = ("min", "max", "avg", "median", "sum", "stddev")
+FUNCTIONS = (*NUMERIC, "count", "flatten", "set_intersection")
+
+CALL = re.compile(r"\s*([A-Za-z_]+)\s*\(")
+BASE = re.compile(
+    r"\s*(teams?)\s*\[([^\]]*)\]"
+    r"(?:\.(players)(?:\[\s*(playerId)\s*\]|\.(playerId)|\.attributes\[([^\]]*)\])?)?\s*"
+)
+LIKE = re.compile(rf"\s*(?:teams?\s*\[|(?:{'|'.join(FUNCTIONS)})\s*\()")
+
+UNGIVEN = "teams[...].players.attributes[...] is meant, in functions or alone"
+
+
+class Known(NamedTuple):
+    """What an expression may name.
+
+    Attributes
+    ----------
+    attributes : tuple of Attribute
+        Attributes of players.
+    teams : dict of str to tuple of int
+        The teams that a name stands for: one, or all that a quantity makes of it.
+    number : int
+        How many teams there are.
+    """
+
+    attributes: tuple[Attribute, ...]
+    teams: dict[str, tuple[int, ...]]
+    number: int
+
+
+class ExpressionFault(Exception):  # noqa: N818 - caught where the expression is read
+    """An expression says nothing; its text says why."""
+
+
+def is_expression(text: str) -> bool:
+    """Return whether a text begins like an expression; else it is meant literally."""
+    return bool(LIKE.match(text))
+
+
+def read_expression(text: str, known: Known) -> Aggregate:
+    """Return what an expression says.
+
+    Raises
+    ------
+    ExpressionFault
+        If it cannot be read, names something unknown, or a function is given what it does not take.
+    """
+    functions, at = _functions(text)
+    base = BASE.match(text, at)
+    if base is None:
+        raise ExpressionFault(f"{shown(text)}: {UNGIVEN}")
+    closing = re.sub(r"\s", "", text[base.end() :])
+    if closing != ")" * len(functions):
+        if set(closing) - {")"}:
+            raise ExpressionFault(f"{shown(text)}: {shown(closing)} is one too many; {UNGIVEN}")
+        raise ExpressionFault(
+            f"{shown(text)}: {len(functions)} brackets opened by functions, {len(closing)} closed"
+        )
+    aggregate = _base(text.strip(), base, known)
+    for function in reversed(functions):
+        aggregate = _applied(function, aggregate)
+    return aggregate
+
+
+def _functions(text: str) -> tuple[list[str], int]:
+    """Return the functions of an expression, outermost first, and where the rest begins."""
+    functions, at = [], 0
+    while call := CALL.match(text, at):
+        if call[1] not in FUNCTIONS:
+            raise ExpressionFault(f"no function {shown(call[1])} ({hint(call[1], FUNCTIONS)})")
+        functions.append(call[1])
+        at = call.end()
+    return functions, at
+
+
+def _base(text: str, base: re.Match[str], known: Known) -> Aggregate:
+    """Return the teams or players that functions are applied to."""
+    if base[1] == "team":
+        raise ExpressionFault(f"{shown(text)}: did you mean teams[{base[2]}]?")
+    teams, grouped = _teams(base[2], known)
+    depth = 1 if grouped else 0
+    if not base[3]:
+        return Aggregate(text, teams, grouped, "teams", (), "team", depth)
+    if base[4] or base[5]:
+        return Aggregate(text, teams, grouped, "ids", (), "text", depth + 1)
+    if base[6] is None:
+        return Aggregate(text, teams, grouped, "players", (), "player", depth + 1)
+    name = base[6].strip()
+    names = [attribute.name for attribute in known.attributes]
+    if name not in names:
+        raise ExpressionFault(f"no attribute {shown(name)} is declared ({hint(name, names)})")
+    number = names.index(name)
+    kind = known.attributes[number].kind
+    if kind == "map":
+        raise ExpressionFault(f"{name} is a map, which no expression can use; sorts can")
+    inner: Kind = "number" if kind == "number" else "text"
+    return Aggregate(text, teams, grouped, number, (), inner, depth + (2 if kind == "texts" else 1))
+
+
+def _teams(names: str, known: Known) -> tuple[tuple[int, ...], bool]:
+    """Return the teams of a list of names, and whether it is a list of teams."""
+    if names.strip() == "*":
+        return tuple(range(known.number)), True
+    found: list[int] = []
+    parts = [name.strip() for name in names.split(",")]
+    for name in parts:
+        if name not in known.teams:
+            raise ExpressionFault(f"no team {shown(name)} ({hint(name, known.teams)})")
+        if set(found) & set(known.teams[name]):
+            raise ExpressionFault(f"team {shown(name)} twice")
+        found += known.teams[name]
+    return tuple(found), len(found) > 1
+
+
+def _applied(function: str, of: Aggregate) -> Aggregate:
+    """Return a function of an aggregate."""
+    kind, depth = of.kind, of.depth
+    if function in NUMERIC:
+        fits, depth, takes = kind == "number" and depth >= 1, depth - 1, "a list of numbers"
+    elif function == "count":
+        fits, depth, takes = depth >= 1, depth - 1, "a list"
+        kind = "number"
+    elif function == "flatten":
+        fits, depth, takes = depth >= 2, depth - 1, "a list of lists"
+    else:
+        fits, depth, takes = kind == "text" and depth >= 2, depth - 1, "a list of lists of strings"
+    if not fits:
+        raise ExpressionFault(f"{function} takes {takes}, not {described(of)}")
+    return of._replace(functions=(*of.functions, function), kind=kind, depth=depth)
+
+
+def described(of: Aggregate) -> str:
+    """Return of what kind and depth an aggregate is, in words."""
+    one = {"number": "number", "text": "string", "player": "player", "team": "team"}[of.kind]
+    return f"a {one}" if of.depth == 0 else f"a {'list of ' + 'lists of ' * (of.depth - 1)}{one}s"

@@ -1,0 +1,48 @@
+"""Rule sets in files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from valmatch.errors import InputError
+from valmatch.inputs.files import read_document
+from valmatch.rule_sets.flexmatch import Reading, read_rule_set
+from valmatch.rule_sets.problems import Problem, Problems
+
+
+def read_rule_file(path: Path, timeout: float | None = None, lenient: bool = False) -> Reading:
+    """Return what the file of a rule set says and all that is wrong with it.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    timeout : float or None
+        Seconds after which tickets leave, if known.
+    lenient : bool
+        See `valmatch.rule_sets.flexmatch.read_rule_set`.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read.
+    """
+    try:
+        content = read_document(path)
+    except (OSError, ValueError) as error:
+        what = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: cannot be read: {what}") from None
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = content[: error.start].decode("utf-8")
+        problems = Problems(before)
+        problems.error(len(before), "", "no JSON: not UTF-8 from here on")
+        return Reading(None, problems.sorted())
+    return read_rule_set(text, timeout, lenient)
+
+
+def in_line(path: Path, problem: Problem) -> str:
+    """Return a problem as a line: ``file:line:column: severity: path: text``."""
+    line, column, severity, where, text = problem
+    return f"{path}:{line}:{column}: {severity}: {where}: {text}"

@@ -1,0 +1,288 @@
+"""Reader of FlexMatch rule sets: JSON to the internal table, every fault with its place.
+
+Sources are pages of docs.aws.amazon.com/gameliftservers/latest/flexmatchguide: "FlexMatch rule set
+schema", "FlexMatch rule set property definitions"; limits of the API reference.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, cast
+
+from valmatch.rule_sets.algorithm import read_algorithm
+from valmatch.rule_sets.expansions import read_expansions, report_unused
+from valmatch.rule_sets.expressions import Known
+from valmatch.rule_sets.items import NAMES, Item, called
+from valmatch.rule_sets.json_text import Node, read_json
+from valmatch.rule_sets.linting import lint
+from valmatch.rule_sets.problems import Problem, Problems
+from valmatch.rule_sets.rule_type import Context
+from valmatch.rule_sets.table import Attribute, Rule, Steps, Table, Team, Valued
+from valmatch.rule_sets.types.registry import TYPES
+from valmatch.text.suggestions import hint
+from valmatch.text.terminal import shown
+
+VERSION = "1.0"
+
+LONGEST = 65_535
+"""Most characters of a rule set."""
+
+MOST_PLAYERS, MOST_SMALL = 200, 40
+"""Most players of a match; of a small one."""
+
+KEYS = (
+    "name",
+    "ruleLanguageVersion",
+    "playerAttributes",
+    "algorithm",
+    "teams",
+    "rules",
+    "expansions",
+)
+
+ATTRIBUTE_TYPES: dict[str, Valued] = {
+    "string": "text",
+    "number": "number",
+    "string_list": "texts",
+    "string_number_map": "map",
+}
+
+LARGE_RULES = [name for name, kind in TYPES.items() if kind.large]
+
+
+class Reading(NamedTuple):
+    """What a text says.
+
+    Attributes
+    ----------
+    table : Table or None
+        None if there are errors.
+    problems : list of Problem
+        All that is wrong with it, by place.
+    """
+
+    table: Table | None
+    problems: list[Problem]
+
+
+def read_rule_set(text: str, timeout: float | None = None, lenient: bool = False) -> Reading:
+    """Return what the text of a rule set says and all that is wrong with it.
+
+    Parameters
+    ----------
+    text : str
+        JSON.
+    timeout : float or None
+        Seconds after which tickets leave, if known.
+    lenient : bool
+        Whether what the service refuses though its meaning is clear are warnings: unknown keys,
+        keys that stand twice (the last holds), too long a text.
+    """
+    problems = Problems(text)
+    node = read_json(text, problems, lenient)
+    if len(text) > LONGEST:
+        severity = "warning" if lenient else "error"
+        what = f"{len(text):,} characters, where the service takes {LONGEST:,}"
+        problems.add(severity, 0, "", what)  # type: ignore[arg-type]
+    table = None if node is None else read_node(node, "", problems, timeout, lenient)
+    return Reading(None if problems.errors else table, problems.sorted())
+
+
+def read_node(
+    node: Node, path: str, problems: Problems, timeout: float | None = None, lenient: bool = False
+) -> Table | None:
+    """Return the table of a rule set that stands in a file at a path, None if it is no object."""
+    if node.kind != "object":
+        problems.error(node.start, path, f"{NAMES['object']} is needed, not {called(node)}")
+        return None
+    root = Item(node, path, problems, lenient)
+    root.known(KEYS)
+    root.text("name")
+    version = root.text("ruleLanguageVersion", required=True)
+    if version is not None and version != VERSION:
+        root.error("ruleLanguageVersion", f'"{VERSION}" is needed, not {shown(version)}')
+    attributes = _attributes(root.items("playerAttributes"))
+    expansions = read_expansions(root.items("expansions"), timeout)
+    context = Context(Known(attributes, {}, 0), {}, {}, expansions, set())
+    teams = _teams(root, context)
+    known = Known(attributes, _by_name(teams), sum(len(names) for _, names in teams))
+    context = context._replace(known=known)
+    algorithm = root.get("algorithm", "object")
+    search, oldest = read_algorithm(
+        Item(algorithm, root.inner("algorithm"), problems, lenient) if algorithm else None, known
+    )
+    rules = _rules(root.items("rules"), context, _is_large(root, teams, search.large))
+    kinds = {name: (kind, TYPES[kind].expandable) for name, kind in context.combined.items()}
+    report_unused(expansions, context.used, [team.name for team, _ in teams], kinds)
+    waits = {wait for expansion in expansions.values() for wait, _ in expansion.steps}
+    every = tuple(team._replace(name=name) for team, names in teams for name in names)
+    table = Table(attributes, every, rules, search, oldest, tuple(sorted(waits)))
+    lint(table, root)
+    return table
+
+
+def _attributes(items: list[Item]) -> tuple[Attribute, ...]:
+    """Return the declared attributes; of one that is not readable the number is kept."""
+    found: dict[str, Attribute] = {}
+    for item in items:
+        item.known(("name", "type", "default"))
+        name = item.text("name", required=True)
+        kind = item.choice("type", list(ATTRIBUTE_TYPES), required=True)
+        if name is None or kind is None:
+            continue
+        if name in found:
+            item.error("name", f"attribute {shown(name)} is declared already")
+        default = _default(item, ATTRIBUTE_TYPES[kind])
+        found[name] = Attribute(name, ATTRIBUTE_TYPES[kind], default)
+    return tuple(found.values())
+
+
+def _default(item: Item, kind: Valued) -> object:
+    """Return the default of an attribute, None for none."""
+    member = item.members.get("default")
+    if member is None:
+        return None
+    value = value_of(member.node, kind)
+    if value is None:
+        what = WANTED[kind]
+        item.error("default", f"{what} is needed by its type, not {called(member.node)}")
+    return value
+
+
+WANTED: dict[Valued, str] = {
+    "number": "a number",
+    "text": "a string",
+    "texts": "a list of strings",
+    "map": "an object of numbers",
+}
+
+
+def value_of(node: Node, kind: Valued) -> object:
+    """Return a value of an attribute: a float, str, tuple of str or dict; None if it is none."""
+    if kind == "texts" and node.kind == "array":
+        items = cast("list[Node]", node.value)
+        if all(item.kind == "string" for item in items):
+            return tuple(dict.fromkeys(str(item.value) for item in items))
+    if kind == "map" and node.kind == "object":
+        members = Item(node, "", Problems("")).members
+        if all(member.node.kind == "number" for member in members.values()):
+            return {key: float(cast(float, one.node.value)) for key, one in members.items()}
+    if kind == "number" and node.kind == "number":
+        return float(cast(float, node.value))
+    return node.value if kind == "text" and node.kind == "string" else None
+
+
+def _teams(root: Item, context: Context) -> list[tuple[Team, list[str]]]:
+    """Return the teams, each with the names of those that its quantity makes of it."""
+    items = root.items("teams", required=True)
+    given = root.members.get("teams")
+    if given and given.node.kind == "array" and not given.node.value:
+        root.error("teams", "no team")
+    found: list[tuple[Team, list[str]]] = []
+    for item in items:
+        item.known(("name", "minPlayers", "maxPlayers", "quantity"))
+        name = item.text("name", required=True)
+        _required_sizes(item)
+        least, most = _sizes(item, name, context)
+        quantity = item.number("quantity", whole=True, least=1)
+        if name is None:
+            continue
+        number = min(int(quantity or 1), MOST_PLAYERS + 1)
+        names = [name] if number == 1 else [f"{name}_{k}" for k in range(1, number + 1)]
+        if taken := {name, *names} & {one for team, own in found for one in (team.name, *own)}:
+            item.error("name", f"there is a team {shown(min(taken))} already")
+            continue
+        found.append((Team(name, least, most), names))
+    return found
+
+
+def _required_sizes(item: Item) -> None:
+    """Report sizes of a team that are not given."""
+    for key in ("minPlayers", "maxPlayers"):
+        if key not in item.members:
+            item.error("", f"no {key} (a number is needed)")
+
+
+def _sizes(item: Item, name: str | None, context: Context) -> tuple[Steps, Steps]:
+    """Return the least and the most players of a team."""
+
+    def least_of(one: Item, key: str) -> float | None:
+        return one.number(key, whole=True, least=0)
+
+    def most_of(one: Item, key: str) -> float | None:
+        return one.number(key, whole=True, least=1)
+
+    target = f"teams[{name}]"
+    least = context.stepped(item, target, "minPlayers", least_of) or Steps((), (0.0,))
+    most = context.stepped(item, target, "maxPlayers", most_of) or Steps((), (1.0,))
+    if {"minPlayers", "maxPlayers"} <= set(item.members):
+        first, last = cast(float, least.values[0]), cast(float, most.values[0])
+        if first > last and item.number("minPlayers") and item.number("maxPlayers"):
+            item.error("minPlayers", f"{first:g} is more than maxPlayers, {last:g}")
+    return least, most
+
+
+def _by_name(teams: list[tuple[Team, list[str]]]) -> dict[str, tuple[int, ...]]:
+    """Return the numbers of the teams that each name stands for."""
+    names: dict[str, tuple[int, ...]] = {}
+    number = 0
+    for team, own in teams:
+        names[team.name] = tuple(range(number, number + len(own)))
+        names.update({name: (number + k,) for k, name in enumerate(own)})
+        number += len(own)
+    return names
+
+
+def _is_large(root: Item, teams: list[tuple[Team, list[str]]], balanced: bool) -> bool:
+    """Return whether matches may have more than 40 players; report sizes that are not allowed."""
+    most = sum(len(names) * max(cast("tuple[float]", team.most.values)) for team, names in teams)
+    if most > MOST_PLAYERS:
+        root.error("teams", f"{most:,.0f} players, where a match has at most {MOST_PLAYERS}")
+    elif most > MOST_SMALL and not balanced:
+        text = f"{most:.0f} players need the strategy balanced, as all over {MOST_SMALL} do"
+        root.error("teams", text)
+    elif balanced and most <= MOST_SMALL:
+        place = root.at("algorithm")
+        text = f"balanced is for more than {MOST_SMALL} players; there are at most {most:.0f}"
+        root.problems.warn(place, root.inner("algorithm"), text)
+    return most > MOST_SMALL
+
+
+def _rules(items: list[Item], context: Context, large: bool) -> tuple[Rule, ...]:
+    """Return the rules; what one of them does not say is reported."""
+    found: list[Rule] = []
+    for number, item in enumerate(items):
+        name = item.text("name", required=True)
+        kind = item.choice("type", list(TYPES), required=True)
+        if name is not None and name in context.earlier:
+            item.error("name", f"there is a rule {shown(name)} already")
+            name = None
+        if kind is not None:
+            rule_type = TYPES[kind]
+            item.known(("name", "type", "description", *rule_type.keys))
+            item.text("description")
+            if large and not rule_type.large:
+                text = f"{kind} is not for large matches ({hint(kind, LARGE_RULES)})"
+                item.error("type", text)
+            if large and kind == "latency" and "maxDistance" in item.members:
+                item.error("maxDistance", "of latency, large matches know maxLatency alone")
+            predicate = rule_type.read(item, f"rules[{name}]", context)
+            if name is not None and predicate is not None:
+                found.append(Rule(name, predicate))
+                context.earlier[name] = len(found) - 1
+                context.combined[name] = kind
+                continue
+        if name is not None:
+            context.earlier[name] = -1 - number
+            context.combined[name] = kind or "distance"
+    return _taken_up(found)
+
+
+def _taken_up(rules: list[Rule]) -> tuple[Rule, ...]:
+    """Return the rules; those that another one takes up do not have to hold alone."""
+    taken = {
+        part
+        for rule in rules
+        for part in getattr(rule.predicate, "program", ())
+        if isinstance(part, int)
+    }
+    return tuple(rule._replace(alone=number not in taken) for number, rule in enumerate(rules))

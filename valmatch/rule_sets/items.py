@@ -1,0 +1,142 @@
+"""Typed access to the objects of a file: what is missing, unknown or wrong is reported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import inf
+from typing import cast
+
+from valmatch.rule_sets.json_text import Member, Node
+from valmatch.rule_sets.problems import Problems
+from valmatch.text.numerals import real_number
+from valmatch.text.suggestions import hint
+from valmatch.text.terminal import shown
+
+NAMES = {
+    "object": "an object",
+    "array": "a list",
+    "string": "a string",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+}
+
+
+def called(node: Node) -> str:
+    """Return a value as messages show it."""
+    if node.kind in ("object", "array", "null"):
+        return NAMES[node.kind]
+    if node.kind == "boolean":
+        return "true" if node.value else "false"
+    return shown(node.value)
+
+
+class Item:
+    """An object of the file.
+
+    Parameters
+    ----------
+    node : Node
+        The object.
+    path : str
+        Where it is, such as ``rules[2]``; "" the whole.
+    problems : Problems
+        Takes what is wrong.
+    lenient : bool
+        Whether unknown keys are warnings.
+    """
+
+    def __init__(self, node: Node, path: str, problems: Problems, lenient: bool = False) -> None:
+        self.node, self.path, self.problems, self.lenient = node, path, problems, lenient
+        self.members = cast("dict[str, Member]", node.value)
+
+    def inner(self, key: str) -> str:
+        """Return the path of a key."""
+        return f"{self.path}.{key}" if self.path else key
+
+    def at(self, key: str) -> int:
+        """Return the place of a value, of the object where it has none."""
+        return self.members[key].node.start if key in self.members else self.node.start
+
+    def error(self, key: str, text: str) -> None:
+        """Report a value."""
+        self.problems.error(self.at(key), self.inner(key) if key else self.path, text)
+
+    def known(self, names: Iterable[str]) -> None:
+        """Report keys that are not among some."""
+        names = list(names)
+        for key, member in self.members.items():
+            if key not in names:
+                severity = "warning" if self.lenient else "error"
+                text = f"unknown key {shown(key)} ({hint(key, names)})"
+                self.problems.add(severity, member.start, self.path, text)  # type: ignore[arg-type]
+
+    def get(self, key: str, kind: str, required: bool = False) -> Node | None:
+        """Return a value of a kind; None where there is none, or one of another kind."""
+        member = self.members.get(key)
+        if member is None:
+            if required:
+                self.error("", f"no {key} ({NAMES[kind]} is needed)")
+            return None
+        if member.node.kind != kind:
+            self.error(key, f"{NAMES[kind]} is needed, not {called(member.node)}")
+            return None
+        return member.node
+
+    def text(self, key: str, required: bool = False) -> str | None:
+        """Return a string."""
+        node = self.get(key, "string", required)
+        return None if node is None else str(node.value)
+
+    def choice(self, key: str, choices: Sequence[str], required: bool = False) -> str | None:
+        """Return one of some strings."""
+        value = self.text(key, required)
+        if value is not None and value not in choices:
+            self.error(key, f"{shown(value)} is none ({hint(value, choices)})")
+            return None
+        return value
+
+    def number(
+        self,
+        key: str,
+        required: bool = False,
+        whole: bool = False,
+        least: float = -inf,
+        quoted: bool = False,
+    ) -> float | None:
+        """Return a number; where `quoted`, also of a string that is one."""
+        member = self.members.get(key)
+        if member and quoted and member.node.kind == "string":
+            value = real_number(str(member.node.value))
+            if value is None:
+                self.error(key, f"a number is needed, not {called(member.node)}")
+                return None
+        else:
+            node = self.get(key, "number", required)
+            if node is None:
+                return None
+            value = cast(float, node.value)
+        if whole and value != int(value):
+            self.error(key, f"a whole number is needed, not {shown(value)}")
+            return None
+        if value < least:
+            self.error(key, f"at least {least:g} is needed, not {shown(value)}")
+            return None
+        return value
+
+    def list_of(self, key: str, kind: str, required: bool = False) -> Iterator[tuple[str, Node]]:
+        """Yield paths and values of a list; those of another kind are reported and left out."""
+        node = self.get(key, "array", required)
+        for number, item in enumerate(cast("list[Node]", node.value) if node else []):
+            path = f"{self.inner(key)}[{number}]"
+            if item.kind == kind:
+                yield path, item
+            else:
+                self.problems.error(
+                    item.start, path, f"{NAMES[kind]} is needed, not {called(item)}"
+                )
+
+    def items(self, key: str, required: bool = False) -> list[Item]:
+        """Return the objects of a list."""
+        found = self.list_of(key, "object", required)
+        return [Item(node, path, self.problems, self.lenient) for path, node in found]

@@ -1,0 +1,77 @@
+"""What is wrong with a file, each thing with its place."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import Literal, NamedTuple
+
+Severity = Literal["error", "warning"]
+
+WHOLE = "rule set"
+"""Path of what is wrong with the whole."""
+
+
+class Problem(NamedTuple):
+    """One thing that is wrong; problems are ordered by place.
+
+    Attributes
+    ----------
+    line, column : int
+        Where, from 1.
+    severity : {"error", "warning"}
+        Whether the service refuses it, or it will hardly do what is meant.
+    path : str
+        What it is about, such as ``expansions[1].steps[2]``.
+    text : str
+        What is wrong, and what would be right.
+    """
+
+    line: int
+    column: int
+    severity: Severity
+    path: str
+    text: str
+
+
+class Problems:
+    """The problems found in a text.
+
+    Parameters
+    ----------
+    text : str
+        The whole text; places are numbers of its characters.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._starts = [0]
+        place = text.find("\n")
+        while place >= 0:
+            self._starts.append(place + 1)
+            place = text.find("\n", place + 1)
+        self._found: set[Problem] = set()
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Return line and column of a character, from 1."""
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1
+
+    def add(self, severity: Severity, offset: int, path: str, text: str) -> None:
+        """Add a problem."""
+        self._found.add(Problem(*self.place(offset), severity, path or WHOLE, text))
+
+    def error(self, offset: int, path: str, text: str) -> None:
+        """Add what the service would refuse."""
+        self.add("error", offset, path, text)
+
+    def warn(self, offset: int, path: str, text: str) -> None:
+        """Add what will hardly do what is meant."""
+        self.add("warning", offset, path, text)
+
+    def sorted(self) -> list[Problem]:
+        """Return all problems by place."""
+        return sorted(self._found)
+
+    @property
+    def errors(self) -> int:
+        """How many of them are errors."""
+        return sum(problem.severity == "error" for problem in self._found)

@@ -1,0 +1,309 @@
+"""Reader of worlds: a rule set, tickets and how the service ticks, every fault with its place.
+
+A world is an object with `ruleSet`, `config` and `tickets`; or a rule set comes with a list of
+tickets, an object a line. Limits are those of the API reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, cast
+
+from valmatch.rule_sets.flexmatch import WANTED, read_node, value_of
+from valmatch.rule_sets.items import Item, called
+from valmatch.rule_sets.json_text import Node, read_json
+from valmatch.rule_sets.problems import Problem, Problems
+from valmatch.rule_sets.table import Reached, Table
+from valmatch.rule_sets.worlds import SEARCHES, Player, Search, Service, Ticket
+from valmatch.text.terminal import shown
+
+MOST_REVIEWS = 10_000_000
+"""Most reviews of a replay."""
+
+TICKET_KEYS = ("id", "time", "players", "cancel", "backfill", "answers")
+PLAYER_KEYS = ("id", "attributes", "latency", "team")
+CONFIG_KEYS = (
+    "requestTimeoutSeconds",
+    "horizon",
+    "search",
+    "review",
+    "batchSize",
+    "passes",
+    "acceptanceTimeoutSeconds",
+    "seed",
+)
+WORLD_KEYS = ("name", "ruleSet", "config", "tickets", "answers")
+
+Answer = tuple[float, bool] | None
+
+
+class WorldReading(NamedTuple):
+    """What a world says.
+
+    Attributes
+    ----------
+    table : Table
+    tickets : tuple of Ticket
+    service : Service
+    searches : tuple of str
+        The searches that it has answers for, or the one that it names.
+    """
+
+    table: Table
+    tickets: tuple[Ticket, ...]
+    service: Service
+    searches: tuple[Search, ...]
+
+
+def has_world(text: str) -> bool:
+    """Return whether a file holds a world, not a rule set alone."""
+    node = read_json(text, Problems(text))
+    return node is not None and _is_world(node)
+
+
+def _is_world(root: Node) -> bool:
+    return root.kind == "object" and "ruleSet" in cast("dict[str, object]", root.value)
+
+
+def read_world(text: str) -> tuple[WorldReading | None, list[Problem]]:
+    """Return the world that a text is, None if it is none, and all that is wrong with it."""
+    problems = Problems(text)
+    node = read_json(text, problems)
+    if node is None:
+        return None, problems.sorted()
+    root = Item(node, "", problems, lenient=True)
+    root.known(WORLD_KEYS)
+    config = root.get("config", "object", required=True)
+    tickets = root.get("tickets", "array", required=True)
+    rules = root.get("ruleSet", "object", required=True)
+    service, named = _service(Item(config, "config", problems, lenient=True) if config else None)
+    timeout = service.timeout if service else None
+    table = read_node(rules, "ruleSet", problems, timeout) if rules else None
+    if table is None or tickets is None or service is None:
+        return None, problems.sorted()
+    items = root.items("tickets")
+    found = read_tickets(items, table)
+    searches = _answered(root) or (named,)
+    world = WorldReading(table, found, service, searches)
+    return (None if problems.errors else world), problems.sorted()
+
+
+def _answered(root: Item) -> tuple[Search, ...]:
+    """Return the searches that a world has answers for."""
+    node = root.get("answers", "object")
+    given = Item(node, "answers", root.problems).members if node else {}
+    return tuple(search for search in SEARCHES if search in given)
+
+
+def _service(item: Item | None) -> tuple[Service | None, Search]:
+    """Return how the service ticks, and the search that is named."""
+    if item is None:
+        return None, "pass"
+    item.known(CONFIG_KEYS)
+    named = item.choice("search", SEARCHES) if not _is_null(item, "search") else None
+    timeout = item.number("requestTimeoutSeconds", required=True)
+    horizon = item.number("horizon", required=True, least=0)
+    if timeout is not None and timeout <= 0:
+        item.error("requestTimeoutSeconds", f"more than 0 is needed, not {shown(timeout)}")
+    review = _optional(item, "review")
+    if timeout is None or horizon is None:
+        return None, "pass"
+    if review is not None and not review > horizon / MOST_REVIEWS:
+        item.error("review", f"more than {MOST_REVIEWS:,} reviews until the horizon")
+    size, passes = _optional(item, "batchSize", True), _optional(item, "passes", True)
+    seed = 0.0 if _is_null(item, "seed") else item.number("seed", whole=True, least=0) or 0.0
+    service = Service(
+        timeout,
+        horizon,
+        review,
+        None if size is None else int(size),
+        None if passes is None else int(passes),
+        _optional(item, "acceptanceTimeoutSeconds"),
+        int(seed),
+    )
+    return service, next((search for search in SEARCHES if search == named), "pass")
+
+
+def _is_null(item: Item, key: str) -> bool:
+    """Return whether a key stands for nothing."""
+    return key in item.members and item.members[key].node.kind == "null"
+
+
+def _optional(item: Item, key: str, whole: bool = False) -> float | None:
+    """Return a number above 0; None where it is missing, null, or ``changes``."""
+    if _is_null(item, key):
+        return None
+    member = item.members.get(key)
+    if key == "review" and member and member.node.value == "changes":
+        return None
+    value = item.number(key, whole=whole)
+    if value is not None and value <= 0:
+        item.error(key, f"more than 0 is needed, not {shown(value)}")
+        return None
+    return value
+
+
+def read_lines(text: str, table: Table) -> tuple[tuple[Ticket, ...] | None, list[Problem]]:
+    """Return the tickets of a list, an object a line; None with errors, and all that is wrong."""
+    problems = Problems(text)
+    items = list(_line_items(text, problems))
+    tickets = read_tickets(items, table)
+    return (None if problems.errors else tickets), problems.sorted()
+
+
+def _line_items(text: str, problems: Problems) -> Iterator[Item]:
+    """Yield the objects of the lines of a text, placed in the whole."""
+    start = 0
+    for number, line in enumerate(text.splitlines(keepends=True)):
+        if line.strip():
+            own = Problems(line)
+            node = read_json(line, own)
+            for problem in own.sorted():
+                place = start + problem.column - 1
+                problems.add(problem.severity, place, f"line {number + 1}", problem.text)
+            if node is not None and node.kind == "object":
+                yield Item(_moved(node, start), f"tickets[{number}]", problems, lenient=True)
+            elif node is not None:
+                text_ = f"an object is needed, not {called(node)}"
+                problems.error(start, f"line {number + 1}", text_)
+        start += len(line)
+
+
+def _moved(node: Node, by: int) -> Node:
+    """Return a node at a later place."""
+    value = node.value
+    if node.kind == "array":
+        value = [_moved(one, by) for one in cast("list[Node]", value)]
+    elif node.kind == "object":
+        members = Item(node, "", Problems("")).members
+        value = {
+            key: one._replace(start=one.start + by, node=_moved(one.node, by))
+            for key, one in members.items()
+        }
+    return Node(node.kind, value, node.start + by, node.end + by)
+
+
+def read_tickets(items: Sequence[Item], table: Table) -> tuple[Ticket, ...]:
+    """Return tickets, reporting what is wrong with each; only those without faults count."""
+    reader = _Tickets(table)
+    found = [ticket for item in items if (ticket := reader.read(item))]
+    reader.remark(items)
+    return tuple(found)
+
+
+class _Tickets:
+    """Reads the tickets of one list."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.teams = [team.name for team in table.teams]
+        self.kinds = {attribute.name: attribute.kind for attribute in table.attributes}
+        most = (max(cast("tuple[float, ...]", team.most.values)) for team in table.teams)
+        self.most = max(most, default=0.0)
+        self.ids: set[str] = set()
+        self.time = 0.0
+        self.latencies = False
+
+    def read(self, item: Item) -> Ticket | None:
+        """Return a ticket, None if something of it is wrong."""
+        item.known(TICKET_KEYS)
+        name = item.text("id", required=True)
+        time = item.number("time", required=True, least=0)
+        if name is not None and name in self.ids:
+            item.error("id", f"there is a ticket {shown(name)} already")
+        if time is not None and time < self.time:
+            item.error("time", f"tickets come in order of time: {time:g} after {self.time:g}")
+        self.ids.add(name or "")
+        self.time = max(self.time, time or 0.0)
+        running = item.get("backfill", "boolean") if not _is_null(item, "backfill") else None
+        is_running = running is not None and running.value is True
+        players = self.players(item, is_running)
+        cancel = None if _is_null(item, "cancel") else item.number("cancel", least=0)
+        answers = self.answers(item)
+        if name is None or time is None or not players:
+            return None
+        return Ticket(name, float(time), players, cancel, is_running, answers)
+
+    def players(self, item: Item, running: bool) -> tuple[Player, ...]:
+        """Return the players of a ticket."""
+        items = item.items("players", required=True)
+        node = item.members.get("players")
+        if node and node.node.kind == "array" and not node.node.value:
+            item.error("players", "no player")
+        if len(items) > self.most and not running:
+            text = f"{len(items)} players, and no team ever has more than {self.most:.0f}"
+            item.problems.warn(item.at("players"), item.inner("players"), text)
+        found: list[Player] = []
+        for one in items:
+            player = self.player(one, running)
+            if player and player.id in {other.id for other in found}:
+                one.error("id", f"player {shown(player.id)} twice in a ticket")
+            elif player:
+                found.append(player)
+        return tuple(found)
+
+    def player(self, item: Item, running: bool) -> Player | None:
+        """Return a player."""
+        item.known(PLAYER_KEYS)
+        name = item.text("id", required=True)
+        team = None if _is_null(item, "team") else item.text("team", required=running)
+        if team is not None and not running:
+            item.error("team", "a team, and the ticket is no backfill")
+        elif team is not None and team not in self.teams:
+            item.error("team", f"no team {shown(team)}")
+        if name is None:
+            return None
+        return Player(name, self.attributes(item), self.latency(item), team or "")
+
+    def attributes(self, item: Item) -> dict[str, object]:
+        """Return the attributes of a player that are declared."""
+        node = None if _is_null(item, "attributes") else item.get("attributes", "object")
+        if node is None:
+            return {}
+        own = Item(node, item.inner("attributes"), item.problems)
+        found: dict[str, object] = {}
+        for key, member in own.members.items():
+            kind = self.kinds.get(key)
+            if kind is None:
+                text = f"attribute {shown(key)} is not declared: it is not seen"
+                item.problems.warn(member.start, own.inner(key), text)
+                continue
+            value = value_of(member.node, kind)
+            if value is None:
+                own.error(key, f"{WANTED[kind]} is needed, not {called(member.node)}")
+            else:
+                found[key] = value
+        return found
+
+    def latency(self, item: Item) -> dict[str, float]:
+        """Return milliseconds by region."""
+        node = None if _is_null(item, "latency") else item.get("latency", "object")
+        if node is None:
+            return {}
+        own = Item(node, item.inner("latency"), item.problems)
+        self.latencies = self.latencies or bool(own.members)
+        found = {region: own.number(region, whole=True, least=1) for region in own.members}
+        return {region: float(value) for region, value in found.items() if value is not None}
+
+    def answers(self, item: Item) -> tuple[Answer, ...]:
+        """Return what a ticket answers to proposals."""
+        node = None if _is_null(item, "answers") else item.get("answers", "array")
+        found: list[Answer] = []
+        for number, one in enumerate(cast("list[Node]", node.value) if node else []):
+            parts = cast("list[Node]", one.value) if one.kind == "array" else []
+            kinds = [part.kind for part in parts]
+            if one.kind == "null":
+                found.append(None)
+            elif kinds == ["number", "boolean"] and cast(float, parts[0].value) >= 0:
+                found.append((float(cast(float, parts[0].value)), bool(parts[1].value)))
+            else:
+                text = f"[seconds, true or false] or null is needed, not {called(one)}"
+                item.problems.error(one.start, f"{item.inner('answers')}[{number}]", text)
+        return tuple(found)
+
+    def remark(self, items: Sequence[Item]) -> None:
+        """Warn of what the tickets have and the rules do not look at."""
+        rules = [rule.predicate for rule in self.table.rules]
+        if self.latencies and not any(isinstance(rule, Reached) for rule in rules):
+            text = "latencies are given, and no latency rule looks at them"
+            items[0].problems.warn(items[0].node.start, items[0].path, text)
