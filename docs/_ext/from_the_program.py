@@ -117,17 +117,24 @@ def responses(model: str) -> Lines:
 
 
 def command(name: str) -> Lines:
-    """Yield usage, text, arguments and options of a command, as `valmatch help` has them."""
+    """Yield usage, text, arguments and options of a command, as `valmatch help` has them.
+
+    Parameters
+    ----------
+    name : str
+        The command, with that of its group before it (`rules check`), or `valmatch`.
+    """
     import typer
 
     from valmatch.cli.app import app
 
-    group: Any = typer.main.get_command(app)
-    found = group.commands.get(name, group)
-    parent = group.make_context("valmatch", [], resilient_parsing=True)
-    context = found.make_context(name, [], parent=parent, resilient_parsing=True)
+    found: Any = typer.main.get_command(app)
+    context = found.make_context("valmatch", [], resilient_parsing=True)
+    for word in [] if name == "valmatch" else name.split():
+        found = found.commands[word]
+        context = found.make_context(word, [], parent=context, resilient_parsing=True)
     usage = " ".join(found.collect_usage_pieces(context))
-    title = f"valmatch {name}" if name in group.commands else "valmatch"
+    title = "valmatch" if name == "valmatch" else f"valmatch {name}"
     yield from ("```text", f"{title} {usage}", "```", "")
     for paragraph in (found.help or "").split("\n\n"):
         yield from (plain(paragraph), "")
@@ -242,6 +249,7 @@ def directive(write: Callable[..., Lines], arguments: int) -> type[SphinxDirecti
 
     class FromTheProgram(SphinxDirective):
         required_arguments = arguments
+        final_argument_whitespace = True  # of a command in a group
 
         def run(self) -> list[nodes.Node]:
             lines = [*write(*self.arguments)]
