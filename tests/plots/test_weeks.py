@@ -20,6 +20,7 @@ pytest.importorskip("matplotlib")
 from valmatch import plot
 from valmatch.plots.parts.source import read_run_files
 from valmatch.plots.valorant.calendar import first_midnight
+from valmatch.plots.valorant.simulate import read_day
 from valmatch.plots.valorant.week import queue_by_cell, waits_by_cell
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -127,7 +128,7 @@ def test_hours_by_weekdays_are_those_of_the_players(tmp_path: Path) -> None:
     first = datetime(2026, 3, 20, tzinfo=UTC)
     queue = queue_by_cell(first, horizon, *arrays)
     np.testing.assert_allclose(queue, waited / time, atol=1e-9)
-    medians = waits_by_cell(first, *arrays)
+    medians = waits_by_cell(first, arrays[0], 60.0 * (arrays[1] - arrays[0]))
     for cell, own in waits.items():
         assert medians[cell] == pytest.approx(np.median(own))
     figure: Any = plot(folder, "week")
@@ -140,10 +141,26 @@ def test_hours_by_weekdays_are_those_of_the_players(tmp_path: Path) -> None:
     assert_legible(figure)
 
 
+def test_who_gives_up_waits_no_longer(tmp_path: Path) -> None:
+    """The queue that is drawn is the one that the responses say."""
+    given = ("--set", "patience_minutes=20", "--set", "wait_thresh=0", "--out", tmp_path / "day")
+    done = valmatch("simulate", "valorant", *given, "--json")
+    expected = json.loads(done.out)["responses"]
+    assert expected["abandoned"] > 50
+    day = read_day(read_run_files(tmp_path / "day"))
+    end = np.fmin(day.leaving, 24.0)
+    assert (end - day.arrival).sum() / 24.0 == pytest.approx(expected["avg_queue_length"])
+    figure: Any = plot(tmp_path / "day")
+    gave_up = [line for line in figure.axes[2].lines if line.get_label() == "gave up"]
+    assert [line.get_xdata().size for line in gave_up] == [expected["abandoned"]]
+    mean = np.mean(gave_up[0].get_ydata())
+    assert mean == pytest.approx(expected["avg_wait_abandoned"])
+
+
 def test_cells_of_which_nothing_is_known() -> None:
     came, left = np.array([0.5, 30.0]), np.array([1.5, np.nan])
     first = datetime(2026, 3, 21, tzinfo=UTC)  # a Saturday
-    waits = waits_by_cell(first, came, left)
+    waits = waits_by_cell(first, came, 60.0 * (left - came))
     assert waits[5, 0] == 60.0
     assert np.isnan(waits).sum() == 7 * 24 - 1
     queue = queue_by_cell(first, 31.0, came, left)

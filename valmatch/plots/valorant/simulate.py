@@ -36,6 +36,10 @@ WINDOWS = (3.0, float(DAY))
 """Hours that means are taken over below and beyond that."""
 
 
+GIVES_UP = "left_hours"
+"""The column of those who give up, which former versions did not write."""
+
+
 class ValorantDay(NamedTuple):
     """The players and the matches of a day, as arrays.
 
@@ -48,11 +52,11 @@ class ValorantDay(NamedTuple):
     threshold : float
         Wait in hours after which a player is prioritized.
     arrival, leaving : numpy.ndarray
-        Hours of each player; NaN where never matched.
+        Hours of each player; NaN where still in the queue at the end.
     rating : numpy.ndarray
         Rating of each player in Elo points.
     wait : numpy.ndarray
-        Minutes of each player; NaN where never matched.
+        Minutes of each player until the match; NaN where never matched.
     differences : numpy.ndarray
         Of the mean ratings in each match, in Elo points.
     """
@@ -92,7 +96,7 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     head(figure, run.heading(*facts))
     if day.first is None or day.horizon < DAY * len(WEEK):
         return {"day": figure}
-    pictures = week.draw(day.first, day.horizon, day.arrival, day.leaving)
+    pictures = week.draw(day.first, day.horizon, day.arrival, day.leaving, day.wait)
     head(pictures, run.heading(*facts))
     return {"day": figure, "week": pictures}
 
@@ -100,7 +104,10 @@ def draw(run: RunFiles) -> dict[str, Figure]:
 def read_day(run: RunFiles) -> ValorantDay:
     """Return what the tables of a run hold."""
     columns = ("arrival_hours", "match_hours", "rating", "wait_minutes")
-    arrival, leaving, rating, wait = run.table("players.csv", columns).numbers.values()
+    gives_up = [GIVES_UP] if GIVES_UP in run.header("players.csv") else []
+    found = run.table("players.csv", [*columns, *gives_up]).numbers
+    arrival, matched, rating, wait = (found[name] for name in columns)
+    leaving = np.fmin(matched, found.get(GIVES_UP, matched))  # each player has one of them at most
     horizon = run.factor("horizon")
     last = float(np.nanmax(np.concatenate([[0.0], arrival, leaving])))
     # A short queue log is drawn to its end rather than over the whole day of the config.
@@ -210,13 +217,24 @@ def _ratings(axes: Axes, day: ValorantDay) -> None:
     matched = ~np.isnan(day.wait)
     rating, wait = day.rating[matched], day.wait[matched]
     dots(axes, rating, wait, color=FAINT, alpha=0.8, label="matched")
-    left = 60.0 * (day.horizon - day.arrival[~matched])
-    dots(axes, day.rating[~matched], left, color=BAD, marker="^", markersize=4.5, label="unmatched")
+    gave_up, never = ~matched & ~np.isnan(day.leaving), ~matched & np.isnan(day.leaving)
+    left = 60.0 * (np.fmin(day.leaving, day.horizon) - day.arrival)
+    if gave_up.any():
+        dots(axes, day.rating[gave_up], left[gave_up], color=GREY, marker="s", label="gave up")
+    dots(
+        axes,
+        day.rating[never],
+        left[never],
+        color=BAD,
+        marker="^",
+        markersize=4.5,
+        label="unmatched",
+    )
     if rating.size >= 5 * GROUPS:
         groups = np.array_split(np.argsort(rating, kind="stable"), GROUPS)
         centres, means = ([values[group].mean() for group in groups] for values in (rating, wait))
         axes.plot(centres, means, "o-", color="black", markersize=4, label="means of tenths")
-    waits = np.append(wait, left)
+    waits = np.append(wait, left[~matched])
     # Linear up to about the mean wait, because many players wait for no time at all.
     threshold = 10.0 ** round(math.log10(max(float(waits.mean()), 1e-6)))
     most = float(waits.max())

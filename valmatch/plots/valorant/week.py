@@ -20,7 +20,7 @@ MAP, NONE = "YlGnBu", "0.85"
 """Colours of cells, and that of those of which nothing is known."""
 
 
-def draw(midnight: datetime, horizon: float, came: Floats, left: Floats) -> Figure:
+def draw(midnight: datetime, horizon: float, came: Floats, left: Floats, wait: Floats) -> Figure:
     """Draw a cell for each hour of each weekday, of the queue and of the waits.
 
     Parameters
@@ -30,11 +30,13 @@ def draw(midnight: datetime, horizon: float, came: Floats, left: Floats) -> Figu
     horizon : float
         End of the log in hours.
     came, left : numpy.ndarray
-        (n,): hours at which players came and were matched; NaN where never.
+        (n,): hours at which players came and left the queue; NaN where never.
+    wait : numpy.ndarray
+        (n,): minutes until the match; NaN where never matched.
     """
     figure, grid = panels(2, 1, width=9.0, height=2.9)
     queue = queue_by_cell(midnight, horizon, came, left)
-    waits = waits_by_cell(midnight, came, left)
+    waits = waits_by_cell(midnight, came, wait)
     _cells(figure, grid[0], queue, "mean number of waiting players")
     _cells(figure, grid[1], waits, "median wait of matched players [minutes]")
     label(grid[1], "hour of the day")
@@ -51,17 +53,15 @@ def queue_by_cell(midnight: datetime, horizon: float, came: Floats, left: Floats
     return time_averages(came, gone, horizon, cell, 0, np.zeros(CELLS)).reshape(-1, DAY)
 
 
-def waits_by_cell(midnight: datetime, came: Floats, left: Floats) -> Floats:
+def waits_by_cell(midnight: datetime, came: Floats, wait: Floats) -> Floats:
     """Return the median wait in minutes of the matched players who arrive then; NaN for none.
 
     Of a few players whom hardly anybody matches, waits may be of days: means would show them alone.
     """
-    matched = ~np.isnan(left)
+    matched = ~np.isnan(wait)
     cell = _cell(midnight, np.floor(came[matched]).astype(np.int64))
     order = np.argsort(cell, kind="stable")
-    waits = np.split(
-        60.0 * (left - came)[matched][order], np.searchsorted(cell[order], range(1, CELLS))
-    )
+    waits = np.split(wait[matched][order], np.searchsorted(cell[order], range(1, CELLS)))
     found = [float(np.median(own)) if own.size else np.nan for own in waits]
     return np.array(found).reshape(-1, DAY)
 
