@@ -9,17 +9,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from valmatch.plots.report.charts import (
-    MOST_POINTS,
-    Graph,
-    Interval,
-    Intervals,
-    Line,
-    Strip,
-    number,
-    svg_of,
-    svg_of_strip,
-)
+from valmatch.plots.report.charts import Graph, Interval, Intervals, Line, Strip
+from valmatch.plots.report.graphs import MOST_POINTS
+from valmatch.plots.report.html import svg_of
+from valmatch.plots.report.intervals import svg_of_strip
+from valmatch.plots.report.scales import number
 
 
 def points_of(svg: str) -> list[tuple[float, float]]:

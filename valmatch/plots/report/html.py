@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.resources import files
 
-from valmatch.plots.report.charts import Strip, svg_of, svg_of_strip
+from valmatch.plots.report.charts import Chart, Graph, Strip
 from valmatch.plots.report.document import Block, Chapter, shortened_sheet
+from valmatch.plots.report.graphs import graph_svg
+from valmatch.plots.report.intervals import intervals_svg, svg_of_strip
 from valmatch.text.sheet import Sheet
 from valmatch.text.terminal import escaped
 
@@ -166,3 +168,8 @@ def _cell(cell: str) -> str:
     """Return a cell; what aligns the points of numbers is as wide as a digit."""
     text = cell.rstrip(" ")
     return _text(text) + FIGURE_SPACE * (len(cell) - len(text))
+
+
+def svg_of(chart: Chart) -> str:
+    """Return a chart as SVG."""
+    return graph_svg(chart) if isinstance(chart, Graph) else intervals_svg(chart)

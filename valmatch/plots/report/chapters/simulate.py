@@ -11,9 +11,10 @@ import numpy as np
 from valmatch.plots.parts.bins import bin_edges
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.report.chapters.replicate import glossary
-from valmatch.plots.report.charts import Chart, Graph, Line, number
+from valmatch.plots.report.charts import Chart, Graph, Line
 from valmatch.plots.report.document import Block, Chapter, titled
 from valmatch.plots.report.origin import run_name
+from valmatch.plots.report.scales import number
 from valmatch.plots.report.words import after, headline, joined, meanings_in_words, response_of
 from valmatch.plots.sheets.replications import responses_sheets
 
