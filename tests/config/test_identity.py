@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support.command import valmatch
-from valmatch.config.identity import config_id, identity
+from valmatch.config.identity import changes, config_id, identity
 from valmatch.config.loading import load
 from valmatch.models import registry
 
@@ -192,3 +192,11 @@ def test_factors_in_sections_are_compared_one_by_one(tmp_path: Path) -> None:
     assert "(the default of factors.score.std was 3.0, now 2.0)" in refused.err
     rewrite(out, config__factors__score__std=2.0)
     assert valmatch(*run, "rule.aim=4", "-n", 5, "--resume").code == 0
+
+
+def test_a_file_is_what_it_holds_whatever_path_leads_there(tmp_path: Path) -> None:
+    held = {"model": "valorant", "factors": {}, "arrivals": {"path": "a.csv", "sha256": "1"}}
+    elsewhere = held | {"arrivals": {"path": "../a.csv", "sha256": "1"}}
+    assert changes(held, elsewhere) == []
+    other = held | {"arrivals": {"path": "b.csv", "sha256": "2"}}
+    assert [key for key, *_ in changes(held, other)] == ["arrivals.path", "arrivals.sha256"]

@@ -84,6 +84,11 @@ def fit(
     found = read_queue_log(log, factors.log, factors.multiplier_matrix, None)
     for remark in found.remarks:
         warn(remark)
+    if found.players.departures.size and factors.patience_minutes is None:
+        warn(
+            f"{log}: how long players wait before they give up is not fitted: in the printed config"
+            " nobody does (--set patience_minutes=30 keeps a mean of your own)"
+        )
     kept = _days(found, days, log)
     for remark in remarks_on(hourly_counts(found.players.times, kept, found.midnight)):
         warn(f"{log}: {remark}")

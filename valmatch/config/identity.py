@@ -65,12 +65,25 @@ def _found(key: str, given: Mapping[str, str], source: str) -> InputFile:
 def changes(
     first: Mapping[str, Any], second: Mapping[str, Any]
 ) -> list[tuple[str, object, object]]:
-    """Return (dotted path, value here, value there) of all in which two resolved configs differ."""
+    """Return (dotted path, value here, value there) of all in which two resolved configs differ.
+
+    A file is what it holds, whatever path leads there.
+    """
     mine, theirs = flat(first), flat(second)
     # The factors of different models have nothing in common.
     keys = {"model"} if mine["model"] != theirs["model"] else mine.keys() | theirs.keys()
     found = ((key, mine.get(key), theirs.get(key)) for key in sorted(keys))
-    return [change for change in found if change[1] != change[2]]
+    return [
+        change
+        for change in found
+        if change[1] != change[2] and not _same_file(change[0], mine, theirs)
+    ]
+
+
+def _same_file(key: str, mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
+    """Return whether what differs is the path of a file that holds the same."""
+    held = f"{key.removesuffix('.path')}.sha256"
+    return key.endswith(".path") and held in mine and mine[held] == theirs.get(held)
 
 
 def changed_factors(

@@ -185,3 +185,13 @@ def test_a_config_keeps_its_rule_and_its_problem(tmp_path: Path) -> None:
     (tmp_path / "no.yaml").write_text("model: valorant\n")
     refused = valmatch("fit", tmp_path / "no.yaml")
     assert (refused.code, "names no queue log" in refused.err) == (2, True)
+
+
+def test_that_nobody_gives_up_in_a_fitted_config_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("arrival_hours,rating,left_hours\n0.1,1500,\n0.2,1510,0.9\n0.4,1490,\n")
+    said = "how long players wait before they give up is not fitted"
+    made = valmatch("fit", path)
+    assert (made.code, said in made.err) == (0, True)
+    patient = valmatch("fit", path, "--set", "patience_minutes=30")
+    assert (patient.code, said in patient.err) == (0, False)
