@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+
 import pytest
 
 from tests.support.ticket_properties import Checker
