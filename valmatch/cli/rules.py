@@ -107,7 +107,8 @@ def replay(
             parser=path("tickets"),
             metavar="FILE",
             help="With a rule set: tickets in order of time, a JSON object a line, with id, time"
-            " and players as in a world.",
+            " and players as in a world; or a CSV file of single players with columns id, time,"
+            " attributes that are numbers, latency.REGION.",
         ),
     ] = None,
     search: Annotated[
