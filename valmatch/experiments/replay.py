@@ -14,7 +14,7 @@ from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import MAX_FILE, regular, sha256
 from valmatch.kernels.plain_python import interpret
-from valmatch.rule_sets.files import in_line, read_rule_file
+from valmatch.rule_sets.files import as_remark, in_line, read_rule_file
 from valmatch.rule_sets.problems import Problem
 from valmatch.rule_sets.ticket_table import read_table
 from valmatch.rule_sets.world_reading import WorldReading, has_world, read_lines, read_world
@@ -226,7 +226,7 @@ def _report(path: Path, problems: Sequence[Problem], warn: Callable[[str], None]
     if errors:
         raise InputError(*in_lines(errors))
     for one in problems:
-        warn(in_line(path, one))
+        warn(as_remark(path, one))
 
 
 def _text(path: Path) -> str:

@@ -45,8 +45,11 @@ def read_table(text: str, table: Table) -> tuple[tuple[Ticket, ...] | None, list
 
 
 def _cells(line: str) -> list[str]:
-    """Return the cells of a line."""
-    return [cell.strip() for cell in next(csv.reader([line.rstrip("\r\n")]), [])]
+    """Return the cells of a line; one cell where it is no CSV."""
+    try:
+        return [cell.strip() for cell in next(csv.reader([line.rstrip("\r\n")]), [])]
+    except csv.Error:
+        return [line]
 
 
 def _items(lines: list[str], header: list[str], problems: Problems) -> Iterator[Item]:
