@@ -163,8 +163,6 @@ class Matchmaker:
         for ticket in tickets:
             self.end(ticket, "COMPLETED", now)
 
-    # --- reviews
-
     def review(self, now: float) -> None:
         """Repeat passes until one forms nothing."""
         passes = 0
@@ -287,8 +285,6 @@ class Matchmaker:
             return party(values)
         keys = {key for one in values for key in one}
         return {key: party([one[key] for one in values if key in one]) for key in keys}
-
-    # --- one match
 
     def best(self, anchor: Ticket, others: list[Ticket], now: float) -> Match | None:
         """Return the match that an anchor makes of others in their order, if any."""

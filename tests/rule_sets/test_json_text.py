@@ -72,6 +72,7 @@ def test_what_python_does_not_read_is_an_error(text: str) -> None:
         ('["a\nb"]', (1, 2), "a string without end: a control character in it"),
         ('["a', (1, 2), "a string without end: the end of the file in it"),
         ('["\\q"]', (1, 3), "stands for no character"),
+        ('["\\ud800"]', (1, 2), "half of a character that is written as a pair"),
         ("{} {}", (1, 4), "expected the end of the file, found '{'"),
         ("{a: 1}", (1, 2), "expected a key in quotes, found 'a'"),
         ("/* no end", (1, 1), "a comment without end"),

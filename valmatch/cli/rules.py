@@ -80,12 +80,12 @@ def show_rules(
 ) -> None:
     """Say in plain words what a rule set says: teams, rules, what holds from which second on."""
     from valmatch.rule_sets.descriptions import describe
-    from valmatch.rule_sets.files import in_line, read_rule_file
+    from valmatch.rule_sets.files import as_remark, read_rule_file
 
     reading = read_rule_file(file, lenient=lenient)
     for problem in reading.problems:
         if problem.severity == "warning" and reading.table:
-            warn(in_line(file, problem))
+            warn(as_remark(file, problem))
     if reading.table is None:
         raise InputError(*_errors(file, reading.problems))
     description = describe(reading.table)
@@ -107,7 +107,8 @@ def replay(
             parser=path("tickets"),
             metavar="FILE",
             help="With a rule set: tickets in order of time, a JSON object a line, with id, time"
-            " and players as in a world.",
+            " and players as in a world; or a CSV file of single players with columns id, time,"
+            " attributes that are numbers, latency.REGION.",
         ),
     ] = None,
     search: Annotated[

@@ -14,8 +14,9 @@ from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import MAX_FILE, regular, sha256
 from valmatch.kernels.plain_python import interpret
-from valmatch.rule_sets.files import in_line, read_rule_file
+from valmatch.rule_sets.files import as_remark, in_line, read_rule_file
 from valmatch.rule_sets.problems import Problem
+from valmatch.rule_sets.ticket_table import read_table
 from valmatch.rule_sets.world_reading import WorldReading, has_world, read_lines, read_world
 from valmatch.rule_sets.worlds import FEW, SEARCHES, Search, Service
 
@@ -113,7 +114,8 @@ def replay(
     rules : PathLike
         A world, or a rule set.
     tickets : PathLike or None
-        With a rule set: a list of tickets, an object a line, as those of a world are.
+        With a rule set: a list of tickets, an object a line, as those of a world are; or a table
+        of single players, whose name ends with ``.csv``.
     search : {"pass", "exhaustive"} or None
         How matches are looked for; by default by each search that a world has answers for, or by
         the one that it names.
@@ -209,7 +211,8 @@ def _world(
         raise InputError(f"{source}: is no rule set")
     if listed is None:
         raise InputError(f"{source}: is a rule set; a list of tickets is needed too (--tickets)")
-    tickets, problems = read_lines(_text(listed), reading.table)
+    reader = read_table if listed.suffix.lower() == ".csv" else read_lines
+    tickets, problems = reader(_text(listed), reading.table)
     _report(listed, problems, warn)
     last = tickets[-1].time if tickets else 0.0
     patience = TIMEOUT if timeout is None else timeout
@@ -223,7 +226,7 @@ def _report(path: Path, problems: Sequence[Problem], warn: Callable[[str], None]
     if errors:
         raise InputError(*in_lines(errors))
     for one in problems:
-        warn(in_line(path, one))
+        warn(as_remark(path, one))
 
 
 def _text(path: Path) -> str:

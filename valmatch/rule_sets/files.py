@@ -46,3 +46,9 @@ def in_line(path: Path, problem: Problem) -> str:
     """Return a problem as a line: ``file:line:column: severity: path: text``."""
     line, column, severity, where, text = problem
     return f"{path}:{line}:{column}: {severity}: {where}: {text}"
+
+
+def as_remark(path: Path, problem: Problem) -> str:
+    """Return a warning as a line, for what says that it is one."""
+    line, column, _, where, text = problem
+    return f"{path}:{line}:{column}: {where}: {text}"

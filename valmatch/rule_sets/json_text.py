@@ -171,7 +171,10 @@ class _Reader:
             if not ESCAPE.match(content, escape.start()):
                 place = at + 1 + escape.start()
                 raise SyntaxFault(place, f"{shown(escape[0])} stands for no character")
-        return str(loads(string[0])), string.end()
+        value = str(loads(string[0]))
+        if any("\ud800" <= character <= "\udfff" for character in value):
+            raise SyntaxFault(at, "half of a character that is written as a pair")
+        return value, string.end()
 
     def _ends(self, at: int) -> int:
         """Return where a string that does not end is cut off."""

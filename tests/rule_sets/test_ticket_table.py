@@ -1,0 +1,57 @@
+"""Tickets of single players as a table."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from valmatch.rule_sets.flexmatch import read_rule_set
+from valmatch.rule_sets.ticket_table import read_table
+from valmatch.rule_sets.worlds import Player, Ticket
+
+TABLE = read_rule_set(
+    json.dumps(
+        {
+            "ruleLanguageVersion": "1.0",
+            "playerAttributes": [{"name": "skill", "type": "number"}],
+            "teams": [{"name": "a", "minPlayers": 1, "maxPlayers": 2}],
+            "rules": [{"name": "Ping", "type": "latency", "maxLatency": 50}],
+        }
+    )
+).table
+
+
+def test_rows_are_tickets_of_one_player() -> None:
+    assert TABLE is not None
+    text = "id,time,skill,latency.eu\nann,0.5,1500,20\nbob,2,,\n"
+    tickets, problems = read_table(text, TABLE)
+    assert problems == []
+    assert tickets == (
+        Ticket("ann", 0.5, (Player("ann", {"skill": 1500.0}, {"eu": 20.0}),)),
+        Ticket("bob", 2.0, (Player("bob", {}, {}),)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what"),
+    [
+        ("", 1, "no column id"),
+        ("id,skill\n", 1, "no column time"),
+        ("id,time,skil\n", 1, "unknown column 'skil' (did you mean skill?)"),
+        ("id,time,time\n", 1, "column 'time' twice"),
+        ("id,time\na,1,2\n", 2, "3 cells, and the header has 2"),
+        ("id,time\na," + "1" * 200_000, 2, "1 cells, and the header has 2"),
+        ("id,time\na,x\n", 2, "time: a number is needed, not 'x'"),
+        ("id,time\na,1\na,2\n", 3, "there is a ticket 'a' already"),
+        ("id,time\na,2\nb,1\n", 3, "tickets come in order of time"),
+        ("id,time,skill\na,2,nan\n", 2, "skill: a number is needed, not 'nan'"),
+        ("id,time,latency.eu\na,2,0\n", 2, "at least 1 is needed"),
+        ("id,time\na,\n", 2, "no time"),
+    ],
+)
+def test_bad_tables(text: str, line: int, what: str) -> None:
+    assert TABLE is not None
+    tickets, problems = read_table(text, TABLE)
+    assert tickets is None
+    assert [one for one in problems if one.line == line and what in one.text], problems
