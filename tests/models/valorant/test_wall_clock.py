@@ -114,7 +114,7 @@ def test_the_picture_of_the_week_is_by_the_clock_of_the_zone() -> None:
     midnight = datetime(2026, 3, 23, tzinfo=BERLIN)  # a Monday
     came = np.array([20.5, 20.5 + 24 * 7 - 1])  # twice half past eight by the clock
     left = came + 0.25
-    waits = waits_by_cell(midnight, came, left)
+    waits = waits_by_cell(midnight, came, 60.0 * (left - came))
     assert waits[0, 20] == pytest.approx(15.0)
     assert np.isnan(waits).sum() == 7 * 24 - 1
     queue = queue_by_cell(midnight, 24.0 * 8 - 1, came, left)
