@@ -49,6 +49,8 @@ TEXT_COLUMNS = (
     "from",
     "problem",
     "constraints",
+    "coefficient",
+    "status",
 )
 """Columns of text."""
 

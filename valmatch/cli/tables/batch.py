@@ -1,0 +1,105 @@
+"""Tables of ratings of a whole log: players with intervals, coefficients, what is to be said."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from valmatch.cli.tables.layout import WIDTH, add_row, formatted, new_table, print_table
+from valmatch.text.terminal import escaped
+
+if TYPE_CHECKING:
+    from valmatch.game_logs.batch.result import BatchRating, CoefficientRow, PlayerRow
+
+BEST = 10
+"""Players that are printed."""
+
+
+def show_batch(found: BatchRating, top: int | None, markdown: bool, min_games: int) -> None:
+    """Print ratings and coefficients, as a table to paste if wanted.
+
+    Parameters
+    ----------
+    found : BatchRating
+        The rating.
+    top : int or None
+        How many players; None: ten, or all of a table to paste.
+    markdown : bool
+        Whether it is to paste.
+    min_games : int
+        Games that a player must have.
+    """
+    listed = [row for row in found.players if row.games >= min_games]
+    rated = [row for row in listed if row.rating is not None]
+    columns = _players(rated[: top or (len(rated) if markdown else BEST)], found)
+    if markdown:
+        _print_markdown(columns)
+        return
+    table = new_table(*columns)
+    for cells in zip(*columns.values(), strict=True):
+        add_row(table, *cells)
+    print_table(found.title, table, repeated=2)
+    if found.coefficients:
+        _show_coefficients(found.coefficients, f"± {found.facts['level']:.0%}")
+    print()
+    for line in found.lines:
+        print(textwrap.fill(escaped(line), WIDTH, break_long_words=False, subsequent_indent="  "))
+
+
+def _half(row: PlayerRow | CoefficientRow) -> float | None:
+    return None if row.low is None or row.high is None else 0.5 * (row.high - row.low)
+
+
+def _players(rows: Sequence[PlayerRow], found: BatchRating) -> dict[str, list[str]]:
+    """Return the columns of some players."""
+    columns = {
+        "rank": [f"{row.rank}" for row in rows],
+        "player": [row.player for row in rows],
+        "rating": [formatted(row.rating, ".1f") for row in rows],
+    }
+    if found.facts["quantile"] is not None:
+        columns[f"± {found.facts['level']:.0%}"] = [formatted(_half(row), ".1f") for row in rows]
+    if any(row.rank_low is not None for row in rows):
+        columns["ranks"] = [f"{row.rank_low}-{row.rank_high}" for row in rows]
+    for name in ("games", "wins", "losses", "draws"):
+        columns[name] = [f"{getattr(row, name)}" for row in rows]
+    if len({row.group for row in found.players if row.rating is not None}) > 1:
+        columns["group"] = [f"{row.group}" for row in rows]
+    return columns
+
+
+def _show_coefficients(rows: Sequence[CoefficientRow], half: str) -> None:
+    """Print coefficients with the half-widths of their intervals, or the ends of that of nu."""
+    table = new_table("coefficient", "value", half, "unit")
+    for row in rows:
+        digits = 1 if row.unit == "points" else 4
+        add_row(table, row.name, f"{row.value:.{digits}f}", _arms(row, digits), row.unit)
+    print()
+    print_table("", table)
+
+
+def _arms(row: CoefficientRow, digits: int) -> str:
+    """Return the half-width of an interval, both arms where they differ."""
+    if row.low is None or row.high is None:
+        return ""
+    below, above = row.value - row.low, row.high - row.value
+    if row.unit:
+        return f"{above:.{digits}f}"
+    return f"-{below:.{digits}f}/+{above:.{digits}f}"
+
+
+def _print_markdown(columns: dict[str, list[str]]) -> None:
+    """Print columns as a table of Markdown; numbers are aligned right."""
+    print("| " + " | ".join(columns) + " |")
+    print("|" + "|".join(":--" if name == "player" else "--:" for name in columns) + "|")
+    for cells in zip(*columns.values(), strict=True):
+        print("| " + " | ".join(map(_pasted, cells)) + " |")
+
+
+def _pasted(cell: str) -> str:
+    """Return a cell in which nothing is markup."""
+    text = escaped(cell)
+    for character in "\\|*_`[]<>#":
+        text = text.replace(character, f"\\{character}")
+    return text
