@@ -156,3 +156,54 @@ def test_who_stands_alone_is_rated_by_no_game(tmp_path: Path) -> None:
         (1500.0, "rated"),
         (None, "below"),
     ]
+
+
+def test_games_to_come_are_predicted_at_the_estimate(tmp_path: Path) -> None:
+    log = "home,away,result\n" + 4 * "ann,bob,1-0\n" + 2 * "ann,bob,0-1\n" + 3 * "bob,ann,1-0\n"
+    log += 2 * "bob,ann,0-1\n" + 2 * "ann,bob,1/2-1/2\n"
+    (tmp_path / "log.csv").write_text(log, encoding="utf-8")
+    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--out", tmp_path / "out", "--json")
+    found = json.loads(done.out)
+    home, nu = (row["value"] for row in found["coefficients"])
+    lead = (found["ratings"][0]["rating"] - found["ratings"][1]["rating"]) + home
+    fixtures = "home,away\nann,bob\nann,zoe\n"
+    (tmp_path / "games.csv").write_text(fixtures, encoding="utf-8")
+    done = valmatch("predict", tmp_path / "out", tmp_path / "games.csv", "--json")
+    assert done.code == 0, done.err
+    first, second = json.loads(done.out)["games"]
+    odds = 10.0 ** (lead / 800.0)
+    total = odds + 1.0 / odds + nu
+    assert first["sides"][0]["win"] == pytest.approx(odds / total, abs=1e-6)
+    assert first["draw"] == pytest.approx(nu / total, abs=1e-6)
+    pair = rows(tmp_path / "out" / "differences.csv")[0]
+    reach = 1.959964 * float(pair["std_error"]) / 800.0
+    low = odds / 10.0**reach
+    expected = low / (low + 1.0 / low + nu)
+    assert first["sides"][0]["win_low"] == pytest.approx(expected, abs=1e-6)
+    assert second["sides"][1]["newcomers"] == ["zoe"]
+    assert second["sides"][0]["win_low"] is None
+
+
+def test_a_table_to_paste_holds_no_markup(tmp_path: Path) -> None:
+    log = "winner,loser\na|b*,c\nc,a|b*\n"
+    (tmp_path / "log.csv").write_text(log, encoding="utf-8")
+    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--markdown", "--top", "1")
+    assert done.code == 0
+    assert done.out.splitlines()[2].startswith("| 1 | a\\|b\\* | 1500.0 |")
+
+
+def test_the_bootstrap_is_a_check_of_the_intervals(tmp_path: Path) -> None:
+    log = FIXTURES / "squads.csv"
+    found = []
+    for folder in ("a", "b"):
+        options = ("--prior", "250", "--bootstrap", "40", "--out", tmp_path / folder)
+        assert valmatch("rate", log, *BATCH, *options, "--seed", "3").code == 0
+        found.append((tmp_path / folder / "bootstrap.csv").read_bytes())
+    assert found[0] == found[1]
+    checked = rows(tmp_path / "a" / "bootstrap.csv")
+    assert {row["unrated"] for row in checked} == {"0.0"}
+    errors = {
+        row["player"]: float(row["std_error"]) for row in rows(tmp_path / "a" / "ratings.csv")
+    }
+    ratios = [float(row["std_error"]) / errors[row["player"]] for row in checked]
+    assert 0.6 < np.median(ratios) < 1.2

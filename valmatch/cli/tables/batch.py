@@ -35,6 +35,8 @@ def show_batch(found: BatchRating, top: int | None, markdown: bool, min_games: i
     columns = _players(rated[: top or (len(rated) if markdown else BEST)], found)
     if markdown:
         _print_markdown(columns)
+        for line in found.lines:
+            print(f"\n{_pasted(line)}")
         return
     table = new_table(*columns)
     for cells in zip(*columns.values(), strict=True):

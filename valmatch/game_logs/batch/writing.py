@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
@@ -24,7 +23,7 @@ from valmatch.game_logs.batch.result import (
 from valmatch.game_logs.previous_ratings import RATINGS
 from valmatch.game_logs.writing.folder import SUMMARY
 from valmatch.inputs.csv_names import mark
-from valmatch.storage.output import cell, to_json, write_atomically, write_bytes, write_csv
+from valmatch.storage.output import cell, to_json, write_atomically, write_binary, write_csv
 from valmatch.storage.run_folder import RunFolder
 
 DIFFERENCES, SUPERIORITY = "differences.csv", "superiority.csv"
@@ -58,7 +57,9 @@ def write_batch(folder: RunFolder, found: BatchRating, every: bool, raw_names: b
     posterior, marked = found.posterior, list(tables)
     written = [*tables]
     if posterior.covariance is not None:
-        write_bytes(folder.path / POSTERIOR, _packed(posterior))
+        names = np.array(posterior.names, np.str_)
+        with write_binary(folder.path / POSTERIOR) as file:
+            np.savez(file, names=names, mean=posterior.mean, covariance=posterior.covariance)
         written.append(POSTERIOR)
         if len(posterior.names) <= MOST_LISTED or every:
             _write_differences(folder, found, raw_names)
@@ -73,15 +74,6 @@ def write_batch(folder: RunFolder, found: BatchRating, every: bool, raw_names: b
     if not raw_names:
         folder.note(marked_names=marked)
     folder.close("complete")
-
-
-def _packed(posterior: Posterior) -> bytes:
-    """Return the belief about the rated players as ``posterior.npz`` holds it."""
-    content = io.BytesIO()
-    names = np.array(posterior.names, np.str_)
-    assert posterior.covariance is not None
-    np.savez(content, names=names, mean=posterior.mean, covariance=posterior.covariance)
-    return content.getvalue()
 
 
 def _write_lines(path: Any, header: Iterable[str], rows: Iterable[Sequence[object]]) -> None:  # noqa: ANN401

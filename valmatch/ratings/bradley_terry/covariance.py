@@ -12,6 +12,7 @@ from valmatch.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.fit import Fit, Problem
 from valmatch.ratings.bradley_terry.likelihood import cluster_gradients
 from valmatch.ratings.bradley_terry.linear import conjugate_gradients
+from valmatch.ratings.bradley_terry.prior import add_to_cells
 
 DENSE_COVARIANCE = 10_000
 """Most rated players whose covariance is held."""
@@ -35,10 +36,7 @@ def inverse_information(fit: Fit) -> Floats:
     if information.moves:
         places = np.flatnonzero(information.shift)
         free = 1.0 / information.held_weight
-        if len(places) == information.size:
-            inverse -= free
-        else:
-            inverse[np.ix_(places, places)] -= free
+        add_to_cells(inverse, places, -free)
     return np.ascontiguousarray(inverse.T)
 
 
@@ -189,8 +187,8 @@ def rank_ranges(ratings: Floats, covariances: Floats, critical: float) -> Ranks:
     for at in range(0, n, _BLOCK):
         rows = slice(at, at + _BLOCK)
         variance = own[rows, np.newaxis] + own - 2.0 * covariances[rows]
-        bound = critical * np.sqrt(np.maximum(variance, 0.0))
         lead = ratings[rows, np.newaxis] - ratings
-        low[rows] = 1 + (-lead > bound).sum(axis=1)
-        high[rows] = n - (lead > bound).sum(axis=1)
+        shown = lead**2 > critical**2 * np.maximum(variance, 0.0)
+        low[rows] = 1 + np.count_nonzero(shown & (lead < 0.0), axis=1)
+        high[rows] = n - np.count_nonzero(shown & (lead > 0.0), axis=1)
     return Ranks(low, high)

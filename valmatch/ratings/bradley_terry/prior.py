@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from valmatch.arrays import Bools, Floats
+from valmatch.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -112,13 +112,21 @@ class Information:
         """Return the whole matrix, with the mean held where all players can move together."""
         n = len(self.rank_one)
         found = np.zeros((self.size, self.size))
-        found[:n, :n] = self.sparse_part.toarray()
+        cells = self.sparse_part.tocoo()
+        np.add.at(found, (cells.row, cells.col), cells.data)
         if len(self.border):
             found[n] = found[:, n] = self.border
         if self._ranked:
-            places = np.flatnonzero(self.rank_one)
-            found[np.ix_(places, places)] -= self.rank_one[places[0]] ** 2  # all are the same
+            add_to_cells(found, np.flatnonzero(self.rank_one), -(self.rank_one.max() ** 2))
         if self.moves:
             places = np.flatnonzero(self.shift)
-            found[np.ix_(places, places)] += self.held_weight / len(places) ** 2
+            add_to_cells(found, places, self.held_weight / len(places) ** 2)
         return found
+
+
+def add_to_cells(matrix: Floats, places: Ints, value: float) -> None:
+    """Add a number to all cells of some rows and columns."""
+    if len(places) == places[-1] + 1:  # they are the first
+        matrix[: len(places), : len(places)] += value
+    else:
+        matrix[np.ix_(places, places)] += value
