@@ -207,3 +207,29 @@ def test_the_bootstrap_is_a_check_of_the_intervals(tmp_path: Path) -> None:
     }
     ratios = [float(row["std_error"]) / errors[row["player"]] for row in checked]
     assert 0.6 < np.median(ratios) < 1.2
+
+
+def test_the_formats_say_the_same_of_home_neutral_ground_and_covariates(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    wide = ["home,away,result,neutral,x_a,x_b,lead,time"]
+    long = ["game,player,team,score,home,neutral,x,time"]
+    for game in range(120):
+        a, b = rng.permutation(list("abcde"))[:2]
+        x, y = rng.integers(-9, 10, 2)
+        a_wins, ground = rng.random() < 0.6, "yes" if rng.random() < 0.3 else "no"
+        day = f"2024-01-{1 + game // 10:02d}"
+        wide.append(f"{a},{b},{'1-0' if a_wins else '0-1'},{ground},{x},{y},{x - y},{day}")
+        long.append(f"{game},{a},A,{1 if a_wins else 0},yes,{ground},{x},{day}")
+        long.append(f"{game},{b},B,{0 if a_wins else 1},no,{ground},{y},{day}")
+    found = []
+    for lines, column in ((wide, "x"), (long, "x"), (wide, "lead")):
+        (tmp_path / "log.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        options = ("--covariate", column, "--cluster-days", "2", "--json")
+        done = valmatch("rate", tmp_path / "log.csv", *BATCH, *options)
+        assert done.code == 0, done.err
+        document = json.loads(done.out)
+        assert document["clusters"] == 6
+        rows_of = [list(row.values()) for row in document["ratings"]]
+        found.append((rows_of, [list(row.values())[1:] for row in document["coefficients"]]))
+    assert found[0] == found[1] == found[2]
+    assert len(found[0][1]) == 2

@@ -372,7 +372,7 @@ def _posterior(found: _Found, order: Ints) -> Posterior:
         spread = found.sure.covariance
         if (places[1:] < places[:-1]).any():
             spread = spread[np.ix_(places, places)]
-    between = _games_between(found)[order][:, order]
+    between = None if spread is None else _games_between(found)[order][:, order]
     return Posterior(names, mean, spread, found.linked.groups[order], between)
 
 

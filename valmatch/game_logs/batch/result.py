@@ -97,8 +97,8 @@ class Posterior:
         Of these; None without intervals, or of too many players.
     groups : numpy.ndarray
         The part of each that no game links to another.
-    games : scipy.sparse.csr_array
-        (players, players) games between each two.
+    games : scipy.sparse.csr_array or None
+        (players, players) games between each two; None without a covariance.
     """
 
     names: list[str]
