@@ -233,3 +233,11 @@ def test_the_formats_say_the_same_of_home_neutral_ground_and_covariates(tmp_path
         found.append((rows_of, [list(row.values())[1:] for row in document["coefficients"]]))
     assert found[0] == found[1] == found[2]
     assert len(found[0][1]) == 2
+
+
+def test_a_folder_of_a_whole_log_has_no_figures_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text(CIRCLE, encoding="utf-8")
+    assert valmatch("rate", tmp_path / "log.csv", *BATCH, "--out", tmp_path / "out").code == 0
+    done = valmatch("plot", tmp_path / "out")
+    assert done.code == 2
+    assert "ratings of a whole log have no figures" in done.err
