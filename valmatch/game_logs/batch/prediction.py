@@ -13,7 +13,7 @@ import numpy as np
 from valmatch.arrays import Floats
 from valmatch.errors import InputError
 from valmatch.game_logs.batch.contests import HOME
-from valmatch.game_logs.batch.rating import DRAW_WEIGHT
+from valmatch.game_logs.batch.rows import DRAW_WEIGHT
 from valmatch.game_logs.batch.writing import COEFFICIENTS, POSTERIOR
 from valmatch.game_logs.prediction.fixtures import Fixture
 from valmatch.game_logs.prediction.predicting import Forecast, of_sides
