@@ -7,6 +7,7 @@ import pytest
 
 from tests.oracles import bradley_terry as plain
 from tests.oracles.bradley_terry import Game, Side, World
+from valmatch.ratings.bradley_terry import linear, rating
 from valmatch.ratings.bradley_terry.connections import levels_of
 from valmatch.ratings.bradley_terry.contests import Contests, design_of
 from valmatch.ratings.bradley_terry.fit import NoEstimate
@@ -168,3 +169,27 @@ def test_two_who_always_play_together_are_not_told_apart() -> None:
         rated(World(games, 4))
     assert not error.value.separated
     assert sorted(error.value.parameters.tolist()) == [0, 1]
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_conjugate_gradients_and_draws_find_what_dense_matrices_do(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = WORLDS[name]
+    draws = "" if world.davidson else "half"
+    dense = rated(world, draws)
+    monkeypatch.setattr(linear, "DENSE", 0)
+    found = rated(world, draws)
+    np.testing.assert_allclose(found.ratings, dense.ratings, atol=1e-6)
+    np.testing.assert_allclose(found.coefficients, dense.coefficients, atol=1e-6)
+    assert found.draw_weight == pytest.approx(dense.draw_weight, rel=1e-8)
+    for sandwich in (False, True):
+        exact = uncertainty(dense, sandwich, np.random.default_rng(1))
+        with monkeypatch.context() as patched:
+            patched.setattr(rating, "DENSE_COVARIANCE", 0)
+            sampled = uncertainty(found, sandwich, np.random.default_rng(1))
+        assert sampled.covariance is None
+        # Of 1,000 draws a variance is known to 4.5%, a standard error to 2.3%.
+        np.testing.assert_allclose(sampled.std_errors, exact.std_errors, rtol=0.1)
+        np.testing.assert_allclose(sampled.coefficients, exact.coefficients, rtol=0.1)
+        assert sampled.log_draw_weight == pytest.approx(exact.log_draw_weight, rel=0.1)
