@@ -108,9 +108,9 @@ def complete_model(text: str) -> list[str]:
 
 def complete_system(text: str) -> list[str]:
     """Return rating systems that start with what is typed."""
-    from valmatch.ratings.registry import NAMES
+    from valmatch.ratings.registry import BATCH_NAMES, NAMES
 
-    return [name for name in NAMES if name.startswith(text)]
+    return [name for name in (*NAMES, *BATCH_NAMES) if name.startswith(text)]
 
 
 FLAGS = {

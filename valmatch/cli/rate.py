@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from valmatch.cli.batch_options import (
+    AnchorFile,
+    BootstrapN,
+    Cluster,
+    ClusterDays,
+    Covariate,
+    Differences,
+    Draws,
+    Home,
+    Interval,
+    Level,
+    Markdown,
+    Prior,
+    TimeUnit,
+    Top,
+    Weight,
+    refuse_for_batch,
+    refuse_for_one_game_at_a_time,
+)
 from valmatch.cli.console import progress, show, warn
+from valmatch.cli.exit_codes import MISSED
 from valmatch.cli.log_options import MaxBadRows
 from valmatch.cli.parameters import (
     ColumnNames,
@@ -16,6 +38,7 @@ from valmatch.cli.parameters import (
     ProgressTo,
     Quiet,
     RawNames,
+    Seed,
     Separator,
     SystemParameters,
     Verbose,
@@ -26,7 +49,11 @@ from valmatch.cli.parameters import (
     whole,
 )
 from valmatch.errors import InputError, option
-from valmatch.ratings.registry import DEFAULT, NAMES
+from valmatch.ratings.registry import BATCH_NAMES, DEFAULT, NAMES
+
+if TYPE_CHECKING:
+    from valmatch.execution.listeners import Listeners
+    from valmatch.game_logs.options import LogOptions, RatingOptions
 
 
 def rate(
@@ -42,7 +69,8 @@ def rate(
         str | None,
         typer.Option(
             metavar="NAME",
-            help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]}; several, such as elo,glicko2, are"
+            help=f"{', '.join(NAMES)}, or {BATCH_NAMES[0]}, which rates all games at once, with"
+            " intervals; several, such as elo,glicko2, are"
             f" compared.  [default: the one that made --ratings, else {DEFAULT}]",
             autocompletion=complete_system,
         ),
@@ -122,6 +150,22 @@ def rate(
             help="Print players with so many games only; the files have all.  [default: 0]",
         ),
     ] = None,
+    draws: Draws = None,
+    home: Home = None,
+    covariate: Covariate = [],  # noqa: B006
+    weight: Weight = None,
+    prior: Prior = None,
+    anchors: AnchorFile = None,
+    interval: Interval = None,
+    cluster: Cluster = None,
+    cluster_days: ClusterDays = None,
+    time_unit: TimeUnit = None,
+    level: Level = None,
+    bootstrap: BootstrapN = None,
+    seed: Seed = None,
+    differences: Differences = False,
+    top: Top = None,
+    markdown: Markdown = False,
     out: Out = None,
     progress_to: ProgressTo = None,
     json: Json = False,
@@ -139,10 +183,9 @@ def rate(
     name with a comma stands in quotes, game="match, id". By elo, --set home_advantage=60 counts for
     the side in the column home, but where an optional column neutral says yes, --set
     draw_probability=0.3 predicts draws, and --tune home_advantage,draw_probability,K fits both.
+    bradley_terry fits all games at once: ratings and coefficients with intervals, differences,
+    ranges of ranks; exit code 3 where somebody can have no rating.
     """
-    from valmatch.cli.tables.ratings import show_rating, show_systems
-    from valmatch.execution.listeners import Listeners
-    from valmatch.game_logs.comparison.ratings import compare_systems
     from valmatch.game_logs.options import (
         BURN_IN,
         TRAIN,
@@ -152,14 +195,39 @@ def rate(
         most_left_out,
     )
     from valmatch.game_logs.parameters import parse_parameters
-    from valmatch.game_logs.rating import rate_log
     from valmatch.inputs.csv_columns import parse_columns
 
     warn_in_job_array("rate")
     systems = [name.strip() for name in (system or "").split(",")]
+    whole_log = [name for name in systems if name in BATCH_NAMES]
     if len(systems) > 1:
+        if whole_log:
+            what = f"{whole_log[0]} rates a whole log at once, and predicts no game of it"
+            raise InputError(f"{option('system')}: {what} (allowed among several: {_ONLINE})")
         _refuse(ratings=ratings, cap=cap, pairs=pairs, again=again)
+    given = {
+        "draws": draws,
+        "home": home,
+        "covariate": covariate,
+        "weight": weight,
+        "prior": prior,
+        "anchors": anchors,
+        "interval": interval,
+        "cluster": [name.strip() for name in cluster.split(",")] if cluster else None,
+        "cluster_days": cluster_days,
+        "time_unit": time_unit,
+        "level": level,
+        "bootstrap": bootstrap,
+        "seed": seed,
+        "differences": differences,
+    }
     parameters = parse_parameters(overrides)
+    if whole_log:
+        online = {"ratings": ratings, "again": again, "tune": tune, "train": train}
+        more = {"burn_in": burn_in, "cap": cap, "pairs": pairs}
+        refuse_for_batch(whole_log[0], {**online, **more})
+    else:
+        refuse_for_one_game_at_a_time({**given, "top": top, "markdown": markdown})
     options = LogOptions(
         LogFormat(parse_columns(columns), separator),
         most_left_out(skip_bad_games, max_bad_rows),
@@ -169,19 +237,97 @@ def rate(
         out,
         redo,
     )
-    size = games.stat().st_size if games.is_file() else None
-    with progress("bytes", size, progress_to, out) as advance:
-        heard = Listeners(advance, warn=warn)
-        if len(systems) > 1:
-            compared = compare_systems(games, systems, parameters, options, heard)
-        else:
-            rating = RatingOptions(system, parameters, ratings, again, cap, pairs, raw_names)
-            result = rate_log(games, rating, options, heard)
-    if len(systems) > 1:
-        show(json, compared.summary(), lambda: show_systems(compared), out)
-        return
+    log = _Log(games, options, progress_to, json)
+    if whole_log:
+        _rate_whole(log, given, parameters, raw_names, _Printed(top, markdown, min_games or 0))
+    elif len(systems) > 1:
+        _compare(log, systems, parameters)
+    else:
+        rating = RatingOptions(system, parameters, ratings, again, cap, pairs, raw_names)
+        _rate(log, rating, min_games or 0)
+
+
+_ONLINE = ", ".join(NAMES)
+
+
+class _Log(NamedTuple):
+    """The log to rate, how it is read, and how what comes of it is told."""
+
+    games: Path
+    options: LogOptions
+    progress_to: Path | None
+    json: bool
+
+    @contextmanager
+    def listeners(self) -> Iterator[Listeners]:
+        """Show how far reading is."""
+        from valmatch.execution.listeners import Listeners
+
+        size = self.games.stat().st_size if self.games.is_file() else None
+        with progress("bytes", size, self.progress_to, self.options.out) as advance:
+            yield Listeners(advance, warn=warn)
+
+
+class _Printed(NamedTuple):
+    """What of a rating of a whole log is printed."""
+
+    top: int | None
+    markdown: bool
+    min_games: int
+
+
+def _rate(log: _Log, rating: RatingOptions, min_games: int) -> None:
+    """Rate a log game by game."""
+    from valmatch.cli.tables.ratings import show_rating
+    from valmatch.game_logs.rating import rate_log
+
+    with log.listeners() as heard:
+        result = rate_log(log.games, rating, log.options, heard)
     header = f"{result.system}, {result.games:,} games, {result.rows:,} rows"
-    show(json, result.summary(), lambda: show_rating(header, result, min_games or 0), out)
+    show(
+        log.json,
+        result.summary(),
+        lambda: show_rating(header, result, min_games),
+        log.options.out,
+    )
+
+
+def _compare(log: _Log, systems: Sequence[str], parameters: Mapping[str, float]) -> None:
+    """Compare systems by how they predict a log."""
+    from valmatch.cli.tables.ratings import show_systems
+    from valmatch.game_logs.comparison.ratings import compare_systems
+
+    with log.listeners() as heard:
+        compared = compare_systems(log.games, systems, parameters, log.options, heard)
+    show(log.json, compared.summary(), lambda: show_systems(compared), log.options.out)
+
+
+def _rate_whole(
+    log: _Log,
+    given: Mapping[str, Any],
+    parameters: Mapping[str, float],
+    raw_names: bool,
+    printed: _Printed,
+) -> None:
+    """Rate a whole log at once; exit code 3 where somebody has no rating."""
+    from valmatch.cli.tables.batch import show_batch
+    from valmatch.game_logs.batch.options import BatchOptions
+    from valmatch.game_logs.batch.rating import rate_whole
+
+    named = {name: value for name, value in given.items() if value not in (None, False)}
+    batch = BatchOptions(**named, parameters=parameters)
+    with log.listeners() as heard:
+        result = rate_whole(log.games, log.options, batch, raw_names, heard)
+    show(
+        log.json,
+        result.document(),
+        lambda: show_batch(result, printed.top, printed.markdown, printed.min_games),
+        log.options.out,
+    )
+    if not result.complete:
+        if log.json:
+            warn(result.lines[-1])
+        raise typer.Exit(MISSED)
 
 
 def _refuse(**given: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from valmatch.errors import InputError, option
-from valmatch.ratings.system import System
+from valmatch.ratings.system import BatchSystem, System
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
 
@@ -48,7 +48,7 @@ def check_tuned(system: System, names: Sequence[str]) -> None:
 
 
 def values_of(
-    system: System, given: Mapping[str, float], before: Mapping[str, float]
+    system: System | BatchSystem, given: Mapping[str, float], before: Mapping[str, float]
 ) -> dict[str, float]:
     """Return the values of all parameters of a system.
 

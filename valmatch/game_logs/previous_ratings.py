@@ -15,7 +15,7 @@ from valmatch.game_logs.roster import COUNTS, LAST_GAME, RatedPlayer
 from valmatch.game_logs.writing.csv_text import time_text
 from valmatch.inputs.csv_names import are_marked
 from valmatch.inputs.csv_reader import Dialect, Row, read_rows
-from valmatch.ratings.system import System
+from valmatch.ratings.system import BatchSystem, System
 from valmatch.storage.manifest import MANIFEST, Count, Facts, Manifest, read_manifest
 from valmatch.text.terminal import shown
 
@@ -106,7 +106,7 @@ class PreviousRatings:
             )
         return self.system
 
-    def check(self, system: System) -> None:
+    def check(self, system: System | BatchSystem) -> None:
         """Check that a system can go on from these ratings.
 
         Raises

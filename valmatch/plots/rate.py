@@ -26,6 +26,7 @@ from valmatch.plots.parts.style import (
     note,
     thinned,
 )
+from valmatch.ratings.registry import BATCH_NAMES
 from valmatch.text.datetimes import seconds_of
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import correction
@@ -56,6 +57,8 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     summary = run.json("summary.json")
     if "best" in summary:
         return _draw_systems(run, summary)
+    if summary.get("system") in BATCH_NAMES:
+        raise InputError(f"{run.folder}: ratings of a whole log have no figures, but tables")
     with damaged(run.folder / "summary.json"):
         heading = f"{summary['system']}, {summary['games']:,} games, {summary['players']:,} players"
         later = f"after {summary['burn_in']} games of every player"

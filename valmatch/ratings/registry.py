@@ -10,7 +10,7 @@ from valmatch.errors import InputError, option
 from valmatch.text.suggestions import hint
 
 if TYPE_CHECKING:
-    from valmatch.ratings.system import System
+    from valmatch.ratings.system import BatchSystem, System
 
 MODULES = {
     "zonestats": "zonestats",
@@ -23,6 +23,12 @@ MODULES = {
 
 NAMES = tuple(MODULES)
 """The names of all systems, the default first; kernels know them by their places here."""
+
+BATCH_MODULES = {"bradley_terry": "bradley_terry.system"}
+"""Those of systems that rate a whole log at once, a `BatchSystem` each."""
+
+BATCH_NAMES = tuple(BATCH_MODULES)
+"""Their names; they go from no game to the next, and kernels do not know them."""
 
 DEFAULT = NAMES[0]
 """The system that is meant where none is named."""
@@ -37,9 +43,19 @@ def system_named(name: str) -> System:
     InputError
         If there is none.
     """
+    if name in BATCH_NAMES:
+        what = f"rates a whole log at once (allowed: {', '.join(NAMES)})"
+        raise InputError(f"{option('system')} {name}: {what}")
     if name not in NAMES:
-        raise InputError(f"{option('system')} {name}: no such system ({hint(name, NAMES)})")
+        known = (*NAMES, *BATCH_NAMES)
+        raise InputError(f"{option('system')} {name}: no such system ({hint(name, known)})")
     system: System = import_module(f"{__package__}.{MODULES[name]}").SYSTEM
+    return system
+
+
+def batch_named(name: str) -> BatchSystem:
+    """Return the system of a name that rates a whole log at once."""
+    system: BatchSystem = import_module(f"{__package__}.{BATCH_MODULES[name]}").SYSTEM
     return system
 
 

@@ -125,6 +125,25 @@ class Column:
     printed: bool = True
 
 
+@dataclass(frozen=True)
+class BatchSystem:
+    """The declaration of a system that rates all games of a log at once.
+
+    It has no state that goes from game to game, so that nothing can go on from its ratings and it
+    is not in the ladder.
+
+    Attributes
+    ----------
+    name : str
+        What ``--system`` calls it.
+    parameters : sequence of Parameter
+        Numbers that it depends on.
+    """
+
+    name: str
+    parameters: Sequence[Parameter]
+
+
 class Chances(NamedTuple):
     """How some games of two sides will end, seen from the first side.
 

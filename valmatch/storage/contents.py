@@ -53,7 +53,20 @@ CONTENTS = {
         ),
         "evaluations.csv",
     ),
-    "rate": Contents(("ratings.csv", "history.csv", "pairs.csv", "comparison.csv", "summary.json")),
+    "rate": Contents(
+        (
+            "ratings.csv",
+            "history.csv",
+            "pairs.csv",
+            "comparison.csv",
+            "differences.csv",
+            "superiority.csv",
+            "coefficients.csv",
+            "bootstrap.csv",
+            "posterior.npz",
+            "summary.json",
+        )
+    ),
     "predict": Contents(("predictions.csv", "summary.json")),
     "rules replay": Contents(("tickets.csv", "matches.csv", "players.csv", "result.json")),
 }

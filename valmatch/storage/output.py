@@ -80,6 +80,13 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 @contextmanager
+def write_binary(path: Path) -> Iterator[BinaryIO]:
+    """Open a binary file as `write_atomically` does: for what is too large to be held twice."""
+    with _replacing(path) as file:
+        yield file
+
+
+@contextmanager
 def _replacing(path: Path) -> Iterator[BinaryIO]:
     """Open a binary file that replaces `path` when the block ends well."""
     temporary = ""

@@ -37,6 +37,8 @@ TEXT_COLUMNS = (
     "from",
     "problem",
     "constraints",
+    "coefficient",
+    "status",
 )
 """Columns of text in any table."""
 

@@ -16,7 +16,8 @@ import numpy as np
 from valmatch.arrays import Floats
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals
-from valmatch.game_logs.options import PredictKeywords, split
+from valmatch.execution.listeners import Listeners
+from valmatch.game_logs.options import LogOptions, PredictKeywords, split
 from valmatch.game_logs.parameters import values_of
 from valmatch.game_logs.playing import predict
 from valmatch.game_logs.prediction.fixtures import Fixture, parse_pairs, read_fixtures
@@ -29,8 +30,8 @@ from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import sha256
 from valmatch.ratings.games import Games, Players
-from valmatch.ratings.registry import system_named
-from valmatch.ratings.system import Chances, System
+from valmatch.ratings.registry import BATCH_NAMES, batch_named, system_named
+from valmatch.ratings.system import MOST_PLAYERS, Chances, System
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
@@ -172,6 +173,17 @@ def predict_games(
     """
     options, listeners = split(keywords, PredictKeywords)
     previous = PreviousRatings(arguments.path("ratings", ratings))
+    batch = system or previous.system
+    if batch in BATCH_NAMES:
+        return _predict_whole(
+            previous,
+            fixtures,
+            arguments.names("pair", pair),
+            options,
+            raw_names,
+            parameters,
+            listeners,
+        )
     chosen = _system(previous, system)
     values = values_of(chosen, parameters, previous.parameters)
     pairs = arguments.names("pair", pair)
@@ -190,9 +202,44 @@ def predict_games(
         listeners.warn(remark)
     claimed: AbstractContextManager[RunFolder | None] = nullcontext()
     if options.out is not None:
-        claimed = _claim(options.out, previous, path, values, chosen, games)
+        claimed = _claim(options.out, previous, path, values, chosen.name, games)
     with claimed as folder:
         result = PredictedGames(chosen.name, values, forecast(chosen, values, players, games))
+        if folder:
+            result = replace(result, folder=folder.path)
+            _write(folder, result, raw_names)
+    return result
+
+
+def _predict_whole(
+    previous: PreviousRatings,
+    fixtures: PathLike | None,
+    pairs: Sequence[str],
+    options: LogOptions,
+    raw_names: bool,
+    parameters: Mapping[str, float],
+    listeners: Listeners,
+) -> PredictedGames:
+    """Predict games by the ratings of a whole log."""
+    from valmatch.game_logs.batch.prediction import WholeRatings
+
+    name = BATCH_NAMES[0]
+    previous.check(batch_named(name))
+    if parameters:
+        what = f"{name} predicts by what it has fitted"
+        raise InputError(f"{option('parameters')} {next(iter(parameters))}: {what}")
+    path = None if fixtures is None else arguments.path("fixtures", fixtures)
+    if path is None and not pairs:
+        raise InputError(f"{option('fixtures')} or {option('pair')}: says which games to predict")
+    known = WholeRatings(previous.path, listeners.warn)
+    games = read_fixtures(path, options.format, known.names) if path else []
+    games += parse_pairs(pairs, known.names)
+    _check_sizes(games, MOST_PLAYERS)
+    claimed: AbstractContextManager[RunFolder | None] = nullcontext()
+    if options.out is not None:
+        claimed = _claim(options.out, previous, path, {}, name, games)
+    with claimed as folder:
+        result = PredictedGames(name, {}, known.forecast(games))
         if folder:
             result = replace(result, folder=folder.path)
             _write(folder, result, raw_names)
@@ -224,18 +271,9 @@ def _check(
     known: Sequence[RatedPlayer],
 ) -> None:
     """Check that games can be predicted."""
+    _check_sizes(games, system.most_players)
     kinds = {player.dated for player in known if not math.isnan(player.last)}
     for game in games:
-        players = sum(map(len, game.sides))
-        for what, n, most in (
-            ("sides", len(game.sides), MOST_SIDES),
-            ("players", players, system.most_players),
-        ):
-            if n > most:
-                raise InputError(
-                    f"{game.where}: game {shown(game.game)} has {n:,} {what} (allowed: {most:,}, as"
-                    " all pairs of them are compared)"
-                )
         if not math.isnan(game.time) and kinds - {game.dated}:
             raise InputError(
                 f"{game.where}: time: {KINDS[game.dated]}, where {LAST_GAME} of {previous.path}"
@@ -243,18 +281,33 @@ def _check(
             )
 
 
+def _check_sizes(games: Sequence[Fixture], most_players: int) -> None:
+    """Check that games have no more sides and players than can be compared."""
+    for game in games:
+        players = sum(map(len, game.sides))
+        for what, n, most in (
+            ("sides", len(game.sides), MOST_SIDES),
+            ("players", players, most_players),
+        ):
+            if n > most:
+                raise InputError(
+                    f"{game.where}: game {shown(game.game)} has {n:,} {what} (allowed: {most:,}, as"
+                    " all pairs of them are compared)"
+                )
+
+
 def _claim(
     out: Path,
     previous: PreviousRatings,
     fixtures: Path | None,
     values: Mapping[str, float],
-    system: System,
+    system: str,
     games: Sequence[Fixture],
 ) -> RunFolder:
     """Return the folder of the predictions, claimed."""
     text = repr([(game.game, game.sides, game.time, game.at_home) for game in games])
     identity = {
-        "system": system.name,
+        "system": system,
         "given": dict(values),
         "ratings_sha256": sha256(previous.path),
         "fixtures_sha256": hashlib.sha256(text.encode()).hexdigest(),
@@ -329,7 +382,7 @@ def forecast(
             duels = len(fixture.sides) * (len(fixture.sides) - 1)
             own = Chances(*(column[at : at + duels] for column in chances))
             unknown = [p for side in fixture.sides for p in side if p not in rated]
-            found.append(_of_sides(fixture, own, unknown))
+            found.append(of_sides(fixture, own, unknown))
             at += duels
     return found
 
@@ -381,7 +434,7 @@ def _duels(
     return games, Players(state, np.array([player.games for player in players], np.int64))
 
 
-def _of_sides(fixture: Fixture, chances: Chances, newcomers: Sequence[str]) -> Forecast:
+def of_sides(fixture: Fixture, chances: Chances, newcomers: Sequence[str]) -> Forecast:
     """Return the forecast of a fixture from those of each of its sides against each other one."""
     n = len(fixture.sides)
     expected, wins, draws, low, high = (column.reshape(n, n - 1) for column in chances)

@@ -32,6 +32,9 @@ class Reason(IntEnum):
     OUTCOME = 12
     SCORE = 13
     RATE = 14
+    WEIGHT = 15
+    COVARIATE = 16
+    DIFFERS = 17
 
 
 class Entries(NamedTuple):
@@ -91,6 +94,10 @@ class Arranged(NamedTuple):
         (all games,): in which row and cell.
     unrated : int
         Number of good games with fewer than two enabled sides.
+    kept : numpy.ndarray
+        (good games,): which of all games they are.
+    entries : numpy.ndarray
+        (rows of the good games,): entry of each.
     """
 
     games: Games
@@ -98,6 +105,8 @@ class Arranged(NamedTuple):
     rows: Ints
     slots: Ints
     unrated: int
+    kept: Ints
+    entries: Ints
 
 
 @njit
@@ -155,7 +164,8 @@ def arrange(
         np.empty(n_entries),
         np.empty(n_entries),
     )
-    n, unrated = _arrange(buffer, entries, split, most_players, faults, taken, room)
+    chosen = np.empty(n_entries, np.int64)
+    n, unrated = _arrange(buffer, entries, split, most_players, faults, taken, chosen, room)
     usable = taken[:n]
     n_sides = int(room.game_starts[n])
     rows = slice(0, int(room.side_starts[n_sides]))
@@ -171,7 +181,8 @@ def arrange(
         room.rates[rows],
         room.minutes[rows],
     )
-    return Arranged(games, faults[0], faults[1], faults[2], int(unrated))
+    reasons, places, slots = faults
+    return Arranged(games, reasons, places, slots, int(unrated), usable, chosen[rows])
 
 
 @njit
@@ -182,11 +193,13 @@ def _arrange(
     most_players: int,
     faults: Ints,
     taken: Ints,
+    chosen: Ints,
     games: Games,
 ) -> tuple[int, int]:
     """Fill the arrays; return the number of games kept and of those without two enabled sides.
 
-    `taken` becomes which games are kept; `games` has room for all, its names and times stay.
+    `taken` becomes which games are kept, `chosen` the entries of their rows; `games` has room for
+    all, its names and times stay.
     """
     n, n_sides, n_rows, unrated = 0, 0, 0, 0
     order = np.empty(len(entries.players), np.int64)
@@ -214,6 +227,7 @@ def _arrange(
         _sort_by_side(size, order, side_of)
         for k in range(size):
             entry, row = order[k], n_rows + k
+            chosen[row] = entry
             if entries.home[game] and entry == lo:
                 games.homes[n] = side_of[k]
             rate = score_per_hour(entries.scores[entry], entries.minutes[entry])

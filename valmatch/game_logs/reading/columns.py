@@ -77,6 +77,7 @@ def find_columns(
     written: LogFormat,
     formats: Sequence[Format] = FORMATS,
     what: str = "a log has",
+    used: Sequence[str] = (),
 ) -> Columns:
     """Find the columns of a log, or of another file of games, by its header.
 
@@ -95,6 +96,8 @@ def find_columns(
         The shapes that the file may have.
     what : str
         What messages call such a file, with a verb.
+    used : sequence of str
+        Columns that are used otherwise, so that none of them is a misspelt one.
 
     Raises
     ------
@@ -126,7 +129,7 @@ def find_columns(
             f"{option('columns')}: {wrong[0]}: has no meaning in a log in {format_.name} format"
             f" (allowed: {allowed})"
         )
-    return Columns(format_, _places(where, header, format_, names), header)
+    return Columns(format_, _places(where, header, format_, names, used), header)
 
 
 def _format(
@@ -154,11 +157,15 @@ def _format(
 
 
 def _places(
-    where: str, header: Sequence[str], format_: Format, names: Mapping[str, str]
+    where: str,
+    header: Sequence[str],
+    format_: Format,
+    names: Mapping[str, str],
+    used: Sequence[str],
 ) -> dict[str, int]:
     """Return the index of each column that is there."""
     places = {}
-    unused = [name for name in header if name not in names.values()]
+    unused = [name for name in header if name not in names.values() and name not in used]
     for meaning in (*format_.required, *format_.optional):
         name = names[meaning]
         if header.count(name) > 1:

@@ -31,6 +31,15 @@ from valmatch.game_logs.reading.columns import (
     find_columns,
 )
 from valmatch.game_logs.reading.datetimes import are_moments
+from valmatch.game_logs.reading.further import (
+    NOTHING,
+    WHOLE_FORMATS,
+    Facts,
+    Further,
+    FurtherColumns,
+    joined_facts,
+    place_further,
+)
 from valmatch.game_logs.reading.rows import Rows
 from valmatch.game_logs.writing.csv_text import unmark_cells
 from valmatch.inputs.bad_rows import BadRows
@@ -57,6 +66,9 @@ _LABELS = {
     Reason.OUTCOME: "not a result",
     Reason.SCORE: "score out of range",
     Reason.RATE: "too much for its minutes",
+    Reason.WEIGHT: "no weight",
+    Reason.COVARIATE: "covariate out of range",
+    Reason.DIFFERS: "contradicts itself",
 }
 
 
@@ -116,6 +128,8 @@ class GameLog:
         ends the reading.
     most_players : int
         A game of more players cannot be used.
+    further : Further or None
+        What else is read of each game, for `whole`.
 
     Attributes
     ----------
@@ -150,20 +164,37 @@ class GameLog:
         format_: LogFormat = COMMON,
         most_bad: float | None = None,
         most_players: int = MOST_PLAYERS,
+        further: Further | None = None,
     ) -> None:
         self.path = None if str(path) == "-" else path
         self.name = str(path) if self.path else "standard input"
         self._file = _opened(path)
+        self._further: FurtherColumns | None = None
         self._skip, self._most_bad = most_bad is not None, most_bad or 0.0
         self._most_players = most_players
         self._separator = format_.delimiter
         try:
             header, self._start, self._line = self._header()
             where = f"{self.name}:{self._line - 1}"
-            self.columns = find_columns(where, header, format_)
+            if further is None:
+                self.columns = find_columns(where, header, format_)
+            else:
+                used = further.names(header)
+                found = find_columns(where, header, format_, WHOLE_FORMATS, used=used)
+                self.columns, self._further = place_further(where, found, further)
         except InputError:
             self.close()
             raise
+        self._read_rows = {
+            form.name: read
+            for form, read in (
+                (LONG, Rows.long),
+                (RESULTS, Rows.results),
+                (SCORES, Rows.scores),
+                (PLAYERS, Rows.outcomes),
+                (OUTCOMES, Rows.outcomes),
+            )
+        }[self.columns.format.name]
         self._slots = np.full(len(header), -1, np.int64)
         self._slot = {meaning: slot for slot, meaning in enumerate(self.columns.places)}
         self._marked = bool(self.path) and are_marked(path)
@@ -178,6 +209,7 @@ class GameLog:
 
     def _reset(self) -> None:
         self.game_names: Names | None = Names() if "game" in self._slot else None
+        self._clusters = [Names() for _ in self._further.clusters] if self._further else []
         self._left_out: set[int] = set()  # games in pieces that are in `bad`
         self.bad = BadRows(self.name, self._skip, self._most_bad, what="game")
         self.unrated = 0
@@ -255,27 +287,50 @@ class GameLog:
 
     def _read(self, progress: Callable[[int], None]) -> Iterator[Games]:
         """Yield the games in the order of the file."""
+        for games, _ in self._with_facts(progress):
+            yield games
+
+    def whole(self, progress: Callable[[int], None]) -> tuple[Games, Facts]:
+        """Return all games, and what else is known of them, in the order of the file.
+
+        Parameters
+        ----------
+        progress : callable
+            Called with the number of further bytes read.
+
+        Raises
+        ------
+        InputError
+            As `games` does.
+        """
+        if self._skip and self.game_names:
+            self._survey()
+        parts = list(self._with_facts(progress))
+        if not any(games.n_games for games, _ in parts):
+            raise InputError(f"{self.name}: holds no game that can be rated")
+        games, facts = zip(*parts, strict=True)
+        return joined(games), joined_facts(facts)
+
+    def _with_facts(self, progress: Callable[[int], None]) -> Iterator[tuple[Games, Facts]]:
+        """Yield the games in the order of the file, and what else is known of them."""
         self._reset()
         good = 0
         for block in self._blocks(progress):
             names, fresh = self._names(block)
             split = ~fresh if self._split is None else np.isin(names, list(self._split))
             rows = self._rows(block)
-            read = {
-                LONG: rows.long,
-                RESULTS: rows.results,
-                SCORES: rows.scores,
-                PLAYERS: rows.outcomes,
-                OUTCOMES: rows.outcomes,
-            }[self.columns.format]
-            entries = read(block.game_rows, self.players)
+            entries = self._read_rows(rows, block.game_rows, self.players)
             times = self._times(block, rows)
+            facts = None
+            if self._further is not None:
+                facts = rows.further(block.game_rows, self._further, self._clusters)
             arranged = arrange(block.buffer, entries, names, times, split, self._most_players)
             self.unrated += arranged.unrated
             if arranged.reasons.any():
                 self._judge(block, names, arranged)
             good += arranged.games.n_games
-            yield arranged.games
+            known = facts.at(arranged.kept, arranged.entries) if facts else NOTHING
+            yield arranged.games, known
         self.bad.check(good + self.unrated)
 
     def _rows(self, block: _Block) -> Rows:
@@ -344,7 +399,7 @@ class GameLog:
 
     def _game_rows(self, buffer: Bytes, cells: Cells, final: bool) -> Ints:
         """Return the first row of each whole game, and the end of the last at last."""
-        if self.columns.format is not LONG:
+        if self.columns.format.name != LONG.name:
             return np.arange(len(cells.widths) + 1)
         slot = self._slot["game"]
         rows = starts_of_games(buffer, cells.starts[:, slot], cells.ends[:, slot])
@@ -417,6 +472,10 @@ class GameLog:
             Reason.SCORE: f"{column}: {cell!r} (allowed: a number from {-FAR:g} to {FAR:g})",
             Reason.RATE: f"{column}: {cell!r} is too much for its minutes (allowed: up to"
             f" {FAR:g} an hour)",
+            Reason.WEIGHT: f"{column}: {cell!r} (allowed: a number from 0 to 1e12)",
+            Reason.COVARIATE: f"{column}: {cell!r} (allowed: a number from -1e12 to 1e12)",
+            Reason.DIFFERS: f"{column}: {cell!r} is not what the first row of the game has"
+            " (allowed: the same in all rows of a game)",
             Reason.SPLIT: f"{column}: game {cell!r} {self._apart()} (allowed: one run of rows a"
             " game)",
             Reason.TWICE: f"{column}: {cell!r} is in this game twice",
@@ -461,6 +520,8 @@ def _first_rows(cells: Cells, n: int) -> Cells:
     )
 
 
-def open_log(path: Path, options: LogOptions, most_players: int) -> GameLog:
+def open_log(
+    path: Path, options: LogOptions, most_players: int, further: Further | None = None
+) -> GameLog:
     """Return a log to be read as options say, whose games have at most so many players."""
-    return GameLog(path, options.format, options.most_bad, most_players)
+    return GameLog(path, options.format, options.most_bad, most_players, further)

@@ -12,7 +12,10 @@ from valmatch.game_logs.names import Names
 from valmatch.game_logs.reading.arrange import Entries, Reason
 from valmatch.game_logs.reading.cells import Cells, read_flags, read_numbers, read_results
 from valmatch.game_logs.reading.datetimes import read_moments
+from valmatch.game_logs.reading.further import Facts, FurtherColumns
 from valmatch.ratings.system import FAR
+
+_HEAVIEST = 1e12  # of weights and covariates, whose squares and sums keep their digits
 
 DEFAULT_MINUTES = 20.0  # in a game whose minutes are unknown
 
@@ -140,10 +143,66 @@ class Rows:
 
     def _at_home(self, games: int) -> Bools:
         """Return whether the first entry of each game plays at home; in long format nobody does."""
-        if "home" not in self._slot:
+        if "home" not in self._slot or "player" in self._slot:
             return np.zeros(games, np.bool_)
         neutral: Bools = self._flags("neutral", default=0) == 1
         return ~neutral
+
+    def further(self, game_rows: Ints, columns: FurtherColumns, clusters: Sequence[Names]) -> Facts:
+        """Return what else is known of the games, and note what differs within one.
+
+        Parameters
+        ----------
+        game_rows : numpy.ndarray
+            (games + 1,): first row of each game.
+        columns : FurtherColumns
+            What is wanted.
+        clusters : sequence of Names
+            The cells of each column of clusters so far.
+        """
+        first, n = game_rows[:-1], len(self.reasons)
+        weights = np.ones(n)
+        if columns.weight:
+            slot = self._slot[columns.weight]
+            weights = self._numbers(columns.weight)
+            self._note((weights < 0.0) | (weights > _HEAVIEST), Reason.WEIGHT, slot)
+            self._note_differing(game_rows, weights, slot)
+        cells = np.empty((n, len(clusters)), np.int64)
+        for k, (key, names) in enumerate(zip(columns.clusters, clusters, strict=True)):
+            slot = self._slot[key]
+            starts, ends = self._cells.starts[:, slot], self._cells.ends[:, slot]
+            cells[:, k] = names.numbers(self._buffer, starts, ends)[0]
+            self._note_differing(game_rows, cells[:, k], slot)
+        homes = self._homes(game_rows)
+        covariates = np.empty((len(homes), len(columns.covariates)))
+        for k, keys in enumerate(columns.covariates):
+            values = [self._covariate(key) for key in keys]
+            if len(homes) > n and len(values) == 1:  # the lead of the first side
+                values.append(np.zeros(n))
+            covariates[:, k] = np.column_stack(values).ravel()
+        return Facts(weights[first], cells[first], covariates, homes)
+
+    def _covariate(self, key: str) -> Floats:
+        values = self._numbers(key)
+        self._note(np.abs(values) > _HEAVIEST, Reason.COVARIATE, self._slot[key])
+        return values
+
+    def _homes(self, game_rows: Ints) -> Floats:
+        """Return 1 for each entry that plays at home, else 0."""
+        neutral = self._flags("neutral", default=0)
+        if "neutral" in self._slot:
+            self._note_differing(game_rows, neutral, self._slot["neutral"])
+        if "player" in self._slot:
+            own: Bools = (self._flags("home", default=0) == 1) & (neutral != 1)
+            return own.astype(np.float64)
+        at_home = (neutral != 1) & ("home" in self._slot)
+        both: Bools = np.column_stack([at_home, np.zeros_like(at_home)])
+        return both.ravel().astype(np.float64)
+
+    def _note_differing(self, game_rows: Ints, values: Floats | Ints, slot: int) -> None:
+        """Note rows that contradict the first one of their game."""
+        first = np.repeat(game_rows[:-1], np.diff(game_rows))
+        self._note(values != values[first], Reason.DIFFERS, slot)
 
     def _limits(self, columns: Sequence[str]) -> tuple[Ints, Ints]:
         """Return the limits of the cells of some columns, row by row."""

@@ -82,15 +82,22 @@ def _code(code: str) -> Iterator[str]:
 
 
 def _table(whole: Sheet) -> Iterator[str]:
-    """Yield a table."""
+    """Yield the lines of a table that is not too long for a report."""
     sheet, more = shortened_sheet(whole)
+    yield from table_of(sheet)
+    if more:
+        yield from (text_of(more), "")
+
+
+def table_of(sheet: Sheet) -> Iterator[str]:
+    """Yield the lines of a table, all of its rows."""
     if sheet.title:
         yield from (text_of(sheet.title), "")
     yield _row(sheet.heads)
     yield _row([":---" if head in sheet.left else "---:" for head in sheet.heads], plain=True)
     yield from map(_row, sheet.rows)
     yield ""
-    for note in (*sheet.notes, *([more] if more else [])):
+    for note in sheet.notes:
         yield from (text_of(note), "")
 
 

@@ -1,0 +1,243 @@
+"""Rating a whole log at once on the command line: known answers, files, exit codes, bad input."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.support.command import valmatch
+
+FIXTURES = Path(__file__).parent.parent / "fixtures" / "batch_ratings"
+BATCH = ("--system", "bradley_terry")
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("name", ["anchored", "squads"])
+def test_known_answers(name: str, tmp_path: Path) -> None:
+    answer = json.loads((FIXTURES / f"{name}.json").read_text(encoding="utf-8"))
+    options = [
+        FIXTURES / option if str(option).endswith(".csv") else str(option)
+        for option in answer["options"]
+    ]
+    log = FIXTURES / answer["log"]
+    done = valmatch("rate", log, *BATCH, *options, "--out", tmp_path / "out")
+    assert done.code == answer["exit"], done.err
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
+    assert summary["interval"] == answer["interval"]
+    assert summary["quantile"] == pytest.approx(answer["quantile"], rel=1e-6)
+    assert summary["critical"] == pytest.approx(answer["critical"], rel=1e-6)
+    found = {row["player"]: row for row in rows(tmp_path / "out" / "ratings.csv")}
+    assert set(found) == set(answer["players"])
+    for player, expected in answer["players"].items():
+        row = found[player]
+        assert row["status"] == expected["status"]
+        if "rating" not in expected:
+            assert row["rating"] == row["std_error"] == row["rank_low"] == ""
+            continue
+        assert float(row["rating"]) == pytest.approx(expected["rating"], abs=1e-3)
+        assert float(row["std_error"]) == pytest.approx(expected["std_error"], rel=1e-5)
+        assert int(row["rank_low"]) == expected["rank_low"]
+        assert int(row["rank_high"]) == expected["rank_high"]
+    coefficients = {row["name"]: row for row in rows(tmp_path / "out" / "coefficients.csv")}
+    for coefficient, expected in answer["coefficients"].items():
+        row = coefficients[coefficient]
+        assert float(row["value"]) == pytest.approx(expected["value"], rel=1e-5)
+        assert float(row["std_error"]) == pytest.approx(expected["std_error"], rel=1e-5)
+    pairs = {(r["player_a"], r["player_b"]): r for r in rows(tmp_path / "out" / "differences.csv")}
+    for first, second, difference, error in answer["differences"]:
+        row = pairs[first, second]
+        assert float(row["difference"]) == pytest.approx(difference, abs=1e-3)
+        assert float(row["std_error"]) == pytest.approx(error, rel=1e-5)
+
+
+CIRCLE = "winner,loser,w,v,x\nann,bob,1,1,0.5\nbob,cy,2,2,1\ncy,ann,1,3,-1\ncy,bob,1,1,2\n"
+LONG = "game,player,score,w,home\n1,ann,1,1,yes\n1,bob,0,{w},no\n2,bob,1,1,yes\n2,ann,0,1,no\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "options", "says"),
+    [
+        (CIRCLE.replace("bob,cy,2", "bob,cy,-2"), ["--weight", "w"], "log.csv:3:8: w: '-2'"),
+        (CIRCLE.replace("bob,cy,2", "bob,cy,x"), ["--weight", "w"], "log.csv:3:8: w: 'x'"),
+        (CIRCLE, ["--weight", "ww"], "--weight: no column 'ww'"),
+        (CIRCLE.replace("cy,ann,1,3", "cy,ann,1,"), ["--cluster", "v"], "v: the cell is empty"),
+        (LONG.format(w=2), ["--weight", "w"], "w: '2' is not what the first row"),
+        (CIRCLE, ["--covariate", "w", "--covariate", "w"], "--covariate: w is given twice"),
+        (CIRCLE.replace(",x\n", ",y\n"), ["--covariate", "x"], "--covariate: no column 'x'"),
+        (CIRCLE, ["--cluster-days", "7"], "--cluster-days: needs times"),
+        (CIRCLE, ["--prior", "0"], "points > 0"),
+        (CIRCLE, ["--level", "1"], "--level"),
+        (CIRCLE, ["--home", "fit"], "--home fit: no game has one side at home"),
+        (CIRCLE, ["--tune", "K"], "--tune: bradley_terry rates a whole log at once"),
+        (CIRCLE, ["--burn-in", "0"], "--burn-in: bradley_terry rates a whole log at once"),
+        (CIRCLE, ["--set", "K=3"], "K: bradley_terry has no such parameter"),
+        (CIRCLE, ["--draws", "elo"], "--draws: 'elo' (allowed: davidson or half)"),
+        ("winner,loser\n", [], "holds no game that can be rated"),
+    ],
+)
+def test_bad_input_is_a_line_and_nothing_is_written(
+    log: str, options: list[str], says: str, tmp_path: Path
+) -> None:
+    (tmp_path / "log.csv").write_text(log, encoding="utf-8")
+    done = valmatch("rate", tmp_path / "log.csv", *BATCH, *options, "--out", tmp_path / "out")
+    assert done.code == 2, done.err
+    assert says in done.err
+    assert "Traceback" not in done.err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("anchors", "says"),
+    [
+        ("player,rating\nann,1500\nann,1600\n", "anchors.csv:3: player: 'ann' is there twice"),
+        ("player,rating\nzoe,1500\n", "none of its players has played"),
+        ("player,rating,deviation\nann,1500,-1\n", "anchors.csv:2: deviation: '-1'"),
+        ("player\nann\n", "no column rating"),
+    ],
+)
+def test_bad_anchors(anchors: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text(CIRCLE, encoding="utf-8")
+    (tmp_path / "anchors.csv").write_text(anchors, encoding="utf-8")
+    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--anchors", tmp_path / "anchors.csv")
+    assert done.code == 2
+    assert says in done.err
+
+
+def test_options_of_one_kind_of_system_are_refused_by_the_other(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text(CIRCLE, encoding="utf-8")
+    done = valmatch("rate", tmp_path / "log.csv", "--system", "elo", "--prior", "100")
+    assert done.code == 2
+    assert "--prior: goes with --system bradley_terry" in done.err
+    done = valmatch("rate", tmp_path / "log.csv", "--system", "elo,bradley_terry")
+    assert done.code == 2
+    assert "bradley_terry rates a whole log at once" in done.err
+
+
+def test_a_weight_is_as_many_games(tmp_path: Path) -> None:
+    weighted = "winner,loser,w\nann,bob,3\nbob,ann,1\nann,cy,0\n"
+    plain = "winner,loser\n" + 3 * "ann,bob\n" + "bob,ann\n"
+    found = []
+    for log, options in ((weighted, ["--weight", "w"]), (plain, [])):
+        (tmp_path / "log.csv").write_text(log, encoding="utf-8")
+        done = valmatch("rate", tmp_path / "log.csv", *BATCH, *options, "--json")
+        assert done.code == 0, done.err
+        found.append(
+            [(r["player"], r["rating"], r["std_error"]) for r in json.loads(done.out)["ratings"]]
+        )
+    assert found[0] == found[1]
+    lead = 400.0 * np.log10(3.0)
+    assert found[0][0][1] - found[0][1][1] == pytest.approx(lead, abs=1e-5)
+
+
+def test_a_separated_coefficient_leaves_no_ratings_and_exit_code_3(tmp_path: Path) -> None:
+    log = "home,away,result\nann,bob,1-0\nbob,ann,1-0\nbob,cy,1-0\ncy,bob,1-0\n"
+    (tmp_path / "log.csv").write_text(log, encoding="utf-8")
+    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--out", tmp_path / "out")
+    assert done.code == 3
+    assert "home_advantage has no finite estimate" in " ".join(done.out.split())
+    assert [row["rating"] for row in rows(tmp_path / "out" / "ratings.csv")] == ["", "", ""]
+    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--home", "none")
+    assert done.code == 0
+
+
+def test_who_stands_alone_is_rated_by_no_game(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("winner,loser\nann,bob\n", encoding="utf-8")
+    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--json")
+    assert done.code == 3
+    assert [(row["rating"], row["status"]) for row in json.loads(done.out)["ratings"]] == [
+        (1500.0, "rated"),
+        (None, "below"),
+    ]
+
+
+def test_games_to_come_are_predicted_at_the_estimate(tmp_path: Path) -> None:
+    log = "home,away,result\n" + 4 * "ann,bob,1-0\n" + 2 * "ann,bob,0-1\n" + 3 * "bob,ann,1-0\n"
+    log += 2 * "bob,ann,0-1\n" + 2 * "ann,bob,1/2-1/2\n"
+    (tmp_path / "log.csv").write_text(log, encoding="utf-8")
+    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--out", tmp_path / "out", "--json")
+    found = json.loads(done.out)
+    home, nu = (row["value"] for row in found["coefficients"])
+    lead = (found["ratings"][0]["rating"] - found["ratings"][1]["rating"]) + home
+    fixtures = "home,away\nann,bob\nann,zoe\n"
+    (tmp_path / "games.csv").write_text(fixtures, encoding="utf-8")
+    done = valmatch("predict", tmp_path / "out", tmp_path / "games.csv", "--json")
+    assert done.code == 0, done.err
+    first, second = json.loads(done.out)["games"]
+    odds = 10.0 ** (lead / 800.0)
+    total = odds + 1.0 / odds + nu
+    assert first["sides"][0]["win"] == pytest.approx(odds / total, abs=1e-6)
+    assert first["draw"] == pytest.approx(nu / total, abs=1e-6)
+    pair = rows(tmp_path / "out" / "differences.csv")[0]
+    reach = 1.959964 * float(pair["std_error"]) / 800.0
+    low = odds / 10.0**reach
+    expected = low / (low + 1.0 / low + nu)
+    assert first["sides"][0]["win_low"] == pytest.approx(expected, abs=1e-6)
+    assert second["sides"][1]["newcomers"] == ["zoe"]
+    assert second["sides"][0]["win_low"] is None
+
+
+def test_a_table_to_paste_holds_no_markup(tmp_path: Path) -> None:
+    log = "winner,loser\na|b*,c\nc,a|b*\n"
+    (tmp_path / "log.csv").write_text(log, encoding="utf-8")
+    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--markdown", "--top", "1")
+    assert done.code == 0
+    assert done.out.splitlines()[2].startswith("| 1 | a\\|b\\* | 1500.0 |")
+
+
+def test_the_bootstrap_is_a_check_of_the_intervals(tmp_path: Path) -> None:
+    log = FIXTURES / "squads.csv"
+    found = []
+    for folder in ("a", "b"):
+        options = ("--prior", "250", "--bootstrap", "40", "--out", tmp_path / folder)
+        assert valmatch("rate", log, *BATCH, *options, "--seed", "3").code == 0
+        found.append((tmp_path / folder / "bootstrap.csv").read_bytes())
+    assert found[0] == found[1]
+    checked = rows(tmp_path / "a" / "bootstrap.csv")
+    assert {row["unrated"] for row in checked} == {"0.0"}
+    errors = {
+        row["player"]: float(row["std_error"]) for row in rows(tmp_path / "a" / "ratings.csv")
+    }
+    ratios = [float(row["std_error"]) / errors[row["player"]] for row in checked]
+    assert 0.6 < np.median(ratios) < 1.2
+
+
+def test_the_formats_say_the_same_of_home_neutral_ground_and_covariates(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    wide = ["home,away,result,neutral,x_a,x_b,lead,time"]
+    long = ["game,player,team,score,home,neutral,x,time"]
+    for game in range(120):
+        a, b = rng.permutation(list("abcde"))[:2]
+        x, y = rng.integers(-9, 10, 2)
+        a_wins, ground = rng.random() < 0.6, "yes" if rng.random() < 0.3 else "no"
+        day = f"2024-01-{1 + game // 10:02d}"
+        wide.append(f"{a},{b},{'1-0' if a_wins else '0-1'},{ground},{x},{y},{x - y},{day}")
+        long.append(f"{game},{a},A,{1 if a_wins else 0},yes,{ground},{x},{day}")
+        long.append(f"{game},{b},B,{0 if a_wins else 1},no,{ground},{y},{day}")
+    found = []
+    for lines, column in ((wide, "x"), (long, "x"), (wide, "lead")):
+        (tmp_path / "log.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        options = ("--covariate", column, "--cluster-days", "2", "--json")
+        done = valmatch("rate", tmp_path / "log.csv", *BATCH, *options)
+        assert done.code == 0, done.err
+        document = json.loads(done.out)
+        assert document["clusters"] == 6
+        rows_of = [list(row.values()) for row in document["ratings"]]
+        found.append((rows_of, [list(row.values())[1:] for row in document["coefficients"]]))
+    assert found[0] == found[1] == found[2]
+    assert len(found[0][1]) == 2
+
+
+def test_a_folder_of_a_whole_log_has_no_figures_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text(CIRCLE, encoding="utf-8")
+    assert valmatch("rate", tmp_path / "log.csv", *BATCH, "--out", tmp_path / "out").code == 0
+    done = valmatch("plot", tmp_path / "out")
+    assert done.code == 2
+    assert "ratings of a whole log have no figures" in done.err

@@ -1,0 +1,1 @@
+"""Rating of a whole log at once, with intervals."""

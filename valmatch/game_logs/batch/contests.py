@@ -1,0 +1,133 @@
+"""The games of a log as the science of whole logs takes them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from valmatch.arrays import Floats, Ints
+from valmatch.errors import InputError, option
+from valmatch.game_logs.batch.options import TIME_UNITS, BatchOptions
+from valmatch.game_logs.reading.further import Facts
+from valmatch.game_logs.reading.log import GameLog
+from valmatch.ratings.bradley_terry.contests import Contests, games_of_sides, rows_of_sides
+from valmatch.ratings.games import Games
+
+HOME = "home_advantage"
+_DAY = 86_400.0
+
+
+class Read(NamedTuple):
+    """The games of a log that weigh anything.
+
+    Attributes
+    ----------
+    contests : Contests
+        The games; players are numbered by name.
+    players : list of str
+        Their names, in order.
+    features : list of str
+        What coefficients are called.
+    """
+
+    contests: Contests
+    players: list[str]
+    features: list[str]
+
+
+def contests_of(log: GameLog, games: Games, facts: Facts, options: BatchOptions) -> Read:
+    """Return the games of a log; those of weight 0 are as if absent.
+
+    Raises
+    ------
+    InputError
+        If no game weighs anything, a covariate is the same everywhere, or nobody is at home where
+        that is to be fitted.
+    """
+    weighty = facts.weights > 0.0
+    if not weighty.any():
+        raise InputError(f"{log.name}: holds no game that can be rated (all have weight 0)")
+    sides = weighty[np.repeat(np.arange(games.n_games), np.diff(games.game_starts))]
+    sizes = np.diff(games.side_starts)
+    rows = np.repeat(sides, sizes)
+    _check_covariates(log, facts.covariates[rows], options)
+    numbers, players = _by_name(log, games.players[rows])
+    bare = Contests(
+        len(players),
+        _starts(np.diff(games.game_starts)[weighty]),
+        _starts(sizes[sides]),
+        games.points[sides],
+        numbers,
+        np.zeros((int(sides.sum()), 0)),
+        facts.weights[weighty],
+        _clusters(log, games, facts, options)[weighty],
+    )
+    features, names = [], []
+    home = _mean_of_sides(bare, facts.homes[rows])
+    if options.home != "none":
+        if _differs(bare, home):
+            features.append(home)
+            names.append(HOME)
+        elif options.home == "fit":
+            what = "no game has one side at home (allowed: a log with columns home and away)"
+            raise InputError(f"{log.name}: {option('home')} fit: {what}")
+    for k, name in enumerate(options.covariate):
+        features.append(_mean_of_sides(bare, facts.covariates[rows, k]))
+        names.append(name)
+    if features:
+        bare = bare._replace(features=np.column_stack(features))
+    return Read(bare, players, names)
+
+
+def _starts(sizes: Ints) -> Ints:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _by_name(log: GameLog, numbers: Ints) -> tuple[Ints, list[str]]:
+    """Return players numbered by name, and their names."""
+    present, places = np.unique(numbers, return_inverse=True)
+    names = log.players.texts(present.tolist())
+    order = sorted(range(len(names)), key=names.__getitem__)
+    rank = np.empty(len(names), np.int64)
+    rank[order] = np.arange(len(names))
+    return rank[places.ravel()], [names[k] for k in order]
+
+
+def _mean_of_sides(contests: Contests, values: Floats) -> Floats:
+    """Return the mean over the players of each side."""
+    sums = np.bincount(rows_of_sides(contests), values, len(contests.points))
+    found: Floats = sums / np.diff(contests.side_starts)
+    return found
+
+
+def _differs(contests: Contests, values: Floats) -> bool:
+    """Return whether something differs between the sides of a game."""
+    first = values[contests.game_starts[:-1]]
+    return bool((values != first[games_of_sides(contests)]).any())
+
+
+def _check_covariates(log: GameLog, covariates: Floats, options: BatchOptions) -> None:
+    """Refuse covariates that are the same everywhere."""
+    one_row = log.columns.format.name != "long"
+    for k, name in enumerate(options.covariate):
+        values = covariates[:, k]
+        alone = one_row and name in log.columns.names and f"{name}_a" not in log.columns.names
+        if alone:  # the difference stands at the first side, 0 at the second
+            values = values[values != 0.0] if (values != 0.0).sum() == len(values) // 2 else values
+        if len(np.unique(values)) < 2:
+            what = f"{name} is the same in all games (allowed: what differs)"
+            raise InputError(f"{log.name}: {option('covariate')}: {what}")
+
+
+def _clusters(log: GameLog, games: Games, facts: Facts, options: BatchOptions) -> Ints:
+    """Return the number of the cluster of each game."""
+    if options.cluster_days is not None:
+        days = games.times / (_DAY if log.dated else TIME_UNITS[options.time_unit])
+        days = np.floor(days)
+        blocks = np.floor((days - days[facts.weights > 0.0].min()) / options.cluster_days)
+        return np.unique(blocks, return_inverse=True)[1].ravel()
+    if options.cluster:
+        _, numbers = np.unique(facts.clusters, axis=0, return_inverse=True)
+        return numbers.ravel()
+    return np.arange(games.n_games)

@@ -1,0 +1,140 @@
+"""Games to come, predicted by the ratings of a whole log."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from collections.abc import Callable, Sequence
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+
+from valmatch.arrays import Floats
+from valmatch.errors import InputError
+from valmatch.game_logs.batch.contests import HOME
+from valmatch.game_logs.batch.rows import DRAW_WEIGHT
+from valmatch.game_logs.batch.writing import COEFFICIENTS, POSTERIOR
+from valmatch.game_logs.prediction.fixtures import Fixture
+from valmatch.game_logs.prediction.predicting import Forecast, of_sides
+from valmatch.inputs.csv_reader import Dialect, Row, read_rows
+from valmatch.ratings.bradley_terry.fit import POINTS
+from valmatch.ratings.bradley_terry.likelihood import duel_chances
+from valmatch.ratings.system import Chances, Z
+
+
+class WholeRatings:
+    """The ratings of a whole log, from the folder that `rate` wrote.
+
+    Parameters
+    ----------
+    path : Path
+        The file ``ratings.csv``; the coefficients and the covariance are beside it.
+    warn : callable
+        Called with each remark.
+
+    Attributes
+    ----------
+    names : list of str
+        The rated players.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be used, or nobody is rated.
+    """
+
+    def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
+        rows = [row for row in _rows(path, ("player", "rating")) if row.cells["rating"]]
+        if not rows:
+            raise InputError(f"{path}: nobody has a rating")
+        self.names = [row.text("player") for row in rows]
+        self._places = {name: k for k, name in enumerate(self.names)}
+        self._ratings = np.array([row.number("rating") for row in rows])
+        found = list(_rows(path.parent / COEFFICIENTS, ("name", "value")))
+        coefficients = {row.text("name"): row.number("value") for row in found}
+        self._home = coefficients.pop(HOME, 0.0)
+        self._draw_weight = coefficients.pop(DRAW_WEIGHT, 0.0)
+        if coefficients:
+            warn(f"predicted as if both sides had the same {', '.join(coefficients)}")
+        self._covariance = _covariance(path.parent / POSTERIOR, self.names)
+
+    def forecast(self, fixtures: Sequence[Fixture]) -> list[Forecast]:
+        """Predict games; who is not rated is as strong as the mean, and there is no interval."""
+        return [self._one(fixture) for fixture in fixtures]
+
+    def _one(self, fixture: Fixture) -> Forecast:
+        pairs = list(permutations(range(len(fixture.sides)), 2))
+        leads = np.array([self._lead(fixture, *pair) for pair in pairs])
+        errors = np.array([self._error(fixture, *pair) for pair in pairs])
+        # Of an order, who comes first follows from strengths alone.
+        nu = self._draw_weight if len(fixture.sides) == 2 else 0.0
+        log_nu = math.log(nu) if nu > 0.0 else -math.inf
+        at, low, high = (
+            duel_chances(POINTS * (leads + step * np.nan_to_num(errors)), log_nu)
+            for step in (0.0, -Z, Z)
+        )
+        drawn = at.drawn if nu > 0.0 else np.full(len(pairs), np.nan)
+        chances = Chances(
+            at.first + 0.5 * at.drawn,
+            at.first,
+            drawn,
+            np.where(np.isnan(errors), np.nan, low.first),
+            np.where(np.isnan(errors), np.nan, high.first),
+        )
+        unknown = [name for side in fixture.sides for name in side if name not in self._places]
+        return of_sides(fixture, chances, unknown)
+
+    def _lead(self, fixture: Fixture, a: int, b: int) -> float:
+        """Return the lead of a side over another in points."""
+        home = self._home * fixture.at_home * ((a == 0) - (b == 0))
+        return self._strength(fixture.sides[a]) - self._strength(fixture.sides[b]) + home
+
+    def _strength(self, side: Sequence[str]) -> float:
+        mean = float(self._ratings.mean())
+        places = (self._places.get(name) for name in sorted(side, key=str.encode))
+        own = [mean if place is None else float(self._ratings[place]) for place in places]
+        return math.fsum(own) / len(own)
+
+    def _error(self, fixture: Fixture, a: int, b: int) -> float:
+        """Return the standard error of that lead; NaN where it is not known."""
+        sides = fixture.sides[a], fixture.sides[b]
+        if self._covariance is None or any(n not in self._places for s in sides for n in s):
+            return math.nan
+        places = [self._places[name] for side in sides for name in side]
+        shares = [sign / len(side) for sign, side in zip((1, -1), sides, strict=True) for _ in side]
+        spread = self._covariance[np.ix_(places, places)]
+        return math.sqrt(max(float(np.array(shares) @ spread @ np.array(shares)), 0.0))
+
+
+def _rows(path: Path, wanted: Sequence[str]) -> list[Row]:
+    """Return the rows of a file of a rating."""
+
+    def choose(header: Sequence[str], place: str) -> Sequence[str]:
+        if missing := [name for name in wanted if name not in header]:
+            raise InputError(f"{place}: no column {missing[0]} (allowed: as `rate` wrote it)")
+        return wanted
+
+    return list(read_rows(path, choose, Dialect()))
+
+
+def _covariance(path: Path, names: Sequence[str]) -> Floats | None:
+    """Return the covariance of the ratings; None where it was not written.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged, or of other players.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as held:
+            found: Floats = held["covariance"]
+            known = held["names"].tolist()
+    except FileNotFoundError:
+        return None
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path}: damaged: {error}") from None
+    n = len(names)
+    if found.shape != (n, n) or found.dtype != np.float64 or known != list(names):
+        raise InputError(f"{path}: damaged: is not of the players of the ratings beside it")
+    return found

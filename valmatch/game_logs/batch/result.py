@@ -1,0 +1,209 @@
+"""What a rating of a whole log found: tables of players, differences and coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import ndtr
+
+from valmatch.arrays import Bools, Floats, Ints
+from valmatch.storage.results import Result
+
+DIGITS = 6
+"""Decimals of points, beyond which the search for the maximum has not looked."""
+
+ANCHOR = "anchor"
+
+
+def superiority_of(leads: Floats, errors: Floats) -> Floats:
+    """Return how likely each lead is one in truth, by its standard error and a flat prior."""
+    sure = np.where(leads == 0.0, 0.0, np.copysign(np.inf, leads))
+    ratio = np.divide(leads, errors, out=sure, where=errors > 0.0)
+    found: Floats = ndtr(ratio)
+    return found
+
+
+class PlayerRow(NamedTuple):
+    """A row of ``ratings.csv``; None of what is not known."""
+
+    rank: int | None
+    player: str
+    rating: float | None
+    std_error: float | None
+    low: float | None
+    high: float | None
+    rank_low: int | None
+    rank_high: int | None
+    games: int
+    wins: int
+    losses: int
+    draws: int
+    group: int
+    status: str
+
+
+class CoefficientRow(NamedTuple):
+    """A row of ``coefficients.csv``."""
+
+    name: str
+    value: float
+    std_error: float | None
+    low: float | None
+    high: float | None
+    unit: str
+
+
+class DifferenceRow(NamedTuple):
+    """A row of ``differences.csv``: the first player is the higher."""
+
+    player_a: str
+    player_b: str
+    difference: float
+    std_error: float
+    low: float
+    high: float
+    superiority: float
+    low_together: float | None
+    high_together: float | None
+    linked: str
+    games: int
+
+
+class BootstrapRow(NamedTuple):
+    """A row of ``bootstrap.csv``."""
+
+    player: str
+    std_error: float | None
+    low: float | None
+    high: float | None
+    unrated: float
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """The rated players, the best first, and how sure their ratings are together.
+
+    Attributes
+    ----------
+    names : list of str
+        The players.
+    mean : numpy.ndarray
+        Their ratings.
+    covariance : numpy.ndarray or None
+        Of these; None without intervals, or of too many players.
+    groups : numpy.ndarray
+        The part of each that no game links to another.
+    games : scipy.sparse.csr_array or None
+        (players, players) games between each two; None without a covariance.
+    """
+
+    names: list[str]
+    mean: Floats
+    covariance: Floats | None
+    groups: Ints
+    games: Any
+
+    def differences(self, quantile: float, critical: float | None) -> Iterator[DifferenceRow]:
+        """Yield the differences of all pairs, those of the best first."""
+        assert self.covariance is not None
+        own = np.diag(self.covariance)
+        for k, name in enumerate(self.names):
+            later = slice(k + 1, None)
+            leads = self.mean[k] - self.mean[later]
+            variances = own[k] + own[later] - 2.0 * self.covariance[k, later]
+            errors = np.sqrt(np.maximum(variances, 0.0))
+            likely = superiority_of(leads, errors)
+            linked: Bools = self.groups[k] == self.groups[later]
+            between = self.games[[k]].toarray()[0, later]
+            columns = (leads, errors, likely, linked, between)
+            rows = zip(self.names[later], *(column.tolist() for column in columns), strict=True)
+            for other, lead, error, superiority, one, games in rows:
+                half = quantile * error
+                wide = None if critical is None else critical * error
+                yield DifferenceRow(
+                    name,
+                    other,
+                    round(lead, DIGITS),
+                    round(error, DIGITS),
+                    round(lead - half, DIGITS),
+                    round(lead + half, DIGITS),
+                    round(superiority, 9),
+                    None if wide is None else round(lead - wide, DIGITS),
+                    None if wide is None else round(lead + wide, DIGITS),
+                    "yes" if one else "no",
+                    int(games),
+                )
+
+
+@dataclass(frozen=True, repr=False)
+class BatchRating(Result):
+    """A log that was rated as a whole.
+
+    Attributes
+    ----------
+    system : str
+        Name of the system.
+    facts : dict
+        What ``summary.json`` holds besides coefficients and who is tied for first.
+    players : sequence of PlayerRow
+        By rating, those without one last.
+    coefficients : sequence of CoefficientRow
+        Of the home side, of covariates, of draws.
+    posterior : Posterior
+        The rated players.
+    bootstrap : sequence of BootstrapRow
+        A check of the intervals, if asked for.
+    complete : bool
+        Whether everybody who played is rated.
+    lines : sequence of str
+        What the table has to say of the ratings.
+    """
+
+    system: str
+    facts: dict[str, Any]
+    players: Sequence[PlayerRow]
+    coefficients: Sequence[CoefficientRow]
+    posterior: Posterior
+    bootstrap: Sequence[BootstrapRow] = ()
+    complete: bool = True
+    lines: Sequence[str] = field(default_factory=list)
+    folder: Path | None = None
+
+    @property
+    def title(self) -> str:
+        """What was rated, in one line."""
+        facts = self.facts
+        rated, games = f"{facts['rated']:,} of {facts['players']:,} players", facts["games_used"]
+        return f"{self.system}, {rated} by {games:,} games"
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return a row for each player, the best first."""
+        return columns_of(PlayerRow, self.players)
+
+    @property
+    def tied_for_first(self) -> list[str]:
+        """Those who may be the best."""
+        return [row.player for row in self.players if row.rank_low == 1]
+
+    def summary(self) -> dict[str, Any]:
+        """Return what ``summary.json`` holds."""
+        return {
+            "system": self.system,
+            **self.facts,
+            "tied_for_first": self.tied_for_first,
+            "coefficients": [row._asdict() for row in self.coefficients],
+        }
+
+    def document(self) -> dict[str, Any]:
+        """Return the summary with the ratings."""
+        return {**self.summary(), "ratings": [row._asdict() for row in self.players]}
+
+
+def columns_of(kind: type[Any], rows: Sequence[Any]) -> dict[str, list[Any]]:
+    """Return rows of one kind as columns by name."""
+    columns = list(map(list, zip(*rows, strict=True))) or [[] for _ in kind._fields]
+    return dict(zip(kind._fields, columns, strict=True))

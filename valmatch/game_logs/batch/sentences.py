@@ -1,0 +1,142 @@
+"""What the table of a rating of a whole log has to say in words."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+
+from valmatch.errors import option
+from valmatch.game_logs.batch.options import NONE, BatchOptions
+from valmatch.game_logs.batch.result import BatchRating
+from valmatch.ratings.bradley_terry.connections import ABOVE, BELOW, UNLINKED
+from valmatch.ratings.bradley_terry.fit import NoEstimate
+from valmatch.text.terminal import shown
+
+FEW_CLUSTERS = 20
+_NAMED = 10
+
+_WHY = {
+    ABOVE: "above the others (never beaten by them)",
+    BELOW: "below them (never won against them)",
+    UNLINKED: "not linked to them",
+}
+
+
+def sentences(
+    found: BatchRating,
+    trouble: NoEstimate | None,
+    players: Sequence[str],
+    coefficients: Sequence[str],
+    batch: BatchOptions,
+) -> list[str]:
+    """Return what has to be said of a rating, a line each.
+
+    Parameters
+    ----------
+    found : BatchRating
+        The rating.
+    trouble : NoEstimate or None
+        Why there is no estimate, if so.
+    players : sequence of str
+        Their names by number.
+    coefficients : sequence of str
+        Those that come after the players, by number.
+    batch : BatchOptions
+        What was asked for.
+    """
+    if trouble is not None:
+        return [_trouble(trouble, players, coefficients)]
+    return [*_of_zero(found), *_of_ties(found), *_of_limits(found, batch)]
+
+
+def _trouble(trouble: NoEstimate, players: Sequence[str], coefficients: Sequence[str]) -> str:
+    """Say why there is no estimate, and what helps."""
+    n = len(players)
+    own = [coefficients[k - n] for k in trouble.parameters.tolist() if k >= n]
+    blamed = [players[k] for k in trouble.parameters.tolist() if k < n]
+    helps = f"{option('prior')} D helps"
+    if trouble.separated:
+        if own:
+            ways = {
+                "draw_weight": f"{option('draws')} half",
+                "home_advantage": f"{option('home')} none",
+            }
+            named = ", ".join(own[:1])
+            way = ways.get(own[0], f"a rating without {option('covariate')} {own[0]}")
+            return (
+                f"no ratings: {named} has no finite estimate (the games are separated by it); {way}"
+                f" or {helps}"
+            )
+        named = _listed(blamed[:_NAMED])
+        return f"no ratings: no finite estimate, farthest off {named}; {helps}"
+    what = _listed([*own, *blamed])
+    return (
+        f"no ratings: the games do not tell apart what belongs to {what}; {helps}, or a rating"
+        " without it"
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return up to ten names."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(map(shown, names[:_NAMED])) + more
+
+
+def _of_zero(found: BatchRating) -> Iterator[str]:
+    """Say against what zero ratings and their intervals are."""
+    if found.facts["interval"] == NONE:
+        return
+    zero = "the anchors" if found.facts["zero"] == "anchors" else "the mean of all who are rated"
+    yield f"intervals ({found.facts['level']:.0%}, {found.facts['interval']}) are against {zero}"
+
+
+def _of_ties(found: BatchRating) -> Iterator[str]:
+    tied = found.tied_for_first
+    if tied:
+        yield f"tied for first ({len(tied)}): {_listed(tied)}"
+
+
+def _of_limits(found: BatchRating, batch: BatchOptions) -> Iterator[str]:
+    """Say what the numbers rest on, and who has none."""
+    facts = found.facts
+    if facts["score_scale"] < 1.0:
+        yield (
+            f"points are odds of a win against a loss: near equality {facts['score_scale']:.2f} of"
+            " them count for the expected score"
+        )
+    clusters = facts["clusters"]
+    if clusters is not None and clusters < max(FEW_CLUSTERS, facts["rated"]):
+        yield (f"intervals are rough: {clusters} clusters, {facts['rated']} rated players")
+    if batch.prior is not None and facts["groups"] > 1:
+        yield (
+            f"{facts['groups']} groups that no game links: differences between them rest on"
+            f" {option('prior')} alone"
+        )
+    if facts["interval"] != NONE and facts["critical"] is None and facts["rated"] > 1:
+        yield (
+            "too many players for ranges of ranks and differences: standard errors are from 1,000"
+            " draws"
+        )
+    if found.bootstrap:
+        yield from _of_bootstrap(found)
+    missing = [row for row in found.players if row.rating is None]
+    if missing:
+        counts = {status: sum(row.status == status for row in missing) for status in _WHY}
+        why = ", ".join(f"{n:,} {_WHY[status]}" for status, n in counts.items() if n)
+        yield f"{len(missing):,} without a rating: {why}; {option('prior')} D rates all"
+
+
+def _of_bootstrap(found: BatchRating) -> Iterator[str]:
+    """Say how wide intervals by resampling are, compared with the others."""
+    widths = {
+        row.player: row.high - row.low
+        for row in found.players
+        if row.high is not None and row.low is not None
+    }
+    ratios = [
+        (row.high - row.low) / widths[row.player]
+        for row in found.bootstrap
+        if row.high is not None and row.low is not None and widths.get(row.player)
+    ]
+    if ratios:
+        yield f"intervals of the bootstrap: {statistics.median(ratios):.2f} times as wide (median)"

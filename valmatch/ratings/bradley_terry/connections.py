@@ -1,0 +1,239 @@
+"""Who can be rated: how wins link the players (Ford 1957).
+
+An edge goes from each loser to each winner, both ways at a draw. Between the levels of a game
+stands a node of its own, which all of the worse level point to and which points to all of the
+better; so the edges are as many as the rows, and paths are the same.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from valmatch.arrays import Bools, Floats, Ints
+from valmatch.ratings.bradley_terry.contests import Contests, games_of_sides, rows_of_sides
+
+RATED, ABOVE, BELOW, UNLINKED = "rated", "above", "below", "unlinked"
+
+
+class Levels(NamedTuple):
+    """The levels of games: sides of equal points.
+
+    Attributes
+    ----------
+    of_row : numpy.ndarray
+        (rows,) number of the level of each row, the worst of a game first.
+    games : numpy.ndarray
+        (levels,) game of each.
+    tied : numpy.ndarray
+        (levels,) whether several sides share it.
+    """
+
+    of_row: Ints
+    games: Ints
+    tied: Bools
+
+
+def levels_of(contests: Contests) -> Levels:
+    """Return the levels of all games."""
+    games = games_of_sides(contests)
+    order = np.lexsort((contests.points, games))
+    points, own = contests.points[order], games[order]
+    new = np.ones(len(order), np.bool_)
+    new[1:] = (own[1:] != own[:-1]) | (points[1:] != points[:-1])
+    numbers = np.cumsum(new) - 1
+    of_side = np.empty(len(order), np.int64)
+    of_side[order] = numbers
+    tied = np.bincount(numbers) > 1
+    return Levels(of_side[rows_of_sides(contests)], own[new], tied)
+
+
+class Graph(NamedTuple):
+    """Edges between players (numbered as they are), levels and anchors.
+
+    Attributes
+    ----------
+    edges : scipy.sparse.csr_array
+        An edge from row to column.
+    n_players, n_levels : int
+        Nodes are the players, then the steps up from each level, then the ties of each level,
+        at last what links the anchors.
+    """
+
+    edges: sparse.csr_array
+    n_players: int
+    n_levels: int
+
+
+def graph_of(
+    contests: Contests, levels: Levels, games: Bools, anchors: Ints, ties: bool = True
+) -> Graph:
+    """Return the graph of wins of some games.
+
+    Parameters
+    ----------
+    contests : Contests
+        All games.
+    levels : Levels
+        Their levels.
+    games : numpy.ndarray
+        (games,) whether each one counts.
+    anchors : numpy.ndarray
+        Players whose places are given, so that they are linked.
+    ties : bool
+        Whether ties link.
+    """
+    n, n_levels = contests.n_players, len(levels.games)
+    rows = np.flatnonzero(games[levels.games[levels.of_row]])
+    players, level = contests.players[rows], levels.of_row[rows]
+    first = np.ones(n_levels, np.bool_)
+    first[1:] = levels.games[1:] != levels.games[:-1]
+    higher = ~first[level]
+    step = n + level
+    tail, head = [players, step[higher] - 1], [step, players[higher]]
+    if ties:
+        tied = levels.tied[level]
+        knot = n + n_levels + level[tied]
+        tail += [players[tied], knot]
+        head += [knot, players[tied]]
+    hub = np.full(len(anchors), n + 2 * n_levels)
+    tail += [anchors, hub]
+    head += [hub, anchors]
+    size = n + 2 * n_levels + 1
+    ends = np.concatenate(tail), np.concatenate(head)
+    edges = sparse.csr_array((np.ones(len(ends[0])), ends), shape=(size, size))
+    return Graph(edges, n, n_levels)
+
+
+class Linked(NamedTuple):
+    """Who can be rated, from which games.
+
+    Attributes
+    ----------
+    rated : numpy.ndarray
+        (players,) whether each is.
+    games : numpy.ndarray
+        (games,) whether each is used.
+    statuses : list of str
+        Of each player; "" of who did not play.
+    groups : numpy.ndarray
+        (players,) number of the part of each that no game links to another, from 1 by size; 0 of
+        who did not play.
+    """
+
+    rated: Bools
+    games: Bools
+    statuses: list[str]
+    groups: Ints
+
+
+def link(
+    contests: Contests, levels: Levels, weights: Floats, anchors: Ints, all_rated: bool
+) -> Linked:
+    """Find who can be rated.
+
+    Parameters
+    ----------
+    contests : Contests
+        All games; players are numbered by name.
+    levels : Levels
+        Their levels.
+    weights : numpy.ndarray
+        (games,) their weights; 0 is as if absent.
+    anchors : numpy.ndarray
+        Players whose places are given.
+    all_rated : bool
+        Whether a prior rates everybody who played.
+    """
+    games = weights > 0.0
+    row_games = games_of_sides(contests)[rows_of_sides(contests)]
+    sums = np.bincount(contests.players, weights[row_games], contests.n_players)
+    touching = sums.astype(np.float64)
+    played = touching > 0.0
+    graph = graph_of(contests, levels, games, anchors)
+    groups = _groups(graph, played, touching)
+    if all_rated:
+        statuses = [RATED if one else "" for one in played.tolist()]
+        return Linked(played, games, statuses, groups)
+    rated = _largest(graph, played, touching, anchors)
+    used = games
+    # With sides of several and orders, games that are left out may have held others together.
+    while True:
+        outside = np.bincount(row_games, ~rated[contests.players], contests.n_games)
+        used = used & (outside == 0)
+        part = graph_of(contests, levels, used, anchors)
+        within = _largest(part, rated, touching, anchors)
+        if (within == rated).all():
+            break
+        rated = within
+    return Linked(rated, used, _statuses(graph, rated, played), groups)
+
+
+def _largest(graph: Graph, among: Bools, touching: Floats, anchors: Ints) -> Bools:
+    """Return the strong component with most players; with anchors the one that holds them."""
+    _, labels = csgraph.connected_components(graph.edges, directed=True, connection="strong")
+    own = labels[: graph.n_players]
+    first = anchors[0] if len(anchors) else _order_of_parts(own, among, touching)[0]
+    found: Bools = (own == own[first]) & among
+    return found
+
+
+def _order_of_parts(labels: Ints, among: Bools, touching: Floats) -> Ints:
+    """Return the first player of each part: the largest, then the heaviest, then by name."""
+    players = np.flatnonzero(among)
+    _, first, part = np.unique(labels[players], return_index=True, return_inverse=True)
+    part = part.ravel()
+    sizes = np.bincount(part)
+    weights = np.bincount(part, touching[players])
+    return players[first[np.lexsort((first, -weights, -sizes))]]
+
+
+def _groups(graph: Graph, played: Bools, touching: Floats) -> Ints:
+    """Return the numbers of the parts that no game links."""
+    _, labels = csgraph.connected_components(graph.edges, directed=True, connection="weak")
+    own = labels[: graph.n_players]
+    numbers = np.zeros(int(labels.max()) + 1, np.int64)
+    firsts = _order_of_parts(own, played, touching)
+    numbers[own[firsts]] = np.arange(1, len(firsts) + 1)
+    return np.where(played, numbers[own], 0)
+
+
+def _statuses(graph: Graph, rated: Bools, played: Bools) -> list[str]:
+    """Return what to say of each player."""
+    start = int(np.flatnonzero(rated)[0])
+    up, down = (_reached(edges, start) for edges in (graph.edges, graph.edges.T.tocsr()))
+    found = []
+    for k in range(graph.n_players):
+        status = ABOVE if up[k] else BELOW if down[k] else UNLINKED
+        found.append(RATED if rated[k] else status if played[k] else "")
+    return found
+
+
+def _reached(edges: sparse.csr_array, start: int) -> Bools:
+    order = csgraph.breadth_first_order(edges, start, return_predecessors=False)
+    found = np.zeros(edges.shape[0], np.bool_)
+    found[order] = True
+    return found
+
+
+def decisive_cycle(contests: Contests, levels: Levels, games: Bools, anchors: Ints) -> bool:
+    """Return whether wins alone lead from somebody back to him, so that draws have a finite weight.
+
+    Parameters
+    ----------
+    contests : Contests
+        All games.
+    levels : Levels
+        Their levels.
+    games : numpy.ndarray
+        (games,) whether each is used.
+    anchors : numpy.ndarray
+        Players whose places are given.
+    """
+    graph = graph_of(contests, levels, games, anchors, ties=False)
+    _, labels = csgraph.connected_components(graph.edges, directed=True, connection="strong")
+    steps = labels[graph.n_players : graph.n_players + graph.n_levels]
+    return bool(np.isin(steps, labels[: graph.n_players]).any())

@@ -1,0 +1,194 @@
+"""How sure ratings are: covariance of the estimates, in log odds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import lapack
+
+from valmatch.arrays import Floats, Ints
+from valmatch.ratings.bradley_terry.fit import Fit, Problem
+from valmatch.ratings.bradley_terry.likelihood import cluster_gradients
+from valmatch.ratings.bradley_terry.linear import conjugate_gradients
+from valmatch.ratings.bradley_terry.prior import add_to_cells
+
+DENSE_COVARIANCE = 10_000
+"""Most rated players whose covariance is held."""
+
+DRAWS = 1_000
+"""Draws of which standard errors are made where there are more players."""
+
+_BLOCK = 512
+
+
+def inverse_information(fit: Fit) -> Floats:
+    """Return the inverse of the information where the zero, the mean of the players, is held."""
+    information = fit.information
+    if not information.size:
+        return np.zeros((0, 0))
+    matrix = information.dense().T  # symmetric; so LAPACK works in place
+    factor, failed = lapack.dpotrf(matrix, lower=1, overwrite_a=1)
+    assert not failed, "the information has been found to be regular"
+    inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
+    _mirror(inverse)
+    if information.moves:
+        places = np.flatnonzero(information.shift)
+        free = 1.0 / information.held_weight
+        add_to_cells(inverse, places, -free)
+    return np.ascontiguousarray(inverse.T)
+
+
+def _mirror(matrix: Floats) -> None:
+    """Copy the lower triangle of a matrix to the upper one, block by block."""
+    n = len(matrix)
+    for at in range(0, n, _BLOCK):
+        end = min(at + _BLOCK, n)
+        own = matrix[at:end, at:end]
+        own[...] = np.tril(own) + np.tril(own, -1).T
+        matrix[at:end, end:] = matrix[end:, at:end].T
+
+
+def _meat(problem: Problem, fit: Fit) -> tuple[sparse.csr_array, float, int]:
+    """Return the sums of the gradients of clusters, what their squares are to be multiplied by."""
+    place = fit.place
+    sums = cluster_gradients(problem.design, problem.tallies, place[:-1], float(place[-1]))
+    weighty = problem.tallies.weights > 0.0
+    n = len(np.unique(problem.design.contests.clusters[weighty]))
+    return sparse.csr_array(sums)[:, problem.free], n / (n - 1.0), n
+
+
+def covariance(problem: Problem, fit: Fit, sandwich: bool) -> Floats:
+    """Return the covariance of the free parameters.
+
+    Parameters
+    ----------
+    problem : Problem
+        What was fitted.
+    fit : Fit
+        The estimate.
+    sandwich : bool
+        Whether it is by the scatter of the gradients over clusters (White 1982; Liang, Zeger 1986),
+        instead of by the information.
+    """
+    bread = inverse_information(fit)
+    if not sandwich:
+        return bread
+    sums, factor, _ = _meat(problem, fit)
+    found = bread @ _times_meat(problem, sums, factor, bread)
+    return 0.5 * (found + found.T)
+
+
+def _times_meat(problem: Problem, sums: sparse.csr_array, factor: float, right: Floats) -> Floats:
+    """Return the product of the sandwich's inner part, with the prior's width, and a matrix."""
+    found: Floats = factor * (sums.T @ (sums @ right))
+    if problem.prior.flat:
+        return found
+    n = problem.n_players
+    own, rank_one = np.zeros(len(problem.start)), np.zeros(len(problem.start))
+    own[:n], rank_one[:n] = problem.prior.diagonal, problem.prior.rank_one
+    own, rank_one = own[problem.free], rank_one[problem.free]
+    found += own[:, np.newaxis] * right
+    return found - np.outer(rank_one, rank_one @ right)
+
+
+def sampled_variances(
+    problem: Problem, fit: Fit, sandwich: bool, draws: np.random.Generator
+) -> Floats:
+    """Return the variances of the free parameters by draws: for more players than can be held.
+
+    Parameters
+    ----------
+    problem, fit, sandwich
+        As `covariance` takes them.
+    draws : numpy.random.Generator
+        Where the draws are from.
+    """
+    place = fit.place
+    sums = None
+    if sandwich:
+        sums, factor, _ = _meat(problem, fit)
+        sums = sums * np.sqrt(factor)
+    else:
+        roots = _information_roots(problem, place)
+    total = np.zeros(fit.information.size)
+    block = 20
+    for _ in range(DRAWS // block):
+        parts = sums if sums is not None else roots
+        noise = parts.T @ draws.standard_normal((parts.shape[0], block))
+        noise = noise + _prior_noise(problem, draws, block)
+        found = conjugate_gradients(fit.information, noise, 1e-4)
+        assert found is not None, "the information has been found to be regular"
+        total += (found**2).sum(axis=1)
+    return total / DRAWS
+
+
+def _information_roots(problem: Problem, place: Floats) -> sparse.csr_array:
+    """Return a matrix whose square is the information of the games."""
+    terms = problem.terms(place)
+    design = problem.design
+    slopes = np.sqrt(np.maximum(terms.curvature, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        crossed = np.where(slopes > 0.0, terms.crossed / slopes, 0.0)
+    rows = [sparse.hstack([sparse.diags_array(slopes) @ design.leads, crossed[:, np.newaxis]])]
+    left = max(terms.draw_curvature - float(crossed @ crossed), 0.0)
+    last = np.zeros((1, len(place)))
+    last[0, -1] = np.sqrt(left)
+    rows.append(sparse.csr_array(last))
+    for part, own in zip(design.orders, terms.orders, strict=True):
+        values, vectors = np.linalg.eigh(own.curvature)
+        halves = np.sqrt(np.maximum(values, 0.0))[:, :, np.newaxis] * vectors.transpose(0, 2, 1)
+        n, k = part.sides.shape
+        ends = np.repeat(np.arange(n * k), k), np.repeat(part.sides, k, axis=0).ravel()
+        shape = (n * k, design.strengths.shape[0])
+        moved = sparse.csr_array((halves.ravel(), ends), shape=shape) @ design.strengths
+        rows.append(sparse.hstack([moved, np.zeros((n * k, 1))]))
+    return sparse.csr_array(sparse.vstack(rows, format="csr"))[:, problem.free]
+
+
+def _prior_noise(problem: Problem, draws: np.random.Generator, columns: int) -> Floats:
+    """Return noise whose covariance is the information of the prior."""
+    n, prior = problem.n_players, problem.prior
+    found = np.zeros((len(problem.start), columns))
+    if not prior.flat:
+        noise = draws.standard_normal((n, columns)) * np.sqrt(prior.scatter)
+        noise[~prior.scattered] = 0.0
+        if prior.scattered.any():
+            noise[prior.scattered] -= noise[prior.scattered].mean(axis=0)
+        own = np.sqrt(prior.precisions)[:, np.newaxis] * draws.standard_normal((n, columns))
+        found[:n] = noise + own
+    return found[problem.free]
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Ranges of ranks that hold together; `low` is the best rank that a player may have."""
+
+    low: Ints
+    high: Ints
+
+
+def rank_ranges(ratings: Floats, covariances: Floats, critical: float) -> Ranks:
+    """Return the ranks that each rating may have, all of them right at once.
+
+    Parameters
+    ----------
+    ratings : numpy.ndarray
+        (players,).
+    covariances : numpy.ndarray
+        (players, players).
+    critical : float
+        A difference of more standard errors is shown.
+    """
+    n = len(ratings)
+    low, high = np.empty(n, np.int64), np.empty(n, np.int64)
+    own = np.diag(covariances)
+    for at in range(0, n, _BLOCK):
+        rows = slice(at, at + _BLOCK)
+        variance = own[rows, np.newaxis] + own - 2.0 * covariances[rows]
+        lead = ratings[rows, np.newaxis] - ratings
+        shown = lead**2 > critical**2 * np.maximum(variance, 0.0)
+        low[rows] = 1 + np.count_nonzero(shown & (lead < 0.0), axis=1)
+        high[rows] = n - np.count_nonzero(shown & (lead > 0.0), axis=1)
+    return Ranks(low, high)

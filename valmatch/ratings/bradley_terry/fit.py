@@ -1,0 +1,199 @@
+"""The maximum of the posterior density by Newton's method, and when there is none."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from valmatch.arrays import Floats, Ints
+from valmatch.ratings.bradley_terry.contests import Design
+from valmatch.ratings.bradley_terry.likelihood import (
+    Tallies,
+    Terms,
+    gradient_of,
+    information_of,
+    terms_at,
+)
+from valmatch.ratings.bradley_terry.linear import blind_direction, solve
+from valmatch.ratings.bradley_terry.prior import Information, Prior
+
+POINTS = math.log(10.0) / 400.0
+"""Log odds of a point of rating: 400 points are 10 : 1."""
+
+_STEP = 1e-6 * POINTS
+"""The largest step after which ratings have converged, 1e-6 points."""
+
+_LEAST = 1e-11
+"""What is left of a step may be so long, in units of one standard error."""
+
+MOST_STEPS = 100
+FARTHEST = 1e5 * POINTS
+
+
+class NoEstimate(Exception):  # noqa: N818 - it is no failure of the program
+    """There is no estimate.
+
+    Parameters
+    ----------
+    separated : bool
+        Whether parameters run off to infinity; else games say nothing of them.
+    parameters : numpy.ndarray
+        Numbers of the parameters to blame, the worst first.
+    """
+
+    def __init__(self, separated: bool, parameters: Ints) -> None:
+        super().__init__("no finite estimate")
+        self.separated, self.parameters = separated, parameters
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be fitted.
+
+    Attributes
+    ----------
+    design : Design
+        The games.
+    tallies : Tallies
+        How they ended; only games among players who are free or anchored weigh anything.
+    prior : Prior
+        What is known before.
+    free : numpy.ndarray
+        Numbers of the parameters to fit; the last of all is ln nu.
+    start : numpy.ndarray
+        (parameters,) where to begin, with the places of the fixed ones; ln nu is -inf where draws
+        are halves of wins.
+    moves : bool
+        Whether no anchor holds the players, so that all can move together.
+    """
+
+    design: Design
+    tallies: Tallies
+    prior: Prior
+    free: Ints
+    start: Floats
+    moves: bool
+
+    @property
+    def n_players(self) -> int:
+        """Number of players."""
+        return self.design.contests.n_players
+
+    def terms(self, place: Floats) -> Terms:
+        """Return the likelihood at a place, and its derivatives."""
+        return terms_at(self.design, self.tallies, place[:-1], float(place[-1]))
+
+    def value(self, place: Floats, terms: Terms) -> float:
+        """Return the log posterior density at a place."""
+        return terms.value - self.prior.penalty(place[: self.n_players])
+
+    def gradient(self, place: Floats, terms: Terms) -> Floats:
+        """Return its derivatives by the free parameters."""
+        found = gradient_of(self.design, terms)
+        found[: self.n_players] -= self.prior.slopes(place[: self.n_players])
+        return found[self.free]
+
+    def information(self, terms: Terms) -> Information:
+        """Return minus its second derivatives by the free parameters."""
+        n, last = self.n_players, len(self.start) - 1
+        found = information_of(self.design, terms)
+        more, rank_one, shift = np.zeros(last), np.zeros(last), np.zeros(last)
+        more[:n], rank_one[:n] = self.prior.diagonal, self.prior.rank_one
+        shift[:n] = self.moves
+        if more.any():
+            found = sparse.csr_array(found + sparse.diags_array(more))
+        free = self.free[self.free < last]
+        if len(free) < last:
+            found = sparse.csr_array(found[free][:, free])
+        border = np.zeros(0)
+        if len(free) < len(self.free):
+            crossed = self.design.leads.T @ terms.crossed
+            border = np.append(crossed[free], terms.draw_curvature)
+        return Information(found, rank_one[free], shift[free], border)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """An estimate.
+
+    Attributes
+    ----------
+    place : numpy.ndarray
+        (parameters,) in log odds.
+    log_likelihood : float
+        Of the games, without the prior.
+    information : Information
+        There.
+    """
+
+    place: Floats
+    log_likelihood: float
+    information: Information
+
+
+def fit(problem: Problem, checked: bool = True) -> Fit:
+    """Find the maximum.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is to be fitted.
+    checked : bool
+        Whether to look for parameters of which games say nothing.
+
+    Raises
+    ------
+    NoEstimate
+        If there is none, or more than one.
+    """
+    place = problem.start.copy()
+    terms = problem.terms(place)
+    information = problem.information(terms)
+    if checked:
+        _refuse_blind(problem, information)
+    for _ in range(MOST_STEPS):
+        gradient = problem.gradient(place, terms)
+        step = solve(information, gradient, least=_LEAST)
+        if step is None:
+            break
+        place, terms, length = _moved(problem, place, terms, step, float(gradient @ step))
+        if np.abs(place[problem.free]).max(initial=0.0) > FARTHEST:
+            break
+        information = problem.information(terms)
+        if length < _STEP:
+            if checked:
+                _refuse_blind(problem, information)
+            return Fit(place, terms.value, information)
+    far = problem.free[np.argsort(-np.abs(place[problem.free]), kind="stable")]
+    raise NoEstimate(True, far)
+
+
+def _moved(
+    problem: Problem, place: Floats, terms: Terms, step: Floats, rise: float
+) -> tuple[Floats, Terms, float]:
+    """Return where a step leads, halved until it rises, with the likelihood and its length."""
+    before, share = problem.value(place, terms), 1.0
+    length = float(np.abs(step).max(initial=0.0))
+    for _ in range(40):
+        there = place.copy()
+        there[problem.free] += share * step
+        found = problem.terms(there)
+        slack = 1e-12 * (1.0 + abs(before))  # of rounding, where next to nothing is left to gain
+        if problem.value(there, found) >= before + 1e-4 * share * rise - slack:
+            return there, found, share * length
+        share *= 0.5
+    return place, terms, length
+
+
+def _refuse_blind(problem: Problem, information: Information) -> None:
+    """Raise where games say nothing of some parameters."""
+    direction = blind_direction(information)
+    if direction is None:
+        return
+    sizes = np.abs(direction)
+    order = np.argsort(-sizes, kind="stable")
+    blamed = order[sizes[order] > 0.3 * sizes.max()]
+    raise NoEstimate(False, problem.free[blamed])

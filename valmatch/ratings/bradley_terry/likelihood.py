@@ -1,0 +1,224 @@
+"""The likelihood of all games, with its first and second derivatives.
+
+Of two sides at a lead x in log odds one wins in proportion to e^(x/2), the other to e^(-x/2), and
+neither to nu (Davidson 1970). Without nu a draw is half a win, which is a likelihood where there
+are none. In an order each side is chosen among those left in proportion to e^strength (Plackett
+1975), and tied sides leave by equal shares (Efron 1977).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from valmatch.arrays import Floats
+from valmatch.ratings.bradley_terry.contests import Design, Orders
+
+
+class Tallies(NamedTuple):
+    """How often the duels of a design ended in which way, and what its orders weigh.
+
+    Attributes
+    ----------
+    wins, draws, losses : numpy.ndarray
+        (duels,) weights of the games of each row of the leads, seen from the first side.
+    weights : numpy.ndarray
+        (games,) weight of each game.
+    """
+
+    wins: Floats
+    draws: Floats
+    losses: Floats
+    weights: Floats
+
+
+def tallies_of(design: Design, weights: Floats) -> Tallies:
+    """Return the tallies of games of some weights."""
+    n, own = design.leads.shape[0], weights[design.duel_games]
+    kinds = (design.duel_scores == score for score in (1.0, 0.5, 0.0))
+    counted = [np.bincount(design.duel_rows, own * kind, n).astype(np.float64) for kind in kinds]
+    return Tallies(counted[0], counted[1], counted[2], weights)
+
+
+class OrderTerms(NamedTuple):
+    """Derivatives by the strengths of the sides of `Orders`: (n, k), and minus the second."""
+
+    gradient: Floats
+    curvature: Floats
+
+
+class Terms(NamedTuple):
+    """The log likelihood at a point, and its derivatives by leads, strengths and ln nu.
+
+    Attributes
+    ----------
+    value : float
+        The log likelihood.
+    slopes : numpy.ndarray
+        (duels,) derivatives by the leads.
+    curvature : numpy.ndarray
+        (duels,) minus the second derivatives.
+    crossed : numpy.ndarray
+        (duels,) minus the derivatives by the leads and ln nu.
+    draw_slope, draw_curvature : float
+        Derivative by ln nu, and minus the second.
+    orders : tuple of OrderTerms
+        Of the orders of the design.
+    """
+
+    value: float
+    slopes: Floats
+    curvature: Floats
+    crossed: Floats
+    draw_slope: float
+    draw_curvature: float
+    orders: tuple[OrderTerms, ...]
+
+
+class DuelChances(NamedTuple):
+    """Chances of the first side, the second side and a draw in some duels, and ln of the total."""
+
+    first: Floats
+    second: Floats
+    drawn: Floats
+    log_total: Floats
+
+
+def duel_chances(leads: Floats, log_nu: float) -> DuelChances:
+    """Return how duels at some leads end; `log_nu` is -inf where there are no draws."""
+    half = 0.5 * leads
+    total = np.logaddexp(half, -half)
+    if log_nu > -np.inf:
+        total = np.logaddexp(total, log_nu)
+    drawn = np.exp(log_nu - total) if log_nu > -np.inf else np.zeros_like(total)
+    return DuelChances(np.exp(half - total), np.exp(-half - total), drawn, total)
+
+
+def terms_at(design: Design, tallies: Tallies, point: Floats, log_nu: float) -> Terms:
+    """Return the likelihood of games at a point.
+
+    Parameters
+    ----------
+    design : Design
+        The games.
+    tallies : Tallies
+        How they ended, and what they weigh.
+    point : numpy.ndarray
+        (players + features,) parameters.
+    log_nu : float
+        ln of the weight of draws; -inf: they are halves of wins.
+    """
+    leads = design.leads @ point
+    p, q, r, log_total = duel_chances(leads, log_nu)
+    wins, draws, losses, _ = tallies
+    total = wins + draws + losses
+    value = float(0.5 * leads @ (wins - losses) - total @ log_total)
+    if log_nu > -np.inf:
+        value += float(draws.sum()) * log_nu
+    # Sums of what is left to the score, which keep their digits where a chance is almost 1.
+    slopes = wins * (q + 0.5 * r) - losses * (p + 0.5 * r) + 0.5 * draws * (q - p)
+    curvature = 0.25 * total * ((p + q) * r + 4.0 * p * q)
+    orders = []
+    if design.orders:
+        strengths = design.strengths @ point
+        for part in design.orders:
+            likelihood, terms = _order_terms(part, tallies.weights[part.games], strengths)
+            value += likelihood
+            orders.append(terms)
+    return Terms(
+        value,
+        slopes,
+        curvature,
+        -0.5 * total * r * (p - q),
+        float(draws @ (p + q) - (wins + losses) @ r),
+        float(total @ (r * (p + q))),
+        tuple(orders),
+    )
+
+
+def _order_terms(part: Orders, weights: Floats, strengths: Floats) -> tuple[float, OrderTerms]:
+    """Return the log likelihood of orders of one length, and its derivatives by their sides."""
+    own = strengths[part.sides]
+    own = own - own.max(axis=1, keepdims=True)
+    # Each stage by itself, for those who are left may be far weaker than the first.
+    tops = np.where(part.shares > 0.0, own[:, np.newaxis, :], -np.inf).max(axis=2, keepdims=True)
+    odds = part.shares * np.exp(np.minimum(own[:, np.newaxis, :] - tops, 0.0))
+    sums = odds.sum(axis=2, keepdims=True)
+    chances = odds / sums
+    value = float(weights @ (own - (np.log(sums) + tops)[:, :, 0]).sum(axis=1))
+    expected = chances.sum(axis=1)
+    curvature = -np.einsum("gsi,gsj->gij", chances, chances)
+    places = np.arange(own.shape[1])
+    curvature[:, places, places] += expected
+    weight = weights[:, np.newaxis]
+    return value, OrderTerms(weight * (1.0 - expected), weight[:, :, np.newaxis] * curvature)
+
+
+def gradient_of(design: Design, terms: Terms) -> Floats:
+    """Return the derivatives by all parameters, ln nu at last."""
+    by_point = design.leads.T @ terms.slopes
+    if design.orders:
+        by_point = by_point + design.strengths.T @ _by_side(design, terms)
+    return np.append(by_point, terms.draw_slope)
+
+
+def _by_side(design: Design, terms: Terms) -> Floats:
+    found = np.zeros(design.strengths.shape[0])
+    for part, own in zip(design.orders, terms.orders, strict=True):
+        found[part.sides.ravel()] = own.gradient.ravel()
+    return found
+
+
+def information_of(design: Design, terms: Terms) -> sparse.csr_array:
+    """Return minus the second derivatives by all parameters but ln nu."""
+    leads = design.leads
+    if design.squares is not None:
+        found = design.squares.matrix(terms.curvature)
+    else:
+        found = leads.T @ (sparse.diags_array(terms.curvature) @ leads)
+    if not design.orders:
+        return sparse.csr_array(found)
+    blocks, rows, columns = [], [], []
+    for part, own in zip(design.orders, terms.orders, strict=True):
+        k = part.sides.shape[1]
+        blocks.append(own.curvature.ravel())
+        rows.append(np.repeat(part.sides, k, axis=1).ravel())
+        columns.append(np.tile(part.sides, (1, k)).ravel())
+    n = design.strengths.shape[0]
+    cells = np.concatenate(blocks), (np.concatenate(rows), np.concatenate(columns))
+    by_side = sparse.csr_array(cells, shape=(n, n))
+    return sparse.csr_array(found + design.strengths.T @ (by_side @ design.strengths))
+
+
+def cluster_gradients(
+    design: Design, tallies: Tallies, point: Floats, log_nu: float
+) -> sparse.csr_array:
+    """Return the (clusters, parameters) sums of the gradients of the games of each cluster.
+
+    Parameters
+    ----------
+    design : Design
+        The games; those of weight 0 add nothing.
+    tallies, point, log_nu
+        As `terms_at` takes them.
+    """
+    clusters, weights = design.contests.clusters, tallies.weights
+    n = int(clusters.max()) + 1
+    rows, own = design.duel_rows, weights[design.duel_games]
+    p, q, r, _ = duel_chances(design.leads @ point, log_nu)
+    won, drawn, lost = (design.duel_scores == score for score in (1.0, 0.5, 0.0))
+    slopes = won * (q + 0.5 * r)[rows] - lost * (p + 0.5 * r)[rows] + drawn * (0.5 * (q - p))[rows]
+    of = clusters[design.duel_games]
+    by_lead = sparse.csr_array((own * slopes, (of, rows)), shape=(n, len(r)))
+    found = by_lead @ design.leads
+    if design.orders:
+        terms = terms_at(design, tallies, point, log_nu)
+        games = np.repeat(np.arange(design.contests.n_games), np.diff(design.contests.game_starts))
+        sides = np.arange(len(games))
+        cells = _by_side(design, terms), (clusters[games], sides)
+        found = found + sparse.csr_array(cells, shape=(n, len(games))) @ design.strengths
+    by_draws = np.bincount(of, own * (drawn * (p + q)[rows] - (won + lost) * r[rows]), n)
+    more = sparse.csr_array(by_draws[:, np.newaxis])
+    return sparse.csr_array(sparse.hstack([found, more], format="csr"))

@@ -1,0 +1,128 @@
+"""Solving with the information: by Cholesky where it is small, else by conjugate gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import lapack
+
+from valmatch.arrays import Floats
+from valmatch.ratings.bradley_terry.prior import Information
+
+DENSE = 600
+"""Parameters up to which dense matrices are faster."""
+
+SINGULAR = 1e-10
+"""Smallest eigenvalue of the information, scaled to unit diagonal, that says something."""
+
+_STEPS = 5_000
+
+
+def scaled(matrix: Floats) -> Floats:
+    """Return a matrix scaled to unit diagonal; what has none stays 0."""
+    diagonal = np.diag(matrix)
+    scale = np.where(diagonal > 0.0, 1.0 / np.sqrt(np.maximum(diagonal, 1e-300)), 0.0)
+    return matrix * scale * scale[:, np.newaxis]
+
+
+def solve(information: Information, right: Floats, least: float) -> Floats | None:
+    """Return what the information maps to a vector; None where it is singular.
+
+    Where all players can move together, that is left out of the result.
+
+    Parameters
+    ----------
+    information : Information
+        The information.
+    right : numpy.ndarray
+        The vector.
+    least : float
+        What may be wrong with the result, in units of standard errors.
+    """
+    if not information.size:
+        return right
+    if information.size <= DENSE:
+        factor, failed = lapack.dpotrf(information.dense(), lower=1)
+        if failed:
+            return None
+        found, _ = lapack.dpotrs(factor, right, lower=1)
+        return _still(information, np.asarray(found))
+    return conjugate_gradients(information, right, 1e-10, least)
+
+
+def _still(information: Information, found: Floats) -> Floats:
+    """Return a move without that of all players together."""
+    if not information.moves:
+        return found
+    shift = information.shift
+    still: Floats = found - np.multiply.outer(shift, shift @ found / shift.sum())
+    return still
+
+
+def conjugate_gradients(
+    information: Information, right: Floats, precision: float, least: float = 0.0
+) -> Floats | None:
+    """Return what the information maps to `right`; None where that does not converge.
+
+    Parameters
+    ----------
+    information : Information
+        The information.
+    right : numpy.ndarray
+        A vector, or the columns of a matrix.
+    precision, least : float
+        What may be wrong with the result, as a share and in units of standard errors.
+    """
+    scale = 1.0 / np.maximum(information.diagonal, 1e-300)
+    if right.ndim > 1:
+        scale = scale[:, np.newaxis]
+    found = np.zeros_like(right)
+    rest = _still(information, right)
+    eased = scale * rest
+    move = eased.copy()
+    before = (rest * eased).sum(axis=0)
+    goal = np.maximum(precision**2 * before, least**2)
+    for _ in range(_STEPS):
+        open_ = before > goal
+        if not open_.any():
+            return _still(information, found)
+        image = information.times(move)
+        along = (move * image).sum(axis=0)
+        if (open_ & (along <= 0.0)).any():
+            return None
+        # A column that has converged stays as it is.
+        length = np.where(open_, before / np.where(open_, along, 1.0), 0.0)
+        found += length * move
+        rest -= length * image
+        eased = scale * rest
+        now = (rest * eased).sum(axis=0)
+        move = eased + now / np.where(before > 0.0, before, 1.0) * move
+        before = now
+    return None
+
+
+def blind_direction(information: Information) -> Floats | None:
+    """Return a direction of which the information says nothing; None where there is none.
+
+    The direction is in parameters that are scaled to unit information each.
+    """
+    if not information.size:
+        return None
+    if information.size > DENSE and _clearly_regular(information):
+        return None
+    values, vectors = np.linalg.eigh(scaled(information.dense()))
+    if values[0] >= SINGULAR:
+        return None
+    direction: Floats = vectors[:, 0]
+    return direction
+
+
+def _clearly_regular(information: Information) -> bool:
+    """Return whether a generic vector can be solved for, and is not blown up."""
+    root = np.sqrt(np.maximum(information.diagonal, 1e-300))
+    right = root * np.random.Generator(np.random.Philox(1)).standard_normal(information.size)
+    right = _still(information, right)
+    found = conjugate_gradients(information, right, 1e-6)
+    if found is None:
+        return False
+    blown = float(np.linalg.norm(root * found) / np.linalg.norm(right / root))
+    return bool(blown * np.sqrt(information.size) < 0.01 / SINGULAR)
