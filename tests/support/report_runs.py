@@ -58,6 +58,8 @@ RUNS = {
     "rate": ("rate", LOG, "--system", "elo"),
     "tuned": ("rate", LOG, "--system", "elo", "--tune", "K"),
     "systems": ("rate", LOG, "--system", "elo,glicko2"),
+    "whole": ("rate", LOG, "--system", "bradley_terry", "--prior", "200"),
+    "linked": ("rate", LOG, "--system", "bradley_terry"),
     "predict": ("predict", "rate", "--pair", f"ann,{HOSTILE[0]}", "--pair", "bob,ann"),
 }
 """Commands by the folder that holds their results."""

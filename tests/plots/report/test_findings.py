@@ -74,6 +74,7 @@ ASKED = {
     "front": r"How do avg_team_diff and avg_wait_time trade off in valorant \(valorant-20min\)\?.*",
     "rate": r"How good are the 9 players of log.csv, and how well does elo predict \d+ games\?",
     "systems": r"Which of elo and glicko2 predicts the \d+ games of log.csv best\?",
+    "whole": r"Who is the best of the 9 players of log.csv, by \d+ games at once\?",
     "predict": r"Who wins 2 games to come, by the ratings of elo\?",
 }
 

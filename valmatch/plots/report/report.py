@@ -152,9 +152,14 @@ def _is_report(path: Path) -> bool:
 def _chapter(folder: Path, home: Path | None) -> Chapter:
     """Return the chapter on the run in a folder."""
     run = read_run_files(folder)
-    module = CHAPTERS.get(run.manifest.command) if run.manifest.is_ours else None
-    if module is None:
+    if not run.manifest.is_ours:
         raise InputError(f"{folder / MANIFEST}: is that of another program")
+    module = CHAPTERS.get(run.manifest.command)
+    if module is None:
+        raise InputError(
+            f"{folder}: there are no reports of {run.manifest.command} (allowed:"
+            f" {', '.join(CHAPTERS)})"
+        )
     chapter: Chapter = importlib.import_module(f"valmatch.plots.report.chapters.{module}").chapter(
         run
     )

@@ -13,6 +13,7 @@ from valmatch.game_logs.blocks import LIMITS, Difference
 from valmatch.inputs.csv_names import are_marked, unmark
 from valmatch.plots.parts.bins import bin_edges
 from valmatch.plots.parts.source import RunFiles, damaged
+from valmatch.plots.report.chapters import whole_log
 from valmatch.plots.report.charts import Chart, Graph, Interval, Intervals, Line
 from valmatch.plots.report.document import Block, Chapter
 from valmatch.plots.report.words import counted, joined
@@ -46,6 +47,8 @@ def chapter(run: RunFiles) -> Chapter:
     with damaged(run.folder / SUMMARY):
         if "systems" in given:
             return _comparison(log, given)
+        if "tied_for_first" in given:
+            return whole_log.chapter(run, log, given)
         return _rating(run, log, given)
 
 

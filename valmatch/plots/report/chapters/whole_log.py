@@ -1,0 +1,159 @@
+"""Chapters on ratings of whole logs at once: who is the best, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from valmatch.inputs.csv_names import are_marked, unmark
+from valmatch.plots.parts.source import RunFiles
+from valmatch.plots.report.charts import Interval, Intervals
+from valmatch.plots.report.document import Block, Chapter
+from valmatch.plots.report.words import counted, joined
+from valmatch.text.sheet import Sheet
+
+RATINGS, COEFFICIENTS = "ratings.csv", "coefficients.csv"
+
+COLUMNS = ("rank", "player", "rating", "low", "high", "rank_low", "rank_high", "games", "status")
+
+SHOWN = 30
+"""Players that are drawn and listed: the first and the last, if there are more."""
+
+NAMED = 5
+"""Players tied for first who are named."""
+
+MEANT = (
+    "tied for first: nobody is shown to be better, by ranges of ranks that hold for all players"
+    " together; rating: in points of Elo, 400 of which are odds of ten to one."
+)
+
+
+def chapter(run: RunFiles, log: str, given: Mapping[str, Any]) -> Chapter:
+    """Return the chapter on a rating of all games of a log at once."""
+    system, players, games = given["system"], int(given["players"]), int(given["games_used"])
+    asked = (
+        f"Who is the best of the {counted(players, 'player')} of {log}, by"
+        f" {counted(games, 'game')} at once?"
+    )
+    made = Chapter(f"Rating of {log} by {system}", asked, meant=MEANT)
+    rated, others = _rows(run)
+    made.found = _found(given, rated, games)
+    made.blocks.append(Block("Players", sheet=_players(rated, given), items=_left_out(others)))
+    if any(row["low"] for row in rated):
+        title = f"Ratings with their {given['level']:.0%} intervals"
+        made.blocks.append(Block("Chart", charts=[Intervals(title, [*map(_interval, rated)])]))
+    made.blocks.append(Block("Coefficients", sheet=_coefficients(run)))
+    made.blocks.append(Block("How it was rated", items=_facts(given)))
+    made.blocks = [block for block in made.blocks if block.items or block.charts or block.sheet]
+    return made
+
+
+def _rows(run: RunFiles) -> tuple[list[dict[str, str]], dict[str, list[str]]]:
+    """Return the players to be shown, best first, and who could not be rated, by status."""
+    marked = are_marked(run.folder / RATINGS)
+    first: list[dict[str, str]] = []
+    last: list[dict[str, str]] = []
+    others: dict[str, list[str]] = {}
+    for cells in run.rows(RATINGS, COLUMNS):
+        row = dict(zip(COLUMNS, cells, strict=True))
+        row["player"] = unmark(row["player"]) if marked else row["player"]
+        if not row["rating"]:
+            others.setdefault(row["status"], []).append(row["player"])
+        elif len(first) < SHOWN // 2:
+            first.append(row)
+        else:
+            last = [*last[-(SHOWN // 2 - 1) :], row]
+    return [*first, *last], others
+
+
+def _half(row: Mapping[str, str]) -> str:
+    return f"{0.5 * (float(row['high']) - float(row['low'])):.1f}" if row["low"] else ""
+
+
+def _found(given: Mapping[str, Any], rated: Sequence[Mapping[str, str]], games: int) -> str:
+    """Say who is first, who cannot be told from him, and how many have a rating."""
+    n = f"n = {games:,} games"
+    if not rated:
+        return f"Nobody can be rated by these games (no interval, {n})."
+    best, tied = rated[0], list(given["tied_for_first"] or ())
+    half = _half(best)
+    said = f"Player {best['player']} is first with a rating of {float(best['rating']):.1f}"
+    said += f" ± {half}" if half else ""
+    if len(tied) == 1:
+        said += ", and better than all others"
+    elif tied:
+        more = f" and {len(tied) - NAMED:,} more" if len(tied) > NAMED else ""
+        names = joined(tied) if not more else ", ".join(tied[:NAMED]) + more
+        said += f"; {len(tied):,} are tied for first ({names})"
+    said += f"; {given['rated']:,} of {counted(int(given['players']), 'player')} are rated"
+    level = f"{given['level']:.0%} intervals" if half else "no interval"
+    return f"{said}; {level}, {n}."
+
+
+def _players(rated: Sequence[Mapping[str, str]], given: Mapping[str, Any]) -> Sheet | None:
+    """Return a table of players."""
+    if not rated:
+        return None
+    spread = f"± {given['level']:.0%}"
+    sheet = Sheet.of("rank", "player", "rating", spread, "ranks", "games")
+    for row in rated:
+        ranks = f"{row['rank_low']}-{row['rank_high']}" if row["rank_low"] else ""
+        cells = (row["rank"], row["player"], f"{float(row['rating']):.1f}", _half(row), ranks)
+        sheet.add(*cells, row["games"])
+    if int(given["rated"]) > len(rated):
+        sheet.notes.append(
+            f"The first and the last of {int(given['rated']):,} rated players; {RATINGS} has all."
+        )
+    return sheet
+
+
+def _left_out(others: Mapping[str, Sequence[str]]) -> list[str]:
+    """Say how many have no rating, and why."""
+    why = {
+        "above": "never lost to the rated players' side: any number would be too low",
+        "below": "never won against it: any number would be too high",
+        "unlinked": "no chain of wins leads to the rated players, or back",
+    }
+    return [
+        f"{counted(len(names), 'player')} {status}" + (f" ({why[status]})" if status in why else "")
+        for status, names in others.items()
+    ]
+
+
+def _interval(row: Mapping[str, str]) -> Interval:
+    """Return a row of the chart."""
+    mean = float(row["rating"])
+    low, high = (float(row[name]) if row[name] else math.nan for name in ("low", "high"))
+    half = _half(row)
+    said = f"{row['player']}: {mean:.1f}" + (f" ± {half}" if half else "")
+    return Interval(row["player"], mean, low, high, said)
+
+
+def _coefficients(run: RunFiles) -> Sheet | None:
+    """Return a table of what was fitted beside the players."""
+    columns = ("name", "value", "low", "high", "unit")
+    if not (run.folder / COEFFICIENTS).exists():
+        return None
+    sheet = Sheet.of("coefficient", "value", "low", "high", "unit")
+    for name, *numbers, unit in run.rows(COEFFICIENTS, columns):
+        sheet.add(name, *(f"{float(number):.4g}" if number else "" for number in numbers), unit)
+    return sheet if sheet.rows else None
+
+
+def _facts(given: Mapping[str, Any]) -> list[str]:
+    """Return sentences on the model and its intervals."""
+    facts = [f"Ratings and their intervals are relative to: {given['zero']}."]
+    clusters = given["clusters"]
+    by = f" by {clusters:,} clusters" if clusters else ""
+    facts.append(f"Intervals: {given['interval']}{by}.")
+    if given["draws"]:
+        facts.append(f"Draws: {given['draws']}.")
+    if given["prior"] is not None:
+        facts.append(f"Prior: ratings scatter with a deviation of {given['prior']:g} points.")
+    if int(given["groups"]) > 1:
+        facts.append(
+            f"{given['groups']:,} groups of players are linked by no game: differences between them"
+            " rest on the prior alone."
+        )
+    return facts
