@@ -394,3 +394,15 @@ def test_unknown_keys_may_be_let_pass() -> None:
 def test_a_rule_set_is_an_object(text: str) -> None:
     (found,) = read_rule_set(text).problems
     assert "an object is needed" in found.text
+
+
+def test_rules_are_judged_where_every_team_is_faulty() -> None:
+    document = copy.deepcopy(BASE)
+    for team in document["teams"]:
+        del team["name"]
+    document["rules"] = [
+        {"name": "Same", "type": "comparison", "measurements": [SKILL], "operation": "="}
+    ]
+    document["expansions"] = []
+    found = check(document)
+    assert {problem.path for problem in found if problem.severity == "error"} >= {"teams[0]"}

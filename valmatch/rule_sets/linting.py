@@ -103,6 +103,8 @@ def _most_values(measure: Aggregate, table: Table) -> float:
     if {"count", "set_intersection"} & set(measure.functions) or measure.depth > 2:
         return float("inf")
     teams = [max(_numbers(table.teams[team].most)) for team in measure.teams]
+    if not teams:  # all of them are faulty, which is said
+        return float("inf")
     if any(function not in ("flatten",) for function in measure.functions):
         return len(teams)
     return sum(teams) if "flatten" in measure.functions or not measure.grouped else max(teams)
