@@ -6,7 +6,7 @@ import json
 import random
 from typing import Any
 
-from valmatch.experiments.replay import Replay
+from valmatch.experiments.replay_result import Replay
 from valmatch.matching.tickets.playing import play
 from valmatch.rule_sets.world_reading import read_world
 from valmatch.rule_sets.worlds import Search

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from valmatch.errors import InputError, in_lines
+from valmatch.experiments.replay_result import Replay
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import MAX_FILE, regular, sha256
@@ -21,79 +20,13 @@ from valmatch.rule_sets.world_reading import WorldReading, has_world, read_lines
 from valmatch.rule_sets.worlds import FEW, SEARCHES, Search, Service
 
 if TYPE_CHECKING:
-    from valmatch.matching.tickets.playing import Outcome
+    pass
 
 BRIEF = 100
 """Tickets up to which plain Python is done before numba would be imported."""
 
 TIMEOUT, REVIEW = 120.0, 1.0
 """Seconds that a ticket waits, and between reviews, where there is no world that says it."""
-
-
-@dataclass(frozen=True)
-class Replay:
-    """What came of tickets.
-
-    Attributes
-    ----------
-    source : Path
-        The world, or the rule set.
-    world : WorldReading
-        What was played.
-    outcomes : dict of str to Outcome
-        By search.
-    """
-
-    source: Path
-    world: WorldReading
-    outcomes: dict[Search, Outcome]
-
-    def answers(self) -> dict[str, Any]:
-        """Return what ``result.json`` holds: by search the matches, and how each ticket ended."""
-        return {search: self._answers(outcome) for search, outcome in self.outcomes.items()}
-
-    def _answers(self, outcome: Outcome) -> dict[str, Any]:
-        tickets = self.world.tickets
-        names = [team.name for team in self.world.table.teams]
-        matches = [
-            {
-                "time": match.time,
-                "anchor": tickets[match.anchor].id,
-                "tickets": [tickets[number].id for number in match.tickets],
-                "teams": dict(zip(names, match.teams, strict=True)),
-            }
-            for match in outcome.matches
-        ]
-        ended = {
-            tickets[number].id: {"status": outcome.statuses[number], "time": outcome.times[number]}
-            for number in outcome.ended
-        }
-        return {"matches": matches, "tickets": ended}
-
-    def summary(self) -> dict[str, Any]:
-        """Return what is printed: numbers by search."""
-        return {search: self._numbers(outcome) for search, outcome in self.outcomes.items()}
-
-    def _numbers(self, outcome: Outcome) -> dict[str, Any]:
-        tickets = self.world.tickets
-        done = [k for k in outcome.ended if outcome.statuses[k] == "COMPLETED"]
-        waits = [outcome.times[k] - tickets[k].time for k in done]
-        players = sum(len(tickets[k].players) for k in done)
-        statuses = [outcome.statuses[k] for k in outcome.ended]
-        rules = zip(self.world.table.rules, outcome.judged.tolist(), strict=True)
-        return {
-            "tickets": len(tickets),
-            "matches": len(outcome.matches),
-            "matched": len(done),
-            "timed_out": statuses.count("TIMED_OUT"),
-            "cancelled": statuses.count("CANCELLED"),
-            "searching": statuses.count("SEARCHING"),
-            "time_to_match": math.fsum(waits) / len(waits) if waits else None,
-            "players_per_match": players / len(outcome.matches) if outcome.matches else None,
-            "rules": {
-                rule.name: {"passed": passed, "failed": failed} for rule, (passed, failed) in rules
-            },
-        }
 
 
 def replay(
@@ -152,6 +85,8 @@ def replay(
         searches = [one for one in SEARCHES if one == chosen]
     if _is_brief(world, searches):
         interpret()
+    # Not before it is known whether their kernels are compiled.
+    from valmatch.experiments.replay_files import write_replay
     from valmatch.matching.tickets.playing import play
 
     read = [path for path in (source, listed) if path]
@@ -159,8 +94,6 @@ def replay(
         outcomes = {one: play(world.table, world.tickets, world.service, one) for one in searches}
         result = Replay(source, world, outcomes)
         if folder and run:
-            from valmatch.experiments.replay_files import write_replay
-
             write_replay(folder, result, raw_names)
             run.close("complete")
     return result

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from valmatch.experiments.replay_result import Replay
 from valmatch.matching.tickets.building import missing
 from valmatch.storage.output import to_json, write_atomically, write_csv
 
 if TYPE_CHECKING:
-    from valmatch.experiments.replay import Replay
     from valmatch.matching.tickets.playing import Outcome
 
 TICKETS = ("search", "ticket", "time", "players", "status", "end", "wait", "match", "unmatchable")

@@ -16,7 +16,7 @@ from valmatch.game_logs.batch.contests import HOME
 from valmatch.game_logs.batch.rows import DRAW_WEIGHT
 from valmatch.game_logs.batch.writing import COEFFICIENTS, POSTERIOR
 from valmatch.game_logs.prediction.fixtures import Fixture
-from valmatch.game_logs.prediction.predicting import Forecast, of_sides
+from valmatch.game_logs.prediction.forecasts import Forecast, of_sides
 from valmatch.inputs.csv_reader import Dialect, Row, read_rows
 from valmatch.ratings.bradley_terry.fit import POINTS
 from valmatch.ratings.bradley_terry.likelihood import duel_chances

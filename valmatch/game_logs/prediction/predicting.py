@@ -9,11 +9,10 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import permutations
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.errors import InputError, option
 from valmatch.execution.interruption import held_signals
 from valmatch.execution.listeners import Listeners
@@ -21,6 +20,7 @@ from valmatch.game_logs.options import LogOptions, PredictKeywords, split
 from valmatch.game_logs.parameters import values_of
 from valmatch.game_logs.playing import predict
 from valmatch.game_logs.prediction.fixtures import Fixture, parse_pairs, read_fixtures
+from valmatch.game_logs.prediction.forecasts import Forecast, of_sides
 from valmatch.game_logs.previous_ratings import KINDS, PreviousRatings
 from valmatch.game_logs.remarks import nobody_at_home
 from valmatch.game_logs.roster import LAST_GAME, RatedPlayer
@@ -318,38 +318,6 @@ def _claim(
 
 
 _AT_ONCE = 1 << 16  # rows that are held
-_LEAST = 1e-300  # of a probability by which others are divided
-
-
-class Forecast(NamedTuple):
-    """How a game will end.
-
-    Attributes
-    ----------
-    fixture : Fixture
-        The game.
-    wins : (sides,) ndarray of float64
-        Probability of each side to win. Of more than two sides, from the expected scores p_ij
-        between each two of them: proportional to 1 / (1 + sum_j p_ji / p_ij), which is Luce's rule
-        where there is one behind them.
-    draw : float
-        Probability of a draw; NaN where the system knows none, or of more than two sides.
-    low, high : (sides,) ndarrays of float64
-        Ends of the 95% interval of the probability to win, by how little is known of the players;
-        NaN where the system knows no uncertainty.
-    expected : (sides,) ndarray of float64
-        Mean expected score against the other sides, as ``history.csv`` has it.
-    newcomers : sequence of str
-        Players without a rating.
-    """
-
-    fixture: Fixture
-    wins: Floats
-    draw: float
-    low: Floats
-    high: Floats
-    expected: Floats
-    newcomers: Sequence[str]
 
 
 def forecast(
@@ -432,23 +400,3 @@ def _duels(
     )
     state = np.array([player.state for player in players], np.float64)
     return games, Players(state, np.array([player.games for player in players], np.int64))
-
-
-def of_sides(fixture: Fixture, chances: Chances, newcomers: Sequence[str]) -> Forecast:
-    """Return the forecast of a fixture from those of each of its sides against each other one."""
-    n = len(fixture.sides)
-    expected, wins, draws, low, high = (column.reshape(n, n - 1) for column in chances)
-    if n == 2:
-        found, draw = [wins[:, 0], low[:, 0], high[:, 0]], float(draws[0, 0])
-    else:
-        half = np.nan_to_num(draws) / 2.0
-        first, lowest, highest = map(_first_of_many, (expected, low + half, high + half))
-        found, draw = [first / first.sum(), lowest, highest], np.nan
-    won, low, high = found
-    return Forecast(fixture, won, draw, low, high, expected.mean(axis=1), newcomers)
-
-
-def _first_of_many(scores: Floats) -> Floats:
-    """Return how likely each side comes first, from its expected scores against the others."""
-    likely: Floats = 1.0 / (1.0 + ((1.0 - scores) / np.maximum(scores, _LEAST)).sum(axis=1))
-    return likely
