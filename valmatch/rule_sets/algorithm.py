@@ -1,4 +1,4 @@
-"""How matches are searched for: the section `algorithm`.
+"""The section `algorithm`, which says how matches are searched for.
 
 Source: "FlexMatch rule set property definitions" and the page on the algorithm: strategy
 exhaustiveSearch (default) with batches that are random or sorted, or balanced for 41 to 200 players

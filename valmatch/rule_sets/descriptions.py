@@ -1,4 +1,4 @@
-"""What a matchmaker's table says, in plain words."""
+"""Descriptions of a matchmaker's table in plain words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a file, each thing with its place."""
+"""Problems of a file, each with its place."""
 
 from __future__ import annotations
 

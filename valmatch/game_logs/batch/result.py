@@ -1,4 +1,4 @@
-"""What a rating of a whole log found: tables of players, differences and coefficients."""
+"""The result of rating a whole log: tables of players, differences and coefficients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was found of a whole log, put into rows."""
+"""Rows of the tables of a rated whole log."""
 
 from __future__ import annotations
 

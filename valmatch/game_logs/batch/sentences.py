@@ -1,4 +1,4 @@
-"""What the table of a rating of a whole log has to say in words."""
+"""Sentences below the table of a rated whole log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What else is read of each game where a whole log is rated at once."""
+"""Further columns of each game, read where a whole log is rated at once."""
 
 from __future__ import annotations
 

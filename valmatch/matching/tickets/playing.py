@@ -1,4 +1,4 @@
-"""What comes of a world of tickets: who played with whom and when, and who did not."""
+"""The outcome of a world of tickets: who played with whom and when, and who did not."""
 
 from __future__ import annotations
 

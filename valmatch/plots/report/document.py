@@ -1,4 +1,4 @@
-"""What a report holds, whether it becomes a web page or Markdown."""
+"""The contents of a report, whether it becomes a web page or Markdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a run comes from: its config, what differs from the defaults, versions, seed, command."""
+"""The origin of a run: its config, what differs from the defaults, versions, seed, command."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What tables show of each kind of result, on a terminal and in reports."""
+"""Tables of each kind of result, for a terminal and for reports."""

@@ -1,4 +1,4 @@
-"""Who can be rated: how wins link the players (Ford 1957).
+"""Links of players by wins, which decide who can be rated (Ford 1957).
 
 An edge goes from each loser to each winner, both ways at a draw. Between the levels of a game
 stands a node of its own, which all of the worse level point to and which points to all of the

@@ -1,4 +1,4 @@
-"""How sure ratings are: covariance of the estimates, in log odds."""
+"""Covariance of the estimates, in log odds."""
 
 from __future__ import annotations
 

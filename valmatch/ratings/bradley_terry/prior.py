@@ -1,4 +1,4 @@
-"""What is known of ratings before any game: that they scatter about a common mean, or anchors."""
+"""Knowledge of ratings before any game: that they scatter about a common mean, or anchors."""
 
 from __future__ import annotations
 
