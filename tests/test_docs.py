@@ -15,13 +15,13 @@ import yaml
 
 import valmatch as library
 from tests import doc_examples
-from valmatch.cli.app import app
+from valmatch.cli.app import command_line
 from valmatch.models.registry import OWN
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 
-GROUP: Any = typer.main.get_command(app)  # typer has its own click
+GROUP: Any = typer.main.get_command(command_line())  # typer has its own click
 
 COMMANDS = [
     f"{name} {word}".strip()

@@ -126,9 +126,9 @@ def command(name: str) -> Lines:
     """
     import typer
 
-    from valmatch.cli.app import app
+    from valmatch.cli.app import command_line
 
-    found: Any = typer.main.get_command(app)
+    found: Any = typer.main.get_command(command_line())
     context = found.make_context("valmatch", [], resilient_parsing=True)
     for word in [] if name == "valmatch" else name.split():
         found = found.commands[word]

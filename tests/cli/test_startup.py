@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support.command import valmatch
+from valmatch.cli.app import MODULES
 from valmatch.config.loading import load
 from valmatch.kernels.cache import cached
 from valmatch.kernels.plain_python import interpret, interpreted
@@ -51,15 +52,27 @@ def process(code: str, *arguments: object) -> Any:  # noqa: ANN401 - whatever JS
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def imported(*arguments: object) -> set[str]:
-    """Return what a command imports of what takes long to import."""
+def modules_of(*arguments: object) -> set[str]:
+    """Return the names of the modules that are there when a command has ended."""
     code = (
         "import json, sys; from valmatch.cli import main\n"
         "try: main()\n"
         "except SystemExit as exit_: assert not exit_.code\n"
         "print(json.dumps(list(sys.modules)))"
     )
-    return HEAVY & set(process(code, *arguments))
+    return set(process(code, *arguments))
+
+
+def imported(*arguments: object) -> set[str]:
+    """Return what a command imports of what takes long to import."""
+    return HEAVY & modules_of(*arguments)
+
+
+def test_a_command_imports_no_other_one() -> None:
+    """Typer reads the options of all that it knows, which takes as long as importing numpy."""
+    commands = {f"valmatch.cli.{module}" for module in {*MODULES.values(), "rules"}}
+    assert modules_of("configs") & commands == {"valmatch.cli.lists"}
+    assert modules_of("--help") & commands == commands
 
 
 @pytest.mark.slow

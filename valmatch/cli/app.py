@@ -4,26 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
-from valmatch.cli.combine import combine
-from valmatch.cli.compare import compare
 from valmatch.cli.console import reset, say
-from valmatch.cli.fit import fit
-from valmatch.cli.lists import configs, factors, problems, responses, solvers
-from valmatch.cli.optimize import optimize
 from valmatch.cli.parameters import flag
-from valmatch.cli.plot import plot
-from valmatch.cli.predict import predict
-from valmatch.cli.rate import rate
-from valmatch.cli.replicate import replicate
-from valmatch.cli.report import report
-from valmatch.cli.rules import check, replay, show_rules
-from valmatch.cli.simulate import simulate
-from valmatch.cli.status import status
 from valmatch.cli.streams import open_streams
 from valmatch.errors import InputError, RunError, options_called
 from valmatch.text.suggestions import hint
@@ -39,58 +27,70 @@ class _Command(TyperCommand):
         return ["[OPTIONS]", *(str(argument.metavar) for argument in arguments)]
 
 
-app = typer.Typer(
-    name="valmatch",
-    help="Simulate matchmaking systems, replicate them with honest statistics, optimise their"
-    " rules.",
-    invoke_without_command=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
-for command in (
-    simulate,
-    replicate,
-    compare,
-    optimize,
-    combine,
-    status,
-    rate,
-    predict,
-    plot,
-    report,
-    factors,
-    responses,
-    fit,
-    solvers,
-    problems,
-    configs,
-):
-    app.command(cls=_Command)(command)
+MODULES = {
+    "simulate": "simulate",
+    "replicate": "replicate",
+    "compare": "compare",
+    "optimize": "optimize",
+    "combine": "combine",
+    "status": "status",
+    "rate": "rate",
+    "predict": "predict",
+    "plot": "plot",
+    "report": "report",
+    "factors": "lists",
+    "responses": "lists",
+    "fit": "fit",
+    "solvers": "lists",
+    "problems": "lists",
+    "configs": "lists",
+}
+"""The commands in the order of the help, with the module of ``valmatch.cli`` each is in."""
 
-rules = typer.Typer(
-    help="Read a game's FlexMatch rule set: find its faults, say what it says, play tickets.",
-    no_args_is_help=False,
-    rich_markup_mode=None,
-)
-rules.command("check", cls=_Command)(check)
-rules.command("show", cls=_Command)(show_rules)
-rules.command("replay", cls=_Command)(replay)
-app.add_typer(rules, name="rules")
+RULES = {"check": "check", "show": "show_rules", "replay": "replay"}
+"""The commands of ``valmatch rules`` with their functions."""
 
 
-@app.command("help", cls=_Command)
-def _help(
-    command: Annotated[
-        str | None, typer.Argument(metavar="[COMMAND]", help="Name of a command.")
-    ] = None,
-) -> None:
-    """Show what a command does and its options, as its --help does."""
-    names = [one.name or one.callback.__name__ for one in app.registered_commands if one.callback]
-    names += [str(group.name) for group in app.registered_groups]
-    if command is not None and command not in names:
-        raise InputError(f"{shortened(command)}: no such command ({hint(command, names)})")
-    app([*([command] if command else []), "--help"], prog_name="valmatch", standalone_mode=False)
+def command_line(only: str | None = None) -> typer.Typer:
+    """Return the commands together.
+
+    Parameters
+    ----------
+    only : str, optional
+        A command that is called: where there is such a one, no other is imported. Reading the
+        options of all of them takes as long as importing numpy.
+    """
+    app = typer.Typer(
+        name="valmatch",
+        help="Simulate matchmaking systems, replicate them with honest statistics, optimise their"
+        " rules.",
+        invoke_without_command=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    app.callback()(_app)
+    called = only is not None and only in MODULES
+    for name in [str(only)] if called else [] if only == "rules" else MODULES:
+        module = import_module(f"valmatch.cli.{MODULES[name]}")
+        app.command(name, cls=_Command)(getattr(module, name))
+    if not called:
+        app.add_typer(_rules(), name="rules")
+        app.command("help", cls=_Command)(_help)
+    return app
+
+
+def _rules() -> typer.Typer:
+    from valmatch.cli import rules
+
+    group = typer.Typer(
+        help="Read a game's FlexMatch rule set: find its faults, say what it says, play tickets.",
+        no_args_is_help=False,
+        rich_markup_mode=None,
+    )
+    for name, function in RULES.items():
+        group.command(name, cls=_Command)(getattr(rules, function))
+    return group
 
 
 def _version(wanted: bool) -> None:
@@ -101,7 +101,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _app(
     context: typer.Context,
     version: Annotated[
@@ -112,6 +111,20 @@ def _app(
     if context.invoked_subcommand is None:
         print(context.get_help(), file=sys.stderr)
         raise typer.Exit(2)
+
+
+def _help(
+    command: Annotated[
+        str | None, typer.Argument(metavar="[COMMAND]", help="Name of a command.")
+    ] = None,
+) -> None:
+    """Show what a command does and its options, as its --help does."""
+    names = [*MODULES, "help", "rules"]
+    if command is not None and command not in names:
+        raise InputError(f"{shortened(command)}: no such command ({hint(command, names)})")
+    command_line(command)(
+        [*([command] if command else []), "--help"], prog_name="valmatch", standalone_mode=False
+    )
 
 
 def main() -> None:
@@ -126,6 +139,7 @@ def _run() -> int:
     """Run a command; return its exit code."""
     click_exception = typer.BadParameter.__mro__[2]
     try:
+        app = command_line(sys.argv[1] if len(sys.argv) > 1 else None)
         code: int = app(prog_name="valmatch", standalone_mode=False)
         sys.stdout.flush()
     except InputError as error:
