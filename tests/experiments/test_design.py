@@ -220,3 +220,28 @@ def test_samples_know_the_kinds_of_factors_in_sections(tmp_path: Path) -> None:
     assert refused.code == 2
     assert f"{tmp_path}/c.yaml:2:31: design.ranges.rule.zzz=" in refused.err
     assert "factors.rule.zzz: unknown key (allowed: rule.aim, rule.shots" in refused.err
+
+
+def test_points_with_responses_of_their_own_show_what_they_share(tmp_path: Path) -> None:
+    """The lengths of histories decide of which stretches there are responses."""
+    out = tmp_path / "out"
+    sweep = ["replicate", "kg-fig1-top", "--sweep", "n_games=20,150", "-n", 3]
+    outcome = valmatch(*sweep, "--out", out)
+    assert outcome.code == 0
+    for policy in ("point_estimate", "draw_chance", "knowledge_gradient"):
+        assert f"expected_quality.{policy} " in outcome.out
+    assert "win_fraction" not in outcome.out  # by stretches, which differ
+    with (out / "design.csv").open() as file:
+        found = {(row["n_games"], row["response"]) for row in csv.DictReader(file)}
+    assert ("20", "win_fraction.draw_chance.1-20") in found
+    assert ("150", "win_fraction.draw_chance.101-150") in found
+    page = valmatch("report", out, "--markdown", "-o", "-")
+    assert page.code == 0
+    assert "| expected_quality.draw_chance |" in page.out
+    chosen = "win_fraction.draw_chance.101-200"
+    shown = valmatch(*sweep, "--sweep", "n_opponents=40,50", "--responses", chosen)
+    assert shown.code == 0
+    assert [line.split() for line in shown.out.splitlines() if line.startswith(" ")][0:2] == [
+        ["20", "40"],
+        ["20", "50"],
+    ]

@@ -17,6 +17,7 @@ from valmatch.inputs.csv_names import are_marked
 from valmatch.inputs.csv_reader import Dialect, Row, read_rows
 from valmatch.ratings.system import BatchSystem, System
 from valmatch.storage.manifest import MANIFEST, Count, Facts, Manifest, read_manifest
+from valmatch.text.notes import Note
 from valmatch.text.terminal import shown
 
 RATINGS = "ratings.csv"
@@ -138,7 +139,7 @@ class PreviousRatings:
             if parameter.name not in given
             and self.parameters.get(parameter.name, parameter.published) != parameter.published
         ]
-        return f"{', '.join(taken)}: as in {self.manifest}" if taken else ""
+        return Note(f"{', '.join(taken)}: as in {self.manifest}") if taken else ""
 
     def players(self, system: System) -> list[RatedPlayer]:
         """Read the players.

@@ -459,7 +459,7 @@ def _remarks(result: RatedLog, totals: _Totals, log: GameLog, start: _Start) -> 
     if remark := worse_than_a_coin(system, scores_of_all, totals.uneven, 2.0, fitted):
         yield remark
     if remark := system.remark(start.values):
-        yield remark
+        yield Note(remark) if start.players else remark  # said as a warning in the first week
     if start.players:  # week after week, each log may well be one period
         return
     if remark := few_periods(system, start.values, totals.periods, result.games):

@@ -182,7 +182,8 @@ def _continued(figures: Collection[str]) -> Iterator[str]:
     for name in figures:
         further = [other for other in figures if re.fullmatch(rf"{re.escape(name)}-\d+", other)]
         if further:
-            yield f"{name} has no room for all panels: {', '.join(further)} have the rest"
+            have = "has" if len(further) == 1 else "have"
+            yield f"{name} has no room for all panels: {', '.join(further)} {have} the rest"
 
 
 def _asks_which(folder: Path, found: Sequence[Path]) -> str:

@@ -36,7 +36,9 @@ class Sampling:
 
     def no_interval(self, n: int) -> str:
         """Return why `n` replications give no interval; "" if they do."""
-        return "" if n > 1 else "there is one replication only"
+        if n > 1:
+            return ""
+        return "there is one replication only" if n else "no replication has ended"
 
     def described(self) -> str:
         """Return what the replications are, in a few words."""

@@ -9,6 +9,7 @@ from valmatch.cli.tables.layout import print_table, show_no_interval
 from valmatch.models.model import Response
 from valmatch.plots.sheets.replications import (
     Means,
+    at_every_point,
     differences_sheets,
     means_of_parts_sheets,
     means_sheets,
@@ -64,11 +65,20 @@ def show_replications(header: str, result: Replications, chosen: Collection[str]
 def show_experiment_points(
     header: str, experiment: DesignReplications, chosen: Sequence[str] = ()
 ) -> None:
-    """Print the means of the first responses, or of the chosen ones, at each point of a design."""
+    """Print the means of the first responses, or of the chosen ones, at each point of a design.
+
+    Of a model that compares policies these are the first measure's under each of them.
+    """
     names = [name.removeprefix("factors.") for name in experiment.design.factors]
     results = experiment.results
-    shown = [response.name for response in results[0].responses[:MEANS]] if results else []
-    shown = list(chosen) if results and chosen else shown
+    responses = at_every_point([result.responses for result in results]) if results else []
+    window = responses[0].window if responses else None
+    first = [
+        response.name
+        for number, response in enumerate(responses)
+        if (response.window and response.window[1:] == window[1:] if window else number < MEANS)
+    ]
+    shown = list(chosen) if results and chosen else first
     estimates = [result.estimates for result in results]
     sheet = points_sheet(experiment.points, estimates, shown, names)
     print_table(header, sheet, repeated=len(names))

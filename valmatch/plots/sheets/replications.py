@@ -133,6 +133,26 @@ def differences_sheets(
         yield sheet
 
 
+def at_every_point(points: Sequence[Sequence[Response]]) -> list[Response]:
+    """Return the responses that every point of a design has, a measure's policies side by side.
+
+    Factors may decide of which stretches of a history there are responses.
+
+    Parameters
+    ----------
+    points : sequence of sequence of Response
+        The responses of each point.
+    """
+    common = set.intersection(*({response.name for response in point} for point in points))
+    found: dict[object, list[Response]] = {}
+    for response in points[0]:
+        if response.name in common:
+            window = response.window
+            measure = (window.measure, window.games) if window else response.name
+            found.setdefault(measure, []).append(response)
+    return [response for measure in found.values() for response in measure]
+
+
 def points_sheet(
     points: Sequence[Mapping[str, object]],
     estimates: Sequence[Mapping[str, Estimate]],
@@ -148,7 +168,7 @@ def points_sheet(
     estimates : sequence of mapping of str to Estimate
         The means at each of them.
     shown : sequence of str
-        The responses.
+        The responses; cells are empty where a point has no such one.
     names : sequence of str
         The factors.
     """
@@ -159,7 +179,7 @@ def points_sheet(
     ]
     columns = []
     for name in shown:
-        cells = [mean_and_half(found[name]) for found in estimates]
+        cells = [mean_and_half(found[name]) if name in found else ("", "") for found in estimates]
         columns += [aligned([cell[side] for cell in cells]) for side in (0, 1)]
     for number, own in enumerate(levels):
         sheet.add(*own, *(column[number] for column in columns))

@@ -24,7 +24,7 @@ from valmatch.plots.report.words import (
     response_of,
     value_in_words,
 )
-from valmatch.plots.sheets.replications import points_sheet
+from valmatch.plots.sheets.replications import at_every_point, points_sheet
 from valmatch.statistics.estimates import Estimate
 from valmatch.text.terminal import shortened
 
@@ -60,7 +60,7 @@ def chapter(run: RunFiles) -> Chapter:
         chapter = Chapter(title, asked)
         if not points:
             return chapter
-        responses = [response_of(run, response) for response in founds[0]]
+        responses = at_every_point([[response_of(run, name) for name in own] for own in founds])
         _fill(run, chapter, factors, points, founds, responses)
         reasons = [point["no_interval"] for point in given["points"] if point.get("no_interval")]
         if reasons:
