@@ -78,10 +78,11 @@ def _override(root: Node, override: str, name: Override) -> Node:
     if len(path) > MAX_DEPTH:
         raise InputError(f"{name}: a key of {len(path)} parts (allowed: {MAX_DEPTH})")
     path = _full_path(root, path)
+    root = _filled_in(root, path, name)
     value = parse(text, name) or parse("null", name)
     assert value is not None
     try:
-        return assign(_filled_in(root, path, name), path, value)
+        return assign(root, path, value)
     except InputError as error:
         label = ".".join(map(shortened, path))
         raise InputError(f"{name}: {label}: {error}") from None
