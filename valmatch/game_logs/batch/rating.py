@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +17,9 @@ from valmatch.execution.listeners import Listeners
 from valmatch.game_logs.batch.anchors import read_anchors
 from valmatch.game_logs.batch.contests import Read, contests_of
 from valmatch.game_logs.batch.options import INFORMATION, NONE, SANDWICH, BatchOptions
-from valmatch.game_logs.batch.result import (
-    BatchRating,
-)
-from valmatch.game_logs.batch.rows import ERRORS, SYSTEM, Found, result_of
+from valmatch.game_logs.batch.paths import path_model, tuned_model
+from valmatch.game_logs.batch.result import BatchRating
+from valmatch.game_logs.batch.rows import ERRORS, Found, result_of
 from valmatch.game_logs.batch.writing import write_batch
 from valmatch.game_logs.options import LogOptions
 from valmatch.game_logs.reading.cells import find_cells
@@ -29,20 +29,13 @@ from valmatch.game_logs.writing.folder import claim
 from valmatch.inputs.files import sha256
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.ratings.bradley_terry.connections import Linked, levels_of, link
-from valmatch.ratings.bradley_terry.contests import (
-    Design,
-    design_of,
-)
+from valmatch.ratings.bradley_terry.contests import Design
+from valmatch.ratings.bradley_terry.estimating import HALF, Anchors, WholeModel, estimate
 from valmatch.ratings.bradley_terry.fit import NoEstimate
-from valmatch.ratings.bradley_terry.rating import (
-    HALF,
-    Anchors,
-    Model,
-    estimate,
-    uncertainty,
-)
+from valmatch.ratings.bradley_terry.rating import Model
 from valmatch.ratings.bradley_terry.studentized_range import quantile as range_quantile
 from valmatch.ratings.system import MOST_PLAYERS
+from valmatch.ratings.whole_history.evidence import Tuned
 from valmatch.statistics.estimates import t_quantile
 
 
@@ -69,7 +62,7 @@ def rate_whole(
     InputError
         If the log, the anchors or the folder cannot be used; then nothing is written.
     """
-    values = batch.values(SYSTEM)
+    values = batch.values
     announce_compilation(find_cells)
     with ExitStack() as stack:
         log = open_log(path, options, MOST_PLAYERS, batch.further)
@@ -77,14 +70,15 @@ def rate_whole(
         folder = None
         if options.out is not None:
             anchors = {"anchors_sha256": sha256(batch.anchors) if batch.anchors else None}
-            identity = {**_identity(options, values), **batch.identity, **anchors}
+            identity = {**_identity(options, batch.system, values), **batch.identity, **anchors}
             folder = stack.enter_context(claim(options.out, log, None, identity, options.redo))
         stop = stack.enter_context(stop_on_signal())
         games, facts = log.whole(listeners.progress)
         if stop():
             raise KeyboardInterrupt
         read = contests_of(log, games, facts, batch)
-        found = _fitted(log, read, batch, listeners)
+        model, tuned, trouble = _model(log, read, batch, listeners, stop)
+        found = replace(_fitted(log, read, batch, model, trouble), tuned=tuned)
         result = result_of(found, batch)
         for remark in games_left_out(log):
             listeners.warn(remark)
@@ -97,10 +91,10 @@ def rate_whole(
     return result
 
 
-def _identity(options: LogOptions, values: dict[str, float]) -> dict[str, object]:
+def _identity(options: LogOptions, system: str, values: dict[str, float]) -> dict[str, object]:
     """Return what distinguishes this rating from others of the same log, but for `BatchOptions`."""
     return {
-        "system": SYSTEM,
+        "system": system,
         "given": values,
         "columns": dict(options.format.columns),
         "separator": options.format.other_separator,
@@ -108,19 +102,49 @@ def _identity(options: LogOptions, values: dict[str, float]) -> dict[str, object
     }
 
 
-def _fitted(log: GameLog, read: Read, batch: BatchOptions, listeners: Listeners) -> Found:
-    """Return the estimate of a log, and how sure it is."""
-    numbers = {name: k for k, name in enumerate(read.players)}
+def _model(
+    log: GameLog,
+    read: Read,
+    batch: BatchOptions,
+    listeners: Listeners,
+    stop: Callable[[], bool],
+) -> tuple[WholeModel, Tuned | None, NoEstimate | None]:
+    """Return the model, what of it was fitted, and why that could not be done, if so."""
+    if batch.system_of.paths:
+        model = path_model(read, batch)
+        if not batch.tune:
+            return model, None, None
+
+        def told() -> None:
+            if stop():
+                raise KeyboardInterrupt
+
+        try:
+            return *tuned_model(log.name, model, read, told), None
+        except NoEstimate as error:
+            return model, None, error
     anchors = Anchors()
     if batch.anchors is not None:
+        numbers = {name: k for k, name in enumerate(read.players)}
         anchors = read_anchors(batch.anchors, numbers, listeners.warn)
-    model = Model(batch.draws, batch.prior, anchors, batch.mean)
+    return Model(batch.draws, batch.prior, anchors, batch.values["mean"]), None, None
+
+
+def _fitted(
+    log: GameLog,
+    read: Read,
+    batch: BatchOptions,
+    model: WholeModel,
+    trouble: NoEstimate | None,
+) -> Found:
+    """Return the estimate of a log, and how sure it is."""
     contests, levels = read.contests, levels_of(read.contests)
-    design = design_of(contests)
-    linked = link(contests, levels, contests.weights, anchors.players, batch.prior is not None)
-    made, trouble = None, None
+    design, anchors = model.design(contests), model.anchors.players
+    linked = link(contests, levels, contests.weights, anchors, model.rates_all)
+    made = None
     try:
-        made = estimate(design, levels, model, linked, contests.weights)
+        if trouble is None:
+            made = estimate(design, levels, model, linked, contests.weights)
     except NoEstimate as error:
         trouble = error
     kind, clusters = _kind(log, design, linked, batch)
@@ -130,7 +154,7 @@ def _fitted(log: GameLog, read: Read, batch: BatchOptions, listeners: Listeners)
     if made is None or kind == NONE:
         return found
     draws = Streams(batch.seed).stream(None, ERRORS)
-    sure = uncertainty(made, kind == SANDWICH, draws)
+    sure = model.uncertainty(made, kind == SANDWICH, draws)
     degrees = math.inf if clusters is None else clusters - 1.0
     n, critical = int(linked.rated.sum()), None
     if n > 1 and sure.covariance is not None:
