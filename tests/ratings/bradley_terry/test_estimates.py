@@ -10,8 +10,8 @@ from tests.oracles.bradley_terry import Game, Side, World
 from valmatch.ratings.bradley_terry import linear, rating
 from valmatch.ratings.bradley_terry.connections import levels_of
 from valmatch.ratings.bradley_terry.contests import Contests, design_of
-from valmatch.ratings.bradley_terry.fit import NoEstimate
 from valmatch.ratings.bradley_terry.estimating import Anchors, Estimate, Uncertainty
+from valmatch.ratings.bradley_terry.fit import NoEstimate
 from valmatch.ratings.bradley_terry.rating import Model, rate
 
 

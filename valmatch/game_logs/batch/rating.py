@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -21,11 +22,13 @@ from valmatch.game_logs.batch.paths import path_model, tuned_model
 from valmatch.game_logs.batch.result import BatchRating
 from valmatch.game_logs.batch.rows import ERRORS, Found, result_of
 from valmatch.game_logs.batch.writing import write_batch
-from valmatch.game_logs.options import LogOptions
+from valmatch.game_logs.options import LogOptions, WholeLogKeywords, split
 from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog, open_log
 from valmatch.game_logs.remarks import games_left_out
 from valmatch.game_logs.writing.folder import claim
+from valmatch.inputs import arguments
+from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import sha256
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.ratings.bradley_terry.connections import Linked, levels_of, link
@@ -34,9 +37,108 @@ from valmatch.ratings.bradley_terry.estimating import HALF, Anchors, WholeModel,
 from valmatch.ratings.bradley_terry.fit import NoEstimate
 from valmatch.ratings.bradley_terry.rating import Model
 from valmatch.ratings.bradley_terry.studentized_range import quantile as range_quantile
+from valmatch.ratings.registry import BATCH_NAMES
 from valmatch.ratings.system import MOST_PLAYERS
 from valmatch.ratings.whole_history.evidence import Tuned
 from valmatch.statistics.estimates import t_quantile
+
+_NAMES = ("tune", "covariate", "cluster")
+_GIVEN = (
+    *("draws", "home", "weight", "prior", "interval", "cluster_days", "time_unit"),
+    *("level", "bootstrap", "seed", "differences"),
+)
+
+
+def rate_whole_log(
+    games: PathLike,
+    system: str = BATCH_NAMES[0],
+    *,
+    parameters: Mapping[str, float] = {},
+    raw_names: bool = False,
+    **keywords: Unpack[WholeLogKeywords],
+) -> BatchRating:
+    """Rate the players of a game log by all of its games at once, with intervals.
+
+    Parameters
+    ----------
+    games : str or Path
+        The log, as `rate_games` takes it; `-` is standard input.
+    system : str
+        ``bradley_terry``: a rating for each player; or ``whole_history``: one for each day on which
+        he played, which moves in between.
+    parameters : mapping
+        Values of parameters of the system that are not as published.
+    raw_names : bool
+        Write names as they are; else those that a spreadsheet would take for formulas get an
+        apostrophe, see `valmatch.inputs.csv_names.mark`.
+    **keywords
+        How to read the log, how to rate it, and whom to tell:
+
+        tune : str or sequence of str
+            ``drift``, to fit it by its evidence under ``whole_history``.
+        draws : str
+            What a draw is: ``davidson`` (a result of its own) or ``half`` (half a win); without it
+            the first of these where there are draws.
+        home : str
+            ``fit`` or ``none``; without it the first of these where the log says who is at home.
+        covariate : str or sequence of str
+            Columns of covariates, whose points per unit are fitted.
+        weight : str
+            The column that says as how many games each one counts.
+        prior : float or None
+            Under ``bradley_terry`` the deviation of the ratings about a common mean, in points.
+        anchors : PathLike or None
+            Under ``bradley_terry`` a file of players whose ratings are known.
+        interval : str
+            ``information``, ``sandwich`` or ``none``; without it what the games ask for.
+        cluster : str or sequence of str
+            Columns whose equal cells say that games depend on each other.
+        cluster_days : int or None
+            Games of so many days depend on each other.
+        time_unit : str
+            Of times that are numbers, ``days`` or ``hours``.
+        level : float
+            Confidence level; 0.95 by default.
+        bootstrap : int
+            How many refits of resampled games check the intervals.
+        seed : int
+            Of all that is drawn.
+        differences : bool
+            Write all differences, also of more than 300 players.
+        columns : mapping
+            Names of the file's columns by meaning, where they differ.
+        separator : str
+            What stands between the cells of the log: ``,``, ``;``, ``|``, or ``tab``.
+        skip_bad_games : bool
+            Leave bad games out and count them, instead of raising.
+        max_bad_rows : float or None
+            Leave bad games out even if they are as large a share of all; None: 0.05, where bad
+            games are left out.
+        out : PathLike or None
+            Folder for the tables, ``summary.json`` and ``manifest.json``.
+        redo : bool
+            Replace the rating that `out` holds where its log was corrected since.
+        progress : callable
+            Called with the number of further bytes read.
+        warn : callable
+            Called with each remark.
+
+    Raises
+    ------
+    InputError
+        If the log, an option or the folder cannot be used; then nothing is written.
+    RunError
+        If the results cannot be written.
+    """
+    arguments.one_of("system", system, BATCH_NAMES)
+    options, listeners = split(keywords, WholeLogKeywords)
+    given: dict[str, Any] = {name: keywords[name] for name in _GIVEN if name in keywords}  # type: ignore[literal-required]
+    for name in _NAMES:
+        given[name] = arguments.names(name, keywords.get(name, ()))
+    anchors = keywords.get("anchors")
+    given["anchors"] = None if anchors is None else arguments.path("anchors", anchors)
+    batch = BatchOptions(system, **given, parameters=dict(parameters))
+    return rate_whole(arguments.path("games", games), options, batch, raw_names, listeners)
 
 
 def rate_whole(

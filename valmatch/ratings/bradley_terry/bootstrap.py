@@ -10,8 +10,8 @@ import numpy as np
 from valmatch.arrays import Floats
 from valmatch.ratings.bradley_terry.connections import ABOVE, BELOW, Levels, link
 from valmatch.ratings.bradley_terry.contests import Design
-from valmatch.ratings.bradley_terry.fit import NoEstimate
 from valmatch.ratings.bradley_terry.estimating import HALF, Estimate, WholeModel, estimate
+from valmatch.ratings.bradley_terry.fit import NoEstimate
 
 
 class Bootstrap(NamedTuple):

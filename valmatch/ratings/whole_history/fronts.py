@@ -7,6 +7,7 @@ to an earlier one. It is small where few players are active at once, and then al
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -61,7 +62,7 @@ def fronts_of(matrix: sparse.csr_array, order: Ints) -> Fronts:
     turned.sort_indices()
     starts = [*range(0, size, BLOCK), size]
     fronts, before = [], np.zeros(0, np.int64)
-    for at, end in zip(starts[:-1], starts[1:], strict=True):
+    for at, end in pairwise(starts):
         touched = turned.indices[turned.indptr[at] : turned.indptr[end]]
         front = np.union1d(before, touched)
         before = front[np.searchsorted(front, end) :]
@@ -97,7 +98,7 @@ def _eliminated(matrix: Floats, k: int) -> tuple[Floats, Floats, Floats]:
     numpy.linalg.LinAlgError
         If the matrix is not positive definite.
     """
-    factor: Floats = np.linalg.cholesky(matrix[:k, :k])
+    factor: Floats = np.asarray(np.linalg.cholesky(matrix[:k, :k]), np.float64)
     across: Floats = solve_triangular(factor, matrix[:k, k:], lower=True, check_finite=False)
     left: Floats = matrix[k:, k:] - across.T @ across
     return factor, across, left
