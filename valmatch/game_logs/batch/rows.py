@@ -109,7 +109,9 @@ def result_of(found: Found, batch: BatchOptions) -> BatchRating:
         all(row.rating is not None for row in rows),
     )
     names = [*found.read.features, DRAW_WEIGHT]
-    return replace(result, lines=sentences(result, found.trouble, found.read.players, names, batch))
+    strengths = found.design.contests.n_players
+    lines = sentences(result, found.trouble, found.read.players, names, batch, strengths)
+    return replace(result, lines=lines)
 
 
 def _rounded(value: float | None) -> float | None:

@@ -28,6 +28,7 @@ def sentences(
     players: Sequence[str],
     coefficients: Sequence[str],
     batch: BatchOptions,
+    strengths: int,
 ) -> list[str]:
     """Return what has to be said of a rating, a line each.
 
@@ -43,10 +44,12 @@ def sentences(
         Those that come after the players, by number.
     batch : BatchOptions
         What was asked for.
+    strengths : int
+        Parameters before the coefficients.
     """
     if trouble is not None:
         if batch.system_of.paths:
-            return [_path_trouble(trouble, coefficients)]
+            return [_path_trouble(trouble, coefficients, strengths)]
         return [_trouble(trouble, players, coefficients)]
     return [
         *_of_zero(found),
@@ -71,10 +74,9 @@ def _way_out(name: str) -> str:
     return f"a rating without {option('covariate')} {name}"
 
 
-def _path_trouble(trouble: NoEstimate, coefficients: Sequence[str]) -> str:
-    """Say why paths, which a prior tells, have no estimate: coefficients, counted from the end."""
-    behind = int(trouble.parameters.max()) + 1 - len(coefficients)
-    own = [coefficients[k - behind] for k in trouble.parameters.tolist() if k >= behind]
+def _path_trouble(trouble: NoEstimate, coefficients: Sequence[str], strengths: int) -> str:
+    """Say why there is no estimate of paths, which a prior tells, so that it is coefficients."""
+    own = [coefficients[k - strengths] for k in trouble.parameters.tolist() if k >= strengths]
     if trouble.separated:
         named = own[0] if own else coefficients[-1]
         return f"no ratings: {named} has no finite estimate; {_way_out(named)} helps"

@@ -24,10 +24,10 @@ from valmatch.ratings.whole_history.wiener import Wiener
 SMALL = 1_000
 """Parameters up to which the whole inverse is as fast as its parts."""
 
-MOST_WORK = 3e11
-"""Multiplications for a covariance: about a minute."""
+MOST_WORK = 1.5e12
+"""Multiplications for a covariance: a few minutes."""
 
-_MOST_CELLS = 150_000_000
+_MOST_CELLS = 200_000_000
 _MOST_SOLVED = 30_000_000
 _COLUMNS = 32
 _ROWS = 2_048

@@ -16,7 +16,7 @@ from scipy.linalg import lapack, solve_triangular
 
 from valmatch.arrays import Floats, Ints
 
-BLOCK = 192
+BLOCK = 96
 """Parameters that are eliminated at once."""
 
 _Front = tuple[Floats, Floats]
