@@ -39,6 +39,30 @@ class LogKeywords(PredictKeywords, total=False):
     progress: Callable[[int], None]
 
 
+class WholeLogKeywords(PredictKeywords, total=False):
+    """Keyword arguments of the public function that rates a whole log; see `BatchOptions`."""
+
+    tune: str | Sequence[str]
+    draws: str
+    home: str
+    covariate: str | Sequence[str]
+    weight: str
+    prior: float | None
+    anchors: PathLike | None
+    interval: str
+    cluster: str | Sequence[str]
+    cluster_days: int | None
+    time_unit: str
+    level: float
+    bootstrap: int
+    seed: int
+    differences: bool
+    redo: bool
+    skip_bad_games: bool
+    max_bad_rows: float | None
+    progress: Callable[[int], None]
+
+
 @dataclass(frozen=True)
 class LogFormat:
     """How a CSV file of games is written.

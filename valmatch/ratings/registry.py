@@ -24,7 +24,10 @@ MODULES = {
 NAMES = tuple(MODULES)
 """The names of all systems, the default first; kernels know them by their places here."""
 
-BATCH_MODULES = {"bradley_terry": "bradley_terry.system"}
+BATCH_MODULES = {
+    "bradley_terry": "bradley_terry.system",
+    "whole_history": "whole_history.system",
+}
 """Those of systems that rate a whole log at once, a `BatchSystem` each."""
 
 BATCH_NAMES = tuple(BATCH_MODULES)

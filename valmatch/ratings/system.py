@@ -138,10 +138,13 @@ class BatchSystem:
         What ``--system`` calls it.
     parameters : sequence of Parameter
         Numbers that it depends on.
+    paths : bool
+        Whether players have a rating for each day on which they played.
     """
 
     name: str
     parameters: Sequence[Parameter]
+    paths: bool = False
 
 
 class Chances(NamedTuple):

@@ -63,6 +63,7 @@ CONTENTS = {
             "superiority.csv",
             "coefficients.csv",
             "bootstrap.csv",
+            "days.csv",
             "posterior.npz",
             "summary.json",
         )

@@ -13,12 +13,14 @@ from valmatch.arrays import Floats, Ints
 from valmatch.draws.streams import Streams
 from valmatch.game_logs.batch.contests import Read
 from valmatch.game_logs.batch.options import BatchOptions
+from valmatch.game_logs.batch.paths import day_rows, path_facts
 from valmatch.game_logs.batch.result import (
     ANCHOR,
     DIGITS,
     BatchRating,
     BootstrapRow,
     CoefficientRow,
+    DayRow,
     PlayerRow,
     Posterior,
 )
@@ -32,10 +34,11 @@ from valmatch.ratings.bradley_terry.contests import (
     rows_of_sides,
 )
 from valmatch.ratings.bradley_terry.covariance import Ranks, rank_ranges
+from valmatch.ratings.bradley_terry.estimating import HALF, Estimate, Uncertainty, WholeModel
 from valmatch.ratings.bradley_terry.fit import NoEstimate
-from valmatch.ratings.bradley_terry.rating import HALF, Estimate, Model, Uncertainty
+from valmatch.ratings.whole_history.evidence import Tuned
+from valmatch.ratings.whole_history.rating import PathModel
 
-SYSTEM = "bradley_terry"
 DRAW_WEIGHT = "draw_weight"
 
 ERRORS, _RESAMPLING = range(2)
@@ -64,12 +67,14 @@ class Found:
         None without intervals.
     quantile, critical : float or None
         Half-widths in standard errors, of one interval and of those that hold together.
+    tuned : Tuned or None
+        The drift that was fitted, if it was.
     """
 
     read: Read
     design: Design
     levels: Levels
-    model: Model
+    model: WholeModel
     linked: Linked
     estimate: Estimate | None
     trouble: NoEstimate | None
@@ -78,6 +83,7 @@ class Found:
     sure: Uncertainty | None
     quantile: float | None
     critical: float | None
+    tuned: Tuned | None = None
 
 
 def result_of(found: Found, batch: BatchOptions) -> BatchRating:
@@ -87,17 +93,25 @@ def result_of(found: Found, batch: BatchOptions) -> BatchRating:
     posterior = _posterior(found, ranks)
     checks = _bootstrap(found, batch, ranks)
     facts = _facts(found, batch)
+    days: list[DayRow] = []
+    if isinstance(found.model, PathModel):
+        facts.update(path_facts(found.read, found.model, found.tuned, found.sure, batch.time_unit))
+        if found.estimate is not None:
+            days = day_rows(found.read, found.model, found.estimate, found.sure, found.quantile)
     result = BatchRating(
-        SYSTEM,
+        batch.system,
         facts,
         rows,
         coefficients,
         posterior,
         checks,
+        days,
         all(row.rating is not None for row in rows),
     )
     names = [*found.read.features, DRAW_WEIGHT]
-    return replace(result, lines=sentences(result, found.trouble, found.read.players, names, batch))
+    strengths = found.design.contests.n_players
+    lines = sentences(result, found.trouble, found.read.players, names, batch, strengths)
+    return replace(result, lines=lines)
 
 
 def _rounded(value: float | None) -> float | None:
