@@ -26,6 +26,7 @@ WITH_EXAMPLES = {
     "davidson",
     "elo",
     "estimates",
+    "glicko",
     "glicko2",
     "lookahead",
     "lookahead_search",

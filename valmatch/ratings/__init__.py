@@ -4,7 +4,7 @@ Any system, one match at a time, by its name:
 
 >>> from valmatch import ratings
 >>> ratings.NAMES
-('zonestats', 'elo', 'glicko2', 'openskill', 'trueskill')
+('zonestats', 'elo', 'glicko2', 'openskill', 'trueskill', 'glicko')
 >>> state = ratings.newcomers("elo", 4)
 >>> state = ratings.update_ratings("elo", state, sides=[[0, 1], [2, 3]], scores=[13, 7])
 >>> state.ravel()
@@ -13,7 +13,7 @@ array([1516., 1516., 1484., 1484.])
 0.546
 
 The formulas of each, with their sources, are modules of this folder: `elo`, `davidson` (draws),
-`glicko2`, `trueskill` (two players), `trueskill_draws`, `trueskill_teams`, `openskill`
+`glicko`, `glicko2`, `trueskill` (two players), `trueskill_draws`, `trueskill_teams`, `openskill`
 (Plackett-Luce) and `zonestats`. A system of one's own is a file here and a line in `registry`, see
 `system`.
 """

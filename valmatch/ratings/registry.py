@@ -18,6 +18,7 @@ MODULES = {
     "glicko2": "glicko2",
     "openskill": "openskill",
     "trueskill": "trueskill_teams",
+    "glicko": "glicko",
 }
 """The modules of this folder that define a `SYSTEM`, by its name."""
 

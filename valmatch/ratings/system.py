@@ -72,7 +72,8 @@ class Factor:
     meaning : str
         What it is, in a sentence.
     name : str
-        What it is called where another system has taken the parameter's name; "" for that name.
+        What it is called where another system has taken the parameter's name, or where that says
+        too little; "" for that name.
     """
 
     default: float
