@@ -25,6 +25,8 @@ WITH_EXAMPLES = {
     "control_variates",
     "davidson",
     "elo",
+    "elo_goals",
+    "elo_margin",
     "estimates",
     "glicko",
     "glicko2",

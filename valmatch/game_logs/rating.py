@@ -20,6 +20,7 @@ from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog, open_log
 from valmatch.game_logs.reading.rows import DEFAULT_MINUTES
 from valmatch.game_logs.remarks import (
+    check_scores,
     few_periods,
     games_left_out,
     nobody_at_home,
@@ -231,6 +232,7 @@ def rate_log(
     announce_compilation(find_cells)
     with ExitStack() as stack:
         log = stack.enter_context(closing(open_log(path, options, start.system.most_players)))
+        check_scores(start.system, log)
         if start.system.name == "zonestats" and "minutes" not in log.columns.places:
             counted = f"{DEFAULT_MINUTES:g} minutes in a game"
             warn(Note(f"no column minutes: every player counts as {counted}"))

@@ -397,6 +397,7 @@ def _duels(
         sides=np.repeat(np.arange(n_sides) % 2, sizes),
         rates=np.zeros(n_rows),
         minutes=np.ones(n_rows),
+        scores=np.full(n_sides, np.nan),
     )
     state = np.array([player.state for player in players], np.float64)
     return games, Players(state, np.array([player.games for player in players], np.int64))

@@ -237,6 +237,11 @@ class GameLog:
         return "home" in self._slot
 
     @property
+    def scored(self) -> bool:
+        """Whether games have scores, and not only results."""
+        return any(name in self._slot for name in ("score", "home_score", "winner_score"))
+
+    @property
     def dated(self) -> bool:
         """Whether times are moments, in seconds since 1970, as far as the log has been read."""
         return bool(self._moments)
