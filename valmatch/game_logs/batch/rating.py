@@ -105,6 +105,7 @@ def _identity(options: LogOptions, values: dict[str, float]) -> dict[str, object
         "columns": dict(options.format.columns),
         "separator": options.format.other_separator,
         "skip_bad_games": options.most_bad is not None,
+        **options.choice.identity,
     }
 
 

@@ -228,6 +228,7 @@ def _identity(contest: _Contest, options: LogOptions) -> dict[str, object]:
         "train": options.train if contest.fitted else None,
         "burn_in": options.burn_in,
         "skip_bad_games": options.most_bad is not None,
+        **options.choice.identity,
     }
 
 

@@ -232,7 +232,7 @@ def _predict_whole(
     if path is None and not pairs:
         raise InputError(f"{option('fixtures')} or {option('pair')}: says which games to predict")
     known = WholeRatings(previous.path, listeners.warn)
-    games = read_fixtures(path, options.format, known.names) if path else []
+    games = read_fixtures(path, options.format, known.names, known.covariates) if path else []
     games += parse_pairs(pairs, known.names)
     _check_sizes(games, MOST_PLAYERS)
     claimed: AbstractContextManager[RunFolder | None] = nullcontext()
@@ -305,7 +305,11 @@ def _claim(
     games: Sequence[Fixture],
 ) -> RunFolder:
     """Return the folder of the predictions, claimed."""
-    text = repr([(game.game, game.sides, game.time, game.at_home) for game in games])
+    keys = [
+        (game.game, game.sides, game.time, game.at_home, *sorted(game.covariates.items()))
+        for game in games
+    ]
+    text = repr(keys)
     identity = {
         "system": system,
         "given": dict(values),
