@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.support.command import valmatch
+from valmatch.plots.drawing import plot
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "batch_ratings"
 BATCH = ("--system", "bradley_terry")
@@ -235,12 +236,34 @@ def test_the_formats_say_the_same_of_home_neutral_ground_and_covariates(tmp_path
     assert len(found[0][1]) == 2
 
 
-def test_a_folder_of_a_whole_log_has_no_figures_and_says_so(tmp_path: Path) -> None:
-    (tmp_path / "log.csv").write_text(CIRCLE, encoding="utf-8")
-    assert valmatch("rate", tmp_path / "log.csv", *BATCH, "--out", tmp_path / "out").code == 0
-    done = valmatch("plot", tmp_path / "out")
+def test_a_folder_of_a_whole_log_is_drawn(tmp_path: Path) -> None:
+    """Names are hostile; of many players the first and the last are in the figure."""
+    rng = np.random.default_rng(3)
+    names = ["=1+1", "a$b_{", "x" * 60, *(f"p{k}" for k in range(50))]
+    lines = ["player_a,player_b,result"]
+    for _ in range(800):
+        a, b = rng.choice(len(names), 2, replace=False)
+        lines.append(f"{names[a]},{names[b]},{'1-0' if rng.random() < 0.5 else '0-1'}")
+    (tmp_path / "log.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    options = ("--prior", "200", "--out", tmp_path / "out")
+    assert valmatch("rate", tmp_path / "log.csv", *BATCH, *options).code == 0
+    figures = {name: plot(tmp_path / "out", name) for name in ("ratings", "superiority")}
+    ratings, matrix = (figure.axes[0] for figure in figures.values())
+    labels = [label.get_text() for label in ratings.get_yticklabels()]
+    ranked = [row["player"] for row in rows(tmp_path / "out" / "ratings.csv")]
+    assert len(labels) == 30
+    assert labels[0] == f"1. {ranked[0]}"
+    assert labels[-1] == f"53. {ranked[-1]}"
+    assert "23 more between" in [text.get_text() for text in ratings.texts]
+    values = matrix.collections[0].get_array().reshape(30, 30)
+    table = rows(tmp_path / "out" / "superiority.csv")
+    assert float(values[0, 1]) == pytest.approx(float(table[0][list(table[0])[2]]))
+    assert float(values[1, 0]) == pytest.approx(1.0 - float(values[0, 1]), abs=1e-8)
+    done = valmatch("plot", tmp_path / "out", "--players", "p3,=1+1")
+    assert done.code == 0, done.err
+    done = valmatch("plot", tmp_path / "out", "--players", "p3,nobody")
     assert done.code == 2
-    assert "ratings of a whole log have no figures" in done.err
+    assert "'nobody' has no rating" in done.err
 
 
 def test_fixtures_say_covariates_in_every_format(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from valmatch.arrays import Floats
 from valmatch.errors import InputError, option
+from valmatch.plots import whole_log
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.parts.style import (
     BAD,
@@ -58,7 +59,7 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     if "best" in summary:
         return _draw_systems(run, summary)
     if summary.get("system") in BATCH_NAMES:
-        raise InputError(f"{run.folder}: ratings of a whole log have no figures, but tables")
+        return whole_log.draw(run, summary)
     with damaged(run.folder / "summary.json"):
         heading = f"{summary['system']}, {summary['games']:,} games, {summary['players']:,} players"
         later = f"after {summary['burn_in']} games of every player"

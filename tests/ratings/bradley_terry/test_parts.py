@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from valmatch.ratings.bradley_terry.parts import inverse_by_parts
+from valmatch.ratings.bradley_terry.parts import inverse_by_parts, moves_freely
 from valmatch.ratings.bradley_terry.prior import Information
 
 
@@ -41,6 +41,14 @@ def test_inverse_by_parts_is_the_inverse_with_the_mean_held(prior: bool, border:
     want = np.linalg.inv(whole)
     own = np.flatnonzero(found.shift)
     want[np.ix_(own, own)] -= 1.0 / found.held_weight
+    assert moves_freely(found)
     got = inverse_by_parts(found)
     assert got == pytest.approx(want, abs=1e-10 * np.abs(want).max())
     assert np.abs(found.shift @ got).max() < 1e-9 * np.abs(want).max() * len(own)
+
+
+def test_a_prior_that_holds_somebody_moves_with_nobody() -> None:
+    found = information(prior=False, border=False)
+    held = found.sparse_part + sparse.diags_array(np.eye(1, found.size).ravel())
+    holding = Information(sparse.csr_array(held), found.rank_one, found.shift, found.border)
+    assert not moves_freely(holding)

@@ -12,7 +12,7 @@ from valmatch.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.fit import Fit, Problem
 from valmatch.ratings.bradley_terry.likelihood import cluster_gradients
 from valmatch.ratings.bradley_terry.linear import DENSE, conjugate_gradients
-from valmatch.ratings.bradley_terry.parts import inverse_by_parts, mirror
+from valmatch.ratings.bradley_terry.parts import inverse_by_parts, mirror, moves_freely
 from valmatch.ratings.bradley_terry.prior import add_to_cells
 
 DENSE_COVARIANCE = 10_000
@@ -30,7 +30,7 @@ def inverse_information(fit: Fit) -> Floats:
     information = fit.information
     if not information.size:
         return np.zeros((0, 0))
-    if information.moves and information.size > DENSE:
+    if information.size > DENSE and moves_freely(information):
         return inverse_by_parts(information)
     matrix = information.dense().T  # symmetric; so LAPACK works in place
     factor, failed = lapack.dpotrf(matrix, lower=1, overwrite_a=1)

@@ -20,9 +20,20 @@ from valmatch.ratings.bradley_terry.prior import Information, add_to_cells
 
 _BLOCK = 512
 
+_NOTHING = 1e-9
+"""What rounding leaves of nothing, as a share."""
+
+
+def moves_freely(information: Information) -> bool:
+    """Return whether a move of all players together changes nothing."""
+    if not information.moves:
+        return False
+    image = information.times(information.shift)
+    return float(np.abs(image).max()) < _NOTHING * float(information.diagonal.max())
+
 
 def inverse_by_parts(information: Information) -> Floats:
-    """Return the inverse of an information whose players can all move together, their mean held.
+    """Return the inverse of an information that moves freely, with the mean of the players held.
 
     Without a prior one player is held instead, and the mean is put at 0 in the result, which is the
     same: differences do not depend on who is held.
