@@ -133,7 +133,7 @@ def _read_aliases(path: Path) -> tuple[dict[str, str], dict[str, str]]:
 def _named(argument: str, text: str) -> dict[str, str]:
     """Return the players that an option names, and where."""
     path = Path(text)
-    if path.is_file():
+    if _is_file(path):
         rows = _rows(path, (_PLAYER,), "players have the column player")
         found = {row.text(_PLAYER): row.place for row in rows}
         if not found:
@@ -147,6 +147,14 @@ def _named(argument: str, text: str) -> dict[str, str]:
         allowed = "names between commas, or a CSV file with a column player"
         raise InputError(f"{option(argument)} {shown(text)}: (allowed: {allowed})")
     return dict.fromkeys(names, option(argument))
+
+
+def _is_file(path: Path) -> bool:
+    """Return whether there is such a file; many names of players cannot be those of files."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _rows(path: Path, wanted: Sequence[str], columns: str) -> Iterator[Row]:
