@@ -124,7 +124,7 @@ def _file_case(number: int, rng: Random, kind: str) -> Case:
         }
         needed, option = ["player", "rating"], "--anchors"
     elif kind == "aliases":
-        content = b"name,alias\nzoe,a\nyan,b\nzoe,c\n"
+        content = b"name,alias\nzoe,a\nyan,b\nxia,c\n"
         bad = {"name": ("", "a", "b", "c"), "alias": ("", "nobody", "zoe", "yan")}
         needed, option = ["name", "alias"], "--alias"
     else:

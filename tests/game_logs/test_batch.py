@@ -255,7 +255,7 @@ def test_a_folder_of_a_whole_log_is_drawn(tmp_path: Path) -> None:
     assert labels[0] == f"1. {ranked[0]}"
     assert labels[-1] == f"53. {ranked[-1]}"
     assert "23 more between" in [text.get_text() for text in ratings.texts]
-    values = matrix.collections[0].get_array().reshape(30, 30)
+    values = np.asarray(matrix.collections[0].get_array()).reshape(30, 30)
     table = rows(tmp_path / "out" / "superiority.csv")
     assert float(values[0, 1]) == pytest.approx(float(table[0][list(table[0])[2]]))
     assert float(values[1, 0]) == pytest.approx(1.0 - float(values[0, 1]), abs=1e-8)

@@ -19,7 +19,7 @@ HOME = 65.0
 
 
 def expected(lead: float) -> float:
-    return 1.0 / (1.0 + 10.0 ** (-lead / 400.0))
+    return 1.0 / (1.0 + math.exp(-math.log(10.0) * lead / 400.0))
 
 
 def by_the_program(margin: float, lead: float) -> float:

@@ -32,7 +32,7 @@ def g(deviation: float) -> float:
 
 
 def expected_score(rating: float, other: float, deviation: float) -> float:
-    return 1.0 / (1.0 + 10.0 ** (-g(deviation) * (rating - other) / 400.0))
+    return 1.0 / (1.0 + math.exp(-g(deviation) * Q * (rating - other)))
 
 
 @dataclass
