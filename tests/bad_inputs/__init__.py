@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
+from tests.bad_inputs.batch import batch_case
 from tests.bad_inputs.case import Case
 from tests.bad_inputs.configs import config_case
 from tests.bad_inputs.folders import (
@@ -25,6 +26,7 @@ KINDS: Mapping[str, Callable[[int, Random, Path], Case]] = {
     "traces": trace_case,
     "logs": log_case,
     "ratings": ratings_case,
+    "batch": batch_case,
     "manifests": manifest_case,
     "rows": rows_case,
     "curves": curves_case,

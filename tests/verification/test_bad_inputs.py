@@ -16,6 +16,9 @@ from tests.bad_inputs.judging import broken_promises
 CASES = 220
 """Cases of each kind."""
 
+MORE = {"batch": 1000}
+"""Of some kinds there are more: those with many files and options."""
+
 
 @pytest.fixture(scope="module")
 def bases(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -25,7 +28,7 @@ def bases(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("kind", KINDS)
 def test_bad_input_is_refused_in_plain_words(kind: str, bases: Path) -> None:
     broken = {}
-    for number in range(CASES):
+    for number in range(MORE.get(kind, CASES)):
         one = case(kind, number, bases)
         if problems := broken_promises(one):
             broken[f"{number}: {one.what}"] = problems

@@ -30,7 +30,7 @@ from valmatch.cli.batch_options import (
 )
 from valmatch.cli.console import progress, show, warn
 from valmatch.cli.exit_codes import MISSED
-from valmatch.cli.log_options import MaxBadRows
+from valmatch.cli.log_options import Alias, Exclude, Include, MaxBadRows
 from valmatch.cli.parameters import (
     ColumnNames,
     Json,
@@ -142,6 +142,9 @@ def rate(
         bool, typer.Option("--skip-bad-games", help="Leave bad games out and count them.")
     ] = False,
     max_bad_rows: MaxBadRows = None,
+    alias: Alias = None,
+    include: Include = None,
+    exclude: Exclude = None,
     raw_names: RawNames = False,
     min_games: Annotated[
         int | None,
@@ -198,6 +201,7 @@ def rate(
         most_left_out,
     )
     from valmatch.game_logs.parameters import parse_parameters
+    from valmatch.game_logs.reading.choice import read_choice
     from valmatch.inputs.csv_columns import parse_columns
 
     warn_in_job_array("rate")
@@ -239,6 +243,7 @@ def rate(
         BURN_IN if burn_in is None else burn_in,
         out,
         redo,
+        read_choice(alias, include, exclude),
     )
     log = _Log(games, options, progress_to, json)
     if whole_log:

@@ -14,6 +14,7 @@ from matplotlib.ticker import MaxNLocator
 from valmatch.arrays import Floats
 from valmatch.errors import InputError, option
 from valmatch.inputs.csv_names import are_marked, unmark
+from valmatch.plots import whole_log
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.parts.style import (
     BAD,
@@ -61,10 +62,9 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     summary = run.json("summary.json")
     if "best" in summary:
         return _draw_systems(run, summary)
-    if "drift" in summary and summary.get("system") in BATCH_NAMES:
-        return _draw_paths(run, summary)
     if summary.get("system") in BATCH_NAMES:
-        raise InputError(f"{run.folder}: ratings of a whole log have no figures, but tables")
+        paths = _draw_paths(run, summary) if "drift" in summary else {}
+        return {**paths, **whole_log.draw(run, summary)}
     with damaged(run.folder / "summary.json"):
         heading = f"{summary['system']}, {summary['games']:,} games, {summary['players']:,} players"
         later = f"after {summary['burn_in']} games of every player"

@@ -44,6 +44,8 @@ class WholeRatings:
     ----------
     names : list of str
         The rated players.
+    covariates : list of str
+        Those that have coefficients.
 
     Raises
     ------
@@ -62,13 +64,23 @@ class WholeRatings:
         coefficients = {row.text("name"): row.number("value") for row in found}
         self._home = coefficients.pop(HOME, 0.0)
         self._draw_weight = coefficients.pop(DRAW_WEIGHT, 0.0)
-        if coefficients:
-            warn(f"predicted as if both sides had the same {', '.join(coefficients)}")
+        self._coefficients, self._warn = coefficients, warn
+        self.covariates = list(coefficients)
         self._covariance = _covariance(path.parent / POSTERIOR, self.names)
         self._paths = _paths(path.parent / SUMMARY) if system.paths else None
 
     def forecast(self, fixtures: Sequence[Fixture]) -> list[Forecast]:
-        """Predict games; who is not rated is as strong as the mean, and there is no interval."""
+        """Predict games; who is not rated is as strong as the mean, and there is no interval.
+
+        Both sides of a game are taken to have the same of covariates that it does not say.
+        """
+        unknown = [
+            name
+            for name in self.covariates
+            if not all(name in fixture.covariates for fixture in fixtures)
+        ]
+        if unknown:
+            self._warn(f"predicted as if both sides had the same {', '.join(unknown)}")
         return [self._one(fixture) for fixture in fixtures]
 
     def _one(self, fixture: Fixture) -> Forecast:
@@ -96,7 +108,12 @@ class WholeRatings:
     def _lead(self, fixture: Fixture, a: int, b: int) -> float:
         """Return the lead of a side over another in points."""
         home = self._home * fixture.at_home * ((a == 0) - (b == 0))
-        return self._strength(fixture.sides[a]) - self._strength(fixture.sides[b]) + home
+        more = math.fsum(
+            self._coefficients[name] * (values[a] - values[b])
+            for name, values in fixture.covariates.items()
+        )
+        strengths = self._strength(fixture.sides[a]) - self._strength(fixture.sides[b])
+        return strengths + home + more
 
     def _strength(self, side: Sequence[str]) -> float:
         mean = float(self._ratings.mean())

@@ -201,6 +201,7 @@ def _identity(options: LogOptions, system: str, values: dict[str, float]) -> dic
         "columns": dict(options.format.columns),
         "separator": options.format.other_separator,
         "skip_bad_games": options.most_bad is not None,
+        **options.choice.identity,
     }
 
 

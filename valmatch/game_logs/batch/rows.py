@@ -44,6 +44,8 @@ DRAW_WEIGHT = "draw_weight"
 ERRORS, _RESAMPLING = range(2)
 """Sources of random numbers."""
 
+_ROWS = 64
+
 
 @dataclass(frozen=True)
 class Found:
@@ -243,9 +245,18 @@ def _posterior(found: Found, order: Ints) -> Posterior:
         places = np.searchsorted(np.flatnonzero(found.linked.rated), order)
         spread = found.sure.covariance
         if (places[1:] < places[:-1]).any():
-            spread = spread[np.ix_(places, places)]
+            spread = _reordered(spread, places)
     between = None if spread is None else _games_between(found)[order][:, order]
     return Posterior(names, mean, spread, found.linked.groups[order], between)
+
+
+def _reordered(matrix: Floats, places: Ints) -> Floats:
+    """Return a matrix with rows and columns in another order, by as many rows as a cache holds."""
+    found = np.empty((len(places), len(places)))
+    for at in range(0, len(places), _ROWS):
+        rows = slice(at, at + _ROWS)
+        np.take(matrix[places[rows]], places, axis=1, out=found[rows], mode="clip")
+    return found
 
 
 def _games_between(found: Found) -> sparse.csr_array:

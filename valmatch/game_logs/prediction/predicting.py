@@ -234,7 +234,7 @@ def _predict_whole(
     if path is None and not pairs:
         raise InputError(f"{option('fixtures')} or {option('pair')}: says which games to predict")
     known = WholeRatings(previous.path, system, listeners.warn)
-    games = read_fixtures(path, options.format, known.names) if path else []
+    games = read_fixtures(path, options.format, known.names, known.covariates) if path else []
     games += parse_pairs(pairs, known.names)
     _check_sizes(games, MOST_PLAYERS)
     claimed: AbstractContextManager[RunFolder | None] = nullcontext()
@@ -307,7 +307,11 @@ def _claim(
     games: Sequence[Fixture],
 ) -> RunFolder:
     """Return the folder of the predictions, claimed."""
-    text = repr([(game.game, game.sides, game.time, game.at_home) for game in games])
+    keys = [
+        (game.game, game.sides, game.time, game.at_home, *sorted(game.covariates.items()))
+        for game in games
+    ]
+    text = repr(keys)
     identity = {
         "system": system,
         "given": dict(values),
@@ -399,6 +403,7 @@ def _duels(
         sides=np.repeat(np.arange(n_sides) % 2, sizes),
         rates=np.zeros(n_rows),
         minutes=np.ones(n_rows),
+        scores=np.full(n_sides, np.nan),
     )
     state = np.array([player.state for player in players], np.float64)
     return games, Players(state, np.array([player.games for player in players], np.int64))

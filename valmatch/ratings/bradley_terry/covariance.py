@@ -11,7 +11,8 @@ from scipy.linalg import lapack
 from valmatch.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.fit import Fit, Problem, padded
 from valmatch.ratings.bradley_terry.likelihood import cluster_gradients
-from valmatch.ratings.bradley_terry.linear import conjugate_gradients
+from valmatch.ratings.bradley_terry.linear import DENSE, conjugate_gradients
+from valmatch.ratings.bradley_terry.parts import inverse_by_parts, mirror, moves_freely
 from valmatch.ratings.bradley_terry.prior import add_to_cells
 
 DENSE_COVARIANCE = 10_000
@@ -20,7 +21,8 @@ DENSE_COVARIANCE = 10_000
 DRAWS = 1_000
 """Draws of which standard errors are made where there are more players."""
 
-_BLOCK = 512
+_ROWS = 64
+"""Rows of a matrix over all players that a processor holds at once."""
 
 
 def inverse_information(fit: Fit) -> Floats:
@@ -28,26 +30,18 @@ def inverse_information(fit: Fit) -> Floats:
     information = fit.information
     if not information.size:
         return np.zeros((0, 0))
+    if information.size > DENSE and moves_freely(information):
+        return inverse_by_parts(information)
     matrix = information.dense().T  # symmetric; so LAPACK works in place
     factor, failed = lapack.dpotrf(matrix, lower=1, overwrite_a=1)
     assert not failed, "the information has been found to be regular"
     inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
-    _mirror(inverse)
+    mirror(inverse)
     if information.moves:
         places = np.flatnonzero(information.shift)
         free = 1.0 / information.held_weight
         add_to_cells(inverse, places, -free)
     return np.ascontiguousarray(inverse.T)
-
-
-def _mirror(matrix: Floats) -> None:
-    """Copy the lower triangle of a matrix to the upper one, block by block."""
-    n = len(matrix)
-    for at in range(0, n, _BLOCK):
-        end = min(at + _BLOCK, n)
-        own = matrix[at:end, at:end]
-        own[...] = np.tril(own) + np.tril(own, -1).T
-        matrix[at:end, end:] = matrix[end:, at:end].T
 
 
 def meat(problem: Problem, fit: Fit) -> tuple[sparse.csr_array, float]:
@@ -179,12 +173,19 @@ def rank_ranges(ratings: Floats, covariances: Floats, critical: float) -> Ranks:
     """
     n = len(ratings)
     low, high = np.empty(n, np.int64), np.empty(n, np.int64)
-    own = np.diag(covariances)
-    for at in range(0, n, _BLOCK):
-        rows = slice(at, at + _BLOCK)
-        variance = own[rows, np.newaxis] + own - 2.0 * covariances[rows]
+    own = np.diag(covariances).copy()
+    for at in range(0, n, _ROWS):
+        rows = slice(at, at + _ROWS)
+        variance = np.multiply(covariances[rows], -2.0)
+        variance += own[rows, np.newaxis] + own
+        np.maximum(variance, 0.0, out=variance)
+        variance *= critical**2
         lead = ratings[rows, np.newaxis] - ratings
-        shown = lead**2 > critical**2 * np.maximum(variance, 0.0)
-        low[rows] = 1 + np.count_nonzero(shown & (lead < 0.0), axis=1)
-        high[rows] = n - np.count_nonzero(shown & (lead > 0.0), axis=1)
+        better = lead > 0.0
+        lead *= lead
+        shown = lead > variance
+        better &= shown
+        ahead = np.count_nonzero(better, axis=1)
+        low[rows] = 1 + np.count_nonzero(shown, axis=1) - ahead
+        high[rows] = n - ahead
     return Ranks(low, high)

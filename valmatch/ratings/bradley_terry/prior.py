@@ -210,8 +210,7 @@ class Information:
         """Return the whole matrix, with the mean held where all players can move together."""
         n = len(self.rank_one)
         found = np.zeros((self.size, self.size))
-        cells = self.sparse_part.tocoo()
-        np.add.at(found, (cells.row, cells.col), cells.data)
+        found[:n, :n] = self.sparse_part.toarray()
         if len(self.border):
             found[n] = found[:, n] = self.border
         if self._ranked:

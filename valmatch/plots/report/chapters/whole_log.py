@@ -43,7 +43,7 @@ def chapter(run: RunFiles, log: str, given: Mapping[str, Any]) -> Chapter:
         f" {counted(games, 'game')} at once?"
     )
     made = Chapter(f"Rating of {log} by {system}", asked, meant=MEANT)
-    rated, others = _rows(run)
+    rated, others = rows_shown(run)
     made.found = _found(given, rated, games)
     made.blocks.append(Block("Players", sheet=_players(rated, given), items=_left_out(others)))
     if any(row["low"] for row in rated):
@@ -57,8 +57,18 @@ def chapter(run: RunFiles, log: str, given: Mapping[str, Any]) -> Chapter:
     return made
 
 
-def _rows(run: RunFiles) -> tuple[list[dict[str, str]], dict[str, list[str]]]:
-    """Return the players to be shown, best first, and who could not be rated, by status."""
+def rows_shown(
+    run: RunFiles, players: Sequence[str] = ()
+) -> tuple[list[dict[str, str]], dict[str, list[str]]]:
+    """Return the players to be shown, best first, and who could not be rated, by status.
+
+    Parameters
+    ----------
+    run : RunFiles
+        The folder.
+    players : sequence of str
+        Who is to be shown; none: the first and the last.
+    """
     marked = are_marked(run.folder / RATINGS)
     first: list[dict[str, str]] = []
     last: list[dict[str, str]] = []
@@ -66,9 +76,11 @@ def _rows(run: RunFiles) -> tuple[list[dict[str, str]], dict[str, list[str]]]:
     for cells in run.rows(RATINGS, COLUMNS):
         row = dict(zip(COLUMNS, cells, strict=True))
         row["player"] = unmark(row["player"]) if marked else row["player"]
+        if players and row["player"] not in players:
+            continue
         if not row["rating"]:
             others.setdefault(row["status"], []).append(row["player"])
-        elif len(first) < SHOWN // 2:
+        elif players or len(first) < SHOWN // 2:
             first.append(row)
         else:
             last = [*last[-(SHOWN // 2 - 1) :], row]
