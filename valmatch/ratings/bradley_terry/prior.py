@@ -118,6 +118,10 @@ class Prior(Knowledge):
         return found
 
 
+NO_CHAINS: Bools = np.zeros(0, np.bool_)
+"""Of parameters of which none is tied to the next one."""
+
+
 class Information:
     """A symmetric matrix over the free parameters: a sparse one, less the square of a vector.
 
@@ -141,7 +145,7 @@ class Information:
         rank_one: Floats,
         shift: Floats,
         border: Floats,
-        chained: Bools,
+        chained: Bools = NO_CHAINS,
     ) -> None:
         self.sparse_part, self.rank_one, self.border = sparse_part, rank_one, border
         more = border[-1:]
