@@ -23,8 +23,8 @@ GRID = (0.0, *(0.1 * 2.0**k for k in range(13)))
 CLOSE = 1e-4
 """How close the logarithm of the drift is searched for."""
 
-MOST_WORK = 1e11
-"""Multiplications for one drift: about ten seconds; some thirty are tried."""
+MOST_WORK = 3e11
+"""Multiplications for one drift: about half a minute; some thirty are tried."""
 
 
 class TooLarge(Exception):  # noqa: N818 - it is no failure of the program
