@@ -62,7 +62,7 @@ def test_every_script_says_how_long_it_takes(folder: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("folder", ["ladder", "policies", "population-kg"])
+@pytest.mark.parametrize("folder", ["batch-coverage", "ladder", "policies", "population-kg"])
 def test_pages_hold_the_tables_of_their_files(folder: str, tmp_path: Path) -> None:
     page = tmp_path / folder
     shutil.copytree(RESULTS / folder, page)
