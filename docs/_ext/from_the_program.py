@@ -226,7 +226,7 @@ def whole_log_columns() -> Lines:
     from valmatch.game_logs.batch import result, writing
     from valmatch.game_logs.previous_ratings import RATINGS
 
-    kinds = {
+    kinds: dict[str, Any] = {
         RATINGS: result.PlayerRow,
         writing.DIFFERENCES: result.DifferenceRow,
         writing.COEFFICIENTS: result.CoefficientRow,

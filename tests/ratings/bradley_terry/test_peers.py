@@ -20,7 +20,8 @@ def ratings_of(games: list[Game]) -> Floats:
 
 def in_points(strengths: Floats) -> Floats:
     """Return logarithms of strengths as ratings with the mean 1500."""
-    return 1500.0 + (strengths - strengths.mean()) / POINTS
+    found: Floats = 1500.0 + (strengths - strengths.mean()) / POINTS
+    return found
 
 
 def duels(seed: int, draws: float) -> list[Game]:
@@ -40,10 +41,11 @@ def test_choix_finds_the_same_ratings_of_duels(draws: float) -> None:
     for seed in range(5):
         games = duels(seed, draws)
         pairs = []  # each game twice, so that a draw is a win of each
-        for a, b, score in ((*g.sides, g.sides[0].score) for g in games):
-            winner_first, loser_first = (a.players[0], b.players[0]), (b.players[0], a.players[0])
-            times = round(2 * score)
-            pairs += times * [winner_first] + (2 - times) * [loser_first]
+        for game in games:
+            a, b = (side.players[0] for side in game.sides)
+            first_won, second_won = (a, b), (b, a)
+            times = round(2 * game.sides[0].score)
+            pairs += times * [first_won] + (2 - times) * [second_won]
         found = choix.ilsr_pairwise(N, pairs, tol=1e-13, max_iter=1000)
         np.testing.assert_allclose(ratings_of(games), in_points(found), rtol=0.0, atol=1e-6)
 
