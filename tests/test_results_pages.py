@@ -16,6 +16,7 @@ from results import pages
 from tests.support.command import valmatch
 from valmatch.config.loading import load, shipped_configs
 from valmatch.optimization.best_known import best_known, shipped_problems
+from valmatch.ratings import registry
 
 RESULTS = Path(__file__).parent.parent / "results"
 PAGES = "optimum-gap", "solver-comparison"
@@ -73,6 +74,44 @@ def test_pages_hold_the_tables_of_their_files(folder: str, tmp_path: Path) -> No
     wrong = make(page, "pages")
     assert wrong.returncode == 2
     assert "no part 'pages'" in wrong.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", ["batch-coverage", "population-kg", "rating-benchmark"])
+def test_a_page_that_is_not_what_its_files_say_is_found(folder: str, tmp_path: Path) -> None:
+    page = tmp_path / folder
+    shutil.copytree(RESULTS / folder, page)
+    assert make(page, "--check").returncode == 0
+    text = (page / "README.md").read_text(encoding="utf-8")
+    (cell, *_) = re.findall(r"^\|.* (\d+\.\d+) \|", text, re.M)
+    wrong = text.replace(f" {cell} |", f" {cell}9 |", 1)
+    (page / "README.md").write_text(wrong, encoding="utf-8")
+    checked = make(page, "--check")
+    assert checked.returncode == 1
+    assert "is not what its files say" in checked.stderr
+    assert (page / "README.md").read_text(encoding="utf-8") == wrong
+
+
+@pytest.mark.long
+def test_a_benchmark_of_one_log_leaves_the_others(tmp_path: Path) -> None:
+    page = tmp_path / "rating-benchmark"
+    shutil.copytree(RESULTS / page.name, page)
+    before = rows(page / "scores.csv")
+    lines = ["player_a,player_b,result"]
+    lines += [
+        f"p{k % 5},p{(k + 1 + k // 5 % 4) % 5},{'1-0' if k % 3 else '0-1'}" for k in range(60)
+    ]
+    (tmp_path / "votes.csv").write_text("\n".join(lines) + "\n")
+    made = make(page, tmp_path)
+    assert made.returncode == 0, made.stderr
+    after = rows(page / "scores.csv")
+    kept = [row for row in before if row["log"] != "votes"]
+    assert [row for row in after if row["log"] != "votes"] == kept
+    fresh = {row["system"]: row for row in after if row["log"] == "votes"}
+    assert {f"valmatch {name}" for name in registry.NAMES} < set(fresh)
+    assert {"valmatch bradley_terry, prior 350", "coin", "better record"} < set(fresh)
+    assert {row["games"] for row in fresh.values()} == {"60"}
+    assert "of 60 games" in (page / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_overview_lists_every_folder() -> None:
