@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -90,6 +91,30 @@ def test_a_page_that_is_not_what_its_files_say_is_found(folder: str, tmp_path: P
     assert checked.returncode == 1
     assert "is not what its files say" in checked.stderr
     assert (page / "README.md").read_text(encoding="utf-8") == wrong
+
+
+RECIPES = {
+    "halo": "moment,game,sides,variant,player,team,score\n"
+    "07 August 2004 02:17:45,7,2,50,ann,0,2\n07 August 2004 02:17:45,7,2,50,bob,1,-1\n"
+    "07 August 2004 02:18:57,9,2,50,bob,1,5\n07 August 2004 02:18:57,9,2,50,cy,0,5\n",
+    "tennis": "tourney_id,tourney_date,winner_id,winner_name,loser_id,loser_name,score\n"
+    "m1,20190101,1,ann,2,bob,6-3\nm1,20190101,3,cy,2,bob,6-4\n",
+}
+"""Rows of logs as their sources write them."""
+
+
+@pytest.mark.slow
+def test_logs_are_read_as_the_page_says(tmp_path: Path) -> None:
+    script = runpy.run_path(str(RESULTS / "rating-benchmark" / "make.py"))
+    found = {}
+    for name, text in RECIPES.items():
+        path = tmp_path / f"{name}.csv"
+        path.write_text(text)
+        found[name] = script["read"](path, script["LOGS"][name])
+    assert found["halo"].names == found["tennis"].names == ["ann", "bob", "cy"]
+    assert found["halo"].pairs.tolist() == [[0, 1], [1, 2]]
+    assert found["halo"].scores.tolist() == [1.0, 0.5]
+    assert found["tennis"].pairs[1].tolist() in ([1, 2], [2, 1])
 
 
 @pytest.mark.long
