@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 RuleFile = Annotated[
     Path,
     typer.Argument(
-        parser=path("rules"), metavar="FILE", help="A FlexMatch rule set, JSON as it is deployed."
+        parser=path("rules"),
+        metavar="FILE",
+        help="A FlexMatch rule set, JSON as it is deployed; or a short form, YAML or JSON.",
     ),
 ]
 
@@ -78,9 +80,13 @@ def _print_problems(lines: list[str]) -> None:
 def show_rules(
     file: RuleFile, lenient: Lenient = False, json: Json = False, quiet: Quiet = False
 ) -> None:
-    """Say in plain words what a rule set says: teams, rules, what holds from which second on."""
+    """Say in plain words what a rule set says: teams, rules, what holds from which second on.
+
+    Of a short form `--json` prints the FlexMatch rule set that it stands for.
+    """
     from valmatch.rule_sets.descriptions import describe
     from valmatch.rule_sets.files import as_remark, read_rule_file
+    from valmatch.rule_sets.short_form import plain
 
     reading = read_rule_file(file, lenient=lenient)
     for problem in reading.problems:
@@ -89,7 +95,8 @@ def show_rules(
     if reading.table is None:
         raise InputError(*_errors(file, reading.problems))
     description = describe(reading.table)
-    show(json, _document(description), lambda: _print_description(description))
+    document = plain(reading.node) if reading.is_short and reading.node else _document(description)
+    show(json, document, lambda: _print_description(description))
 
 
 def replay(

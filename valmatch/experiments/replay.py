@@ -13,7 +13,7 @@ from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import MAX_FILE, regular, sha256
 from valmatch.kernels.plain_python import interpret
-from valmatch.rule_sets.files import as_remark, in_line, read_rule_file
+from valmatch.rule_sets.files import as_remark, in_line, is_yaml, read_rule_file
 from valmatch.rule_sets.problems import Problem
 from valmatch.rule_sets.ticket_table import read_table
 from valmatch.rule_sets.world_reading import WorldReading, has_world, read_lines, read_world
@@ -129,7 +129,7 @@ def _world(
 ) -> WorldReading:
     """Return what is to be played."""
     text = _text(source)
-    if has_world(text):
+    if not is_yaml(source) and has_world(text):
         for name, given in (("tickets", listed), ("timeout", timeout), ("review", review)):
             if given is not None:
                 raise InputError(f"{source}: is a world, which has {name} of its own")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, cast
 
-from valmatch.rule_sets.flexmatch import WANTED, read_node, value_of
+from valmatch.rule_sets.flexmatch import WANTED, read_any, value_of
 from valmatch.rule_sets.items import Item, called
 from valmatch.rule_sets.json_text import Node, read_json
 from valmatch.rule_sets.problems import Problem, Problems
@@ -78,7 +78,7 @@ def read_world(text: str) -> tuple[WorldReading | None, list[Problem]]:
     rules = root.get("ruleSet", "object", required=True)
     service, named = _service(Item(config, "config", problems, lenient=True) if config else None)
     timeout = service.timeout if service else None
-    table = read_node(rules, "ruleSet", problems, timeout) if rules else None
+    table = read_any(rules, "ruleSet", problems, timeout) if rules else None
     if table is None or tickets is None or service is None:
         return None, problems.sorted()
     items = root.items("tickets")
