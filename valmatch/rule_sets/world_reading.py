@@ -146,13 +146,32 @@ def _optional(item: Item, key: str, whole: bool = False) -> float | None:
 def read_lines(text: str, table: Table) -> tuple[tuple[Ticket, ...] | None, list[Problem]]:
     """Return the tickets of a list, an object a line; None with errors, and all that is wrong."""
     problems = Problems(text)
-    items = list(_line_items(text, problems))
+    items = list(line_items(text, problems))
     tickets = read_tickets(items, table)
     return (None if problems.errors else tickets), problems.sorted()
 
 
-def _line_items(text: str, problems: Problems) -> Iterator[Item]:
-    """Yield the objects of the lines of a text, placed in the whole."""
+def read_player_lines(text: str, table: Table) -> tuple[dict[str, Player], list[Problem]]:
+    """Return the players of a list by id, an object a line, and all that is wrong."""
+    problems = Problems(text)
+    return read_players(list(line_items(text, problems, "players")), table), problems.sorted()
+
+
+def read_players(items: Sequence[Item], table: Table) -> dict[str, Player]:
+    """Return players by id, reporting what is wrong with each."""
+    reader = _Tickets(table)
+    found: dict[str, Player] = {}
+    for item in items:
+        player = reader.player(item, False)
+        if player and player.id in found:
+            item.error("id", f"there is a player {shown(player.id)} already")
+        elif player:
+            found[player.id] = player
+    return found
+
+
+def line_items(text: str, problems: Problems, called_: str = "tickets") -> Iterator[Item]:
+    """Yield the objects of the lines of a text, placed in the whole, as those of a list."""
     start = 0
     for number, line in enumerate(text.splitlines(keepends=True)):
         if line.strip():
@@ -162,7 +181,7 @@ def _line_items(text: str, problems: Problems) -> Iterator[Item]:
                 place = start + problem.column - 1
                 problems.add(problem.severity, place, f"line {number + 1}", problem.text)
             if node is not None and node.kind == "object":
-                yield Item(_moved(node, start), f"tickets[{number}]", problems, lenient=True)
+                yield Item(_moved(node, start), f"{called_}[{number}]", problems, lenient=True)
             elif node is not None:
                 text_ = f"an object is needed, not {called(node)}"
                 problems.error(start, f"line {number + 1}", text_)
