@@ -216,7 +216,7 @@ class _Writer:
         return True
 
     def _add_team(
-        self, name: str, sizes: Sequence[object], count: Node | None, start: int, path: str
+        self, name: str, sizes: Sequence[Node], count: Node | None, start: int, path: str
     ) -> None:
         least, most = sizes
         team: dict[str, object] = {"name": name, "minPlayers": least, "maxPlayers": most}
@@ -362,8 +362,9 @@ class _Writer:
             self.origins[f"playerAttributes[{len(self.attributes)}]"] = path
             self.attributes[name] = made({"name": node, "type": kind}, node.start)
 
-    def _rule(self, item: Item, rule: dict[str, object], keys: Mapping[str, str]) -> None:
+    def _rule(self, item: Item, own: Mapping[str, object], keys: Mapping[str, str]) -> None:
         """Add a rule of a section, with its steps."""
+        rule = dict(own)
         number = len(self.rules)
         if "party" in item.members:
             rule["partyAggregation"] = item.members["party"].node
@@ -377,7 +378,7 @@ class _Writer:
 
     def _expand(self, target: str, item: Item, key: str) -> None:
         """Add the steps that stand under a key, pairs of seconds and a value."""
-        steps = []
+        steps: list[Node] = []
         number = len(self.expansions)
         place = f"expansions[{number}]"
         self.origins[place] = self.origins[f"{place}.steps"] = item.inner(key)
@@ -405,7 +406,7 @@ def _of(parts: Sequence[Node]) -> str:
     return f", not {called(wrong)}"
 
 
-def _sizes(text: str, start: int = 0) -> tuple[object, object] | None:
+def _sizes(text: str, start: int = 0) -> tuple[Node, Node] | None:
     """Return the least and the most players of ``5`` or ``4-5``; None if it is neither."""
     found = SIZES.fullmatch(text)
     if found is None:
