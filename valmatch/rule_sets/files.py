@@ -8,6 +8,10 @@ from valmatch.errors import InputError
 from valmatch.inputs.files import read_document
 from valmatch.rule_sets.flexmatch import Reading, read_parsed, read_rule_set
 from valmatch.rule_sets.problems import Problem, Problems
+from valmatch.text.terminal import shortened
+
+LONGEST_PATH = 120
+"""Characters of a path in a line: names in it may be of any length."""
 
 
 def read_rule_file(path: Path, timeout: float | None = None, lenient: bool = False) -> Reading:
@@ -63,10 +67,10 @@ def is_yaml(path: Path) -> bool:
 def in_line(path: Path, problem: Problem) -> str:
     """Return a problem as a line: ``file:line:column: severity: path: text``."""
     line, column, severity, where, text = problem
-    return f"{path}:{line}:{column}: {severity}: {where}: {text}"
+    return f"{path}:{line}:{column}: {severity}: {shortened(where, LONGEST_PATH)}: {text}"
 
 
 def as_remark(path: Path, problem: Problem) -> str:
     """Return a warning as a line, for what says that it is one."""
     line, column, _, where, text = problem
-    return f"{path}:{line}:{column}: {where}: {text}"
+    return f"{path}:{line}:{column}: {shortened(where, LONGEST_PATH)}: {text}"

@@ -10,7 +10,7 @@ from json import loads
 from typing import Literal, NamedTuple
 
 from valmatch.rule_sets.problems import Problems
-from valmatch.text.terminal import shown
+from valmatch.text.terminal import shortened, shown
 
 Kind = Literal["object", "array", "string", "number", "boolean", "null"]
 
@@ -216,7 +216,7 @@ class _Reader:
         if key == "target" and target and target.node.kind == "string":
             lost = f": the expansion of {shown(target.node.value)[1:-1]} is lost"
         line, column = self.problems.place(members[key].start)
-        text = f'key "{key}" twice in one object{lost} (first at {line}:{column})'
+        text = f'key "{shortened(key)}" twice in one object{lost} (first at {line}:{column})'
         self.problems.add("warning" if self.lenient else "error", at, path, text)
 
     def _next(self, at: int, closing: str) -> int:

@@ -42,7 +42,7 @@ def read_player_table(text: str, table: Table) -> tuple[dict[str, Player], list[
 def _cells(line: str) -> list[str]:
     """Return the cells of a line; one cell where it is no CSV."""
     try:
-        return [cell.strip() for cell in next(csv.reader([line.rstrip("\r\n")]), [])]
+        return [cell.strip() for cell in next(csv.reader([line.rstrip("\r\n")], strict=True), [])]
     except csv.Error:
         return [line]
 
