@@ -99,9 +99,10 @@ BAD_TICKETS: list[tuple[str, Mapping[str, object], bool]] = [
     ("answers", {"answers": [[1]]}, True),
     ("an unknown key", {LONG: 1}, False),
 ]
+NO_LATENCIES: tuple[object, ...] = (0, -5, 0.5, "20", None, [], {}, True)
 BAD_TICKETS += [
     (f"latency {value}"[:40], {"players": [{**PLAYER, "latency": {"eu": value}}]}, True)
-    for value in (0, -5, 0.5, "20", None, [], {}, True)
+    for value in NO_LATENCIES
 ]
 BAD_TICKETS += [
     (f"{name} {value!r}"[:40], {"players": [{**PLAYER, "attributes": {name: value}}]}, True)

@@ -82,7 +82,7 @@ def test_what_a_short_form_stands_for() -> None:
 
 
 def test_the_same_mapping_in_json() -> None:
-    mapping = {"teams": "2x5", "age": "oldest", "same": ["mode"]}
+    mapping: dict[str, object] = {"teams": "2x5", "age": "oldest", "same": ["mode"]}
     mapping["latency"] = {"max": 60, "widen": [[10, 100]]}
     mapping["skill"] = {"attribute": "skill", "within": 100, "widen": [[15, 200], [30, 400]]}
     reading = read_rule_set(json.dumps(mapping))

@@ -61,7 +61,9 @@ class Replay:
 
     def summary(self) -> dict[str, Any]:
         """Return what is printed: numbers by search."""
-        found = {search: self._numbers(outcome) for search, outcome in self.outcomes.items()}
+        found: dict[str, Any] = {
+            search: self._numbers(outcome) for search, outcome in self.outcomes.items()
+        }
         if self.log:
             for search, outcome in self.outcomes.items():
                 side = side_of_rules(self.world.tickets, outcome)

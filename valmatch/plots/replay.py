@@ -6,17 +6,19 @@ import math
 from collections.abc import Callable, Mapping
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.markers import TICKUP
 
 from valmatch.arrays import Floats
 from valmatch.plots.parts.bins import MOST_BINS
 from valmatch.plots.parts.labels import entitle, label
 from valmatch.plots.parts.replay_files import Replayed, Step, read_replay
 from valmatch.plots.parts.source import RunFiles
-from valmatch.plots.parts.style import COLOURS, FAINT, GOOD, counted, head, note, panels
+from valmatch.plots.parts.style import COLOURS, FAINT, GOOD, counted, dots, head, note, panels
 from valmatch.plots.parts.waiting import fill_steps, waiting_between
 from valmatch.text.terminal import shortened
 
@@ -96,8 +98,9 @@ def _queue(axes: list[Axes], found: Replayed) -> None:
         made.stairs(counts, edges, fill=True, color=GOOD, alpha=0.7)
         counted(made, "matches made")
         if found.matches.size <= MOST_MATCHES:
-            marks = {"marker": 2, "color": GOOD, "linestyle": "", "clip_on": False}
-            waiting.plot(found.matches / seconds, np.zeros(found.matches.size), **marks)
+            tick: dict[str, Any] = {"marker": TICKUP, "markersize": 6.0, "markeredgewidth": 1.0}
+            zeros = np.zeros(found.matches.size)
+            dots(waiting, found.matches / seconds, zeros, color=GOOD, clip_on=False, **tick)
     else:
         note(made, "no match")
     for one in axes:

@@ -117,7 +117,10 @@ def _replayed(
     own = _own(search, tickets)
     numbers, texts = tickets.numbers, tickets.texts
     return Replayed(
-        *(numbers[name][own] for name in ("time", "end", "wait", "players")),
+        numbers["time"][own],
+        numbers["end"][own],
+        numbers["wait"][own],
+        numbers["players"][own],
         [status for status, is_own in zip(texts["status"], own, strict=True) if is_own],
         sum(bool(lack) for lack, is_own in zip(texts["unmatchable"], own, strict=True) if is_own),
         np.sort(matches.numbers["time"][_own(search, matches)]),
