@@ -13,7 +13,7 @@ from statistics import median
 from typing import NamedTuple, cast
 
 from valmatch.rule_sets.items import Item, called
-from valmatch.rule_sets.json_text import Node, read_json
+from valmatch.rule_sets.json_text import Member, Node, read_json
 from valmatch.rule_sets.problems import Problem, Problems
 from valmatch.rule_sets.world_reading import Answer, line_items
 from valmatch.text.datetimes import seconds_of
@@ -130,7 +130,7 @@ class _Event(NamedTuple):
 
 def is_event_log(text: str) -> bool:
     """Return whether a file is a log of events, not a list of tickets, by its first line."""
-    first = next((line for line in text.splitlines() if line.strip()), "")
+    first = next((line for line in text.split("\n") if line.strip()), "")
     node = read_json(first.removeprefix("\ufeff"), Problems(first))
     if node is None or node.kind != "object":
         return False
@@ -318,11 +318,8 @@ def _placed(node: Node, start: int) -> Node:
     if node.kind == "array":
         value = [_placed(one, start) for one in cast("list[Node]", value)]
     elif node.kind == "object":
-        members = Item(node, "", Problems("")).members
-        value = {
-            key: one._replace(start=start, node=_placed(one.node, start))
-            for key, one in members.items()
-        }
+        members = cast("dict[str, Member]", node.value)
+        value = {key: Member(start, _placed(one.node, start)) for key, one in members.items()}
     return Node(node.kind, value, start, start)
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple, cast
 
 from valmatch.rule_sets.flexmatch import WANTED, read_any, value_of
 from valmatch.rule_sets.items import Item, called
-from valmatch.rule_sets.json_text import Node, read_json
+from valmatch.rule_sets.json_text import Member, Node, read_json
 from valmatch.rule_sets.problems import Problem, Problems
 from valmatch.rule_sets.table import Reached, Table
 from valmatch.rule_sets.worlds import SEARCHES, Player, Search, Service, Ticket
@@ -173,7 +173,8 @@ def read_players(items: Sequence[Item], table: Table) -> dict[str, Player]:
 def line_items(text: str, problems: Problems, called_: str = "tickets") -> Iterator[Item]:
     """Yield the objects of the lines of a text, placed in the whole, as those of a list."""
     start = 0
-    for number, line in enumerate(text.splitlines(keepends=True)):
+    # Other ends of lines than this one may stand in strings.
+    for number, line in enumerate(text.split("\n")):
         if line.strip():
             own = Problems(line)
             node = read_json(line, own)
@@ -185,7 +186,7 @@ def line_items(text: str, problems: Problems, called_: str = "tickets") -> Itera
             elif node is not None:
                 text_ = f"an object is needed, not {called(node)}"
                 problems.error(start, f"line {number + 1}", text_)
-        start += len(line)
+        start += len(line) + 1
 
 
 def _moved(node: Node, by: int) -> Node:
@@ -194,11 +195,8 @@ def _moved(node: Node, by: int) -> Node:
     if node.kind == "array":
         value = [_moved(one, by) for one in cast("list[Node]", value)]
     elif node.kind == "object":
-        members = Item(node, "", Problems("")).members
-        value = {
-            key: one._replace(start=one.start + by, node=_moved(one.node, by))
-            for key, one in members.items()
-        }
+        members = cast("dict[str, Member]", node.value)
+        value = {key: Member(one.start + by, _moved(one.node, by)) for key, one in members.items()}
     return Node(node.kind, value, node.start + by, node.end + by)
 
 
