@@ -19,6 +19,7 @@ from tests.bad_inputs.folders import (
 )
 from tests.bad_inputs.logs import log_case, ratings_case, trace_case
 from tests.bad_inputs.options import option_case
+from tests.bad_inputs.rule_sets import rule_set_case
 
 KINDS: Mapping[str, Callable[[int, Random, Path], Case]] = {
     "configs": config_case,
@@ -33,6 +34,7 @@ KINDS: Mapping[str, Callable[[int, Random, Path], Case]] = {
     "journals": journal_case,
     "results": results_case,
     "reports": report_case,
+    "rules": rule_set_case,
 }
 """Makers of cases by what is bad."""
 

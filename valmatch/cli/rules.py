@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 RuleFile = Annotated[
     Path,
     typer.Argument(
-        parser=path("rules"), metavar="FILE", help="A FlexMatch rule set, JSON as it is deployed."
+        parser=path("rules"),
+        metavar="FILE",
+        help="A FlexMatch rule set, JSON as it is deployed; or a short form, YAML or JSON.",
     ),
 ]
 
@@ -78,9 +80,13 @@ def _print_problems(lines: list[str]) -> None:
 def show_rules(
     file: RuleFile, lenient: Lenient = False, json: Json = False, quiet: Quiet = False
 ) -> None:
-    """Say in plain words what a rule set says: teams, rules, what holds from which second on."""
+    """Say in plain words what a rule set says: teams, rules, what holds from which second on.
+
+    Of a short form `--json` prints the FlexMatch rule set that it stands for.
+    """
     from valmatch.rule_sets.descriptions import describe
     from valmatch.rule_sets.files import as_remark, read_rule_file
+    from valmatch.rule_sets.short_form import plain
 
     reading = read_rule_file(file, lenient=lenient)
     for problem in reading.problems:
@@ -89,7 +95,8 @@ def show_rules(
     if reading.table is None:
         raise InputError(*_errors(file, reading.problems))
     description = describe(reading.table)
-    show(json, _document(description), lambda: _print_description(description))
+    document = plain(reading.node) if reading.is_short and reading.node else _document(description)
+    show(json, document, lambda: _print_description(description))
 
 
 def replay(
@@ -107,8 +114,19 @@ def replay(
             parser=path("tickets"),
             metavar="FILE",
             help="With a rule set: tickets in order of time, a JSON object a line, with id, time"
-            " and players as in a world; or a CSV file of single players with columns id, time,"
-            " attributes that are numbers, latency.REGION.",
+            " and players as in a world; a CSV file of single players with columns id, time,"
+            " attributes that are numbers or strings, latency.REGION; or a game's own log of"
+            " FlexMatch events, one a line.",
+        ),
+    ] = None,
+    players: Annotated[
+        Path | None,
+        typer.Option(
+            parser=path("players"),
+            metavar="FILE",
+            help="With a log of events: what it does not say of its players, a JSON object a line,"
+            " with id, attributes and latency as in a world; or a CSV file with columns id,"
+            " attributes, latency.REGION.",
         ),
     ] = None,
     search: Annotated[
@@ -138,11 +156,11 @@ def replay(
     Whether a match is valid follows the published rules exactly; in what order tickets are tried is
     as documented, or a reading of it.
     """
+    from valmatch.experiments.replay import Given
     from valmatch.experiments.replay import replay as replay_tickets
 
     result = replay_tickets(
-        file,
-        tickets,
+        Given(file, tickets, players),
         search=search,
         timeout=timeout,
         review=review,
@@ -166,6 +184,15 @@ def _print_numbers(summary: dict[str, dict[str, Any]]) -> None:
             print(
                 one_line(f"  rule {rule}: passed {counts['passed']:,}, failed {counts['failed']:,}")
             )
+
+        if compared := numbers.get("compared"):
+            from valmatch.cli.tables.layout import print_table
+            from valmatch.plots.sheets.replays import comparison_sheet
+
+            sheet = comparison_sheet(compared)
+            print_table("", sheet)
+            for note in sheet.notes:
+                print(one_line(note))
 
 
 def _errors(file: Path, problems: list[Problem]) -> list[str]:

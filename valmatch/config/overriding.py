@@ -12,8 +12,8 @@ from valmatch.config.checking import FILES, TOP_LEVEL
 from valmatch.config.factor_paths import factor_at, section_depth
 from valmatch.config.problem_units import problem_names
 from valmatch.config.sections import RangeOptions, VariableOptions
-from valmatch.config.yaml_document import MAX_DEPTH, Override, assign, find, parse, to_value
 from valmatch.errors import InputError, option
+from valmatch.inputs.yaml_document import MAX_DEPTH, Override, assign, find, parse, to_value
 from valmatch.models.registry import MODELS, ModelEntry
 from valmatch.text.numerals import whole_number
 from valmatch.text.terminal import escaped, shortened

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from valmatch.errors import InputError, in_lines
 from valmatch.experiments.replay_result import Replay
@@ -13,25 +13,50 @@ from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import MAX_FILE, regular, sha256
 from valmatch.kernels.plain_python import interpret
-from valmatch.rule_sets.files import as_remark, in_line, read_rule_file
+from valmatch.rule_sets.event_log import EventLog, is_event_log, read_events
+from valmatch.rule_sets.files import as_remark, in_line, is_yaml, read_rule_file
+from valmatch.rule_sets.logged_tickets import TIMEOUT, world_of_log
 from valmatch.rule_sets.problems import Problem
-from valmatch.rule_sets.ticket_table import read_table
-from valmatch.rule_sets.world_reading import WorldReading, has_world, read_lines, read_world
-from valmatch.rule_sets.worlds import FEW, SEARCHES, Search, Service
-
-if TYPE_CHECKING:
-    pass
+from valmatch.rule_sets.table import Table
+from valmatch.rule_sets.ticket_table import read_player_table, read_table
+from valmatch.rule_sets.world_reading import (
+    WorldReading,
+    has_world,
+    read_lines,
+    read_player_lines,
+    read_world,
+)
+from valmatch.rule_sets.worlds import FEW, SEARCHES, Player, Search, Service
 
 BRIEF = 100
 """Tickets up to which plain Python is done before numba would be imported."""
 
-TIMEOUT, REVIEW = 120.0, 1.0
-"""Seconds that a ticket waits, and between reviews, where there is no world that says it."""
+REVIEW = 1.0
+"""Seconds between reviews, where there is no world that says it."""
+
+
+class Given(NamedTuple):
+    """The files of a replay.
+
+    Attributes
+    ----------
+    rules : PathLike
+        A world, or a rule set.
+    tickets : PathLike or None
+        With a rule set: a list of tickets, an object a line, as those of a world are; a table of
+        single players, whose name ends with ``.csv``; or a game's own log of events.
+    players : PathLike or None
+        With a game's log: attributes and latencies of its players, an object a line as players of
+        a world are, or a table whose name ends with ``.csv``.
+    """
+
+    rules: PathLike
+    tickets: PathLike | None = None
+    players: PathLike | None = None
 
 
 def replay(
-    rules: PathLike,
-    tickets: PathLike | None = None,
+    given: Given,
     *,
     search: str | None = None,
     timeout: float | None = None,
@@ -44,20 +69,19 @@ def replay(
 
     Parameters
     ----------
-    rules : PathLike
-        A world, or a rule set.
-    tickets : PathLike or None
-        With a rule set: a list of tickets, an object a line, as those of a world are; or a table
-        of single players, whose name ends with ``.csv``.
+    given : Given
+        The files.
     search : {"pass", "exhaustive"} or None
         How matches are looked for; by default by each search that a world has answers for, or by
         the one that it names.
     timeout : float or None
-        With a rule set: seconds after which tickets leave; 120 by default.
+        With a rule set: seconds after which tickets leave; 120 by default, of a game's log what
+        it says.
     review : float or None
         With a rule set: seconds between reviews; 1 by default.
     out : PathLike or None
-        Folder for ``tickets.csv``, ``matches.csv``, ``players.csv`` and ``result.json``.
+        Folder for ``tickets.csv``, ``matches.csv``, ``players.csv``, ``rules.csv``,
+        ``steps.csv`` and ``result.json``; of a game's log also ``log.csv``, ``comparison.json``.
     raw_names : bool
         Whether names like formulas are written as they are.
     warn : callable
@@ -75,10 +99,9 @@ def replay(
     RunError
         If an exhaustive search has too much to look at.
     """
-    source = arguments.path("rules", rules)
-    listed = None if tickets is None else arguments.path("tickets", tickets)
-    folder = None if out is None else arguments.path("out", out)
-    world = _world(source, listed, timeout, review, warn)
+    files = _files(given)
+    source, folder = files[0], None if out is None else arguments.path("out", out)
+    world, log = _world(files, timeout, review, warn)
     searches: Sequence[Search] = world.searches
     if search is not None:
         chosen = arguments.one_of("search", search, SEARCHES)
@@ -89,14 +112,23 @@ def replay(
     from valmatch.experiments.replay_files import write_replay
     from valmatch.matching.tickets.playing import play
 
-    read = [path for path in (source, listed) if path]
+    read = [path for path in files if path]
     with _claimed(folder, read, searches) if folder else nullcontext() as run:
         outcomes = {one: play(world.table, world.tickets, world.service, one) for one in searches}
-        result = Replay(source, world, outcomes)
+        result = Replay(source, world, outcomes, log)
         if folder and run:
             write_replay(folder, result, raw_names)
             run.close("complete")
     return result
+
+
+def _files(given: Given) -> tuple[Path, Path | None, Path | None]:
+    """Return the paths of all files."""
+    tickets, players = (
+        None if one is None else arguments.path(name, one)
+        for name, one in zip(NAMES[1:], given[1:], strict=True)
+    )
+    return arguments.path(NAMES[0], given.rules), tickets, players
 
 
 def _is_brief(world: WorldReading, searches: Sequence[Search]) -> bool:
@@ -116,41 +148,64 @@ def _claimed(folder: Path, read: Sequence[Path], searches: Sequence[Search]) -> 
     )
 
 
-NAMES = ("rules", "tickets")
+NAMES = ("rules", "tickets", "players")
 """What the files that are read are called in a manifest."""
 
 
 def _world(
-    source: Path,
-    listed: Path | None,
+    files: tuple[Path, Path | None, Path | None],
     timeout: float | None,
     review: float | None,
     warn: Callable[[str], None],
-) -> WorldReading:
-    """Return what is to be played."""
+) -> tuple[WorldReading, EventLog | None]:
+    """Return what is to be played, and the log that it is from, if it is a game's own."""
+    source, listed, people = files
     text = _text(source)
-    if has_world(text):
-        for name, given in (("tickets", listed), ("timeout", timeout), ("review", review)):
+    if not is_yaml(source) and has_world(text):
+        own = (("tickets", listed), ("players", people), ("timeout", timeout), ("review", review))
+        for name, given in own:
             if given is not None:
                 raise InputError(f"{source}: is a world, which has {name} of its own")
         world, problems = read_world(text)
         _report(source, problems, warn)
         if world is None:
             raise InputError(f"{source}: is no world")
-        return world
+        return world, None
     reading = read_rule_file(source, timeout)
     _report(source, reading.problems, warn)
     if reading.table is None:
         raise InputError(f"{source}: is no rule set")
     if listed is None:
         raise InputError(f"{source}: is a rule set; a list of tickets is needed too (--tickets)")
-    reader = read_table if listed.suffix.lower() == ".csv" else read_lines
-    tickets, problems = reader(_text(listed), reading.table)
+    listing, is_table = _text(listed), listed.suffix.lower() == ".csv"
+    reviewed = REVIEW if review is None else review
+    if not is_table and is_event_log(listing):
+        known = _players(people, reading.table, warn)
+        log, problems = read_events(listing)
+        _report(listed, problems, warn)
+        assert log is not None
+        found, problems = world_of_log(log, known, reading.table, (timeout, reviewed), warn)
+        _report(listed, problems, lambda text: None)
+        assert found is not None
+        return found, log
+    if people is not None:
+        raise InputError(f"{listed}: is no log of events; its tickets say all of their players")
+    tickets, problems = (read_table if is_table else read_lines)(listing, reading.table)
     _report(listed, problems, warn)
     last = tickets[-1].time if tickets else 0.0
     patience = TIMEOUT if timeout is None else timeout
-    service = Service(patience, last + patience, REVIEW if review is None else review)
-    return WorldReading(reading.table, tickets or (), service, ("pass",))
+    service = Service(patience, last + patience, reviewed)
+    return WorldReading(reading.table, tickets or (), service, ("pass",)), None
+
+
+def _players(path: Path | None, table: Table, warn: Callable[[str], None]) -> dict[str, Player]:
+    """Return what is known of players, by id; nothing without a file."""
+    if path is None:
+        return {}
+    reader = read_player_table if path.suffix.lower() == ".csv" else read_player_lines
+    found, problems = reader(_text(path), table)
+    _report(path, problems, warn)
+    return found
 
 
 def _report(path: Path, problems: Sequence[Problem], warn: Callable[[str], None]) -> None:

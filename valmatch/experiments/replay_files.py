@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from valmatch.experiments.replay_log import side_of_log, side_of_rules
 from valmatch.experiments.replay_result import Replay
 from valmatch.matching.tickets.building import missing
+from valmatch.rule_sets.descriptions import stepped
+from valmatch.rule_sets.rule_type import spelled
 from valmatch.storage.output import to_json, write_atomically, write_csv
 
 if TYPE_CHECKING:
-    from valmatch.matching.tickets.playing import Outcome
+    from valmatch.matching.tickets.playing import Made, Outcome
 
 TICKETS = ("search", "ticket", "time", "players", "status", "end", "wait", "match", "unmatchable")
 MATCHES = ("search", "match", "time", "proposed", "anchor", "tickets", "players", "age")
 PLAYERS = ("search", "match", "team", "player", "ticket", "wait")
+RULES = ("search", "rule", "passed", "failed")
+STEPS = ("search", "what", "from_seconds", "value", "matches")
+LOG = ("search", "ticket", "players", "status", "wait", "log_status", "log_wait", "log_match")
 
 
 def write_replay(folder: Path, result: Replay, raw_names: bool) -> None:
@@ -23,6 +30,9 @@ def write_replay(folder: Path, result: Replay, raw_names: bool) -> None:
         ("tickets.csv", TICKETS, _tickets),
         ("matches.csv", MATCHES, _matches),
         ("players.csv", PLAYERS, _players),
+        ("rules.csv", RULES, _rules),
+        ("steps.csv", STEPS, _steps),
+        *([("log.csv", LOG, _logged)] if result.log else []),
     )
     for name, columns, rows_of in tables:
         rows = [
@@ -35,6 +45,10 @@ def write_replay(folder: Path, result: Replay, raw_names: bool) -> None:
         write_csv(folder / name, by_name, raw_names=raw_names)
     with write_atomically(folder / "result.json") as file:
         file.write(to_json(result.answers()))
+    if result.log:
+        compared = {search: one["compared"] for search, one in result.summary().items()}
+        with write_atomically(folder / "comparison.json") as file:
+            file.write(to_json(compared))
 
 
 def _tickets(result: Replay, outcome: Outcome) -> list[tuple[Any, ...]]:
@@ -63,8 +77,6 @@ def _matches(result: Replay, outcome: Outcome) -> list[tuple[Any, ...]]:
     """Return a row for each match; its age is what steps went by."""
     tickets, rows = result.world.tickets, []
     for number, match in enumerate(outcome.matches):
-        times = [tickets[k].time for k in match.tickets]
-        born = min(times) if result.world.table.oldest else max(times)
         rows.append(
             (
                 number,
@@ -73,10 +85,16 @@ def _matches(result: Replay, outcome: Outcome) -> list[tuple[Any, ...]]:
                 tickets[match.anchor].id,
                 len(match.tickets),
                 sum(map(len, match.teams)),
-                match.proposed - born,
+                _age(result, match),
             )
         )
     return rows
+
+
+def _age(result: Replay, match: Made) -> float:
+    """Return the age that the steps of a match went by."""
+    times = [result.world.tickets[ticket].time for ticket in match.tickets]
+    return match.proposed - (min(times) if result.world.table.oldest else max(times))
 
 
 def _players(result: Replay, outcome: Outcome) -> list[tuple[Any, ...]]:
@@ -88,4 +106,38 @@ def _players(result: Replay, outcome: Outcome) -> list[tuple[Any, ...]]:
             for player in players:
                 ticket = tickets[home[player]]
                 rows.append((number, team.name, player, ticket.id, match.time - ticket.time))
+    return rows
+
+
+def _rules(result: Replay, outcome: Outcome) -> list[tuple[Any, ...]]:
+    """Return a row for each rule: how often it held, or was unknown, and refused."""
+    judged = outcome.judged.tolist()
+    return [
+        (rule.name, *counts) for rule, counts in zip(result.world.table.rules, judged, strict=True)
+    ]
+
+
+def _steps(result: Replay, outcome: Outcome) -> list[tuple[Any, ...]]:
+    """Return a row for each step of a value: how many matches were proposed while it held."""
+    ages = [_age(result, match) for match in outcome.matches]
+    rows = []
+    for what, steps in stepped(result.world.table):
+        held = [bisect_right(steps.waits, age) for age in ages]
+        for number, value in enumerate(steps.values):
+            begins = float(steps.waits[number - 1]) if number else 0.0
+            rows.append((what, begins, spelled(value), held.count(number)))
+    return rows
+
+
+def _logged(result: Replay, outcome: Outcome) -> list[tuple[Any, ...]]:
+    """Return a row for each ticket: how it ended, and how it did in the game's log."""
+    assert result.log
+    log, rules = side_of_log(result.log), side_of_rules(result.world.tickets, outcome)
+    rows = []
+    for number, (ticket, logged) in enumerate(
+        zip(result.world.tickets, result.log.tickets, strict=True)
+    ):
+        ours = rules.statuses[number], rules.waits[number]
+        theirs = log.statuses[number], log.waits[number], logged.match
+        rows.append((ticket.id, len(ticket.players), *ours, *theirs))
     return rows

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from valmatch.experiments.replay_log import compared, side_of_rules
+from valmatch.rule_sets.event_log import EventLog
 from valmatch.rule_sets.world_reading import WorldReading
 from valmatch.rule_sets.worlds import Search
 
@@ -26,11 +28,14 @@ class Replay:
         What was played.
     outcomes : dict of str to Outcome
         By search.
+    log : EventLog or None
+        The log that the tickets are of, where it is a game's own.
     """
 
     source: Path
     world: WorldReading
     outcomes: dict[Search, Outcome]
+    log: EventLog | None = None
 
     def answers(self) -> dict[str, Any]:
         """Return what ``result.json`` holds: by search the matches, and how each ticket ended."""
@@ -56,7 +61,14 @@ class Replay:
 
     def summary(self) -> dict[str, Any]:
         """Return what is printed: numbers by search."""
-        return {search: self._numbers(outcome) for search, outcome in self.outcomes.items()}
+        found: dict[str, Any] = {
+            search: self._numbers(outcome) for search, outcome in self.outcomes.items()
+        }
+        if self.log:
+            for search, outcome in self.outcomes.items():
+                side = side_of_rules(self.world.tickets, outcome)
+                found[search]["compared"] = compared(self.log, side)
+        return found
 
     def _numbers(self, outcome: Outcome) -> dict[str, Any]:
         tickets = self.world.tickets

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import math
 import os
 from pathlib import Path
@@ -71,5 +70,7 @@ def sha256(path: Path) -> str:
     OSError
         If it cannot be read, or is too large.
     """
+    import hashlib  # with what it loads, of no use to most commands
+
     with regular(path, MAX_FILE).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

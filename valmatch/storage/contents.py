@@ -69,6 +69,17 @@ CONTENTS = {
         )
     ),
     "predict": Contents(("predictions.csv", "summary.json")),
-    "rules replay": Contents(("tickets.csv", "matches.csv", "players.csv", "result.json")),
+    "rules replay": Contents(
+        (
+            "tickets.csv",
+            "matches.csv",
+            "players.csv",
+            "rules.csv",
+            "steps.csv",
+            "log.csv",
+            "result.json",
+            "comparison.json",
+        )
+    ),
 }
 """By command; a folder whose manifest names none of them is none of ours."""
