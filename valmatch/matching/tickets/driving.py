@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from valmatch.kernels.compilation import expanded, inlined, njit
+from valmatch.kernels.compilation import expanded, merged, njit
 from valmatch.matching.tickets.layout import (
     CANCELLED,
     COMPLETED,
     ENDED,
     LINE,
     MADE,
+    NEW,
     PENDING,
     SEARCHING,
     TIMED_OUT,
@@ -56,19 +57,25 @@ def _next_moment(now: float, world: World, queue: Queue) -> float:
         moment = world.tickets[state["joined"]]["time"]
     for k in range(state["proposals"]):
         moment = min(moment, queue.matches[queue.lists[PENDING, k]]["time"])
-    for k in range(state["waiting"]):
-        ticket = world.tickets[queue.lists[LINE, k]]
-        moment = min(moment, ticket["time"] + options["timeout"])
-        if ticket["cancel"] > now:
-            moment = min(moment, ticket["cancel"])
-        if options["review"] == 0.0:
-            for i in range(world.waits.size):
-                step = ticket["time"] + world.waits[i]
-                if step > now:
-                    moment = min(moment, step)
-                    break
+    if state["waiting"]:
+        moment = min(moment, state["next_end"])
+    if options["review"] == 0.0:
+        moment = min(moment, _next_wait(now, world, queue))
     if options["review"] > 0.0:
         moment = min(moment, state["tick"] * options["review"])
+    return moment
+
+
+@expanded
+def _next_wait(now: float, world: World, queue: Queue) -> float:
+    """Return the next moment at which a ticket that waits passes a wait."""
+    moment = np.inf
+    for k in range(queue.state[0]["waiting"]):
+        time = world.tickets[queue.lists[LINE, k]]["time"]
+        for i in range(world.waits.size):
+            if time + world.waits[i] > now:
+                moment = min(moment, time + world.waits[i])
+                break
     return moment
 
 
@@ -91,7 +98,7 @@ def _is_due(now: float, changed: bool, world: World, queue: Queue) -> bool:
     return False
 
 
-@inlined
+@merged
 def _end(ticket: int, status: int, now: float, queue: Queue) -> None:
     """Note how and when a ticket has ended."""
     queue.slots[ticket]["status"], queue.slots[ticket]["end"] = status, now
@@ -99,10 +106,19 @@ def _end(ticket: int, status: int, now: float, queue: Queue) -> None:
     queue.state[0]["ended"] += 1
 
 
+@merged
+def _until(ticket: int, world: World) -> float:
+    """Return how long a ticket waits at most."""
+    record = world.tickets[ticket]
+    return min(record["cancel"], record["time"] + world.options[0]["timeout"])
+
+
 @expanded
 def _let_leave(now: float, world: World, queue: Queue) -> None:
     """Let those leave who are cancelled, then those who are too old."""
     state, timeout = queue.state[0], world.options[0]["timeout"]
+    if now < state["next_end"]:
+        return
     for status in (CANCELLED, TIMED_OUT):
         waiting = 0
         for k in range(state["waiting"]):
@@ -115,6 +131,9 @@ def _let_leave(now: float, world: World, queue: Queue) -> None:
                 queue.lists[LINE, waiting] = ticket
                 waiting += 1
         state["waiting"] = waiting
+    state["next_end"] = np.inf
+    for k in range(state["waiting"]):
+        state["next_end"] = min(state["next_end"], _until(queue.lists[LINE, k], world))
 
 
 @expanded
@@ -130,12 +149,12 @@ def _let_join(now: float, world: World, queue: Queue) -> bool:
         if world.tickets[ticket]["cancel"] <= now:
             _end(ticket, CANCELLED, now, queue)
         else:
-            _line_up(ticket, queue)
+            _line_up(ticket, world, queue)
     return joined
 
 
-@inlined
-def _line_up(ticket: int, queue: Queue) -> None:
+@merged
+def _line_up(ticket: int, world: World, queue: Queue) -> None:
     """Let a ticket wait, in its place by age."""
     state = queue.state[0]
     place = state["waiting"]
@@ -143,11 +162,12 @@ def _line_up(ticket: int, queue: Queue) -> None:
         queue.lists[LINE, place] = queue.lists[LINE, place - 1]
         place -= 1
     queue.lists[LINE, place] = ticket
-    queue.slots[ticket]["status"] = WAITING
+    queue.slots[ticket]["status"], queue.slots[ticket]["news"] = WAITING, NEW
     state["waiting"] += 1
+    state["next_end"] = min(state["next_end"], _until(ticket, world))
 
 
-@inlined
+@merged
 def _seconds_of(ticket: int, world: World, queue: Queue) -> float:
     """Return after how many seconds a ticket answers its latest proposal.
 
@@ -209,7 +229,7 @@ def _complete(number: int, now: float, queue: Queue) -> None:
         last = chosen
 
 
-@inlined
+@merged
 def _next_of(number: int, last: int, queue: Queue) -> int:
     """Return the oldest ticket of a match that is younger than another one."""
     match, chosen = queue.matches[number], -1
@@ -243,7 +263,7 @@ def _end_proposals(now: float, world: World, queue: Queue) -> bool:
             last = _next_of(number, last, queue)
             seconds = _seconds_of(last, world, queue)
             if seconds >= 0.0 and match["proposed"] + seconds <= now:
-                _line_up(last, queue)
+                _line_up(last, world, queue)
                 returned = True
             else:
                 _end(last, CANCELLED, now, queue)
