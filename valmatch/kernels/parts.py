@@ -39,7 +39,7 @@ def _library_class() -> Callable[[Any, str], Any]:
     """Return the class of libraries of code that is neither optimised nor made machine code of."""
     from numba.core.codegen import JITCodeLibrary
 
-    needed = ("_optimize_functions", "_optimize_final_module", "_finalize_final_module", "get_pointer_to_function")
+    needed = ("_optimize_final_module", "_finalize_final_module", "get_pointer_to_function")
     for name in (*needed, "_finalize_dynamic_globals", "_verify_declare_only_symbols"):
         getattr(JITCodeLibrary, name)
 
@@ -53,9 +53,6 @@ def _library_class() -> Callable[[Any, str], Any]:
         """A library that is only linked into others."""
 
         codegen = NoCodegen()
-
-        def _optimize_functions(self, ll_module: Any) -> None:  # noqa: ANN401
-            ll_module.data_layout = self._codegen._data_layout
 
         def _optimize_final_module(self) -> None:
             pass

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from valmatch.arrays import Floats, Records
-from valmatch.kernels.compilation import expanded, internal, merged
+from valmatch.kernels.compilation import internal, merged
 from valmatch.matching.tickets.layout import (
     AVG,
     COUNT,
@@ -52,7 +52,7 @@ def evaluate(number: int, slot: int, facts: Facts, seats: Seats) -> None:
         _apply(facts.links[aggregate["first_function"] + k], size, items, lists)
 
 
-@expanded
+@internal
 def _fill_values(
     aggregate: Records, size: Records, lists: Records, items: Floats, facts: Facts, seats: Seats
 ) -> None:
@@ -70,7 +70,7 @@ def _fill_values(
     size["items"], size["lists"] = count, aggregate["teams"]
 
 
-@expanded
+@internal
 def _fill_lists(
     aggregate: Records, size: Records, lists: Records, items: Floats, facts: Facts, seats: Seats
 ) -> None:
@@ -89,7 +89,7 @@ def _fill_lists(
     size["items"], size["lists"], size["outer"] = count, number, aggregate["teams"]
 
 
-@expanded
+@internal
 def _apply(function: int, size: Records, items: Floats, lists: Records) -> None:
     """Replace a nested list by a function of it."""
     if size["undefined"]:
@@ -106,7 +106,7 @@ def _apply(function: int, size: Records, items: Floats, lists: Records) -> None:
         _reduce(function, size, items, lists)
 
 
-@expanded
+@internal
 def _reduce(function: int, size: Records, items: Floats, lists: Records) -> None:
     """Replace each innermost list by a number."""
     many = size["depth"] > 1
@@ -177,7 +177,7 @@ def _median(start: int, end: int, number: int, items: Floats) -> float:
     return upper if number % 2 else (lower + upper) / 2
 
 
-@expanded
+@internal
 def _intersect(size: Records, items: Floats, lists: Records) -> None:
     """Replace each innermost list of lists by the values that all of them have."""
     many = size["depth"] == 3

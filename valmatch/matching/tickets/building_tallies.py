@@ -228,7 +228,12 @@ def tallies_of(
         elif not rule.alone or not (record["unknown"] or isinstance(rule.predicate, Ordered)):
             rest.append(number)
     common.sort(key=lambda one: rules.rules[one]["kind"] not in (REACHED, SPREAD))
-    order = list(range(len(table.rules))) if counted else [*common, *seated, *rest]
+    order = [*common, *seated, *rest]
+    swift = len(common) + len(seated)
+    if counted:
+        order = list(range(len(table.rules)))
+        common = [number for number in order if set(range(number + 1)) <= set(common)]
+        swift = 0
     rows = members.tickets.size + len(members.parts)
     own = np.zeros((rows, len(columns.stats)), STAT)
     marks = np.zeros((rows, len(columns.marks)), np.uint64)
@@ -241,8 +246,8 @@ def tallies_of(
         marks,
         np.array(columns.links, np.int64),
         np.array(order, np.int64),
-        0 if counted else len(common),
-        0 if counted else len(common) + len(seated),
+        len(common),
+        swift,
         _camps(own[: members.tickets.size, camps]),
     )
 

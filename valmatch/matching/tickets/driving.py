@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from valmatch.kernels.compilation import expanded, merged, njit
+from valmatch.kernels.compilation import internal, merged, njit
 from valmatch.matching.tickets.layout import (
     CANCELLED,
     COMPLETED,
@@ -48,7 +48,7 @@ def play(world: World, queue: Queue) -> int:
     return state["too_many"]
 
 
-@expanded
+@internal
 def _next_moment(now: float, world: World, queue: Queue) -> float:
     """Return the next moment at which something may happen."""
     state, options = queue.state[0], world.options[0]
@@ -66,7 +66,7 @@ def _next_moment(now: float, world: World, queue: Queue) -> float:
     return moment
 
 
-@expanded
+@internal
 def _next_wait(now: float, world: World, queue: Queue) -> float:
     """Return the next moment at which a ticket that waits passes a wait."""
     moment = np.inf
@@ -79,7 +79,7 @@ def _next_wait(now: float, world: World, queue: Queue) -> float:
     return moment
 
 
-@expanded
+@internal
 def _is_due(now: float, changed: bool, world: World, queue: Queue) -> bool:
     """Return whether there is a review: by the clock, or as something may have changed."""
     state, every = queue.state[0], world.options[0]["review"]
@@ -113,7 +113,7 @@ def _until(ticket: int, world: World) -> float:
     return min(record["cancel"], record["time"] + world.options[0]["timeout"])
 
 
-@expanded
+@internal
 def _let_leave(now: float, world: World, queue: Queue) -> None:
     """Let those leave who are cancelled, then those who are too old."""
     state, timeout = queue.state[0], world.options[0]["timeout"]
@@ -136,7 +136,7 @@ def _let_leave(now: float, world: World, queue: Queue) -> None:
         state["next_end"] = min(state["next_end"], _until(queue.lists[LINE, k], world))
 
 
-@expanded
+@internal
 def _let_join(now: float, world: World, queue: Queue) -> bool:
     """Let those join whose time has come; return whether anybody has."""
     state, joined = queue.state[0], False
@@ -184,7 +184,7 @@ def _seconds_of(ticket: int, world: World, queue: Queue) -> float:
     return seconds if world.answers[place]["accepts"] else -1.0 - seconds
 
 
-@expanded
+@internal
 def _settle(before: int, now: float, world: World, queue: Queue) -> None:
     """Make the matches that a review has found, or set when they are decided."""
     state, limit = queue.state[0], world.options[0]["acceptance"]
@@ -214,7 +214,7 @@ def _settle(before: int, now: float, world: World, queue: Queue) -> None:
     state["proposals"] = kept
 
 
-@expanded
+@internal
 def _complete(number: int, now: float, queue: Queue) -> None:
     """Note that a match is made."""
     match, state = queue.matches[number], queue.state[0]
@@ -240,7 +240,7 @@ def _next_of(number: int, last: int, queue: Queue) -> int:
     return chosen
 
 
-@expanded
+@internal
 def _end_proposals(now: float, world: World, queue: Queue) -> bool:
     """End the proposals that are decided; return whether a ticket waits again.
 

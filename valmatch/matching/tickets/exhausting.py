@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from valmatch.arrays import Ints
-from valmatch.kernels.compilation import expanded, internal, merged
+from valmatch.kernels.compilation import internal, merged
 from valmatch.matching.tickets.growing import age_with, begin, is_valid, seat, unseat
 from valmatch.matching.tickets.layout import (
     BEST,
@@ -51,7 +51,7 @@ def try_all(anchor: int, others: int, world: World, queue: Queue) -> None:
             break
 
 
-@expanded
+@internal
 def _age_of(tickets: int, world: World, queue: Queue) -> int:
     """Return the age of the first tickets of the match: of the oldest, or of the newest."""
     age = NONE
@@ -66,7 +66,7 @@ def _age_of(tickets: int, world: World, queue: Queue) -> int:
     return age
 
 
-@expanded
+@internal
 def _can_take(ticket: int, team: int, world: World, queue: Queue) -> bool:
     """Return whether a team may ever have room for a ticket; NONE for one of a game that runs."""
     record = world.tickets[ticket]
@@ -83,7 +83,7 @@ def _can_take(ticket: int, team: int, world: World, queue: Queue) -> bool:
     return True
 
 
-@expanded
+@internal
 def _compare(world: World, queue: Queue) -> None:
     """Remember the match if it is valid and better than the best."""
     growing = queue.seats.growing[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from valmatch.kernels.compilation import expanded, internal, merged
+from valmatch.kernels.compilation import internal, merged
 from valmatch.matching.tickets.judging import holding, refuses, verdict_on
 from valmatch.matching.tickets.layout import (
     BEST,
@@ -20,7 +20,7 @@ from valmatch.matching.tickets.layout import (
 from valmatch.matching.tickets.tallying import add, clear, tell
 
 
-@expanded
+@internal
 def begin(queue: Queue) -> None:
     """Begin an empty match."""
     growing = queue.seats.growing[0]
@@ -73,7 +73,7 @@ def unseat(age: int, world: World, seats: Seats) -> None:
         seats.sizes[team if team != NONE else world.home[player]] -= 1
 
 
-@expanded
+@merged
 def tally(ticket: int, team: int, world: World, queue: Queue) -> None:
     """Add a ticket to the tallies; of a game that runs its players on each team."""
     if team != NONE:
@@ -92,7 +92,7 @@ def restore(ticket: int, team: int, world: World, queue: Queue) -> None:
     tally(ticket, team, world, queue)
 
 
-@expanded
+@merged
 def room_of(age: int, world: World, seats: Seats) -> int:
     """Return the most open slots of a team at an age."""
     room = 0
@@ -102,7 +102,7 @@ def room_of(age: int, world: World, seats: Seats) -> int:
     return room
 
 
-@expanded
+@internal
 def is_valid(only_final: bool, world: World, seats: Seats) -> bool:
     """Return whether the match can be made at its own age."""
     growing = seats.growing[0]
@@ -116,7 +116,7 @@ def is_valid(only_final: bool, world: World, seats: Seats) -> bool:
     return not refuses(only_final, world.facts, seats)
 
 
-@expanded
+@merged
 def _order_teams(age: int, world: World, queue: Queue) -> None:
     """Put the teams in the order in which they are filled.
 
@@ -169,7 +169,7 @@ def take(ticket: int, age: int, start: int, world: World, queue: Queue) -> bool:
     for k in range(1 if running else queue.filling.size):
         team = NONE if running else queue.filling[k]
         if running:
-            has_room = _fits(ticket, age, world, queue.seats)
+            has_room = fits(ticket, age, world, queue.seats)
         else:
             most = world.facts.steps[world.teams[team]["most"], age]["value"]
             has_room = queue.seats.sizes[team] + record["players"] <= most
@@ -188,7 +188,7 @@ def take(ticket: int, age: int, start: int, world: World, queue: Queue) -> bool:
     return False
 
 
-@expanded
+@merged
 def _breaks(
     ticket: int, team: int, age: int, start: int, world: World, queue: Queue
 ) -> bool:
@@ -227,7 +227,7 @@ def _advance(k: int, first: int, end: int, queue: Queue) -> None:
         queue.order[k - 1], queue.order[k] = queue.order[k], queue.order[k - 1]
 
 
-@expanded
+@internal
 def _look(world: World, queue: Queue) -> None:
     """Remember the match if it is valid, and note whether it is full."""
     growing, seats = queue.seats.growing[0], queue.seats
@@ -239,8 +239,8 @@ def _look(world: World, queue: Queue) -> None:
     growing["full"] = int(room_of(growing["age"], world, seats) <= 0)
 
 
-@expanded
-def _fits(ticket: int, age: int, world: World, seats: Seats) -> bool:
+@internal
+def fits(ticket: int, age: int, world: World, seats: Seats) -> bool:
     """Return whether the teams of a game that runs have room for its players."""
     record, all_fit = world.tickets[ticket], True
     for k in range(record["first_part"], record["first_part"] + record["parts"]):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from valmatch.arrays import Records
-from valmatch.kernels.compilation import expanded, internal, merged
+from valmatch.kernels.compilation import internal, merged
 from valmatch.matching.tickets.aggregates import evaluate, everywhere, has, start_of
 from valmatch.matching.tickets.layout import (
     AND,
@@ -115,7 +115,7 @@ def _within(number: int, age: int, facts: Facts, seats: Seats) -> int:
     return TRUE
 
 
-@expanded
+@internal
 def _defined_items(seats: Seats) -> int:
     """Return how many values there are to look at; each may still be undefined."""
     size = seats.size[MEASURED]
@@ -158,7 +158,7 @@ def _compares(value: float, operation: int, reference: float) -> bool:
     return value > reference if operation == MORE else value >= reference
 
 
-@expanded
+@internal
 def _among(operation: int, seats: Seats) -> bool:
     """Return whether the values of each innermost list are all the same, or all different."""
     size, items = seats.size[MEASURED], seats.items[MEASURED]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from valmatch.draws.addressed import uniform_at
-from valmatch.kernels.compilation import expanded, internal
+from valmatch.kernels.compilation import internal
 from valmatch.matching.tickets.exhausting import try_all
 from valmatch.matching.tickets.layout import (
     BATCH,
@@ -57,7 +57,7 @@ def review(now: float, world: World, queue: Queue) -> None:
     queue.state[0]["reviews"] += 1
 
 
-@expanded
+@internal
 def _let_age(now: float, world: World, queue: Queue) -> None:
     """Note which waits the tickets have passed."""
     for k in range(queue.state[0]["waiting"]):
@@ -71,7 +71,7 @@ def _let_age(now: float, world: World, queue: Queue) -> None:
         slot["age"] = age
 
 
-@expanded
+@internal
 def _one_pass(now: float, number: int, world: World, queue: Queue) -> int:
     """Let each ticket that is free be an anchor once; return how many matches were made."""
     options = world.options[0]
@@ -107,13 +107,13 @@ def _one_pass(now: float, number: int, world: World, queue: Queue) -> int:
     return made
 
 
-@expanded
+@internal
 def _sort(row: int, count: int, queue: Queue) -> None:
     """Sort the first tickets of a list by their keys."""
     stable_sort(queue.lists[row], queue.lists[SPARE], queue.slots, count)
 
 
-@expanded
+@internal
 def _order_pool(pool: int, number: int, world: World, queue: Queue) -> None:
     """Put the pool in the order in which it is cut into batches."""
     if not world.options[0]["sorted"]:
@@ -130,7 +130,7 @@ def _order_pool(pool: int, number: int, world: World, queue: Queue) -> None:
         _sort(POOL, pool, queue)
 
 
-@expanded
+@internal
 def _bring_together(pool: int, world: World, queue: Queue) -> None:
     """Put the tickets of each camp together, and those of them of whom there are news."""
     news = 0
@@ -148,7 +148,7 @@ def _bring_together(pool: int, world: World, queue: Queue) -> None:
     group(queue.lists[SPARE], news, queue.lists[NEWS], tickets, firsts, ends)
 
 
-@expanded
+@internal
 def _let_go(world: World, queue: Queue) -> None:
     """Take those out of the line who have a match."""
     waiting = 0
@@ -160,7 +160,7 @@ def _let_go(world: World, queue: Queue) -> None:
     queue.state[0]["waiting"] = waiting
 
 
-@expanded
+@internal
 def _batch(now: float, count: int, keeps: bool, world: World, queue: Queue) -> int:
     """Let the tickets of a batch be anchors; return how many matches were made.
 
@@ -189,7 +189,7 @@ def _batch(now: float, count: int, keeps: bool, world: World, queue: Queue) -> i
     return made
 
 
-@expanded
+@internal
 def _try_others(anchor: int, count: int, world: World, queue: Queue) -> None:
     """Let an anchor look for a match among the others of a batch."""
     others, options, camp = 0, world.options[0], world.tickets[anchor]["camp"]
@@ -215,7 +215,7 @@ def _try_others(anchor: int, count: int, world: World, queue: Queue) -> None:
         try_all(anchor, others, world, queue)
 
 
-@expanded
+@internal
 def _sort_others(row: int, anchor: int, others: int, world: World, queue: Queue) -> None:
     """Sort tickets by one sort: those without a value last."""
     key = int(world.sort_values[row, anchor, world.sort_values.shape[2] - 1])
@@ -233,7 +233,7 @@ def _sort_others(row: int, anchor: int, others: int, world: World, queue: Queue)
     _sort(OTHERS, others, queue)
 
 
-@expanded
+@internal
 def _note(anchor: int, now: float, world: World, queue: Queue) -> None:
     """Write the best match down; its tickets wait no more."""
     state = queue.state[0]

@@ -24,8 +24,8 @@ be tried again or is gone, it tries all behind that one.
 
 from __future__ import annotations
 
-from valmatch.kernels.compilation import expanded, internal, merged
-from valmatch.matching.tickets.growing import age_with, begin, restore, room_of, take
+from valmatch.kernels.compilation import internal, merged
+from valmatch.matching.tickets.growing import age_with, begin, fits, restore, room_of, take
 from valmatch.matching.tickets.layout import (
     FALSE,
     MEMBERS,
@@ -59,7 +59,7 @@ def _team_of(entry: int) -> int:
     return (entry & (2**TEAM_BITS - 1)) - 1
 
 
-@expanded
+@merged
 def _is_known(anchor: int, world: World, queue: Queue) -> bool:
     """Return whether what an anchor has kept is of use; see above."""
     if queue.kept[anchor % queue.kept.size]["anchor"] != anchor:
@@ -77,7 +77,7 @@ def _is_known(anchor: int, world: World, queue: Queue) -> bool:
     return True
 
 
-@expanded
+@internal
 def _keep(anchor: int, queue: Queue) -> None:
     """Keep the match that an anchor could not complete."""
     number, growing = anchor % queue.kept.size, queue.seats.growing[0]
@@ -89,7 +89,7 @@ def _keep(anchor: int, queue: Queue) -> None:
         queue.kept_tickets[number, k] = (ticket << TEAM_BITS) + team + 1
 
 
-@expanded
+@merged
 def _has_lost(anchor: int, queue: Queue) -> bool:
     """Return whether a ticket of a kept match waits no more."""
     number = anchor % queue.kept.size
@@ -100,7 +100,7 @@ def _has_lost(anchor: int, queue: Queue) -> bool:
     return False
 
 
-@expanded
+@merged
 def _first_news(anchor: int, world: World, queue: Queue) -> int:
     """Return the place of the first news from a place on that an anchor has to look at."""
     camp, number = queue.camps[world.tickets[anchor]["camp"]], anchor % queue.kept.size
@@ -119,25 +119,46 @@ def _first_news(anchor: int, world: World, queue: Queue) -> int:
     return int(camp["end_news"])
 
 
-@expanded
+@merged
 def _known_rules(ticket: int, age: int, world: World, queue: Queue) -> int:
     """Return how many rules of the order are known to hold with a ticket on any team, or NONE.
 
-    NONE is returned where one is false, which then changes places with the one before it.
+    NONE is returned where one is false, which then changes places with the one before it; or, where
+    verdicts are counted, counts as false for each team that has room.
     """
     common = known = int(world.options[0]["common"])
+    counted = world.options[0]["counted"]
     for k in range(common):
         verdict = tell(queue.order[k], age, ticket, NONE, world.facts, queue.tallies)
         if verdict == FALSE:
-            if k > 0:
+            if counted:
+                _count_refusals(k, ticket, age, world, queue)
+            elif k > 0:
                 queue.order[k - 1], queue.order[k] = queue.order[k], queue.order[k - 1]
             return NONE
         if verdict == UNDECIDED:
             known = 0
-    return known
+            if counted:
+                break
+    return 0 if counted else known
 
 
-@expanded
+@internal
+def _count_refusals(rule: int, ticket: int, age: int, world: World, queue: Queue) -> None:
+    """Count, for each team that has room for a ticket, that a rule refuses and those before hold."""
+    tries, seats = 0, queue.seats
+    if world.tickets[ticket]["running"]:
+        tries = int(fits(ticket, age, world, seats))
+    else:
+        for team in range(world.teams.size):
+            most = world.facts.steps[world.teams[team]["most"], age]["value"]
+            tries += int(seats.sizes[team] + world.tickets[ticket]["players"] <= most)
+    for k in range(rule):
+        seats.judged[queue.order[k]]["held"] += tries
+    seats.judged[queue.order[rule]]["refused"] += tries
+
+
+@merged
 def _catch_up(number: int, ticket: int, anchor: int, world: World, queue: Queue) -> int:
     """Take the next tickets of a kept match that come before another one, all for NONE.
 
