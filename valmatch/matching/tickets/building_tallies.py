@@ -20,7 +20,6 @@ from valmatch.matching.tickets.layout import (
     REACHED,
     SPREAD,
     STAT,
-    SUM,
     Facts,
 )
 from valmatch.rule_sets.table import (
@@ -49,7 +48,7 @@ HUGE = 1e200
 """Numbers from here on may have sums that are infinite."""
 
 ROUNDING = 1e-10
-"""More than what sums of 200 numbers differ by if taken in another order, in units of the largest."""
+"""More than sums of 200 numbers differ by in another order, in units of the largest."""
 
 
 class Members(NamedTuple):
@@ -366,7 +365,9 @@ def _is_tallied(record: Records, rule: Rule, columns: _Columns) -> bool:
     if isinstance(predicate, Compared) and predicate.reference is None:
         return predicate.operation == "=" and bool(raw.all())
     record["partly"] = raw.any() and (
-        predicate.least is not None if isinstance(predicate, Within) else predicate.operation == "!="
+        predicate.least is not None
+        if isinstance(predicate, Within)
+        else predicate.operation == "!="
     )
     averages = [one for one in (*measures, *referred) if AVG in (one["inner"], one["outer"])]
     largest = [columns.largest[int(one["column"])] for one in averages]

@@ -18,6 +18,7 @@ from valmatch.matching.tickets.layout import (
     World,
 )
 
+
 @internal
 def try_all(anchor: int, others: int, world: World, queue: Queue) -> None:
     """Find the best match of all: most players, then smallest places, then smallest teams."""
@@ -43,7 +44,10 @@ def try_all(anchor: int, others: int, world: World, queue: Queue) -> None:
             _compare(world, queue)
             place, team = place + 1, NONE
         elif level > 0:
-            place, team = queue.seats.tried[PLACES, level - 1], queue.seats.tried[TEAMS, level - 1] + 1
+            place, team = (
+                queue.seats.tried[PLACES, level - 1],
+                queue.seats.tried[TEAMS, level - 1] + 1,
+            )
             unseat(_age_of(level - 1, world, queue), world, queue.seats)
             if team == teams:
                 place, team = place + 1, NONE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from valmatch.kernels.compilation import internal, merged
-from valmatch.matching.tickets.judging import holding, refuses, verdict_on
+from valmatch.matching.tickets.judging import refuses, verdict_on
 from valmatch.matching.tickets.layout import (
     BEST,
     BEST_TEAMS,
@@ -111,7 +111,10 @@ def is_valid(only_final: bool, world: World, seats: Seats) -> bool:
     age, steps = growing["age"], world.facts.steps
     for team in range(world.teams.size):
         size, record = seats.sizes[team], world.teams[team]
-        if size < steps[record["least"], age]["value"] or size > steps[record["most"], age]["value"]:
+        if (
+            size < steps[record["least"], age]["value"]
+            or size > steps[record["most"], age]["value"]
+        ):
             return False
     return not refuses(only_final, world.facts, seats)
 
@@ -189,9 +192,7 @@ def take(ticket: int, age: int, start: int, world: World, queue: Queue) -> bool:
 
 
 @merged
-def _breaks(
-    ticket: int, team: int, age: int, start: int, world: World, queue: Queue
-) -> bool:
+def _breaks(ticket: int, team: int, age: int, start: int, world: World, queue: Queue) -> bool:
     """Return whether a rule refuses a ticket on a team, which then may have been seated there."""
     counted, facts, broken = world.options[0]["counted"], world.facts, False
     tickets = queue.seats.growing[0]["tickets"]
@@ -209,10 +210,8 @@ def _breaks(
                 verdict = verdict_on(number, age, True, facts, queue.seats)
         judged["verdict"] = verdict
         if counted:
-            if verdict == FALSE:
-                judged["refused"] += 1
-            else:
-                judged["held"] += 1
+            judged["refused"] += int(verdict == FALSE)
+            judged["held"] += int(verdict != FALSE)
         if verdict == FALSE and rule["alone"]:
             _advance(k, world.options[0]["common"], world.options[0]["swift"], queue)
             broken = True

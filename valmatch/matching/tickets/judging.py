@@ -50,7 +50,8 @@ def holding(steps: int, age: int, entries: Records, without: float) -> float:
 def refuses(only_final: bool, facts: Facts, seats: Seats) -> bool:
     """Return whether a rule that has to hold is false of the match that is tried, as complete.
 
-    With `only_final` just those are judged that may have had another verdict, or none, before.
+    With `only_final` just those are judged that may have had another verdict, or none, before;
+    without, all verdicts are counted.
     """
     age = seats.growing[0]["age"]
     for number in range(facts.rules.size):
@@ -59,10 +60,9 @@ def refuses(only_final: bool, facts: Facts, seats: Seats) -> bool:
             continue
         verdict = verdict_on(number, age, False, facts, seats)
         judged["verdict"] = verdict
-        if verdict == FALSE:
-            judged["refused"] += 1
-        else:
-            judged["held"] += 1
+        if not only_final:
+            judged["refused"] += int(verdict == FALSE)
+            judged["held"] += int(verdict != FALSE)
         if verdict == FALSE and rule["alone"]:
             return True
     return False
@@ -200,9 +200,7 @@ def _counted(number: int, age: int, partial: bool, facts: Facts, seats: Seats) -
         first = 0
         for group in range(groups):
             last = (
-                size["lists"]
-                if size["depth"] == 2
-                else seats.lists[MEASURED, group]["outer_end"]
+                size["lists"] if size["depth"] == 2 else seats.lists[MEASURED, group]["outer_end"]
             )
             fewest, highest = _range_of(counts, first, last, reference, seats)
             if highest > most or (fewest < least and not open_):

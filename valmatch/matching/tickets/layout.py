@@ -39,7 +39,7 @@ NONE = -1
 """No rule, team, step function, aggregate, tally or camp."""
 
 BY_TEAM, AS_ONE, OVER_TEAMS = range(3)
-"""What tallies have an aggregate of: each team; its teams as if they were one; its teams' values."""
+"""What tallies have an aggregate of: each team; all its teams as one; the values of its teams."""
 
 AGGREGATE = np.dtype(
     [

@@ -13,13 +13,13 @@ from valmatch.arrays import Ints, Records
 from valmatch.kernels.compilation import internal, merged
 from valmatch.matching.tickets.layout import (
     AS_ONE,
+    AT_MOST,
     BY_TEAM,
     COMMON,
     COUNTED,
     EQUAL,
     FALSE,
     LESS,
-    AT_MOST,
     MAX,
     MIN,
     MORE,
@@ -54,7 +54,7 @@ def clear(tallies: Tallies) -> None:
 
 @internal
 def add(row: int, team: int, tallies: Tallies) -> None:
-    """Add a ticket, or what a game that runs has on a team, to the tallies of the team and of all."""
+    """Add a ticket, or what a game that runs has on a team, to the tallies of it and of all."""
     for place in (team, tallies.stats.shape[1] - 1):
         for column in range(tallies.stats.shape[0]):
             stat, own = tallies.stats[column, place], tallies.own[row, column]
@@ -154,9 +154,7 @@ def _held(value: float, reference: float, rule: Records, least: float, most: flo
 
 
 @internal
-def tell(
-    number: int, age: int, ticket: int, seat: int, facts: Facts, tallies: Tallies
-) -> int:
+def tell(number: int, age: int, ticket: int, seat: int, facts: Facts, tallies: Tallies) -> int:
     """Judge a rule on the match that is tried with one more ticket, which is not complete.
 
     Parameters

@@ -145,7 +145,7 @@ def _known_rules(ticket: int, age: int, world: World, queue: Queue) -> int:
 
 @internal
 def _count_refusals(rule: int, ticket: int, age: int, world: World, queue: Queue) -> None:
-    """Count, for each team that has room for a ticket, that a rule refuses and those before hold."""
+    """Count for each team with room for a ticket that a rule refuses and those before hold."""
     tries, seats = 0, queue.seats
     if world.tickets[ticket]["running"]:
         tries = int(fits(ticket, age, world, seats))
@@ -168,7 +168,7 @@ def _catch_up(number: int, ticket: int, anchor: int, world: World, queue: Queue)
     while number < queue.kept[kept]["tickets"]:
         entry = queue.kept_tickets[kept, number]
         member = _ticket_of(entry)
-        if ticket != NONE and member >= ticket or queue.slots[member]["status"] != WAITING:
+        if (ticket != NONE and member >= ticket) or queue.slots[member]["status"] != WAITING:
             break
         restore(member, _team_of(entry), world, queue)
         number += 1
