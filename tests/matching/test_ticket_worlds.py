@@ -19,7 +19,7 @@ from tests.support.published_worlds import (
     team,
     world,
 )
-from tests.support.ticket_worlds import answers_of, random_world
+from tests.support.ticket_worlds import answers_of, plain_world, random_world
 from valmatch.rule_sets.worlds import Search
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "ticket_worlds"
@@ -38,9 +38,11 @@ def both(given: dict[str, Any], search: Search = "pass") -> dict[str, Any]:
     def draw(review: int, number: int, ticket: int) -> float:
         return random.uniform(1, ticket, review * 2**20 + number)
 
-    answers, twin = answers_of(given, search), play(given, search, draw)
-    assert answers == twin
-    assert list(answers["tickets"]) == list(twin["tickets"])
+    twin = play(given, search, draw)
+    for counted in (True, False):
+        answers = answers_of(given, search, counted)
+        assert answers == twin, counted
+        assert list(answers["tickets"]) == list(twin["tickets"]), counted
     return answers
 
 
@@ -65,10 +67,17 @@ def test_random_worlds_are_played_as_the_twin_plays_them(seed: int) -> None:
         both(given, "exhaustive")
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_anchors_go_on_from_what_they_have_kept(seed: int) -> None:
+    both(plain_world(seed, 20), "pass")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1000, 1300))
 def test_more_random_worlds(seed: int) -> None:
     both(random_world(seed, 8 if seed % 3 else 25), "pass")
+    if seed % 3 == 0:
+        both(plain_world(seed, 40), "pass")
 
 
 # The thread QU7fQeFL9QSdaJhr9eWiwquA of re:Post, answered by the service's staff.

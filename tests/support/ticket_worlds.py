@@ -26,11 +26,11 @@ ATTRIBUTES = {
 }
 
 
-def answers_of(world: World, search: Search) -> dict[str, Any]:
-    """Return the answers of the matchmaker to a world."""
+def answers_of(world: World, search: Search, counted: bool = True) -> dict[str, Any]:
+    """Return the answers of the matchmaker to a world, with its verdicts counted or not."""
     read, problems = read_world(json.dumps(world))
     assert read is not None, problems
-    outcome = play(read.table, read.tickets, read.service, search)
+    outcome = play(read.table, read.tickets, read.service, search, counted=counted)
     answers: dict[str, Any] = Replay(source=None, world=read, outcomes={search: outcome}).answers()[  # type: ignore[arg-type]
         search
     ]
@@ -343,3 +343,19 @@ class Maker:
 def random_world(seed: int, tickets: int = 8) -> World:
     """Return a random world."""
     return Maker(seed, tickets).world()
+
+
+def plain_world(seed: int, tickets: int = 8) -> World:
+    """Return a random world in one batch and by age: anchors go on from what they have kept."""
+    world = Maker(seed, tickets).world()
+    world["config"].pop("batchSize", None)
+    rules = world["ruleSet"]["rules"]
+    sorts = [rule["name"] for rule in rules if "Sort" in rule["type"]]
+    kept = [rule for rule in rules if rule["name"] not in sorts]
+    for rule in kept:
+        if rule["type"] == "compound":
+            for name in sorts:
+                rule["statement"] = rule["statement"].replace(name, kept[0]["name"])
+    if kept and kept[0]["type"] != "compound":
+        world["ruleSet"]["rules"] = kept
+    return world

@@ -79,7 +79,14 @@ class Outcome:
     judged: Records
 
 
-def play(table: Table, tickets: Sequence[Ticket], service: Service, search: Search) -> Outcome:
+def play(
+    table: Table,
+    tickets: Sequence[Ticket],
+    service: Service,
+    search: Search,
+    *,
+    counted: bool = True,
+) -> Outcome:
     """Play a world.
 
     Parameters are those of `valmatch.matching.tickets.building.world_of`.
@@ -89,7 +96,7 @@ def play(table: Table, tickets: Sequence[Ticket], service: Service, search: Sear
     RunError
         If an exhaustive search would have to look at too many tickets.
     """
-    world = world_of(table, tickets, service, search)
+    world = world_of(table, tickets, service, search, counted)
     queue = queue_of(world)
     if too_many := play_kernel(world, queue):
         raise RunError(
@@ -101,7 +108,7 @@ def play(table: Table, tickets: Sequence[Ticket], service: Service, search: Sear
         queue.lists[ENDED, : queue.state[0]["ended"]].tolist(),
         [STATUSES.get(int(status), "") for status in queue.slots["status"]],
         queue.slots["end"].tolist(),
-        queue.judged[["held", "refused"]][: len(table.rules)],
+        queue.seats.judged[["held", "refused"]][: len(table.rules)],
     )
 
 
