@@ -136,13 +136,14 @@ class Reached(NamedTuple):
         Most milliseconds between a ticket and the reference.
     reference : {"min", "avg", ""}
         Of the players of the match.
-    party : str
+    party : {"avg", "min", "max", "each"}
+        What stands for a ticket; "each": every player for itself.
     """
 
     most: Steps | None
     spread: Steps | None
     reference: Literal["min", "avg", ""]
-    party: Party
+    party: Party | Literal["each"]
 
 
 class Spread(NamedTuple):

@@ -286,8 +286,9 @@ def _reached(number: int, now: float, world: World, queue: Queue) -> int:
         if fine and rule["spread"] != NONE:
             reference = least if rule["operation"] else total / growing["players"]
             for k in range(growing["tickets"]):
-                ping = world.pings[rule["row"], queue.tried[MEMBERS, k], region]["ping"]
-                fine = fine and abs(ping - reference) <= spread
+                ping = world.pings[rule["row"], queue.tried[MEMBERS, k], region]
+                fine = fine and abs(ping["ping"] - reference) <= spread
+                fine = fine and abs(ping["low"] - reference) <= spread
         if fine:
             return TRUE
     return FALSE

@@ -49,6 +49,6 @@ LATENCY = RuleType(
     ("maxLatency", "maxDistance", "distanceReference", "partyAggregation"),
     _read,
     _sentence,
-    ("maxLatency", "maxDistance"),
+    {"maxLatency": "most", "maxDistance": "spread"},
     large=True,
 )
