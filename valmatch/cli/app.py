@@ -12,6 +12,7 @@ from typer.core import TyperCommand
 from valmatch.cli.combine import combine
 from valmatch.cli.compare import compare
 from valmatch.cli.console import reset, say
+from valmatch.cli.explain import explain
 from valmatch.cli.fit import fit
 from valmatch.cli.lists import configs, factors, problems, responses, solvers
 from valmatch.cli.optimize import optimize
@@ -76,6 +77,7 @@ rules = typer.Typer(
 rules.command("check", cls=_Command)(check)
 rules.command("show", cls=_Command)(show_rules)
 rules.command("replay", cls=_Command)(replay)
+rules.command("explain", cls=_Command)(explain)
 app.add_typer(rules, name="rules")
 
 

@@ -136,14 +136,16 @@ class Reached(NamedTuple):
         Most milliseconds between a ticket and the reference.
     reference : {"min", "avg", ""}
         Of the players of the match.
-    party : {"avg", "min", "max", "each"}
-        What stands for a ticket; "each": every player for itself.
+    party : str
+    each : bool
+        Whether every player counts for itself, whatever `party` is.
     """
 
     most: Steps | None
     spread: Steps | None
     reference: Literal["min", "avg", ""]
-    party: Party | Literal["each"]
+    party: Party
+    each: bool = False
 
 
 class Spread(NamedTuple):

@@ -68,6 +68,16 @@ CONTENTS = {
         )
     ),
     "predict": Contents(("predictions.csv", "summary.json")),
-    "rules replay": Contents(("tickets.csv", "matches.csv", "players.csv", "result.json")),
+    "rules replay": Contents(
+        (
+            "tickets.csv",
+            "matches.csv",
+            "players.csv",
+            "result.json",
+            "world.json",
+            "proposals.jsonl",
+            "explain.jsonl",
+        )
+    ),
 }
 """By command; a folder whose manifest names none of them is none of ours."""

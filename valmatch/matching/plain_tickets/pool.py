@@ -77,7 +77,7 @@ class Pool:
         self.sorts = [rule.predicate for rule in table.rules if isinstance(rule.predicate, Ordered)]
         if table.search.balance is not None:
             self.sorts.append(Ordered(table.search.balance, True, False, "", "avg"))
-        self._pings: dict[tuple[int, str], dict[str, Ping]] = {}
+        self._pings: dict[tuple[int, Reached], dict[str, Ping]] = {}
 
     def values(self, ticket: int, attribute: int) -> list[Any]:
         """Return the values of a ticket's players."""
@@ -85,7 +85,7 @@ class Pool:
 
     def pings(self, ticket: int, rule: Reached) -> dict[str, Ping]:
         """Return what a rule looks at, by region that all players of a ticket report."""
-        found = self._pings.get((ticket, rule.party))
+        found = self._pings.get((ticket, rule))
         if found is None:
             players = self.tickets[ticket].players
             found = {
@@ -93,7 +93,7 @@ class Pool:
                 for region in players[0].latency
                 if all(region in one.latency for one in players)
             }
-            self._pings[ticket, rule.party] = found
+            self._pings[ticket, rule] = found
         return found
 
     def in_order(self, anchor: int, others: list[int]) -> list[int]:

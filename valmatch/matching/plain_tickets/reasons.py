@@ -41,8 +41,6 @@ class Failed:
         Whether it was judged as not complete.
     rules : list of int
         Those that refused it.
-    lacks : tuple of Lack
-        Of one of them.
     excess : float
         By what part of the number in force it is missed; infinity where no number says it.
     """
@@ -51,8 +49,11 @@ class Failed:
     match: PartialMatch
     partial: bool
     rules: list[int]
-    lacks: tuple[Lack, ...]
-    excess: float
+    excess: float = 0.0
+
+    def lacks_of(self, rule: int) -> tuple[Lack, ...]:
+        """Return what a rule would have needed."""
+        return Judge(self.match, self.time, self.partial).finding(rule).lacks
 
 
 @dataclass
@@ -184,7 +185,7 @@ class Recorder(Watcher):
             if reasons.fullest is None or match.players > reasons.fullest.match.players:
                 fits = match.fits(self.now)
                 rules = Judge(match, self.now, partial=False).refusing() if fits else []
-                reasons.fullest = Failed(self.now, match, not fits, rules, (), 0.0)
+                reasons.fullest = Failed(self.now, match, not fits, rules)
 
     def _refusing(self, refused: list[PartialMatch]) -> list[int | None]:
         """Return the rules that refused any of some matches that are not complete."""
@@ -204,7 +205,7 @@ class Recorder(Watcher):
             for rule in rules:
                 lacks = judge.finding(rule).lacks
                 excess = max((lack.excess for lack in lacks), default=float("inf"))
-                failed = Failed(self.now, match, partial, rules, lacks, excess)
+                failed = Failed(self.now, match, partial, rules, excess)
                 own = reasons.rules.setdefault(rule, Refusals())
                 if own.nearest is None or excess < own.nearest.excess:
                     own.nearest = failed

@@ -205,7 +205,7 @@ def _pings(table: Table, tickets: Sequence[Ticket]) -> Records:
 
 def ping_of(own: Sequence[float], rule: Reached) -> tuple[float, float]:
     """Return the highest and the lowest number that counts of a ticket, given its players'."""
-    if rule.party == "each":
+    if rule.each:
         return max(own), min(own)
     value = OF_PARTY[rule.party](own)
     return value, value

@@ -42,7 +42,8 @@ def _sentence(rule: Reached, names: Names) -> str:
     if rule.spread:
         what = {"min": "the least", "avg": "the mean"}.get(rule.reference, "")
         parts.append(f"at most {amount(rule.spread)} ms from {what} of the players")
-    return f"some region that all report, with {' and '.join(parts)} for every ticket"
+    whose = "player" if rule.each else "ticket"
+    return f"some region that all report, with {' and '.join(parts)} for every {whose}"
 
 
 LATENCY = RuleType(
