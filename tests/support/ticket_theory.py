@@ -45,6 +45,11 @@ class Size(NamedTuple):
     tickets: int
     seed: int = 1
 
+    def drawn(self, *setting: float) -> list[np.random.Generator]:
+        """Return a generator for each replication, of each setting others."""
+        key = [self.seed, *(round(1e6 * value) for value in setting)]
+        return [np.random.default_rng([*key, number]) for number in range(self.replications)]
+
 
 def table_of(teams: Sequence[Any], **rule_set: Any) -> Table:  # noqa: ANN401
     """Return the table of a rule set."""
@@ -114,7 +119,7 @@ def waits(outcome: Outcome, tickets: Sequence[Ticket]) -> list[float]:
 
 def mean_waits(
     table: Table,
-    size: Size,
+    drawn: Sequence[np.random.Generator],
     review: float | None,
     end: float,
     draw: Callable[[np.random.Generator], list[Ticket]],
@@ -122,8 +127,8 @@ def mean_waits(
 ) -> list[float]:
     """Return the mean wait of each replication, of the tickets that are chosen."""
     means = []
-    for replication in range(size.replications):
-        tickets = draw(np.random.default_rng([size.seed, replication]))
+    for rng in drawn:
+        tickets = draw(rng)
         outcome = played(table, tickets, review, end)
         own = [
             outcome.times[k] - tickets[k].time
@@ -135,11 +140,11 @@ def mean_waits(
 
 
 def no_rules(players: int, rate: float, review: float, size: Size) -> Figure:
-    """Matches of a size without rules: (n - 1) / (2 lambda) + T / 2."""
+    """Return mean waits for matches of n without rules: (n - 1) / (2 lambda) + T / 2."""
     count = size.tickets - size.tickets % players
     values = mean_waits(
         table_of(one_team(players, players)),
-        size,
+        size.drawn(players, rate, review),
         review,
         2 * review,
         lambda rng: tickets_of(rng, rate, count),
@@ -148,7 +153,7 @@ def no_rules(players: int, rate: float, review: float, size: Size) -> Figure:
 
 
 def classes(number: int, players: int, rate: float, review: float, size: Size) -> Figure:
-    """Matches within classes that are as likely: K (n - 1) / (2 lambda) + T / 2."""
+    """Return mean waits for matches within K classes: K (n - 1) / (2 lambda) + T / 2."""
     rule = {
         "name": "Same",
         "type": "comparison",
@@ -165,7 +170,8 @@ def classes(number: int, players: int, rate: float, review: float, size: Size) -
         modes = rng.integers(number, size=size.tickets)
         return tickets_of(rng, rate, size.tickets, lambda k: {"mode": f"m{modes[k]}"})
 
-    values = mean_waits(table, size, review, 2 * review, draw)
+    drawn = size.drawn(number, players, rate, review)
+    values = mean_waits(table, drawn, review, 2 * review, draw)
     return Figure(values, number * (players - 1) / (2 * rate) + review / 2)
 
 
@@ -177,8 +183,8 @@ def longest_wait(players: int, rate: float, step: float, review: float, size: Si
     }
     table = table_of(one_team(players, players), expansions=[expansion])
     longest = 0.0
-    for replication in range(size.replications):
-        tickets = tickets_of(np.random.default_rng([size.seed, replication]), rate, size.tickets)
+    for rng in size.drawn(players, rate, step, review):
+        tickets = tickets_of(rng, rate, size.tickets)
         outcome = played(table, tickets, review, step + 2 * review)
         own = waits(outcome, tickets)
         assert len(own) == len(tickets)
@@ -187,15 +193,14 @@ def longest_wait(players: int, rate: float, step: float, review: float, size: Si
 
 
 def patience(players: int, rate: float, theta: float, size: Size) -> tuple[Figure, Figure]:
-    """Matches of a size without rules among tickets that are cancelled: queue, share that leave.
+    """Return how many wait on average, and the share that leaves, where tickets are cancelled.
 
-    Of two players a match lambda / (2 lambda + theta) wait on average, and theta / (2 lambda +
-    theta) leave; else both follow from the birth and death of those who wait, as in LADDER.md.
+    Of two players a match lambda / (2 lambda + theta) wait, and theta / (2 lambda + theta) leave;
+    else both follow from the birth and death of those who wait.
     """
     table = table_of(one_team(players, players))
     queues, shares = [], []
-    for replication in range(size.replications):
-        rng = np.random.default_rng([size.seed, replication])
+    for rng in size.drawn(players, rate, theta):
         tickets = tickets_of(rng, rate, size.tickets, theta=theta)
         outcome = played(table, tickets, None, 0.0)
         seconds = [outcome.times[k] - tickets[k].time for k in outcome.ended]
@@ -219,31 +224,35 @@ def mean_queue(players: int, rate: float, theta: float) -> float:
 
 
 def parties(players: int, rate: float, review: float, size: Size) -> tuple[Figure, Figure]:
-    """Single players and parties that are a match alone: two queues that do not meet.
+    """Return mean waits of single players, and of parties that are a match alone.
 
-    Tickets of both kinds are as likely: single players wait (n - 1) / (2 lambda / 2) + T / 2,
-    parties T / 2.
+    Their queues do not meet. Tickets of both kinds are as likely: single players wait
+    (n - 1) / lambda + T / 2, parties T / 2.
     """
     table = table_of(one_team(players, players))
 
     def draw(rng: np.random.Generator) -> list[Ticket]:
         return tickets_of(rng, rate, size.tickets, sizes=(1, players))
 
-    wanted = {1: (players - 1) / rate + review / 2, players: review / 2}
     one, other = (
-        Figure(
-            mean_waits(
-                table, size, review, 2 * review, draw, lambda ticket, k=k: len(ticket.players) == k
-            ),
-            wanted[k],
+        mean_waits(
+            table,
+            size.drawn(players, rate, review),
+            review,
+            2 * review,
+            draw,
+            lambda ticket, k=k: len(ticket.players) == k,
         )
         for k in (1, players)
     )
-    return one, other
+    return (
+        Figure(one, (players - 1) / rate + review / 2),
+        Figure(other, review / 2),
+    )
 
 
 def ages(age: str, rate: float, step: float, size: Size) -> Figure:
-    """One against one, nobody before a step at w seconds, then everybody; newest or oldest age.
+    """Return mean waits one against one, where nobody fits before w seconds, then everybody.
 
     Pairs are consecutive: w + 1 / (2 lambda) by the newest age, by the oldest w - 1 / (2 lambda) +
     exp(-lambda w) / lambda.
@@ -263,7 +272,7 @@ def ages(age: str, rate: float, step: float, size: Size) -> Figure:
     count = size.tickets - size.tickets % 2
     values = mean_waits(
         table,
-        size,
+        size.drawn(age == "newest", rate, step),
         None,
         2 * step,
         lambda rng: tickets_of(rng, rate, count, lambda k: {"n": float(k)}),

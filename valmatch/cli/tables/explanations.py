@@ -122,7 +122,7 @@ def _show_rules(document: Document) -> None:
     """Print which rule refused how many candidates."""
     candidates = document["tried"]["tried"] + document["tried_by_others"]["tried"]
     sheet = Sheet.of(
-        "rule", "refused", "share", "alone", "needs", "in force", "holds from", left=["rule"]
+        "rule", "refused", "share", "alone", "needs", "in force", "from", left=["rule"]
     )
     for rule in document["rules"]:
         (found,) = rule["nearest"]["rules"]

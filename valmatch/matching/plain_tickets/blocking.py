@@ -46,7 +46,8 @@ class Taken(Watcher):
 
     def ended(self, anchor: int, match: PartialMatch, found: bool) -> None:
         """Note with what an anchor has ended, and whether it has found a match on the way."""
-        self.counts.update(ticket for ticket in match.tickets if ticket != anchor)
+        if not found:
+            self.counts.update(ticket for ticket in match.tickets if ticket != anchor)
 
 
 def blocked(pool: Pool, left: Sequence[int], now: float, review: int) -> Blocked | None:
@@ -63,34 +64,28 @@ def blocked(pool: Pool, left: Sequence[int], now: float, review: int) -> Blocked
     review : int
         How many reviews there were before.
     """
+    if pool.search != "pass":
+        return None
     away: list[int] = []
-    while pool.search == "pass" and len(away) < TOGETHER:
-        counts = _unfinished(pool, _without(left, away), now, review)
-        if counts is None or not counts:
-            return None
-        away.append(min(counts, key=lambda ticket: (-counts[ticket], ticket)))
-        found = _made(pool, _without(left, away), now, review)
-        if found:
-            for ticket in away[:-1]:
-                fewer = [one for one in away if one != ticket]
-                if others := _made(pool, _without(left, fewer), now, review):
-                    away, found = fewer, others
-            return Blocked(tuple(sorted(away)), tuple(sorted(found)))
-    return None
+    found, taken = _pass(pool, left, away, now, review)
+    while not found and taken and len(away) < TOGETHER:
+        away.append(min(taken, key=lambda ticket: (-taken[ticket], ticket)))
+        found, taken = _pass(pool, left, away, now, review)
+    if not found or not away:
+        return None
+    for ticket in away[:-1]:
+        fewer = [one for one in away if one != ticket]
+        others, _ = _pass(pool, left, fewer, now, review)
+        if others:
+            away, found = fewer, others
+    return Blocked(tuple(sorted(away)), tuple(sorted(found)))
 
 
-def _without(left: Sequence[int], away: Sequence[int]) -> list[int]:
-    return [ticket for ticket in left if ticket not in away]
-
-
-def _unfinished(pool: Pool, waiting: list[int], now: float, review: int) -> Counter[int] | None:
-    """Return in how many unfinished matches tickets are; None if there is a match."""
+def _pass(
+    pool: Pool, left: Sequence[int], away: list[int], now: float, review: int
+) -> tuple[list[int], Counter[int]]:
+    """Return the tickets of all matches that come of a pass, and who is in unfinished ones."""
     taken = Taken()
+    waiting = [ticket for ticket in left if ticket not in away]
     found = Search(pool, taken).one_pass(waiting, now, review, most=FIRST)
-    return None if next(found, None) else taken.counts
-
-
-def _made(pool: Pool, waiting: list[int], now: float, review: int) -> list[int]:
-    """Return the tickets of all matches that come of a pass."""
-    found = Search(pool).one_pass(waiting, now, review, most=FIRST)
-    return [ticket for one in found for ticket in one.match.tickets]
+    return [ticket for one in found for ticket in one.match.tickets], taken.counts

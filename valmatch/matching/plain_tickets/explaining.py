@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from valmatch.matching.plain_tickets.blocking import FIRST, Blocked, blocked
+from valmatch.matching.plain_tickets.blocking import FIRST, TOGETHER, Blocked, blocked
 from valmatch.matching.plain_tickets.pool import Pool
 from valmatch.matching.plain_tickets.reasons import Reasons, Recorder
 from valmatch.matching.plain_tickets.searching import Search
 from valmatch.matching.plain_tickets.timeline import Proposal, Review, reviews
 
-TRIALS = 400_000
+TRIALS = 200_000
 """Tickets that are tried for an explanation: some ten seconds."""
 
-BRIEF_TRIALS = 40_000
-"""And for what a replay says of tickets that block: about a second."""
+BRIEF_TRIALS = 20_000
+"""And for what a replay says of tickets that block: some two seconds."""
 
 SETS = 50_000
 """Sets of tickets and their teams that an exhaustive search looks at."""
@@ -143,7 +143,8 @@ class _Reviews:
         number = len(review.left)
         if self.pool.search == "exhaustive":
             return int((len(self.pool.table.teams) + 1) ** min(number, _most_tried(self.pool)))
-        return number * (FIRST + len(self.watched or ()))
+        own = 0 if self.watched is None else FIRST + len(self.watched)
+        return number * (own + FIRST * (1 + TOGETHER))
 
 
 def evenly(costs: Sequence[int], most: int) -> set[int]:

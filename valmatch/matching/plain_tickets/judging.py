@@ -35,9 +35,6 @@ from valmatch.rule_sets.table import (
 Verdict = bool | None
 """None is unknown."""
 
-OPEN = {"count", "sum"}
-"""Functions that say nothing of a match that is not complete."""
-
 COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -115,7 +112,7 @@ class Judge:
         """Return what is found of a rule."""
         if number not in self._found:
             predicate = self.rules[number].predicate
-            unknown = self.partial and is_open(predicate)
+            unknown = self.partial and self.match.pool.is_open[number]
             self._found[number] = Finding(None) if unknown else self._judged(predicate)
         return self._found[number]
 
@@ -254,15 +251,6 @@ class Judge:
         if decisive in (one, other):
             return decisive
         return None if None in (one, other) else not decisive
-
-
-def is_open(predicate: Predicate) -> bool:
-    """Return whether nothing can be said of a rule before a match is complete."""
-    every: list[Any] = [*getattr(predicate, "measures", ())]
-    reference = getattr(predicate, "reference", None)
-    if isinstance(reference, Steps):
-        every += reference.values
-    return any(isinstance(one, Aggregate) and OPEN & set(one.functions) for one in every)
 
 
 def groups(value: Any, depth: int) -> list[list[Any]]:  # noqa: ANN401

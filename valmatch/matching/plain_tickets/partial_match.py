@@ -26,9 +26,11 @@ class PartialMatch:
         tickets: tuple[int, ...] = (),
         homes: tuple[int | None, ...] = (),
         teams: tuple[tuple[Known, ...], ...] | None = None,
+        born: float | None = None,
     ) -> None:
         self.pool, self.tickets, self.homes = pool, tickets, homes
         self.teams = tuple(() for _ in pool.table.teams) if teams is None else teams
+        self._born = born
 
     @property
     def players(self) -> int:
@@ -42,13 +44,15 @@ class PartialMatch:
 
     @property
     def born(self) -> float:
-        """When the ticket joined whose age counts."""
-        return self.born_with(())
+        """When the ticket joined whose age counts; there is one."""
+        return cast(float, self._born)
 
-    def born_with(self, more: tuple[int, ...]) -> float:
-        """Return when the ticket would have joined whose age counted if others were added."""
-        times = [self.pool.times[ticket] for ticket in (*self.tickets, *more)]
-        return min(times) if self.pool.table.oldest else max(times)
+    def born_with(self, ticket: int) -> float:
+        """Return when the ticket would have joined whose age counted if one were added."""
+        time = self.pool.times[ticket]
+        if self._born is None:
+            return time
+        return min(time, self._born) if self.pool.table.oldest else max(time, self._born)
 
     def with_ticket(self, ticket: int, home: int | None) -> PartialMatch:
         """Return the match with another ticket on a team."""
@@ -56,11 +60,17 @@ class PartialMatch:
         for player in self.pool.players[ticket]:
             at = cast(int, player.home) if home is None else home
             teams[at] = (*teams[at], player)
-        return PartialMatch(self.pool, (*self.tickets, ticket), (*self.homes, home), tuple(teams))
+        return PartialMatch(
+            self.pool,
+            (*self.tickets, ticket),
+            (*self.homes, home),
+            tuple(teams),
+            self.born_with(ticket),
+        )
 
-    def sizes(self, now: float, more: tuple[int, ...] = ()) -> list[tuple[int, int]]:
-        """Return least and most players of each team at the age of the match, or with others."""
-        born = self.born_with(more)
+    def sizes(self, now: float, more: int | None = None) -> list[tuple[int, int]]:
+        """Return least and most players of each team at the age of the match, or with a ticket."""
+        born = self.born if more is None else self.born_with(more)
         return [
             (
                 int(cast(float, in_force(team.least, born, now))),
@@ -90,7 +100,7 @@ class PartialMatch:
         Teams that are too small come first, then those with most room. A ticket of a game that runs
         goes to the teams of its players: [None], or [] without room.
         """
-        sizes, own = self.sizes(now, (ticket,)), self.pool.players[ticket]
+        sizes, own = self.sizes(now, ticket), self.pool.players[ticket]
         if self.pool.tickets[ticket].running:
             homes = [player.home for player in own]
             full = any(

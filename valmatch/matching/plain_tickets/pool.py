@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from valmatch.matching.tickets.building import OF_PARTY, missing, ping_of
-from valmatch.rule_sets.table import Ordered, Reached, Steps, Table, Value
+from valmatch.rule_sets.table import Aggregate, Ordered, Predicate, Reached, Steps, Table, Value
 from valmatch.rule_sets.worlds import Search, Service, Ticket
+
+OPEN = {"count", "sum"}
+"""Functions that say nothing of a match that is not complete."""
 
 
 class Known(NamedTuple):
@@ -51,6 +54,8 @@ class Pool:
         Of each ticket.
     matchable : list of bool
         Whether all players of a ticket have all attributes.
+    is_open : list of bool
+        Whether nothing can be said of a rule before a match is complete.
     """
 
     def __init__(
@@ -73,6 +78,7 @@ class Pool:
             for ticket in tickets
         ]
         self.matchable = [not missing(table, ticket) for ticket in tickets]
+        self.is_open = [is_open(rule.predicate) for rule in table.rules]
         self.times = [ticket.time for ticket in tickets]
         self.sorts = [rule.predicate for rule in table.rules if isinstance(rule.predicate, Ordered)]
         if table.search.balance is not None:
@@ -142,3 +148,12 @@ def in_force(steps: Steps, born: float, now: float) -> Value:
     while place < len(steps.waits) and born + steps.waits[place] <= now:
         place += 1
     return steps.values[place]
+
+
+def is_open(predicate: Predicate) -> bool:
+    """Return whether nothing can be said of a rule before a match is complete."""
+    every: list[Any] = [*getattr(predicate, "measures", ())]
+    reference = getattr(predicate, "reference", None)
+    if isinstance(reference, Steps):
+        every += reference.values
+    return any(isinstance(one, Aggregate) and OPEN & set(one.functions) for one in every)
