@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.support import ticket_theory as theory
@@ -18,6 +19,14 @@ def agrees(figure: Figure) -> None:
 
 def test_without_rules() -> None:
     agrees(theory.no_rules(4, 0.5, 1.0, SOME))
+
+
+def test_without_rules_all_waits_follow_from_the_times() -> None:
+    """Tickets are matched as they come, at the first review at which there are enough of them."""
+    values = theory.no_rules(4, 0.5, 1.0, SOME).values
+    for value, rng in zip(values, SOME.drawn(4, 0.5, 1.0), strict=True):
+        groups = np.cumsum(rng.exponential(2.0, SOME.tickets)).reshape(-1, 4)
+        assert value == pytest.approx((np.ceil(groups[:, -1:]) - groups).mean(), rel=1e-12)
 
 
 def test_classes_are_queues_of_their_own() -> None:

@@ -234,20 +234,15 @@ def parties(players: int, rate: float, review: float, size: Size) -> tuple[Figur
     def draw(rng: np.random.Generator) -> list[Ticket]:
         return tickets_of(rng, rate, size.tickets, sizes=(1, players))
 
-    one, other = (
-        mean_waits(
-            table,
-            size.drawn(players, rate, review),
-            review,
-            2 * review,
-            draw,
-            lambda ticket, k=k: len(ticket.players) == k,
+    def means(of: int) -> list[float]:
+        drawn = size.drawn(players, rate, review)
+        return mean_waits(
+            table, drawn, review, 2 * review, draw, lambda ticket: len(ticket.players) == of
         )
-        for k in (1, players)
-    )
+
     return (
-        Figure(one, (players - 1) / rate + review / 2),
-        Figure(other, review / 2),
+        Figure(means(1), (players - 1) / rate + review / 2),
+        Figure(means(players), review / 2),
     )
 
 

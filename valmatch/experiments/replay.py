@@ -17,7 +17,7 @@ from valmatch.rule_sets.files import as_remark, in_line, read_rule_file
 from valmatch.rule_sets.problems import Problem
 from valmatch.rule_sets.ticket_table import read_table
 from valmatch.rule_sets.world_reading import WorldReading, has_world, read_lines, read_world
-from valmatch.rule_sets.worlds import FEW, LATENCIES, SEARCHES, Service
+from valmatch.rule_sets.worlds import FEW, LATENCIES, SEARCHES, Search, Service
 
 BRIEF = 100
 """Tickets up to which plain Python is done before numba would be imported."""
@@ -116,12 +116,14 @@ def replay(
 def _played(source: Path, world: WorldReading, explain: bool) -> Replay:
     """Return what comes of a world by its searches, and who waited behind whom."""
     from valmatch.experiments.explanations import explained
-    from valmatch.matching.plain_tickets.explaining import blockers
+    from valmatch.matching.plain_tickets.explaining import Blockers, blockers
     from valmatch.matching.plain_tickets.pool import Pool
     from valmatch.matching.plain_tickets.timeline import Proposal
-    from valmatch.matching.tickets.playing import play
+    from valmatch.matching.tickets.playing import Outcome, play
 
-    outcomes, behind, reasons = {}, {}, []
+    outcomes: dict[Search, Outcome] = {}
+    behind: dict[Search, Blockers] = {}
+    reasons: list[dict[str, Any]] = []
     for search in world.searches:
         played = (world.table, world.tickets, world.service, search)
         outcomes[search] = outcome = play(*played)

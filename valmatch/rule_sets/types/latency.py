@@ -2,7 +2,7 @@
 
 Source: "FlexMatch rule types", latency rule; "50 ms or less" of the published example 3. One region
 for all (thread 6317 of the former forums), where each ticket is one number by partyAggregation
-("the latency of each ticket").
+("the latency of each ticket"); whoever reads it otherwise lets each player count (`latencyOf`).
 """
 
 from __future__ import annotations
