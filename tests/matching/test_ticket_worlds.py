@@ -231,6 +231,8 @@ def test_example_2_a_monster_that_is_strong_enough() -> None:
     assert match["teams"] == {"players": [f"p{k}" for k in range(5)], "monster": ["p9"]}
     fewer = play_example(2, [*players[:4], strong])
     assert made(fewer) == [(30, ["t0", "t1", "t2", "t3", "t9"])]
+    fewest = play_example(2, [*players[:3], strong])
+    assert made(fewest) == [(60, ["t0", "t1", "t2", "t9"])]
 
 
 def test_example_3_medics_and_latency() -> None:
@@ -241,8 +243,10 @@ def test_example_3_medics_and_latency() -> None:
 
     assert len(play_example(3, [one(k, k < 5, 50) for k in range(9)])["matches"]) == 1
     assert play_example(3, [one(k, k < 6, 50) for k in range(9)])["matches"] == []
-    late = play_example(3, [one(k, False, 100 if k else 10) for k in range(9)])
-    assert [time for time, _ in made(late)] == [10]
+    for ping, seconds in ((50, 0), (100, 10), (150, 20)):
+        late = play_example(3, [one(k, False, ping if k else 10) for k in range(9)])
+        assert [time for time, _ in made(late)] == [seconds]
+    assert made(play_example(3, [one(k, False, 151) for k in range(9)])) == []
 
 
 def test_example_4_sorts_and_intersections() -> None:
@@ -292,6 +296,9 @@ def test_example_10_near_or_of_one_mind() -> None:
     assert len(play_example(10, alike)["matches"]) == 1
     assert len(play_example(10, near)["matches"]) == 1
     assert play_example(10, mixed)["matches"] == []
+    for spread, seconds in ((10, 0), (20, 10), (40, 20)):
+        wide = [one(k, "duel" if k % 2 else "team", spread * (k % 3) / 2) for k in range(20)]
+        assert [time for time, _ in made(play_example(10, wide))] == [seconds]
 
 
 def test_example_11_nobody_meets_who_is_blocked() -> None:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from valmatch.rule_sets.descriptions import Description
     from valmatch.rule_sets.problems import Problem
 
+MOST_BLOCKERS = 3
+"""Tickets that block others, most of whom are named."""
+
 RuleFile = Annotated[
     Path,
     typer.Argument(
@@ -137,6 +140,14 @@ def replay(
             " the world says, else pass]",
         ),
     ] = None,
+    latency_of: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Whose latency a latency rule looks at: that of a ticket, one number by"
+            " partyAggregation, or of each player.  [default: as the world says, else ticket]",
+        ),
+    ] = None,
     timeout: Timeout = None,
     review: Annotated[
         float | None,
@@ -146,6 +157,14 @@ def replay(
             help="With a rule set: time between reviews.  [default: 1 s]",
         ),
     ] = None,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            help="Also write explain.jsonl: of each ticket that ended without a match, what rules"
+            " explain says of it.",
+        ),
+    ] = False,
     raw_names: RawNames = False,
     out: Out = None,
     json: Json = False,
@@ -162,10 +181,12 @@ def replay(
     result = replay_tickets(
         Given(file, tickets, players),
         search=search,
-        timeout=timeout,
-        review=review,
         out=out,
         raw_names=raw_names,
+        explain=explain,
+        latency_of=latency_of,
+        timeout=timeout,
+        review=review,
         warn=warn,
     )
     show(json, result.summary(), lambda: _print_numbers(result.summary()), out)
@@ -184,6 +205,25 @@ def _print_numbers(summary: dict[str, dict[str, Any]]) -> None:
             print(
                 one_line(f"  rule {rule}: passed {counts['passed']:,}, failed {counts['failed']:,}")
             )
+        _print_blocked(numbers)
+
+
+def _print_blocked(numbers: dict[str, Any]) -> None:
+    """Print who waited behind whom."""
+    blocked = numbers.get("blocked_by", [])
+    for one in blocked[:MOST_BLOCKERS]:
+        names = " and ".join(one["tickets"])
+        print(
+            one_line(
+                f"  blocked: {one['behind']:,} tickets of {numbers['tickets']:,} waited behind"
+                f" {names}, which could join them, and without which they had a match"
+            )
+        )
+    if len(blocked) > MOST_BLOCKERS:
+        print(f"  blocked: by {len(blocked) - MOST_BLOCKERS:,} others, fewer")
+    if numbers.get("reviews_looked_at", 0) < numbers.get("reviews", 0) and blocked:
+        looked, every = numbers["reviews_looked_at"], numbers["reviews"]
+        print(f"  blocked: seen at {looked:,} of {every:,} reviews at even distances")
 
         if compared := numbers.get("compared"):
             from valmatch.cli.tables.layout import print_table

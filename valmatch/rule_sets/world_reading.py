@@ -14,7 +14,15 @@ from valmatch.rule_sets.items import Item, called
 from valmatch.rule_sets.json_text import Member, Node, read_json
 from valmatch.rule_sets.problems import Problem, Problems
 from valmatch.rule_sets.table import Reached, Table
-from valmatch.rule_sets.worlds import SEARCHES, Player, Search, Service, Ticket
+from valmatch.rule_sets.worlds import (
+    LATENCIES,
+    SEARCHES,
+    LatencyOf,
+    Player,
+    Search,
+    Service,
+    Ticket,
+)
 from valmatch.text.terminal import shown
 
 MOST_REVIEWS = 10_000_000
@@ -31,6 +39,7 @@ CONFIG_KEYS = (
     "passes",
     "acceptanceTimeoutSeconds",
     "seed",
+    "latencyOf",
 )
 WORLD_KEYS = ("name", "ruleSet", "config", "tickets", "answers")
 
@@ -47,12 +56,32 @@ class WorldReading(NamedTuple):
     service : Service
     searches : tuple of str
         The searches that it has answers for, or the one that it names.
+    rules : str
+        The text of the rule set.
+    latency_of : {"ticket", "player"}
+        Whose latency a latency rule looks at; the table says it too.
     """
 
     table: Table
     tickets: tuple[Ticket, ...]
     service: Service
     searches: tuple[Search, ...]
+    rules: str = ""
+    latency_of: LatencyOf = "ticket"
+
+    def with_latency_of(self, whose: LatencyOf) -> WorldReading:
+        """Return the world with latency rules that look at other latencies.
+
+        One number stands for a ticket ("the latency of each ticket" of the service's page); or each
+        player counts for itself.
+        """
+        rules = tuple(
+            rule._replace(predicate=rule.predicate._replace(each=whose == "player"))
+            if isinstance(rule.predicate, Reached)
+            else rule
+            for rule in self.table.rules
+        )
+        return self._replace(table=self.table._replace(rules=rules), latency_of=whose)
 
 
 def has_world(text: str) -> bool:
@@ -76,7 +105,9 @@ def read_world(text: str) -> tuple[WorldReading | None, list[Problem]]:
     config = root.get("config", "object", required=True)
     tickets = root.get("tickets", "array", required=True)
     rules = root.get("ruleSet", "object", required=True)
-    service, named = _service(Item(config, "config", problems, lenient=True) if config else None)
+    item = Item(config, "config", problems, lenient=True) if config else None
+    service, named = _service(item)
+    whose = _latency_of(item)
     timeout = service.timeout if service else None
     table = read_any(rules, "ruleSet", problems, timeout) if rules else None
     if table is None or tickets is None or service is None:
@@ -84,8 +115,10 @@ def read_world(text: str) -> tuple[WorldReading | None, list[Problem]]:
     items = root.items("tickets")
     found = read_tickets(items, table)
     searches = _answered(root) or (named,)
-    world = WorldReading(table, found, service, searches)
-    return (None if problems.errors else world), problems.sorted()
+    if rules is None or problems.errors:
+        return None, problems.sorted()
+    world = WorldReading(table, found, service, searches, text[rules.start : rules.end])
+    return world.with_latency_of(whose), problems.sorted()
 
 
 def _answered(root: Item) -> tuple[Search, ...]:
@@ -122,6 +155,14 @@ def _service(item: Item | None) -> tuple[Service | None, Search]:
         int(seed),
     )
     return service, next((search for search in SEARCHES if search == named), "pass")
+
+
+def _latency_of(item: Item | None) -> LatencyOf:
+    """Return whose latency is looked at."""
+    named = (
+        item.choice("latencyOf", LATENCIES) if item and not _is_null(item, "latencyOf") else None
+    )
+    return next((one for one in LATENCIES if one == named), "ticket")
 
 
 def _is_null(item: Item, key: str) -> bool:

@@ -79,6 +79,9 @@ CONTENTS = {
             "log.csv",
             "result.json",
             "comparison.json",
+            "world.json",
+            "proposals.jsonl",
+            "explain.jsonl",
         )
     ),
 }

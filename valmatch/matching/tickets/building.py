@@ -243,8 +243,16 @@ def _pings(table: Table, tickets: Sequence[Ticket]) -> Records:
             for column, region in enumerate(regions):
                 own = [one.latency[region] for one in ticket.players if region in one.latency]
                 if len(own) == len(ticket.players):
-                    pings[row, k, column] = OF_PARTY[rule.party](own), sum(own), min(own)
+                    pings[row, k, column] = *ping_of(own, rule), sum(own), min(own)
     return pings
+
+
+def ping_of(own: Sequence[float], rule: Reached) -> tuple[float, float]:
+    """Return the highest and the lowest number that counts of a ticket, given its players'."""
+    if rule.each:
+        return max(own), min(own)
+    value = OF_PARTY[rule.party](own)
+    return value, value
 
 
 def _sorts(table: Table, tickets: Sequence[Ticket]) -> tuple[Records, Floats]:

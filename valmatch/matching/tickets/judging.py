@@ -265,8 +265,9 @@ def _reached(rule: Records, age: int, facts: Facts, seats: Seats) -> int:
         if fine and rule["spread"] != NONE:
             reference = least if rule["operation"] else total / growing["players"]
             for k in range(growing["tickets"]):
-                ping = facts.pings[rule["row"], seats.tried[MEMBERS, k], region]["ping"]
-                fine = fine and abs(ping - reference) <= spread
+                ping = facts.pings[rule["row"], seats.tried[MEMBERS, k], region]
+                fine = fine and abs(ping["ping"] - reference) <= spread
+                fine = fine and abs(ping["low"] - reference) <= spread
         if fine:
             return TRUE
     return FALSE

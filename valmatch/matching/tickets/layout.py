@@ -108,7 +108,7 @@ STEP = np.dtype(
     ]
 )
 CELL = np.dtype([("value", "f8"), ("first", "i8"), ("end", "i8")])
-PING = np.dtype([("ping", "f8"), ("total", "f8"), ("least", "f8")])
+PING = np.dtype([("ping", "f8"), ("low", "f8"), ("total", "f8"), ("least", "f8")])
 ANSWER = np.dtype([("seconds", "f8"), ("accepts", "i8")])
 SORT = np.dtype([("from_anchor", "i8"), ("descending", "i8")])
 STAT = np.dtype([("low", "f8"), ("high", "f8"), ("total", "f8"), ("players", "i8")])
@@ -148,8 +148,8 @@ class Facts(NamedTuple):
     spreads : (rules, tickets) ndarray of float64
         Of each ticket the value; of texts NaN where its players differ.
     pings : (rules, tickets, regions) records of PING
-        Milliseconds of a ticket, NaN where not all its players report the region; sum and least
-        of its players.
+        Milliseconds of a ticket, NaN where not all its players report the region, the highest and
+        the lowest that count; sum and least of its players.
     """
 
     rules: Records

@@ -62,6 +62,8 @@ class Outcome:
     ----------
     matches : list of Made
         In the order in which they were made.
+    proposed : list of Made
+        All that were proposed or made at once, in order; `time` is when that was decided.
     ended : list of int
         Tickets in the order in which they ended.
     statuses : list of str
@@ -73,6 +75,7 @@ class Outcome:
     """
 
     matches: list[Made]
+    proposed: list[Made]
     ended: list[int]
     statuses: list[str]
     times: list[float]
@@ -105,6 +108,7 @@ def play(
         )
     return Outcome(
         [_made(int(number), table, tickets, queue) for number in _completed(queue)],
+        [_made(number, table, tickets, queue) for number in range(queue.state[0]["matches"])],
         queue.lists[ENDED, : queue.state[0]["ended"]].tolist(),
         [STATUSES.get(int(status), "") for status in queue.slots["status"]],
         queue.slots["end"].tolist(),
