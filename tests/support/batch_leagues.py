@@ -14,7 +14,8 @@ from valmatch.ratings.bradley_terry.connections import levels_of
 from valmatch.ratings.bradley_terry.contests import Contests, design_of
 from valmatch.ratings.bradley_terry.covariance import rank_ranges
 from valmatch.ratings.bradley_terry.fit import POINTS, NoEstimate
-from valmatch.ratings.bradley_terry.rating import HALF, Estimate, Model, rate, uncertainty
+from valmatch.ratings.bradley_terry.estimating import HALF, Estimate
+from valmatch.ratings.bradley_terry.rating import Model, rate
 from valmatch.ratings.bradley_terry.studentized_range import quantile
 from valmatch.statistics.estimates import t_quantile
 
@@ -189,14 +190,14 @@ def _critical(players: int, degrees: float) -> float:
 
 def covered(league: BatchLeague, kind: str, contests: Contests, truth: Floats) -> Floats | None:
     """Return the `MEASURES` of one world; None where somebody in it cannot be rated."""
-    design = design_of(contests)
+    design, model = design_of(contests), Model(league.draws, league.prior)
     try:
-        found = rate(design, levels_of(contests), Model(league.draws, league.prior))
+        found = rate(design, levels_of(contests), model)
     except NoEstimate:
         return None
     if not found.linked.rated.all():
         return None
-    sure = uncertainty(found, kind != INFORMATION, np.random.default_rng(0))
+    sure = model.uncertainty(found, kind != INFORMATION, np.random.default_rng(0))
     assert sure.covariance is not None
     degrees = league.voters - 1.0 if kind == CLUSTERED else math.inf
     half, critical = t_quantile(0.5 + 0.5 * LEVEL, degrees), _critical(league.players, degrees)

@@ -206,6 +206,7 @@ def _print_numbers(summary: dict[str, dict[str, Any]]) -> None:
                 one_line(f"  rule {rule}: passed {counts['passed']:,}, failed {counts['failed']:,}")
             )
         _print_blocked(numbers)
+        _print_compared(numbers)
 
 
 def _print_blocked(numbers: dict[str, Any]) -> None:
@@ -225,14 +226,17 @@ def _print_blocked(numbers: dict[str, Any]) -> None:
         looked, every = numbers["reviews_looked_at"], numbers["reviews"]
         print(f"  blocked: seen at {looked:,} of {every:,} reviews at even distances")
 
-        if compared := numbers.get("compared"):
-            from valmatch.cli.tables.layout import print_table
-            from valmatch.plots.sheets.replays import comparison_sheet
 
-            sheet = comparison_sheet(compared)
-            print_table("", sheet)
-            for note in sheet.notes:
-                print(one_line(note))
+def _print_compared(numbers: dict[str, Any]) -> None:
+    """Print what a game's own log says beside the rules, where the tickets are from one."""
+    if compared := numbers.get("compared"):
+        from valmatch.cli.tables.layout import print_table
+        from valmatch.plots.sheets.replays import comparison_sheet
+
+        sheet = comparison_sheet(compared)
+        print_table("", sheet)
+        for note in sheet.notes:
+            print(one_line(note))
 
 
 def _errors(file: Path, problems: list[Problem]) -> list[str]:

@@ -16,6 +16,7 @@ from valmatch.inputs.files import read_text, sha256
 from valmatch.kernels.plain_python import interpret
 from valmatch.rule_sets.event_log import EventLog, is_event_log, read_events
 from valmatch.rule_sets.files import as_remark, in_line, is_yaml, read_rule_file
+from valmatch.rule_sets.flexmatch import Reading
 from valmatch.rule_sets.logged_tickets import TIMEOUT, world_of_log
 from valmatch.rule_sets.problems import Problem
 from valmatch.rule_sets.short_form import plain
@@ -28,7 +29,15 @@ from valmatch.rule_sets.world_reading import (
     read_player_lines,
     read_world,
 )
-from valmatch.rule_sets.worlds import FEW, LATENCIES, SEARCHES, Player, Search, Service
+from valmatch.rule_sets.worlds import (
+    FEW,
+    LATENCIES,
+    SEARCHES,
+    LatencyOf,
+    Player,
+    Search,
+    Service,
+)
 
 BRIEF = 100
 """Tickets up to which plain Python is done before numba would be imported."""
@@ -202,11 +211,11 @@ def _world(
     warn: Callable[[str], None] = lambda text: None,
 ) -> tuple[WorldReading, EventLog | None]:
     """Return what is to be played, and the log that it is from, if it is a game's own."""
-    whose = None
+    source, listed, people = files
+    whose: LatencyOf | None = None
     if latency_of is not None:
         chosen = arguments.one_of("latency_of", latency_of, LATENCIES)
         whose = next(one for one in LATENCIES if one == chosen)
-    source, listed, people = files
     text = read_text(source)
     if not is_yaml(source) and has_world(text):
         own = (("tickets", listed), ("players", people), ("timeout", timeout), ("review", review))
@@ -224,11 +233,11 @@ def _world(
         raise InputError(f"{source}: is no rule set")
     if listed is None:
         raise InputError(f"{source}: is a rule set; a list of tickets is needed too (--tickets)")
+    rules = (
+        _flexmatch(reading) if is_yaml(source) or reading.is_short else text.removeprefix("\ufeff")
+    )
     listing, is_table = read_text(listed), listed.suffix.lower() == ".csv"
     reviewed = REVIEW if review is None else review
-    written = text.removeprefix("\ufeff")
-    if reading.is_short and reading.node:
-        written = json.dumps(plain(reading.node))
     if not is_table and is_event_log(listing):
         known = _players(people, reading.table, warn)
         log, problems = read_events(listing)
@@ -237,7 +246,7 @@ def _world(
         found, problems = world_of_log(log, known, reading.table, (timeout, reviewed), warn)
         _report(listed, problems, lambda text: None)
         assert found is not None
-        return found._replace(rules=written).with_latency_of(whose or "ticket"), log
+        return found._replace(rules=rules).with_latency_of(whose or "ticket"), log
     if people is not None:
         raise InputError(f"{listed}: is no log of events; its tickets say all of their players")
     tickets, problems = (read_table if is_table else read_lines)(listing, reading.table)
@@ -245,8 +254,13 @@ def _world(
     last = tickets[-1].time if tickets else 0.0
     patience = TIMEOUT if timeout is None else timeout
     service = Service(patience, last + patience, reviewed)
-    world = WorldReading(reading.table, tickets or (), service, ("pass",), written)
+    world = WorldReading(reading.table, tickets or (), service, ("pass",), rules)
     return world.with_latency_of(whose or "ticket"), None
+
+
+def _flexmatch(reading: Reading) -> str:
+    """Return the text of the rule set that a short form stands for, or YAML says."""
+    return "" if reading.node is None else json.dumps(plain(reading.node), indent=1)
 
 
 def _players(path: Path | None, table: Table, warn: Callable[[str], None]) -> dict[str, Player]:

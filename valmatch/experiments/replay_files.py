@@ -164,7 +164,7 @@ def _players(result: Replay, search: Search, outcome: Outcome) -> list[tuple[Any
     return rows
 
 
-def _rules(result: Replay, outcome: Outcome) -> list[tuple[Any, ...]]:
+def _rules(result: Replay, search: Search, outcome: Outcome) -> list[tuple[Any, ...]]:
     """Return a row for each rule: how often it held, or was unknown, and refused."""
     judged = outcome.judged.tolist()
     return [
@@ -172,7 +172,7 @@ def _rules(result: Replay, outcome: Outcome) -> list[tuple[Any, ...]]:
     ]
 
 
-def _steps(result: Replay, outcome: Outcome) -> list[tuple[Any, ...]]:
+def _steps(result: Replay, search: Search, outcome: Outcome) -> list[tuple[Any, ...]]:
     """Return a row for each step of a value: how many matches were proposed while it held."""
     ages = [_age(result, match) for match in outcome.matches]
     rows = []
@@ -184,7 +184,7 @@ def _steps(result: Replay, outcome: Outcome) -> list[tuple[Any, ...]]:
     return rows
 
 
-def _logged(result: Replay, outcome: Outcome) -> list[tuple[Any, ...]]:
+def _logged(result: Replay, search: Search, outcome: Outcome) -> list[tuple[Any, ...]]:
     """Return a row for each ticket: how it ended, and how it did in the game's log."""
     assert result.log
     log, rules = side_of_log(result.log), side_of_rules(result.world.tickets, outcome)

@@ -81,15 +81,20 @@ class Replay:
 
     def summary(self) -> dict[str, Any]:
         """Return what is printed: numbers by search."""
-        found: dict[str, Any] = {
-            search: {**self._numbers(outcome), **self._blocked(search)}
+        return {
+            search: {
+                **self._numbers(outcome),
+                **self._blocked(search),
+                **self._compared(outcome),
+            }
             for search, outcome in self.outcomes.items()
         }
-        if self.log:
-            for search, outcome in self.outcomes.items():
-                side = side_of_rules(self.world.tickets, outcome)
-                found[search]["compared"] = compared(self.log, side)
-        return found
+
+    def _compared(self, outcome: Outcome) -> dict[str, Any]:
+        """Return what the log of a game says beside it; nothing without one."""
+        if self.log is None:
+            return {}
+        return {"compared": compared(self.log, side_of_rules(self.world.tickets, outcome))}
 
     def behind(self, search: Search) -> dict[tuple[int, ...], Counter[int]]:
         """Return who waited behind which tickets, and at how many reviews; who blocks most first.
