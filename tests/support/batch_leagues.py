@@ -13,8 +13,8 @@ from valmatch.draws.streams import Streams
 from valmatch.ratings.bradley_terry.connections import levels_of
 from valmatch.ratings.bradley_terry.contests import Contests, design_of
 from valmatch.ratings.bradley_terry.covariance import rank_ranges
-from valmatch.ratings.bradley_terry.fit import POINTS, NoEstimate
 from valmatch.ratings.bradley_terry.estimating import HALF, Estimate
+from valmatch.ratings.bradley_terry.fit import POINTS, NoEstimate
 from valmatch.ratings.bradley_terry.rating import Model, rate
 from valmatch.ratings.bradley_terry.studentized_range import quantile
 from valmatch.statistics.estimates import t_quantile
