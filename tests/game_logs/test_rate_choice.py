@@ -123,6 +123,7 @@ BAD = [
     ("alias", "player,alias\nann,bob\n", "aliases.csv:1: no column name"),
     ("include", "ann,bobb", "--include: 'bobb' is nobody in"),
     ("exclude", "ann,bobb", "did you mean bob?"),
+    ("include", "ann,\udcff", "(allowed: names between commas"),
     ("include", "x" * 5000, "--include: 'xxx"),
     ("exclude", "", "--exclude '': (allowed: names between commas"),
     ("exclude", "ann,,bob", "(allowed: names between commas"),

@@ -140,8 +140,9 @@ def _named(argument: str, text: str) -> dict[str, str]:
             raise InputError(f"{path}: names nobody")
         return found
     try:
+        text.encode()
         names = cells_of(text)
-    except csv.Error:
+    except (UnicodeEncodeError, csv.Error):
         names = []
     if not names or not all(names):
         allowed = "names between commas, or a CSV file with a column player"
