@@ -227,10 +227,10 @@ def test_paths_are_drawn_and_reported(tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert command("rate", tmp_path / "log.csv", *PATHS, "--out", out).code == 0
     (axes,) = valmatch.plot(out, players=["ann", "eve"]).axes
-    drawn = [line for line in axes.lines if len(line.get_xdata())]
+    drawn = [np.asarray(line.get_ydata(), float) for line in axes.lines]
     ratings = [float(row["rating"]) for row in rows(out / "days.csv") if row["player"] == "ann"]
     assert len(drawn) == 2
-    np.testing.assert_allclose(drawn[0].get_ydata(), ratings)
+    np.testing.assert_allclose(drawn[0], ratings)
     assert len(axes.collections) == 2
     page = valmatch.report([out])
     assert "Ratings of the best by day played" in page
