@@ -352,13 +352,12 @@ def plain_world(seed: int, tickets: int = 8) -> World:
     """Return a random world in one batch and by age: anchors go on from what they have kept."""
     world = Maker(seed, tickets).world()
     world["config"].pop("batchSize", None)
-    rules = world["ruleSet"]["rules"]
-    sorts = [rule["name"] for rule in rules if "Sort" in rule["type"]]
-    kept = [rule for rule in rules if rule["name"] not in sorts]
-    for rule in kept:
-        if rule["type"] == "compound":
-            for name in sorts:
-                rule["statement"] = rule["statement"].replace(name, kept[0]["name"])
-    if kept and kept[0]["type"] != "compound":
-        world["ruleSet"]["rules"] = kept
+    left: set[str] = set()
+    kept = []
+    for rule in world["ruleSet"]["rules"]:
+        if "Sort" in rule["type"] or any(name in rule.get("statement", "") for name in left):
+            left.add(rule["name"])
+        else:
+            kept.append(rule)
+    world["ruleSet"]["rules"] = kept
     return world

@@ -23,14 +23,13 @@ def part_compiler() -> Any:  # noqa: ANN401 - numba has no types
     except (ImportError, AttributeError):
         return Compiler
 
-    class PartCompiler(Compiler):  # type: ignore[misc]
+    class PartCompiler(Compiler):
         """Numba's compiler, with libraries that keep code as it is."""
 
         def define_pipelines(self) -> list[Any]:
             state = self.state
             state.library = library_of(state.targetctx.codegen(), state.func_id.func_qualname)
-            found: list[Any] = super().define_pipelines()
-            return found
+            return super().define_pipelines()  # type: ignore[no-any-return, no-untyped-call]
 
     return PartCompiler
 
@@ -49,7 +48,7 @@ def _library_class() -> Callable[[Any, str], Any]:
         def set_env(self, name: str, env: object) -> None:
             """Keep nothing, as nothing is there that could use it."""
 
-    class PartLibrary(JITCodeLibrary):  # type: ignore[misc]
+    class PartLibrary(JITCodeLibrary):
         """A library that is only linked into others."""
 
         codegen = NoCodegen()
@@ -58,12 +57,12 @@ def _library_class() -> Callable[[Any, str], Any]:
             pass
 
         def _finalize_final_module(self) -> None:
-            self._finalize_dynamic_globals()
-            self._verify_declare_only_symbols()
+            self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
+            self._verify_declare_only_symbols()  # type: ignore[no-untyped-call]
             self._finalized = True
 
         def get_pointer_to_function(self, name: str) -> int:
-            self._ensure_finalized()
+            self._ensure_finalized()  # type: ignore[no-untyped-call]
             return 0
 
     return PartLibrary

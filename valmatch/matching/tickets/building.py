@@ -232,9 +232,7 @@ def _regions(tickets: Sequence[Ticket]) -> list[str]:
 
 def _pings(table: Table, tickets: Sequence[Ticket]) -> Records:
     """Return what stands for each ticket in each region, by rule."""
-    regions = sorted(
-        {region for one in tickets for player in one.players for region in player.latency}
-    )
+    regions = _regions(tickets)
     rules = [rule.predicate for rule in table.rules if isinstance(rule.predicate, Reached)]
     pings = np.zeros((len(rules), len(tickets), len(regions)), PING)
     pings["ping"] = np.nan

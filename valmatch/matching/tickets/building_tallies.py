@@ -198,7 +198,7 @@ class _Columns:
 
 
 def tallies_of(
-    table: Table, rules: RuleArrays, facts: Facts, members: Members, counted: bool, all_: bool
+    table: Table, rules: RuleArrays, facts: Facts, members: Members, counted: bool, exhaustive: bool
 ) -> TallyArrays:
     """Return the arrays of tallies; note in the rules and aggregates what tallies have of them.
 
@@ -210,15 +210,18 @@ def tallies_of(
     members : Members
     counted : bool
         Whether verdicts are counted: by all rules in their order, on all tickets.
-    all_ : bool
+    exhaustive : bool
         Whether all matches are looked at, without tallies.
     """
     columns = _Columns(table, rules, facts, members)
     for record, aggregate in zip(rules.aggregates, rules.listed, strict=True):
         _describe(record, aggregate, columns)
-    common, seated, rest, camps = [], [], [], []
+    common: list[int] = []
+    seated: list[int] = []
+    rest: list[int] = []
+    camps: list[int] = []
     for number, (record, rule) in enumerate(zip(rules.rules, table.rules, strict=True)):
-        camp = None if counted or all_ else _camp(record, rule, columns)
+        camp = None if counted or exhaustive else _camp(record, rule, columns)
         record["tallied"] = not record["unknown"] and _is_tallied(record, rule, columns)
         if camp is not None:
             camps.append(camp)
@@ -251,7 +254,7 @@ def tallies_of(
     )
 
 
-def _describe(record: Records, aggregate: Aggregate, columns: _Columns) -> None:
+def _describe(record: np.void, aggregate: Aggregate, columns: _Columns) -> None:
     """Note which column an aggregate is of and how it is got from it, where tallies have it."""
     record["column"], record["inner"], record["outer"] = NONE, NONE, NONE
     if not isinstance(aggregate.source, int):
@@ -280,7 +283,7 @@ def _describe(record: Records, aggregate: Aggregate, columns: _Columns) -> None:
     record["first_place"], record["places"] = columns.linked(places), len(places)
 
 
-def _measures(record: Records, columns: _Columns) -> Records:
+def _measures(record: np.void, columns: _Columns) -> Records:
     """Return the aggregates that a rule measures."""
     first = record["first_measure"]
     numbers: Records = columns.rules.aggregates[
@@ -289,7 +292,7 @@ def _measures(record: Records, columns: _Columns) -> Records:
     return numbers
 
 
-def _referred(record: Records, columns: _Columns) -> Records:
+def _referred(record: np.void, columns: _Columns) -> Records:
     """Return the aggregates that a rule refers to, at whatever age."""
     if record["reference"] == NONE:
         return columns.rules.aggregates[:0]
@@ -297,7 +300,7 @@ def _referred(record: Records, columns: _Columns) -> Records:
     return columns.rules.aggregates[numbers[numbers != NONE]]
 
 
-def _camp(record: Records, rule: Rule, columns: _Columns) -> int | None:
+def _camp(record: np.void, rule: Rule, columns: _Columns) -> int | None:
     """Return the column that a rule wants to be the same for all tickets of a match, if it does.
 
     Such a rule refuses two tickets that differ on whatever teams they are, at any age.
@@ -321,13 +324,13 @@ def _camp(record: Records, rule: Rule, columns: _Columns) -> int | None:
     return None
 
 
-def _is_of_all(aggregate: Records, columns: _Columns) -> bool:
+def _is_of_all(aggregate: np.void, columns: _Columns) -> bool:
     """Return whether an aggregate is of all teams as if they were one."""
     place = columns.links[int(aggregate["first_place"])]
     return bool(aggregate["shape"] == AS_ONE and place == len(columns.table.teams))
 
 
-def _is_common(record: Records, rule: Rule, columns: _Columns) -> bool:
+def _is_common(record: np.void, rule: Rule, columns: _Columns) -> bool:
     """Return whether the verdict on a rule is the same on whatever team a ticket is."""
     if isinstance(rule.predicate, Reached | Spread):
         return True
@@ -335,14 +338,14 @@ def _is_common(record: Records, rule: Rule, columns: _Columns) -> bool:
     return all(_is_of_all(one, columns) for one in every)
 
 
-def _is_tallied(record: Records, rule: Rule, columns: _Columns) -> bool:
+def _is_tallied(record: np.void, rule: Rule, columns: _Columns) -> bool:
     """Return whether tallies may tell the verdict on a rule; note what they need for it."""
     predicate = rule.predicate
     if isinstance(predicate, Reached):
         limits = [np.inf]
         if predicate.most is not None:
             limits = [float(value) for value in predicate.most.values]  # type: ignore[arg-type]
-        record["column"] = columns.regions(record["row"], limits)
+        record["column"] = columns.regions(int(record["row"]), limits)
         record["partly"] = predicate.spread is not None
         return bool(record["column"] != NONE)
     if isinstance(predicate, Spread):
@@ -375,7 +378,7 @@ def _is_tallied(record: Records, rule: Rule, columns: _Columns) -> bool:
     return True
 
 
-def _is_counted(record: Records, rule: Rule, predicate: Counted, columns: _Columns) -> bool:
+def _is_counted(record: np.void, rule: Rule, predicate: Counted, columns: _Columns) -> bool:
     """Return whether tallies may tell the verdict on a rule that counts texts or their holders."""
     measures = _measures(record, columns)
     if not measures["lists"].all() or (measures["column"] == NONE).any():

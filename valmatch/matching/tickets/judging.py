@@ -247,7 +247,7 @@ def _range_of(
 
 
 @internal
-def _reached(rule: Records, age: int, facts: Facts, seats: Seats) -> int:
+def _reached(rule: np.void, age: int, facts: Facts, seats: Seats) -> int:
     """Judge whether there is a region in which all can play."""
     growing = seats.growing[0]
     most = holding(rule["most"], age, facts.steps, np.inf)
@@ -274,7 +274,7 @@ def _reached(rule: Records, age: int, facts: Facts, seats: Seats) -> int:
 
 
 @internal
-def _spread(rule: Records, age: int, facts: Facts, seats: Seats) -> int:
+def _spread(rule: np.void, age: int, facts: Facts, seats: Seats) -> int:
     """Judge whether the tickets' values are close to each other, or the same."""
     growing = seats.growing[0]
     most = holding(rule["most"], age, facts.steps, 0.0)
@@ -288,7 +288,7 @@ def _spread(rule: Records, age: int, facts: Facts, seats: Seats) -> int:
 
 
 @internal
-def _combined(rule: Records, partial: bool, facts: Facts, seats: Seats) -> int:
+def _combined(rule: np.void, partial: bool, facts: Facts, seats: Seats) -> int:
     """Judge what logic makes of the verdicts on the rules before."""
     top = -1
     for k in range(rule["parts"]):

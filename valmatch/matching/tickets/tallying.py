@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from valmatch.arrays import Ints, Records
+from valmatch.arrays import Ints
 from valmatch.kernels.compilation import internal, merged
 from valmatch.matching.tickets.layout import (
     AS_ONE,
@@ -108,7 +108,7 @@ def _reduced(function: int, low: float, high: float, total: float, number: int) 
 
 
 @internal
-def _single(aggregate: Records, joins: tuple[int, int], links: Ints, tallies: Tallies) -> float:
+def _single(aggregate: np.void, joins: tuple[int, int], links: Ints, tallies: Tallies) -> float:
     """Return the value of an aggregate that is one number."""
     first, end = aggregate["first_place"], aggregate["first_place"] + aggregate["places"]
     column, inner = aggregate["column"], aggregate["inner"]
@@ -126,7 +126,7 @@ def _single(aggregate: Records, joins: tuple[int, int], links: Ints, tallies: Ta
 
 
 @merged
-def _held(value: float, reference: float, rule: Records, least: float, most: float) -> int:
+def _held(value: float, reference: float, rule: np.void, least: float, most: float) -> int:
     """Return the verdict on a measured number."""
     slack = rule["slack"]
     if rule["kind"] == WITHIN:
@@ -206,8 +206,8 @@ def tell(number: int, age: int, ticket: int, seat: int, facts: Facts, tallies: T
 
 @merged
 def _measured(
-    rule: Records,
-    aggregate: Records,
+    rule: np.void,
+    aggregate: np.void,
     age: int,
     least: float,
     most: float,
@@ -260,8 +260,8 @@ def _either(one: int, other: int) -> int:
 
 @merged
 def _counted(
-    rule: Records,
-    aggregate: Records,
+    rule: np.void,
+    aggregate: np.void,
     least: float,
     most: float,
     joins: tuple[int, int],
