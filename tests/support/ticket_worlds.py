@@ -347,7 +347,10 @@ def random_world(seed: int, tickets: int = 8) -> World:
 
 def in_tenths(world: World) -> World:
     """Return a world with values and distances divided by ten, so that rounding decides."""
-    tenth = lambda value: float(value) / 10  # noqa: E731
+
+    def tenth(value: Any) -> float:  # noqa: ANN401
+        return float(value) / 10
+
     numbers = ("skill", "level")
     for attribute in world["ruleSet"]["playerAttributes"]:
         if attribute["name"] in numbers and "default" in attribute:
