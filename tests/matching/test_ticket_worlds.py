@@ -19,7 +19,7 @@ from tests.support.published_worlds import (
     team,
     world,
 )
-from tests.support.ticket_worlds import answers_of, plain_world, random_world
+from tests.support.ticket_worlds import answers_of, in_tenths, plain_world, random_world
 from valmatch.rule_sets.worlds import Search
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "ticket_worlds"
@@ -72,12 +72,18 @@ def test_anchors_go_on_from_what_they_have_kept(seed: int) -> None:
     both(plain_world(seed, 20), "pass")
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_worlds_in_which_rounding_decides(seed: int) -> None:
+    both(in_tenths(plain_world(seed, 14)), "pass")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1000, 1300))
 def test_more_random_worlds(seed: int) -> None:
     both(random_world(seed, 8 if seed % 3 else 25), "pass")
     if seed % 3 == 0:
         both(plain_world(seed, 40), "pass")
+        both(in_tenths(plain_world(seed, 25)), "pass")
 
 
 # The thread QU7fQeFL9QSdaJhr9eWiwquA of re:Post, answered by the service's staff.

@@ -348,6 +348,35 @@ def random_world(seed: int, tickets: int = 8) -> World:
     return world
 
 
+def in_tenths(world: World) -> World:
+    """Return a world with values and distances divided by ten, so that rounding decides."""
+
+    def tenth(value: Any) -> float:  # noqa: ANN401
+        return float(value) / 10
+
+    numbers = ("skill", "level")
+    for attribute in world["ruleSet"]["playerAttributes"]:
+        if attribute["name"] in numbers and "default" in attribute:
+            attribute["default"] = tenth(attribute["default"])
+    for ticket in world["tickets"]:
+        for player in ticket["players"]:
+            own = player["attributes"]
+            own |= {name: tenth(own[name]) for name in numbers if name in own}
+    rules = world["ruleSet"]["rules"]
+    kinds = {rule["name"]: rule["type"] for rule in rules}
+    for rule in rules:
+        if rule["type"] in ("distance", "batchDistance", "comparison"):
+            for key in ("maxDistance", "minDistance", "referenceValue"):
+                if key in rule and (key != "referenceValue" or not isinstance(rule[key], str)):
+                    rule[key] = tenth(rule[key])
+    for expansion in world["ruleSet"]["expansions"]:
+        target = expansion["target"].removeprefix("rules[").partition("]")[0]
+        if kinds.get(target) in ("distance", "batchDistance"):
+            for step in expansion["steps"]:
+                step["value"] = tenth(step["value"])
+    return world
+
+
 def plain_world(seed: int, tickets: int = 8) -> World:
     """Return a random world in one batch and by age: anchors go on from what they have kept."""
     world = Maker(seed, tickets).world()
