@@ -25,7 +25,7 @@ from valmatch.config.yaml_document import (
     written_key,
 )
 from valmatch.errors import MOST, InputError, in_lines
-from valmatch.inputs.fields import Factors, Section, allowed, schema_at
+from valmatch.inputs.fields import Factors, Misplaced, Section, allowed, schema_at
 from valmatch.inputs.files import sha256
 from valmatch.models.registry import MODELS, OWN, ModelEntry, unknown_model
 from valmatch.text.durations import SECONDS
@@ -204,7 +204,12 @@ class _Check:
         given = set(factor_names(type(factors)))
         if any(self._overridden([key]) for key in files):
             given = {name for name in given if self._overridden(["factors", *parts(name)])}
-        return factors.with_files({key: file.path for key, file in files.items()}, given)
+        try:
+            return factors.with_files({key: file.path for key, file in files.items()}, given)
+        except Misplaced as wrong:
+            path = ("factors", *wrong.path)
+            self.problems.append((self._closest_node(path), f"{_label(path)}: {wrong.text}"))
+            self._raise()
 
     def _overridden(self, path: Sequence[str | int]) -> bool:
         """Return whether what stands at a path is from an override."""

@@ -69,6 +69,22 @@ def factor(
     return Field(default, description=description, json_schema_extra=extra)
 
 
+class Misplaced(Exception):  # noqa: N818 - caught where the config is checked
+    """A factor does not go with a file of the config.
+
+    Parameters
+    ----------
+    path : sequence
+        Which factor, by the parts of its name.
+    text : str
+        What is wrong.
+    """
+
+    def __init__(self, path: Path, text: str) -> None:
+        super().__init__(text)
+        self.path, self.text = tuple(path), text
+
+
 class Section(BaseModel):
     """A frozen config section in which every key is known."""
 
@@ -125,6 +141,8 @@ class Factors(Section):
         ------
         InputError
             If a file cannot be read.
+        Misplaced
+            If a factor does not go with one.
         """
         return self
 
