@@ -159,7 +159,8 @@ class _Check:
         return ""
 
     def _unknown_key(self, key: Node, value: Node, inner: Mapping[str, str]) -> None:
-        if key.value not in FILES:
+        # A file is named by a text: a mapping is something else.
+        if key.value not in FILES or kind(value) in ("map", "seq"):
             meant = _key_hint(key.value, self.keys, inner)
             self.problems.append((key, f"{shortened(key.value)}: unknown key ({meant})"))
         elif kind(value) != "null":

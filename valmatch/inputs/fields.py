@@ -146,6 +146,13 @@ class Factors(Section):
         """
         return self
 
+    def rewritten(self, files: Mapping[str, FilePath]) -> Mapping[str, str]:
+        """Return the texts of files, by name, in which values of these factors are put.
+
+        Those of which nothing differs are not among them.
+        """
+        return {}
+
     def one_history(self, files: Collection[str]) -> bool:
         """Return whether every replication with these files is the same."""
         return False
@@ -214,7 +221,8 @@ def schema_at(section: type[BaseModel], path: Path) -> dict[str, Any]:
             inner = outer.get("items", {})
         else:
             inner = outer.get("properties", {}).get(part) or outer.get("additionalProperties") or {}
-        schema = target(inner)
+        # True: anything.
+        schema = target(inner) if isinstance(inner, dict) else {}
     return schema
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias, cast
 
 from valmatch.rule_sets.expansions import TARGET
@@ -74,7 +75,7 @@ class RuleValues:
             _put(self.values, AGE, "newest")
 
     def changes(self, given: Mapping[str, Any]) -> dict[Path, Scalar]:
-        """Return those of some values that differ from the text's, by path.
+        """Return those of some values that differ from the text's, by path; integers stay so.
 
         Parameters
         ----------
@@ -90,10 +91,11 @@ class RuleValues:
         for path, new in _leaves(given, self.values, ()):
             old = _at(self.values, path)
             if _kind(new) != _kind(old):
-                wanted = f"is {_kind(old)}, not {shown(new)}"
+                wanted = f"{_kind(old)} is needed, not {shown(new)}"
                 raise UnknownValue(path, wanted)
             if new != old:
-                found[path] = new
+                whole = isinstance(old, int) and isinstance(new, float) and new.is_integer()
+                found[path] = int(new) if whole else new
         return found
 
     def text(self, changes: Mapping[Path, Scalar]) -> str:
@@ -190,7 +192,7 @@ def _scalars(node: Node, path: Path, called: str) -> Iterator[tuple[Path, _Place
 def _put(values: dict[str, Any], path: Path, new: object) -> None:
     """Put a value into nested mappings and lists, which are made; steps come in order."""
     inner: Any = values
-    for part, following in zip(path, path[1:], strict=False):
+    for part, following in pairwise(path):
         empty: Any = [] if isinstance(following, int) else {}
         if isinstance(inner, list):
             assert isinstance(part, int)
@@ -219,7 +221,7 @@ def _leaves(given: Any, known: Any, path: Path) -> Iterator[tuple[Path, Any]]:  
     elif isinstance(given, list):
         items = list(enumerate(given))
     else:
-        raise UnknownValue(path, f"is several values, not {shown(given)}")
+        raise UnknownValue(path, f"is no single value ({hint(shown(given), _keys(known))})")
     for key, inner in items:
         if isinstance(known, list):
             number = int(key) if str(key).isdecimal() else len(known)
@@ -231,6 +233,11 @@ def _leaves(given: Any, known: Any, path: Path) -> Iterator[tuple[Path, Any]]:  
             raise UnknownValue((*path, key), f"is not in the rule set ({hint(str(key), known)})")
         else:
             yield from _leaves(inner, known[key], (*path, key))
+
+
+def _keys(known: dict[str, Any] | list[Any]) -> list[str]:
+    """Return the names of values, or the numbers of steps."""
+    return list(known) if isinstance(known, dict) else [str(k) for k in range(len(known))]
 
 
 def _kind(value: object) -> str:

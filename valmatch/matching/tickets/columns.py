@@ -148,8 +148,8 @@ def play_columns(table: Table, columns: Columns, service: Service, search: Searc
 def _with_room(queue: Queue, world: World) -> Queue:
     """Return a queue with room for all proposals.
 
-    Of every one that fails at least one ticket leaves, so that there are at most as many as tickets;
-    but a ticket may be in many. What is never used takes no memory.
+    Of every one that fails at least one ticket leaves, so that there are at most as many as
+    tickets; but a ticket may be in many. What is never used takes no memory.
     """
     most = int(world.teams["ever"].sum()) * world.tickets.size
     return queue._replace(matched=np.zeros((2, max(most, queue.matched.shape[1])), np.int64))
@@ -286,7 +286,9 @@ class _Columns:
         """Return what stands for each ticket in each region, by rule; regions in order."""
         order = np.argsort(np.array(self._columns.regions, np.str_), kind="stable")
         latencies = self._columns.latencies[:, order]
-        rules = [rule.predicate for rule in self._table.rules if isinstance(rule.predicate, Reached)]
+        rules = [
+            rule.predicate for rule in self._table.rules if isinstance(rule.predicate, Reached)
+        ]
         pings = np.zeros((len(rules), self.firsts.size, order.size), PING)
         for row, rule in zip(pings, rules, strict=True):
             row["ping"] = self._of_party(latencies, rule.party)
@@ -296,7 +298,9 @@ class _Columns:
 
     def sort_values(self) -> Floats:
         """Return the values of tickets by key, and which key counts for each of them as anchor."""
-        rules = [rule.predicate for rule in self._table.rules if isinstance(rule.predicate, Ordered)]
+        rules = [
+            rule.predicate for rule in self._table.rules if isinstance(rule.predicate, Ordered)
+        ]
         if self._table.search.balance is not None:
             rules.append(Ordered(self._table.search.balance, True, False, "", "avg"))
         maps = [self._map(rule) for rule in rules]

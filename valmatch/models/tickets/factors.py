@@ -1,4 +1,4 @@
-"""The factors of the model `tickets`: who comes, from where, with whom, and how the service ticks."""
+"""The factors of the model `tickets`: who comes, from where, and how the service ticks."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from valmatch.inputs.fields import (
     Factors,
     Misplaced,
     Number,
-
     Real,
     Whole,
     factor,
     refuse,
 )
 from valmatch.models.tickets.laws import check_law, check_sum
-from valmatch.models.tickets.rule_file import values_of
+from valmatch.models.tickets.rule_file import tuned_text, values_of
 from valmatch.models.tickets.sources import MOST_PLAYERS, MOST_REGIONS
 from valmatch.rule_sets.values import UnknownValue, filled
 
@@ -86,12 +85,13 @@ class Arrivals(Factors):
     per_hour: Annotated[float, Field(gt=0, le=1e7, allow_inf_nan=False), *Real] = factor(
         1200.0, "tickets per hour", "Expected tickets an hour, on average over a day."
     )
-    hourly_profile: Annotated[
-        tuple[Weight, ...], Field(min_length=HOURS, max_length=HOURS)
-    ] = factor(
-        (1.0,) * HOURS,
-        "",
-        "How tickets are spread over the hours of a day: weights, of which only the ratios matter.",
+    hourly_profile: Annotated[tuple[Weight, ...], Field(min_length=HOURS, max_length=HOURS)] = (
+        factor(
+            (1.0,) * HOURS,
+            "",
+            "How tickets are spread over the hours of a day: weights, of which only the ratios"
+            " matter.",
+        )
     )
 
     @field_validator("hourly_profile")
@@ -307,6 +307,12 @@ class TicketsFactors(Factors):
         except ValueError as error:
             raise Misplaced(("expansions",), str(error)) from None
         return self.model_copy(update=values)
+
+    def rewritten(self, files: Mapping[str, Path]) -> Mapping[str, str]:
+        """Return the text of the rule set with the values of these factors, if any differs."""
+        given = {"rules": self.rules, "expansions": self.expansions}
+        text = tuned_text(files["rules"], given) if "rules" in files else None
+        return {"tuned_rules.json": text} if text is not None else {}
 
 
 def _waits(steps: object) -> list[float]:

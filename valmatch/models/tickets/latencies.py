@@ -107,9 +107,10 @@ def round_trips(homes: Sequence[str], path: Path | None) -> RoundTrips:
     table = read_round_trips(path or BUILTIN)
     for home in homes:
         if home not in table.homes:
-            where = f"{path}: no row of home region" if path else "factors.regions.shares:"
+            where = f"{path}: " if path else "factors.regions.shares: "
             more = "" if path else "; a table of your own: latency: FILE.csv"
-            raise InputError(f"{where} {shown(home)} ({hint(home, table.homes)}{more})")
+            known = hint(home, table.homes)
+            raise InputError(f"{where}no latencies of home region {shown(home)} ({known}{more})")
     rows = [table.homes.index(home) for home in homes]
     columns = [k for k, name in enumerate(table.centres) if path or name in homes]
     centres = tuple(table.centres[k] for k in columns)

@@ -47,7 +47,7 @@ def check_law(name: str, law: Mapping[str, object]) -> None:
         raise refuse(f"{shown(name)}: {len(inner)} entries (allowed: {FORMS}, up to {MOST_ITEMS})")
     for key, value in inner.items():
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not math.isfinite(float(value)):  # type: ignore[arg-type]
+        if not number or not math.isfinite(float(value)):
             raise refuse(f"{shown(name)}: {shown(key)} is no number (allowed: {FORMS})")
     values = [float(value) for value in inner.values()]
     if kind == "numbers":

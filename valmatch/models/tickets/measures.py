@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from valmatch.matching.tickets.layout import CANCELLED, COMPLETED, SEARCHING, TI
 from valmatch.models.model import NOT_NEGATIVE, SHARE, Part, Response, Responses
 from valmatch.models.tickets.factors import HOURS, TicketsFactors
 from valmatch.models.tickets.population import HOUR, Drawn
-from valmatch.rule_sets.table import Table
+from valmatch.rule_sets.table import Table, Team
 
 RESPONSES = Responses(
     Response("time_to_match", "seconds", "mean wait of matched tickets", limits=NOT_NEGATIVE),
@@ -36,9 +36,7 @@ RESPONSES = Responses(
     ),
     Response("n_tickets", "", "tickets that came", whole=True, limits=NOT_NEGATIVE),
     Response("tickets_matched", "", "tickets matched", whole=True, limits=NOT_NEGATIVE),
-    Response(
-        "tickets_timed_out", "", "tickets that timed out", whole=True, limits=NOT_NEGATIVE
-    ),
+    Response("tickets_timed_out", "", "tickets that timed out", whole=True, limits=NOT_NEGATIVE),
     Response(
         "tickets_cancelled",
         "",
@@ -278,7 +276,12 @@ def matches_of(drawn: Drawn, played: Played, table: Table, spread: float) -> Mat
 
 def _most(table: Table) -> int:
     """Return how many players a full match has: all teams with their most at any age."""
-    return sum(int(max(map(float, team.most.values))) for team in table.teams)  # type: ignore[arg-type]
+    return sum(most_players(team) for team in table.teams)
+
+
+def most_players(team: Team) -> int:
+    """Return the most players that a team takes at any age."""
+    return int(max(cast("tuple[float, ...]", team.most.values)))
 
 
 def _ages(drawn: Drawn, played: Played, oldest: bool) -> Floats:

@@ -24,6 +24,7 @@ from valmatch.models.tickets.measures import (
     further_responses,
     matches_of,
     measure,
+    most_players,
 )
 from valmatch.models.tickets.population import HOUR, Drawn, draw_answers, draw_tickets
 from valmatch.models.tickets.rule_file import read_rules
@@ -137,16 +138,13 @@ class TicketsModel(Model[Drawn]):
         for size in range(self._largest() + 1, len(shares) + 1):
             if shares[size - 1] > 0.0:
                 yield (
-                    f"parties of {size} are larger than every team ({self._largest()} players): they"
-                    " can never be matched"
+                    f"parties of {size} are larger than every team ({self._largest()} players):"
+                    " they can never be matched"
                 )
 
     def _largest(self) -> int:
         """Return the most players that a team ever has."""
-        return max(
-            int(max(map(float, team.most.values)))  # type: ignore[arg-type]
-            for team in self._table.teams
-        )
+        return max(most_players(team) for team in self._table.teams)
 
     def draw(self, streams: Streams, replication: int) -> Drawn:
         """Return the tickets of a replication; no rule enters."""

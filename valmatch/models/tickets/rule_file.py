@@ -12,8 +12,8 @@ from valmatch.inputs.files import read_document
 from valmatch.rule_sets.files import as_remark, in_line, read_rule_file
 from valmatch.rule_sets.flexmatch import read_rule_set
 from valmatch.rule_sets.problems import Problem
-from valmatch.rule_sets.table import Steps, Table, Team
 from valmatch.rule_sets.table import Search as Order
+from valmatch.rule_sets.table import Steps, Table, Team
 from valmatch.rule_sets.values import RuleValues
 
 PLAIN = Table(
@@ -76,8 +76,8 @@ def values_of(path: Path) -> RuleValues:
     return RuleValues(rule_text(path))
 
 
-def tuned_text(path: Path, given: Mapping[str, Any]) -> str:
-    """Return the text of a rule set, the same but for some values.
+def tuned_text(path: Path, given: Mapping[str, Any]) -> str | None:
+    """Return the text of a rule set, the same but for some values; None if none differs.
 
     Parameters
     ----------
@@ -92,7 +92,8 @@ def tuned_text(path: Path, given: Mapping[str, Any]) -> str:
         As of `rule_text`.
     """
     values = values_of(path)
-    return values.text(values.changes(given))
+    changes = values.changes(given)
+    return values.text(changes) if changes else None
 
 
 def read_rules(path: Path | None, given: Mapping[str, Any], timeout: float) -> RuleSet:
