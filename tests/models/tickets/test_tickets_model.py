@@ -208,6 +208,43 @@ def test_what_is_remarked() -> None:
     assert 0 < values["never_matchable"] < values["n_tickets"]
 
 
+@pytest.mark.parametrize("name", ["rules", "expansions"])
+def test_values_of_no_rule_set_are_refused(name: str) -> None:
+    config = load({"model": "tickets", "factors": {name: {"Fair": {"maxDistance": 3}}}})
+    with pytest.raises(InputError, match=f"^factors.{name}: there is no rule set"):
+        build(config)
+
+
+def test_names_with_dots_are_set_in_the_config(tmp_path: Path) -> None:
+    given = arena()
+    text = Path(given["rules"]).read_text(encoding="utf-8").replace("FairTeamSkill", "fair.v2")
+    (tmp_path / "rules.json").write_text(text)
+    factors = {**given["factors"], "rules": {"fair.v2": {"maxDistance": 70}}}
+    config = load({**given, "rules": str(tmp_path / "rules.json"), "factors": factors})
+    assert config.factors.model_dump()["rules"]["fair.v2"]["maxDistance"] == 70
+
+
+@pytest.mark.parametrize("teams", [1, 3])
+def test_any_number_of_teams(teams: int, tmp_path: Path) -> None:
+    content = {"name": "a", "minPlayers": 1, "maxPlayers": 2, "quantity": teams}
+    path = tmp_path / "rules.json"
+    path.write_text(json.dumps({"ruleLanguageVersion": "1.0", "teams": [content]}))
+    factors = {"hours": 0.2, "warmup_minutes": 0, "parties": {"shares": [0.5, 0.5]}}
+    found = simulate(load({"model": "tickets", "rules": str(path), "factors": factors}))
+    values = found.summary()["responses"]
+    assert values["matched_fraction"] > 0.9
+    # Of one team there is no difference, which is undefined and not 0.
+    assert np.isnan(values["win_gap"]) == (teams == 1)
+    assert np.isnan(found["tickets"]["win_prob"]).all()
+
+
+def test_nobody_comes() -> None:
+    found = simulate(load(arena(), {"arrivals.per_hour": 1e-6}))
+    values = found.summary()["responses"]
+    assert (values["n_tickets"], values["n_matches"], values["current_tickets"]) == (0, 0, 0.0)
+    assert np.isnan(values["time_to_match"])
+
+
 VARIABLES = {
     "rules.FairTeamSkill.maxDistance": {"low": 20, "high": 200},
     "expansions.FairTeamSkill.maxDistance[1].wait": {"low": 11, "high": 60},

@@ -293,9 +293,6 @@ class TicketsFactors(Factors):
         So each has a value of its own that can be varied and optimised.
         """
         if "rules" not in files:
-            if self.rules or self.expansions:
-                where = "rules" if self.rules else "expansions"
-                raise Misplaced((where,), "no rule set (rules: FILE is needed)")
             return self
         own = {name: getattr(self, name) for name in ("rules", "expansions") if name in given}
         try:

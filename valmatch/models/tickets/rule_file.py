@@ -114,6 +114,9 @@ def read_rules(path: Path | None, given: Mapping[str, Any], timeout: float) -> R
         If the file is no rule set, also with these values.
     """
     if path is None:
+        for name, values in given.items():
+            if values:
+                raise InputError(f"factors.{name}: there is no rule set (rules: FILE is needed)")
         return RuleSet(PLAIN, ())
     values = values_of(path)
     changes = values.changes(given)
