@@ -13,6 +13,9 @@ T = TypeVar("T")
 
 END = "<!-- end -->"
 
+PAGE = "page"
+"""The part of a folder that puts its tables into its page."""
+
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table in Markdown, each row a line."""
@@ -47,6 +50,18 @@ def fill(page: Path, texts: Mapping[str, str]) -> None:
     page.write_text(content, encoding="utf-8")
 
 
+def check(page: Path, write: Callable[[], object]) -> None:
+    """End the script where a page is not what writing it would make of it; leave it as it is."""
+    before = page.read_bytes()
+    try:
+        write()
+        after = page.read_bytes()
+    finally:
+        page.write_bytes(before)
+    if after != before:
+        sys.exit(f"{page}: is not what its files say")
+
+
 def parser(description: str | None) -> ArgumentParser:
     """Return the parser of a script whose docstring is its help."""
     return ArgumentParser(description=description, formatter_class=RawDescriptionHelpFormatter)
@@ -67,10 +82,19 @@ def counted(what: str, results: Iterable[T], total: int) -> Iterator[T]:
 
 
 def make_parts(description: str | None, parts: Mapping[str, Callable[[], object]]) -> None:
-    """Make the parts of a folder that the command line names, or all, in their order."""
+    """Make the parts of a folder that the command line names, or all, in their order.
+
+    With ``--check`` nothing is made: the part ``page`` says whether the page is what it would be.
+    """
     given = parser(description)
     given.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(parts)}; or all")
-    chosen = given.parse_args().parts
+    if PAGE in parts:
+        given.add_argument("--check", action="store_true", help="whether the page holds the files")
+    asked = given.parse_args()
+    chosen = asked.parts
+    if PAGE in parts and asked.check:
+        check(Path(sys.argv[0]).with_name("README.md"), parts[PAGE])
+        return
     for name in chosen:
         if name not in parts:
             given.error(f"no part {name!r} (allowed: {', '.join(parts)})")

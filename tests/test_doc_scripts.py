@@ -105,7 +105,7 @@ def test_a_model_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch) -> Non
     assert done.err.startswith("model broken: no_such_module:ENTRY cannot be imported: Module")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_added_package_installs(tmp_path: Path) -> None:
     """As it is printed; without what it needs, which is here."""
     (tmp_path / "duels.py").write_text(script("own-model.md", "python", "duels.py"))

@@ -15,7 +15,10 @@ import yaml
 
 import valmatch as library
 from tests import doc_examples
+from valmatch import rate_games
 from valmatch.cli.app import command_line
+from valmatch.config.loading import load
+from valmatch.execution.simulator import build, record
 from valmatch.models.registry import OWN
 
 ROOT = Path(__file__).parent.parent
@@ -58,6 +61,53 @@ def test_every_command_is_described() -> None:
     described = re.findall(r"^### ([\w ]+)\n\n```\{command\} ([\w ]+)\n```$", page, re.M)
     assert [head for head, _ in described] == [name for _, name in described]
     assert sorted(head for head, _ in described) == sorted(COMMANDS)
+
+
+def columns_on_the_page(name: str, model: str = "") -> list[str]:
+    """Return the columns of a file that the page on files lists."""
+    page = (DOCS / "reference" / "files.md").read_text(encoding="utf-8")
+    what = f"`{name}` of `{model}`" if model else f"`{name}`"
+    (listed,) = re.findall(rf"^\| {re.escape(what)} \| (.*) \|$", page, re.M)
+    return re.findall("`([^`]+)`", re.sub(r"\([^)]*\)|; with patience.*", "", listed))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("config", "table", "model"),
+    [
+        ("valorant", "players", "valorant"),
+        ("valorant", "matches", ""),
+        ("ladder-duel", "games", "ladder"),
+        ("ladder-duel", "tickets", ""),
+        ("ladder-duel", "days", ""),
+    ],
+)
+def test_the_page_on_files_has_the_columns_of_tables(config: str, table: str, model: str) -> None:
+    changes = ["days=2", "warmup_days=1"] if config.startswith("ladder") else []
+    found = record(build(load(config, changes)), 1, 0)
+    (columns,) = (one.columns for one in found.tables if one.name == table)
+    assert columns_on_the_page(f"{table}.csv", model) == list(columns)
+
+
+def test_the_page_on_files_has_the_columns_of_ratings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(DOCS / "_ext")
+    written = importlib.import_module("from_the_program")
+    lines = "\n".join(written.rating_columns())
+    listed = {
+        name.strip("`"): re.findall("`([^`]+)`", columns)
+        for name, columns in re.findall(r"^\| (`\w+`|all) \| (.*) \|$", lines, re.M)
+    }
+    log = tmp_path / "log.csv"
+    log.write_text("winner,loser,time\na,b,1\nb,c,2\nc,a,3\n")
+    for name in ("elo", "glicko2", "trueskill"):
+        made = rate_games(log, name, out=tmp_path / name)
+        assert made.folder is not None
+        header = (made.folder / "ratings.csv").read_text(encoding="utf-8").split("\n")[0]
+        assert sorted([*listed["all"], *listed.get(name, [])]) == sorted(header.split(","))
+    lines = "\n".join(written.whole_log_columns())
+    assert "| `coefficients.csv` | `name`, `value`, `std_error`, `low`, `high`, `unit` |" in lines
 
 
 def test_every_model_has_a_page() -> None:

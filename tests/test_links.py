@@ -1,4 +1,4 @@
-"""Links of the pages to files and headings of the repository lead somewhere."""
+"""Links of the pages lead somewhere: within the repository; others are at least well formed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,15 @@ PAGES = sorted(
     if not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
 )
 
+CITATION = ROOT / "CITATION.cff"
+
 LINK = re.compile(r"(!?)\[[^\]]*\]\(([^()\s]+)(?: \"[^\"]*\")?\)")
 HEADING = re.compile(r"^#{1,6} (.+)$", re.M)
 INCLUDED = re.compile(r"^```\{include\} (\S+)$", re.M)
+ELSEWHERE = re.compile(r"\b[a-z]+://[^\s<>\"'`]*")
+WELL_FORMED = re.compile(
+    r"https://[\w-]+(\.[\w-]+)+(/[\w.~%+@!$&*,;=:/-]*)?(\?[\w=&%-]+)?(#[\w-]+)?"
+)
 CODE = re.compile(r"^(`{3,})(?!\{).*?^\1$|`[^`\n]+`", re.M | re.S)
 
 
@@ -60,6 +66,27 @@ def broken(page: Path) -> list[str]:
         if not target.exists() or (anchor and anchor not in anchors(target)):
             found.append(link)
     return found
+
+
+def external(text: str) -> list[str]:
+    """Return the links to other places of a page."""
+    return [link.rstrip(").,;:") for link in ELSEWHERE.findall(CODE.sub("", text))]
+
+
+def test_external_links_are_well_formed() -> None:
+    links = [(page, link) for page in PAGES for link in external(text_of(page))]
+    links += [(CITATION, link) for link in external(CITATION.read_text(encoding="utf-8"))]
+    wrong = [(page.name, link) for page, link in links if not WELL_FORMED.fullmatch(link)]
+    assert wrong == []
+
+
+def test_a_malformed_link_is_found() -> None:
+    text = (
+        "[a](https://example.org/x) <http://example.org> (https://example.org/y_(z)). https://a b"
+    )
+    links = external(text)
+    assert links[0] == "https://example.org/x"
+    assert [bool(WELL_FORMED.fullmatch(link)) for link in links] == [True, False, False, False]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

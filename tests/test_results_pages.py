@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from results import pages
 from tests.support.command import valmatch
 from valmatch.config.loading import load, shipped_configs
 from valmatch.optimization.best_known import best_known, shipped_problems
+from valmatch.ratings import registry
 
 RESULTS = Path(__file__).parent.parent / "results"
 PAGES = "optimum-gap", "solver-comparison"
@@ -62,7 +64,7 @@ def test_every_script_says_how_long_it_takes(folder: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("folder", ["ladder", "policies", "population-kg"])
+@pytest.mark.parametrize("folder", ["batch-coverage", "ladder", "policies", "population-kg"])
 def test_pages_hold_the_tables_of_their_files(folder: str, tmp_path: Path) -> None:
     page = tmp_path / folder
     shutil.copytree(RESULTS / folder, page)
@@ -73,6 +75,68 @@ def test_pages_hold_the_tables_of_their_files(folder: str, tmp_path: Path) -> No
     wrong = make(page, "pages")
     assert wrong.returncode == 2
     assert "no part 'pages'" in wrong.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", ["batch-coverage", "population-kg", "rating-benchmark"])
+def test_a_page_that_is_not_what_its_files_say_is_found(folder: str, tmp_path: Path) -> None:
+    page = tmp_path / folder
+    shutil.copytree(RESULTS / folder, page)
+    assert make(page, "--check").returncode == 0
+    text = (page / "README.md").read_text(encoding="utf-8")
+    (cell, *_) = re.findall(r"^\|.* (\d+\.\d+) \|", text, re.M)
+    wrong = text.replace(f" {cell} |", f" {cell}9 |", 1)
+    (page / "README.md").write_text(wrong, encoding="utf-8")
+    checked = make(page, "--check")
+    assert checked.returncode == 1
+    assert "is not what its files say" in checked.stderr
+    assert (page / "README.md").read_text(encoding="utf-8") == wrong
+
+
+RECIPES = {
+    "halo": "moment,game,sides,variant,player,team,score\n"
+    "07 August 2004 02:17:45,7,2,50,ann,0,2\n07 August 2004 02:17:45,7,2,50,bob,1,-1\n"
+    "07 August 2004 02:18:57,9,2,50,bob,1,5\n07 August 2004 02:18:57,9,2,50,cy,0,5\n",
+    "tennis": "tourney_id,tourney_date,winner_id,winner_name,loser_id,loser_name,score\n"
+    "m1,20190101,1,ann,2,bob,6-3\nm1,20190101,3,cy,2,bob,6-4\n",
+}
+"""Rows of logs as their sources write them."""
+
+
+@pytest.mark.slow
+def test_logs_are_read_as_the_page_says(tmp_path: Path) -> None:
+    script = runpy.run_path(str(RESULTS / "rating-benchmark" / "make.py"))
+    found = {}
+    for name, text in RECIPES.items():
+        path = tmp_path / f"{name}.csv"
+        path.write_text(text)
+        found[name] = script["read"](path, script["LOGS"][name])
+    assert found["halo"].names == found["tennis"].names == ["ann", "bob", "cy"]
+    assert found["halo"].pairs.tolist() == [[0, 1], [1, 2]]
+    assert found["halo"].scores.tolist() == [1.0, 0.5]
+    assert found["tennis"].pairs[1].tolist() in ([1, 2], [2, 1])
+
+
+@pytest.mark.long
+def test_a_benchmark_of_one_log_leaves_the_others(tmp_path: Path) -> None:
+    page = tmp_path / "rating-benchmark"
+    shutil.copytree(RESULTS / page.name, page)
+    before = rows(page / "scores.csv")
+    lines = ["player_a,player_b,result"]
+    lines += [
+        f"p{k % 5},p{(k + 1 + k // 5 % 4) % 5},{'1-0' if k % 3 else '0-1'}" for k in range(60)
+    ]
+    (tmp_path / "votes.csv").write_text("\n".join(lines) + "\n")
+    made = make(page, tmp_path)
+    assert made.returncode == 0, made.stderr
+    after = rows(page / "scores.csv")
+    kept = [row for row in before if row["log"] != "votes"]
+    assert [row for row in after if row["log"] != "votes"] == kept
+    fresh = {row["system"]: row for row in after if row["log"] == "votes"}
+    assert {f"valmatch {name}" for name in registry.NAMES} < set(fresh)
+    assert {"valmatch bradley_terry, prior 350", "coin", "better record"} < set(fresh)
+    assert {row["games"] for row in fresh.values()} == {"60"}
+    assert "of 60 games" in (page / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_overview_lists_every_folder() -> None:

@@ -9,6 +9,8 @@ from valmatch.experiments.replicate import replicate as replicate
 from valmatch.experiments.replications import Replications as Replications
 from valmatch.experiments.simulate import Simulation as Simulation
 from valmatch.experiments.simulate import simulate as simulate
+from valmatch.game_logs.batch.rating import rate_whole_log as rate_whole_log
+from valmatch.game_logs.batch.result import BatchRating as BatchRating
 from valmatch.game_logs.comparison.ratings import compare_ratings as compare_ratings
 from valmatch.game_logs.comparison.result import RatingComparison as RatingComparison
 from valmatch.game_logs.prediction.predicting import PredictedGames as PredictedGames

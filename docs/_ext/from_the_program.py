@@ -1,8 +1,9 @@
 """Directives of Sphinx that write what the program knows of itself, so that no page repeats it.
 
 ``{factors} MODEL``, ``{responses} MODEL``, ``{command} NAME``, ``{exit-codes}`` and the lists
-``{configs}``, ``{problems}``, ``{solvers}``, ``{systems}``, ``{policies}``, ``{queue-rules}``. Each
-makes Markdown from the code that is installed, and lets the parser of the page read it.
+``{configs}``, ``{problems}``, ``{solvers}``, ``{systems}``, ``{policies}``, ``{queue-rules}``,
+``{rating-columns}``, ``{whole-log-columns}``. Each makes Markdown from the code that is installed,
+and lets the parser of the page read it.
 """
 
 from __future__ import annotations
@@ -205,6 +206,36 @@ def systems() -> Lines:
     yield from table(["system", "what it is", "parameters, as published"], rows)
 
 
+def rating_columns() -> Lines:
+    """Yield the table of the columns that rating systems have in ``ratings.csv``."""
+    from valmatch.game_logs.roster import COUNTS, LAST_GAME
+    from valmatch.ratings.registry import all_systems
+
+    common = ("rank", "player", "rating", "games", *COUNTS)
+    all_have = f"{', '.join(map(code, common))}; {code(LAST_GAME)} where the log has times"
+    rows = [["all", all_have]]
+    for system in all_systems():
+        own = [column.name for column in system.columns if column.name != "rating"]
+        if own:
+            rows.append([code(system.name), ", ".join(map(code, own))])
+    yield from table(["system", "columns"], rows)
+
+
+def whole_log_columns() -> Lines:
+    """Yield the table of the files of a rating of a whole log."""
+    from valmatch.game_logs.batch import result, writing
+    from valmatch.game_logs.previous_ratings import RATINGS
+
+    kinds: dict[str, Any] = {
+        RATINGS: result.PlayerRow,
+        writing.DIFFERENCES: result.DifferenceRow,
+        writing.COEFFICIENTS: result.CoefficientRow,
+        writing.BOOTSTRAP: result.BootstrapRow,
+    }
+    rows = [[code(name), ", ".join(map(code, kind._fields))] for name, kind in kinds.items()]
+    yield from table(["file", "columns"], rows)
+
+
 def policies() -> Lines:
     """Yield the table of the policies."""
     from valmatch.policies.registry import POLICIES
@@ -280,6 +311,8 @@ def setup(app: Sphinx) -> dict[str, bool]:
         ("problems", problems, 0),
         ("solvers", solvers, 0),
         ("systems", systems, 0),
+        ("rating-columns", rating_columns, 0),
+        ("whole-log-columns", whole_log_columns, 0),
         ("policies", policies, 0),
         ("queue-rules", queue_rules, 0),
     ):

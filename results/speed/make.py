@@ -18,7 +18,10 @@ from typing import Any
 from results.pages import fill, parser, table
 
 PAGE = Path(__file__).parents[2] / "docs" / "performance.md"
-BENCHMARKS = "tests/benchmarks/test_valorant_benchmarks.py"
+BENCHMARKS = (
+    "tests/benchmarks/test_valorant_benchmarks.py",
+    "tests/benchmarks/test_ticket_benchmarks.py",
+)
 
 RULES = {
     "team_first": "`team_first`, defaults",
@@ -31,13 +34,21 @@ RULES = {
 MULTIPLIERS = {1: "518", 10: "5,180", 100: "51,800", 1000: "518,000", 10000: "5.2 million"}
 """Expected players of a default day by rate multiplier."""
 
+TICKETS = {
+    "150 waiting": "about 100 wait, up to 150",
+    "1,000 waiting": "about 1,000 wait",
+    "50 rules": "50 rules, about 100 wait",
+    "150 waiting, counted": "about 100 wait, verdicts counted",
+}
+"""Settings of the benchmarks of tickets."""
+
 
 def measured() -> Mapping[str, Mapping[str, Any]]:
     """Run the benchmarks; return what each has noted, by its name."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "benchmarks.json")
         options = ["--benchmark-only", "-n", "0", "-q", f"--benchmark-json={out}"]
-        subprocess.run([sys.executable, "-m", "pytest", BENCHMARKS, *options], check=True)
+        subprocess.run([sys.executable, "-m", "pytest", *BENCHMARKS, *options], check=True)
         found = json.loads(out.read_text("utf-8"))
     return {one["name"]: one["extra_info"] for one in found["benchmarks"]}
 
@@ -59,7 +70,14 @@ def main() -> None:
         rounded(found[f"test_cost_per_player[{k}]"]["nanoseconds_per_player"]) for k in MULTIPLIERS
     ]
     players = ["players in a replication", *MULTIPLIERS.values()]
+    tickets = [
+        (title, rounded(found[f"test_a_stream_of_tickets[{name}]"]["tickets_per_second"]))
+        for name, title in TICKETS.items()
+    ]
+    once = found["test_one_pass_over_10_000_who_wait"]["seconds"]
     texts = {
+        "tickets per second": table(["two teams of five, parties", "tickets per second"], tickets),
+        "one pass": f"{once:.2g}",
         "replications per second": table(
             ["replications of a day of 518 players", "per second"], per_second
         ),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
+from tests.bad_inputs.batch import batch_case
 from tests.bad_inputs.case import Case
 from tests.bad_inputs.configs import config_case
 from tests.bad_inputs.folders import (
@@ -18,6 +19,7 @@ from tests.bad_inputs.folders import (
 )
 from tests.bad_inputs.logs import log_case, ratings_case, trace_case
 from tests.bad_inputs.options import option_case
+from tests.bad_inputs.rule_sets import rule_set_case
 
 KINDS: Mapping[str, Callable[[int, Random, Path], Case]] = {
     "configs": config_case,
@@ -25,12 +27,14 @@ KINDS: Mapping[str, Callable[[int, Random, Path], Case]] = {
     "traces": trace_case,
     "logs": log_case,
     "ratings": ratings_case,
+    "batch": batch_case,
     "manifests": manifest_case,
     "rows": rows_case,
     "curves": curves_case,
     "journals": journal_case,
     "results": results_case,
     "reports": report_case,
+    "rules": rule_set_case,
 }
 """Makers of cases by what is bad."""
 

@@ -14,6 +14,12 @@ CURVES = ("kg-fig1-top", *(f"--set={one}" for one in ("n_opponents=4", "n_games=
 
 LOG, RESULTS_LOG, TRACE = "long.csv", "results.csv", "trace.csv"
 
+BATCH_LOG = "batch.csv"
+
+BATCH = ("--system", "bradley_terry", "--prior", "200")
+COLUMNS = ("--weight", "w", "--covariate", "x", "--cluster", "voter")
+"""A rating of a whole log, and its columns."""
+
 PARETO = "avg_team_diff,avg_wait_time"
 
 RUNS = {
@@ -47,8 +53,23 @@ def make_bases(folder: Path) -> Path:
         assert ended.code in (0, 3), ended.err
     for system in ("elo", "trueskill", "glicko2"):
         assert valmatch("rate", folder / LOG, "--system", system).code == 0
+    (folder / BATCH_LOG).write_bytes(batch_log())
+    assert valmatch("rate", folder / BATCH_LOG, *BATCH, *COLUMNS).code == 0
     drawn = valmatch("plot", folder / "compare")
     assert drawn.code == 0, drawn.err
     for file in drawn.out.splitlines():
         Path(file).unlink()
     return folder
+
+
+def batch_log() -> bytes:
+    """Return a log with weights, covariates and clusters."""
+    names, lines = "abcdefg", ["player_a,player_b,result,w,x,voter,neutral,flat"]
+    for k in range(40):
+        first, second = names[k % 7], names[(k * 3 + 1 + k // 7) % 7]
+        if first == second:
+            second = names[(k + 1) % 7]
+        result = ("1-0", "0-1", "1/2-1/2", "1-0")[k % 4]
+        neutral = "yes" if k % 3 else "no"
+        lines.append(f"{first},{second},{result},{1 + k % 3},{k * 7 % 11 - 5},v{k % 9},{neutral},1")
+    return "\n".join([*lines, ""]).encode()

@@ -47,6 +47,10 @@ class Case(NamedTuple):
         Its standard input.
     what
         What is bad, for people.
+    lines
+        How many lines a message may have.
+    listed
+        Whether faults are what the command prints, a line for each, however many.
     """
 
     kind: str
@@ -58,6 +62,8 @@ class Case(NamedTuple):
     out: str = "out"
     stdin: bytes = b""
     what: str = ""
+    lines: int = 3
+    listed: bool = False
 
 
 def lay_out(case: Case, folder: Path) -> None:

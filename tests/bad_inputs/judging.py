@@ -29,9 +29,6 @@ WAITING = 30
 BYTES = 1 << 30
 """Memory that it may take beyond that of the process it is started from."""
 
-MOST_LINES = 3
-"""Lines of a message about one mistake."""
-
 LONGEST = 500
 """Characters of a line."""
 
@@ -76,7 +73,8 @@ def _judge(case: Case, ended: Ended) -> list[str]:
     problems += [f"warning: {shown}" for _ in range("Warning: " in ended.err)]
     with suppress(UnicodeEncodeError):
         ended.out.encode()
-        return problems + (_message(case, ended.err) if ended.code == 2 else [])
+        said = ended.err or (ended.out if case.listed else "")
+        return problems + (_message(case, said) if ended.code == 2 else [])
     return [*problems, "standard output is no UTF-8"]
 
 
@@ -86,7 +84,7 @@ def _message(case: Case, err: str) -> list[str]:
     problems = []
     if not lines:
         problems.append("no message")
-    if len(lines) > MOST_LINES:
+    if len(lines) > case.lines and not case.listed:
         problems.append(f"{len(lines)} lines: {lines[0][:200]}")
     if longest := max((len(line) for line in lines if len(line) > LONGEST), default=0):
         problems.append(f"a line of {longest} characters: {max(lines, key=len)[:200]}")

@@ -16,7 +16,7 @@ from tests.bad_inputs.bases import make_bases
 from tests.bad_inputs.case import Case
 from tests.bad_inputs.judging import broken_promises
 
-COUNTS = {"configs": 30, "options": 30, "curves": 10, "journals": 4, "results": 3}
+COUNTS = {"configs": 16, "options": 20, "rules": 30, "curves": 10, "journals": 4, "results": 3}
 """Cases by kind, others 16: as many as take some 20 seconds together."""
 
 

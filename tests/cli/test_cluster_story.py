@@ -73,7 +73,7 @@ def stopped(out: Path, variables: Mapping[str, str], how: signal.Signals) -> int
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
-@pytest.mark.parametrize("scheduler", [slurm, grid_engine])
+@pytest.mark.parametrize("scheduler", [slurm, pytest.param(grid_engine, marks=pytest.mark.long)])
 def test_a_cluster_run(scheduler: Callable[[int], Mapping[str, str]], tmp_path: Path) -> None:
     shards = [tmp_path / str(task) for task in range(TASKS)]
     code, said = ended(submitted(shards[0], scheduler(0)))

@@ -73,6 +73,16 @@ def test_what_cannot_be_shown_or_read(tmp_path: Path) -> None:
     assert "too large" in valmatch("rules", "check", tmp_path / "huge.json").err
 
 
+def test_a_long_name_leaves_room_for_what_is_wrong(tmp_path: Path) -> None:
+    file, long = tmp_path / "long.json", "x" * 3000
+    file.write_text(json.dumps({"teams": {long: "five"}}))
+    done = valmatch("rules", "check", file)
+    assert "players of a team are needed" in done.out
+    file.write_text(f'{{"{long}": 1, "{long}": 2}}')
+    done = valmatch("rules", "check", file)
+    assert "twice in one object (first at 1:2)" in done.out
+
+
 def test_the_group_of_commands() -> None:
     assert "check" in valmatch("help", "rules").out
     assert valmatch("rules").code == 2
@@ -83,10 +93,14 @@ def test_nothing_heavy_is_imported() -> None:
     code = (
         "import sys; from valmatch.rule_sets.files import read_rule_file; from pathlib import Path;"
         "read_rule_file(Path(sys.argv[1]));"
-        "print(sorted({'numba', 'numpy', 'scipy', 'pydantic', 'rich'} & set(sys.modules)))"
+        "print(sorted(set(sys.argv[2:]) & set(sys.modules)))"
     )
+    heavy = ("numba", "numpy", "scipy", "pydantic", "rich", "typer", "yaml")
+    late = ("ast", "difflib", "hashlib")  # needed by few
     file = str(EXAMPLES / "example-01.json")
-    done = subprocess.run([sys.executable, "-c", code, file], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, file, *heavy, *late], capture_output=True, text=True
+    )
     assert done.stdout == "[]\n"
 
 

@@ -20,23 +20,26 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Undisturbed
     return cache(lambda command: undisturbed(command, tmp_path_factory.mktemp("undisturbed")))
 
 
+LONG = pytest.mark.long
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "signals", "share", "to_group"),
     [
         ("curves", "SIGTERM", 0.3, False),
-        ("curves", "SIGINT", 0.7, True),
-        ("replicate, 2 workers", "SIGINT", 0.7, True),
+        pytest.param("curves", "SIGINT", 0.7, True, marks=LONG),
+        pytest.param("replicate, 2 workers", "SIGINT", 0.7, True, marks=LONG),
         ("replicate, 2 workers", "SIGKILL", 0.8, False),
-        ("replicate, 2 workers", "two SIGINT", 0.6, True),
-        ("replicate, 2 processes", "SIGINT", 0.7, True),
+        pytest.param("replicate, 2 workers", "two SIGINT", 0.6, True, marks=LONG),
+        pytest.param("replicate, 2 processes", "SIGINT", 0.7, True, marks=LONG),
         ("replicate, 2 processes", "SIGKILL", 0.8, False),
-        ("replicate, 2 processes", "SIGUSR1", 0.7, True),
+        pytest.param("replicate, 2 processes", "SIGUSR1", 0.7, True, marks=LONG),
         ("replicate, dask", "SIGUSR1", 0.8, True),
-        ("replicate, 2 workers", "three SIGXCPU", 0.6, False),
+        pytest.param("replicate, 2 workers", "three SIGXCPU", 0.6, False, marks=LONG),
         ("optimize", "two SIGINT", 0.7, False),
-        ("optimize", "SIGTERM", 0.5, True),
-        ("rate", "SIGINT", 0.8, False),
+        pytest.param("optimize", "SIGTERM", 0.5, True, marks=LONG),
+        pytest.param("rate", "SIGINT", 0.8, False, marks=LONG),
         ("rate", "SIGKILL", 0.95, True),
     ],
 )

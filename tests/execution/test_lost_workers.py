@@ -84,9 +84,14 @@ def deadly(monkeypatch: pytest.MonkeyPatch) -> list[Future[Any]]:
     return results
 
 
+LONG = pytest.mark.long
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("executor", ["processes", "dask"])
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    "name", [*list(COMMANDS)[:2], *(pytest.param(name, marks=LONG) for name in list(COMMANDS)[2:])]
+)
 def test_a_run_that_loses_a_worker_says_so_and_goes_on(
     name: str,
     executor: str,

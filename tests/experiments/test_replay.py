@@ -168,6 +168,7 @@ BAD_WORLDS: list[tuple[dict[str, object], str]] = [
     ({"config": {**WORLD["config"], "review": 1e-9}}, "config.review: more than 10,000,000 rev"),  # type: ignore[dict-item]
     ({"config": {**WORLD["config"], "batchSize": 1.5}}, "config.batchSize: a whole number"),  # type: ignore[dict-item]
     ({"config": {**WORLD["config"], "search": "x"}}, "config.search: 'x' is none"),  # type: ignore[dict-item]
+    ({"config": {**WORLD["config"], "latencyOf": "x"}}, "config.latencyOf: 'x' is none"),  # type: ignore[dict-item]
     ({"ruleSet": {**RULES, "teams": []}}, "ruleSet.teams: no team"),
     ({"ruleSet": 7}, "ruleSet: an object is needed, not 7"),
     ({"tickets": {}}, "tickets: a list is needed, not an object"),
@@ -191,6 +192,27 @@ def test_what_does_not_go_together(tmp_path: Path) -> None:
     (tmp_path / "rules.json").write_text(json.dumps(RULES), encoding="utf-8")
     alone = valmatch("rules", "replay", tmp_path / "rules.json")
     assert (alone.code, "a list of tickets is needed too" in alone.err) == (2, True)
+
+
+def test_whose_latency_counts(tmp_path: Path) -> None:
+    rule = {"name": "Ping", "type": "latency", "maxLatency": 50}
+    pair = [{**PLAYER, "id": f"q{k}", "latency": {"eu": ping}} for k, ping in enumerate((20, 60))]
+    tickets = changed(0, players=pair)
+    rules = {**RULES, "rules": [rule]}
+    assert "1 matches" in played(tmp_path, tickets, rules=rules).out
+    argv = ("--latency-of", "player", "--out", tmp_path / "player")
+    assert "0 matches" in played(tmp_path, tickets, *argv, rules=rules).out
+    # The folder holds a world that says so.
+    again = valmatch("rules", "replay", tmp_path / "player" / "world.json")
+    assert "0 matches" in again.out
+    other = valmatch(
+        "rules", "replay", tmp_path / "player" / "world.json", "--latency-of", "ticket"
+    )
+    assert "1 matches" in other.out
+    mixed = played(tmp_path, tickets, "--out", tmp_path / "player", rules=rules)
+    assert (mixed.code, "holds the results of another run" in mixed.err) == (2, True)
+    wrong = played(tmp_path, tickets, "--latency-of", "team", rules=rules)
+    assert (wrong.code, wrong.err) == (2, "--latency-of: 'team' (allowed: ticket or player)\n")
 
 
 def test_exhaustive_searches_are_for_small_pools(tmp_path: Path) -> None:

@@ -89,3 +89,13 @@ def test_charts_are_of_the_chosen(tmp_path: Path) -> None:
     assert valmatch("plot", day, "--responses", "wait_p95").err == (
         "--responses: are chosen for replicate and compare alone\n"
     )
+
+
+def test_differences_between_policies_are_those_of_chosen_responses() -> None:
+    run = ["replicate", "kg-fig1-top", "--set", "n_games=20", "-n", 3, "--responses"]
+    names = [f"win_fraction.{policy}.1-20" for policy in ("point_estimate", "draw_chance")]
+    both, one = valmatch(*run, ",".join(names)), valmatch(*run, names[0])
+    assert both.code == one.code == 0
+    assert both.out.count("paired") == 1
+    assert both.out.splitlines()[-1].startswith("win_fraction.1-20")
+    assert "paired" not in one.out

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.support.command import valmatch
+from valmatch.plots.drawing import plot
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "batch_ratings"
 BATCH = ("--system", "bradley_terry")
@@ -235,9 +236,90 @@ def test_the_formats_say_the_same_of_home_neutral_ground_and_covariates(tmp_path
     assert len(found[0][1]) == 2
 
 
-def test_a_folder_of_a_whole_log_has_no_figures_and_says_so(tmp_path: Path) -> None:
-    (tmp_path / "log.csv").write_text(CIRCLE, encoding="utf-8")
-    assert valmatch("rate", tmp_path / "log.csv", *BATCH, "--out", tmp_path / "out").code == 0
-    done = valmatch("plot", tmp_path / "out")
+def test_a_folder_of_a_whole_log_is_drawn(tmp_path: Path) -> None:
+    """Names are hostile; of many players the first and the last are in the figure."""
+    rng = np.random.default_rng(3)
+    names = ["=1+1", "a$b_{", "x" * 60, *(f"p{k}" for k in range(50))]
+    lines = ["player_a,player_b,result"]
+    for _ in range(800):
+        a, b = rng.choice(len(names), 2, replace=False)
+        lines.append(f"{names[a]},{names[b]},{'1-0' if rng.random() < 0.5 else '0-1'}")
+    (tmp_path / "log.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    options = ("--prior", "200", "--out", tmp_path / "out")
+    assert valmatch("rate", tmp_path / "log.csv", *BATCH, *options).code == 0
+    figures = {name: plot(tmp_path / "out", name) for name in ("ratings", "superiority")}
+    ratings, matrix = (figure.axes[0] for figure in figures.values())
+    labels = [label.get_text() for label in ratings.get_yticklabels()]
+    ranked = [row["player"] for row in rows(tmp_path / "out" / "ratings.csv")]
+    assert len(labels) == 30
+    assert labels[0] == f"1. {ranked[0]}"
+    assert labels[-1] == f"53. {ranked[-1]}"
+    assert "23 more between" in [text.get_text() for text in ratings.texts]
+    values = np.asarray(matrix.collections[0].get_array()).reshape(30, 30)
+    table = rows(tmp_path / "out" / "superiority.csv")
+    assert float(values[0, 1]) == pytest.approx(float(table[0][list(table[0])[2]]))
+    assert float(values[1, 0]) == pytest.approx(1.0 - float(values[0, 1]), abs=1e-8)
+    done = valmatch("plot", tmp_path / "out", "--players", "p3,=1+1")
+    assert done.code == 0, done.err
+    done = valmatch("plot", tmp_path / "out", "--players", "p3,nobody")
     assert done.code == 2
-    assert "ratings of a whole log have no figures" in done.err
+    assert "'nobody' has no rating" in done.err
+
+
+def test_fixtures_say_covariates_in_every_format(tmp_path: Path) -> None:
+    """A coefficient moves the lead by its points per unit, in rows of games and of players."""
+    rng = np.random.default_rng(4)
+    lines = ["player_a,player_b,result,x_a,x_b,lead"]
+    for _ in range(300):
+        a, b = rng.permutation(list("abcd"))[:2]
+        x, y = rng.integers(-5, 6, 2)
+        won = rng.random() < 1.0 / (1.0 + 10.0 ** (-0.2 * (x - y)))
+        lines.append(f"{a},{b},{'1-0' if won else '0-1'},{x},{y},{x - y}")
+    (tmp_path / "log.csv").write_text("\n".join([*lines, ""]))
+    done = valmatch(
+        "rate", tmp_path / "log.csv", *BATCH, "--covariate", "x", "--out", tmp_path / "out"
+    )
+    assert done.code == 0, done.err
+    ratings = {row["player"]: float(row["rating"]) for row in rows(tmp_path / "out/ratings.csv")}
+    (coefficient,) = rows(tmp_path / "out" / "coefficients.csv")
+    assert float(coefficient["value"]) == pytest.approx(80.0, rel=0.25)
+    lead = ratings["a"] - ratings["b"] + float(coefficient["value"]) * (4.0 - 1.0)
+    want = 1.0 / (1.0 + 10.0 ** (-lead / 400.0))
+    formats = {
+        "sides": "player_a,player_b,x_a,x_b\na,b,4,1\n",
+        "lead": "player_a,player_b,x\na,b,3\n",
+        "long": "game,player,x\n1,a,4\n1,b,1\n",
+        "turned": "player_a,player_b,x_a,x_b\nb,a,1,4\n",
+    }
+    for name, text in formats.items():
+        (tmp_path / "fixtures.csv").write_text(text)
+        done = valmatch("predict", tmp_path / "out", tmp_path / "fixtures.csv", "--json")
+        assert done.code == 0, done.err
+        assert "the same x" not in done.err
+        sides = json.loads(done.out)["games"][0]["sides"]
+        won = next(side["expected"] for side in sides if side["players"] == ["a"])
+        assert won == pytest.approx(want, abs=1e-6), name
+    (tmp_path / "fixtures.csv").write_text("player_a,player_b\na,b\n")
+    done = valmatch("predict", tmp_path / "out", tmp_path / "fixtures.csv")
+    assert "predicted as if both sides had the same x" in " ".join(done.err.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("player_a,player_b,x_a,x_b\na,b,4,\n", "fixtures.csv:2: x_b: empty"),
+        ("player_a,player_b,x\na,b,word\n", "fixtures.csv:2: x: 'word' (allowed: a finite"),
+        ("side_1,side_2,side_3,x\na,b,c,1\n", "fixtures.csv:2: x: of 3 sides"),
+    ],
+)
+def test_bad_covariates_of_fixtures_are_refused_with_their_place(
+    text: str, message: str, tmp_path: Path
+) -> None:
+    lines = ["player_a,player_b,result,x", "a,b,1-0,1", "b,c,1-0,0", "c,a,1-0,2", "a,b,0-1,3"]
+    (tmp_path / "log.csv").write_text("\n".join([*lines, ""]))
+    options = ("--covariate", "x", "--prior", "200", "--out", tmp_path / "out")
+    assert valmatch("rate", tmp_path / "log.csv", *BATCH, *options).code == 0
+    (tmp_path / "fixtures.csv").write_text(text)
+    done = valmatch("predict", tmp_path / "out", tmp_path / "fixtures.csv")
+    assert done.code == 2
+    assert message in " ".join(done.err.split())

@@ -49,6 +49,8 @@ def rated(tmp_path: Path) -> Path:
         ("trueskill", {"draw_probability": 0.2}),
         ("glicko2", {"tau": 0.3}),
         ("glicko2", {"period": 40.0}),
+        ("glicko", {}),
+        ("glicko", {"period": 40.0}),
         ("openskill", {"beta": 5.0}),
     ],
 )

@@ -276,7 +276,7 @@ def test_undefined_log_loss_is_not_the_best(tmp_path: Path) -> None:
     nothing, unknown = np.zeros_like(row), row.copy()
     unknown[0, :, LOSS] = math.nan
     sums = {"a": nothing, "b": unknown, "elo": row}
-    games = Games(*np.zeros((10, 1), np.int64))
+    games = Games(*np.zeros((11, 1), np.int64))
     result = compared(sums, dict.fromkeys(sums, found.parameters["elo"]), games, 10)
     assert (result.leader, result.best) == ("elo", None)
     assert result.means["a"]["log_loss"].mean is None

@@ -58,6 +58,7 @@ def table(path: Path) -> list[dict[str, str]]:
         ("elo", {"K": 20.0}),
         ("trueskill", {"beta": 5.0}),
         ("glicko2", {"period": 604800.0}),
+        ("glicko", {"period": 604800.0}),
     ],
 )
 def test_twelve_periods_are_one_log(

@@ -365,3 +365,31 @@ def test_names_of_a_variant_stand_for_other_things() -> None:
         compilation.variant(calls, "kernel", called=numba.njit(called))
     )
     assert kernel() == 1
+
+
+@compilation.internal
+def least(values: NDArray[np.float64]) -> float:
+    """Return the least of some values."""
+    low = np.inf
+    for value in values:
+        low = min(low, value)
+    return low
+
+
+@compilation.merged
+def doubled(value: float) -> float:
+    """Return a value twice."""
+    return 2 * value
+
+
+def test_parts_are_compiled_in_the_kernels_that_call_them() -> None:
+    """A part has no machine code of its own, and so none that calls from Python could run."""
+
+    def twice(values: NDArray[np.float64]) -> float:
+        return float(doubled(least(values)))
+
+    assert compilation.unallocating(twice)(np.array([3.0, 2.0])) == 4.0
+    parts: tuple[Any, ...] = least, doubled
+    for part in parts:
+        (compiled,) = part.overloads.values()
+        assert compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name) == 0

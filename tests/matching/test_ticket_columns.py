@@ -166,13 +166,13 @@ def test_nobody_comes() -> None:
 def test_arrays_are_those_of_objects() -> None:
     columns = random_columns(2)
     made = world_of_columns(table(), columns, SERVICES[0], "pass")
-    twin = world_of(table(), as_objects(columns), SERVICES[0], "pass")
-    for name in ("tickets", "home", "pings", "answers", "sorts", "batch_values"):
+    twin = world_of(table(), as_objects(columns), SERVICES[0], "pass", counted=False)
+    for name in ("tickets", "home", "answers", "sorts", "batch_values"):
         mine, other = getattr(made, name), getattr(twin, name)
         if name == "batch_values":  # of texts only the order matters
             mine, other = (np.argsort(one, axis=1, kind="stable") for one in (mine, other))
         fields = mine.dtype.names or (...,)
-        for field in fields:
+        for field in set(fields) - {"camp"}:  # whose numbers are those of texts
             np.testing.assert_array_equal(mine[field], other[field], err_msg=name)
     np.testing.assert_array_equal(made.sort_values[..., -1], twin.sort_values[..., -1])
 

@@ -19,7 +19,7 @@ from tests.support.published_worlds import (
     team,
     world,
 )
-from tests.support.ticket_worlds import answers_of, random_world
+from tests.support.ticket_worlds import answers_of, plain_world, random_world
 from valmatch.rule_sets.worlds import Search
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "ticket_worlds"
@@ -38,9 +38,11 @@ def both(given: dict[str, Any], search: Search = "pass") -> dict[str, Any]:
     def draw(review: int, number: int, ticket: int) -> float:
         return random.uniform(1, ticket, review * 2**20 + number)
 
-    answers, twin = answers_of(given, search), play(given, search, draw)
-    assert answers == twin
-    assert list(answers["tickets"]) == list(twin["tickets"])
+    twin = play(given, search, draw)
+    for counted in (True, False):
+        answers = answers_of(given, search, counted)
+        assert answers == twin, counted
+        assert list(answers["tickets"]) == list(twin["tickets"]), counted
     return answers
 
 
@@ -65,10 +67,17 @@ def test_random_worlds_are_played_as_the_twin_plays_them(seed: int) -> None:
         both(given, "exhaustive")
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_anchors_go_on_from_what_they_have_kept(seed: int) -> None:
+    both(plain_world(seed, 20), "pass")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1000, 1300))
 def test_more_random_worlds(seed: int) -> None:
     both(random_world(seed, 8 if seed % 3 else 25), "pass")
+    if seed % 3 == 0:
+        both(plain_world(seed, 40), "pass")
 
 
 # The thread QU7fQeFL9QSdaJhr9eWiwquA of re:Post, answered by the service's staff.
@@ -222,6 +231,8 @@ def test_example_2_a_monster_that_is_strong_enough() -> None:
     assert match["teams"] == {"players": [f"p{k}" for k in range(5)], "monster": ["p9"]}
     fewer = play_example(2, [*players[:4], strong])
     assert made(fewer) == [(30, ["t0", "t1", "t2", "t3", "t9"])]
+    fewest = play_example(2, [*players[:3], strong])
+    assert made(fewest) == [(60, ["t0", "t1", "t2", "t9"])]
 
 
 def test_example_3_medics_and_latency() -> None:
@@ -232,8 +243,10 @@ def test_example_3_medics_and_latency() -> None:
 
     assert len(play_example(3, [one(k, k < 5, 50) for k in range(9)])["matches"]) == 1
     assert play_example(3, [one(k, k < 6, 50) for k in range(9)])["matches"] == []
-    late = play_example(3, [one(k, False, 100 if k else 10) for k in range(9)])
-    assert [time for time, _ in made(late)] == [10]
+    for ping, seconds in ((50, 0), (100, 10), (150, 20)):
+        late = play_example(3, [one(k, False, ping if k else 10) for k in range(9)])
+        assert [time for time, _ in made(late)] == [seconds]
+    assert made(play_example(3, [one(k, False, 151) for k in range(9)])) == []
 
 
 def test_example_4_sorts_and_intersections() -> None:
@@ -283,6 +296,9 @@ def test_example_10_near_or_of_one_mind() -> None:
     assert len(play_example(10, alike)["matches"]) == 1
     assert len(play_example(10, near)["matches"]) == 1
     assert play_example(10, mixed)["matches"] == []
+    for spread, seconds in ((10, 0), (20, 10), (40, 20)):
+        wide = [one(k, "duel" if k % 2 else "team", spread * (k % 3) / 2) for k in range(20)]
+        assert [time for time, _ in made(play_example(10, wide))] == [seconds]
 
 
 def test_example_11_nobody_meets_who_is_blocked() -> None:

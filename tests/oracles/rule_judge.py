@@ -300,6 +300,8 @@ class Judge:
                 party([player["latency"][region] for player in ticket["players"]])
                 for ticket in self.match.tickets
             ]
+            if self.rule_set.get("latencyOf") == "player":
+                own = [player["latency"][region] for player in players]
             fine = most is None or all(value <= most for value in own)
             if fine and spread is not None:
                 every = [player["latency"][region] for player in players]

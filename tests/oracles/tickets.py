@@ -33,7 +33,9 @@ class Matchmaker:
     """The state of one world."""
 
     def __init__(self, world: dict[str, Any], search: str, draw: Draw | None = None) -> None:
-        self.rule_set, self.config = world["ruleSet"], world["config"]
+        self.config = world["config"]
+        # Whose latency counts is no part of a rule set, but its rules are judged by it.
+        self.rule_set = {**world["ruleSet"], "latencyOf": self.config.get("latencyOf")}
         self.tickets: list[Ticket] = world["tickets"]
         self.search, self.draw = search, draw
         self.place = {ticket["id"]: number for number, ticket in enumerate(self.tickets)}

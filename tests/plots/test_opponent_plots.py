@@ -54,7 +54,7 @@ def test_folders_that_hold_nothing_to_draw(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_points_of_a_design_are_drawn_in_its_order(tmp_path: Path) -> None:
     changes = [*SMALL, "--set", "rank=1", "--sweep", "rank=3,1,2"]
     run = ["replicate", "kg-fig3-25", *changes, "--out", tmp_path]

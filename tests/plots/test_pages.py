@@ -88,7 +88,7 @@ def test_parts_of_a_comparison_have_figures_of_their_own(compared: Path) -> None
         assert_legible(each)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_comparison_of_several_goes_on_in_further_figures(compared: Path) -> None:
     names, said = files(compared / "several")
     assert names == [
@@ -150,11 +150,12 @@ def test_differences_of_rounding_are_none() -> None:
     ("factors", "responses", "rows", "panels"),
     [
         ({"team_diff": [1, 2]}, 30, 8, [15, 15]),
-        (
+        pytest.param(
             {"team_diff": [1, 2, 3], "player_diff": [1, 2, 3], "team_num": [1, 2, 3]},
             21,
             8,
             [33, 30],
+            marks=pytest.mark.long,
         ),
         (
             {"team_diff": [1, 2], "player_diff": [1, 2], "team_num": [1, 2], "wait_thresh": [1, 2]},
@@ -203,7 +204,7 @@ def ladders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_systems_of_replications_are_drawn_in_one_figure(ladders: Path) -> None:
     runs = [read_run_files(ladders / "replicate" / system) for system in ("elo", "glicko2")]
     with style_context():

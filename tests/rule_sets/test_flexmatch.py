@@ -96,6 +96,7 @@ def test_the_base_has_no_problem() -> None:
 MEASURES = "rules[0].measurements[0]"
 STATEMENT = "rules[5].statement"
 LARGE = {"strategy": "balanced", "balancedAttribute": "skill"}
+COMPOUND = {"type": "compound", "statement": "not(Medic)"}
 COMPARISON = {"name": "Near", "type": "comparison", "measurements": [SKILL], "operation": "="}
 
 ERRORS: list[tuple[str, object, str, str]] = [
@@ -126,6 +127,7 @@ ERRORS: list[tuple[str, object, str, str]] = [
     ("algorithm.strategy", "balanced", "algorithm.batchingPreference", "sorted does not go with"),
     ("algorithm.batchingPreference", "fastestRegion", "algorithm.batchingPreference", "random or"),
     ("algorithm.sortByAttributes", None, "algorithm.batchingPreference", "needs sortByAttributes"),
+    ("algorithm.sortByAttributes", [], "algorithm.batchingPreference", "needs sortByAttributes"),
     ("algorithm.sortByAttributes", ["x"], "algorithm.sortByAttributes[0]", "no attribute 'x'"),
     ("algorithm.sortByAttributes", ["maps"], "algorithm.sortByAttributes[0]", "neither a number"),
     ("algorithm", {"strategy": "balanced"}, "algorithm", "no balancedAttribute"),
@@ -222,6 +224,7 @@ ERRORS: list[tuple[str, object, str, str]] = [
     ("rules[4].maxDistance", 9, "rules[4].maxDistance", "no distanceReference"),
     ("rules[4].distanceReference", "min", "rules[4].distanceReference", "no maxDistance"),
     ("rules[0]", COMPARISON | {"operation": "<"}, "rules[0].operation", "needs a referenceValue"),
+    ("rules[0]", COMPARISON | {"operation": ">="}, "rules[0].operation", "needs a referenceValue"),
     ("rules[0]", COMPARISON | {"operation": "=="}, "rules[0].operation", "'==' is none"),
     ("rules[0]", COMPARISON | {"referenceValue": "x"}, "rules[0].referenceValue", "not a string"),
     (
@@ -238,6 +241,7 @@ ERRORS: list[tuple[str, object, str, str]] = [
     (STATEMENT, "and(Near)", STATEMENT, "and takes 2, not 1"),
     (STATEMENT, "xor(Near, Medic, Near)", STATEMENT, "xor takes 2, not 3"),
     (STATEMENT, "not(Near, Medic)", STATEMENT, "not takes 1, not 2"),
+    ("rules[0]", {**COMPOUND, "name": "Near"}, "rules[0].statement", "no rule 'Medic' before this"),
     (STATEMENT, "nor(Near, Medic)", STATEMENT, "no operator 'nor'"),
     (STATEMENT, "or(Near, Medic", STATEMENT, "it ends too early"),
     (STATEMENT, "or(Near, Medic))", STATEMENT, "')' stands where it has no meaning"),
@@ -362,6 +366,12 @@ WARNINGS: list[tuple[str, object, str, str]] = [
     ),
     ("rules[3].sortAttribute", "skill", "playerAttributes[3]", "'maps' is declared and not used"),
     ("expansions", [], "rule set", "no expansion: who waits is never granted more"),
+    (
+        "algorithm",
+        {"sortByAttributes": ["mode"]},
+        "algorithm.sortByAttributes",
+        "has no effect without batchingPreference sorted",
+    ),
 ]
 
 
@@ -372,6 +382,60 @@ def test_warnings(where: str, value: object, path: str, text: str) -> None:
     found = check(document, timeout=60)
     assert {one.severity for one in found} == {"warning"}
     assert [one for one in found if one.path == path and text in one.text], found
+
+
+NEVER: list[tuple[dict[str, object], str]] = [
+    (
+        {"type": "distance", "measurements": [f"avg({SKILL})"], "minDistance": 0}
+        | {"referenceValue": f"avg(flatten({SKILL}))"},
+        "every distance is at least 0",
+    ),
+    (
+        {"type": "comparison", "operation": "="}
+        | {"measurements": ["teams[solo].players.attributes[skill]"]},
+        "its lists have one value at most",
+    ),
+    (
+        {"type": "collection", "operation": "contains", "measurements": [f"flatten({ROLES})"]}
+        | {"referenceValue": "medic", "maxCount": 9},
+        "a match has at most 9 players",
+    ),
+]
+
+
+@pytest.mark.parametrize(("rule", "why"), NEVER)
+def test_rules_that_never_bind(rule: dict[str, object], why: str) -> None:
+    document = copy.deepcopy(BASE)
+    document["teams"].append({"name": "solo", "minPlayers": 1, "maxPlayers": 1})
+    document["rules"].append({"name": "Idle", **rule})
+    (found,) = check(document)
+    assert (found.severity, found.path) == ("warning", "rules[6]")
+    assert found.text == f"rule 'Idle' never refuses anything: {why}"
+
+
+def test_a_team_that_no_number_of_players_fits_any_more() -> None:
+    document = copy.deepcopy(BASE)
+    steps = [{"waitTimeSeconds": 20, "value": 1}]
+    document["expansions"].append({"target": "teams[red].maxPlayers", "steps": steps})
+    found = [one.text for one in check(document) if one.path == "teams[0]"]
+    assert found == ["from 20 s on 2 players at least and 1 at most: none"]
+
+
+def test_backfill_comes_first_in_large_matches_whatever_is_said() -> None:
+    document = {**BASE, "algorithm": {**LARGE, "backfillPriority": "low"}, "rules": []}
+    document["teams"] = [{"name": "all", "minPlayers": 40, "maxPlayers": 50}]
+    document["expansions"] = []
+    found = {one.path: one.text for one in check(document)}
+    assert "has no effect with balanced" in found["algorithm.backfillPriority"]
+
+
+@pytest.mark.parametrize("seconds", [59, 60, 61])
+def test_steps_at_or_after_the_request_timeout(seconds: int) -> None:
+    document = copy.deepcopy(BASE)
+    document["expansions"][0]["steps"][1]["waitTimeSeconds"] = seconds
+    found = [one.text for one in check(document, timeout=60)]
+    late = f"no ticket lives for {seconds} s: the request timeout is 60 s"
+    assert found == ([late] if seconds >= 60 else [])
 
 
 def test_faults_are_found_together_and_by_place() -> None:

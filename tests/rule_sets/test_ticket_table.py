@@ -42,6 +42,7 @@ def test_rows_are_tickets_of_one_player() -> None:
         ("id,time,time\n", 1, "column 'time' twice"),
         ("id,time\na,1,2\n", 2, "3 cells, and the header has 2"),
         ("id,time\na," + "1" * 200_000, 2, "1 cells, and the header has 2"),
+        ('id,time\n"a,2\n', 2, "1 cells, and the header has 2"),
         ("id,time\na,x\n", 2, "time: a number is needed, not 'x'"),
         ("id,time\na,1\na,2\n", 3, "there is a ticket 'a' already"),
         ("id,time\na,2\nb,1\n", 3, "tickets come in order of time"),

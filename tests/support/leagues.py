@@ -54,7 +54,8 @@ class League(NamedTuple):
         starts = np.arange(0, 2 * n + 1, 2), np.arange(2 * n + 1)
         rates, minutes = points.copy(), np.full(2 * n, 20.0)
         homes = np.full(n, -1)
-        games = Games(np.arange(n), days, homes, *starts, points, rows, sides, rates, minutes)
+        known = np.arange(n), days, homes
+        games = Games(*known, *starts, points, rows, sides, rates, minutes, points)
         return games, true
 
 

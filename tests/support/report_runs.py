@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -37,6 +38,10 @@ HOSTILE = (
 
 LOG = "log.csv"
 
+WORLDS = Path(__file__).parents[1] / "fixtures" / "ticket_worlds"
+
+RULES, EVENTS = "rules.yaml", "events.jsonl"
+
 LIMIT = ("optimize", "valorant-20min", "--budget", "100")
 
 RUNS = {
@@ -61,6 +66,8 @@ RUNS = {
     "whole": ("rate", LOG, "--system", "bradley_terry", "--prior", "200"),
     "linked": ("rate", LOG, "--system", "bradley_terry"),
     "predict": ("predict", "rate", "--pair", f"ann,{HOSTILE[0]}", "--pair", "bob,ann"),
+    "replay": ("rules replay", str(WORLDS / "01-fair_teams.json")),
+    "replay-log": ("rules replay", RULES, "--tickets", EVENTS, "--timeout", "60"),
 }
 """Commands by the folder that holds their results."""
 
@@ -75,17 +82,32 @@ def make_runs(folder: Path) -> Callable[[str], Path]:
     ]
     (folder / LOG).write_text("\n".join(["game,winner,loser", *rows]) + "\n", encoding="utf-8")
 
+    (folder / RULES).write_text("{teams: {duel: {size: 2, fewer: [[30, 1]]}}, latency: {max: 9}}")
+    (folder / EVENTS).write_text("".join(map(_event, range(40))), encoding="utf-8")
+
     def run(name: str) -> Path:
         if not (folder / name).exists():
-            command, source, *options = RUNS[name]
+            command, *options = RUNS[name]
             if command == "predict":
-                run(source)
-            place = str(folder / source) if command in ("rate", "predict") else source
-            ended = valmatch(command, place, *options, "--out", folder / name, "--quiet")
+                run(options[0])
+            given = [str(folder / one) if (folder / one).exists() else one for one in options]
+            ended = valmatch(*command.split(), *given, "--out", folder / name, "--quiet")
             assert ended.code in (0, 3), ended.err
         return folder / name
 
     return run
+
+
+def _event(number: int) -> str:
+    """Return a line of a game's own log: tickets that join, and some that leave."""
+    second, leaves = number // 2, number % 2
+    when = f"2026-01-05T12:00:{second:02d}Z"
+    players = [{"playerId": f"{HOSTILE[second % len(HOSTILE)]} {second}"}]
+    ticket = {"ticketId": f"t{second}", "startTime": when, "players": players}
+    kind = "MatchmakingCancelled" if leaves and second % 3 == 0 else "MatchmakingSearching"
+    detail = {"type": kind, "tickets": [ticket]}
+    later = f"2026-01-05T12:01:{second:02d}Z" if leaves else when
+    return json.dumps({"time": later, "detail": detail}) + "\n"
 
 
 def _quoted(name: str) -> str:

@@ -200,6 +200,8 @@ class Rules:
                 statistic(party, [player["latency"][region] for player in one["players"]])
                 for one in self.parties
             ]
+            if self.rule_set["latencyOf"] == "player":
+                tickets = [one[region] for one in every]
             middle = statistic(rule.get("distanceReference", "avg"), [one[region] for one in every])
             if max(tickets) <= now.get("maxLatency", math.inf) and all(
                 abs(one - middle) <= now.get("maxDistance", math.inf) for one in tickets
@@ -234,7 +236,9 @@ class Checker:
     """Checks the answers to one world."""
 
     def __init__(self, world: World, search: str, answers: World) -> None:
-        self.rule_set, self.config = world["ruleSet"], world["config"]
+        self.config = world["config"]
+        # Whose latency counts is no part of a rule set, but its rules are judged by it.
+        self.rule_set = {**world["ruleSet"], "latencyOf": self.config.get("latencyOf")}
         self.tickets = {one["id"]: one for one in world["tickets"]}
         self.search, self.answers = search, answers
         self.teams = {}

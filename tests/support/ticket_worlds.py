@@ -26,11 +26,11 @@ ATTRIBUTES = {
 }
 
 
-def answers_of(world: World, search: Search) -> dict[str, Any]:
-    """Return the answers of the matchmaker to a world."""
+def answers_of(world: World, search: Search, counted: bool = True) -> dict[str, Any]:
+    """Return the answers of the matchmaker to a world, with its verdicts counted or not."""
     read, problems = read_world(json.dumps(world))
     assert read is not None, problems
-    outcome = play(read.table, read.tickets, read.service, search)
+    outcome = play(read.table, read.tickets, read.service, search, counted=counted)
     answers: dict[str, Any] = Replay(source=None, world=read, outcomes={search: outcome}).answers()[  # type: ignore[arg-type]
         search
     ]
@@ -341,5 +341,23 @@ class Maker:
 
 
 def random_world(seed: int, tickets: int = 8) -> World:
-    """Return a random world."""
-    return Maker(seed, tickets).world()
+    """Return a random world; in one of five each player counts in latency rules."""
+    world = Maker(seed, tickets).world()
+    if seed % 5 == 0:
+        world["config"]["latencyOf"] = "player"
+    return world
+
+
+def plain_world(seed: int, tickets: int = 8) -> World:
+    """Return a random world in one batch and by age: anchors go on from what they have kept."""
+    world = Maker(seed, tickets).world()
+    world["config"].pop("batchSize", None)
+    left: set[str] = set()
+    kept = []
+    for rule in world["ruleSet"]["rules"]:
+        if "Sort" in rule["type"] or any(name in rule.get("statement", "") for name in left):
+            left.add(rule["name"])
+        else:
+            kept.append(rule)
+    world["ruleSet"]["rules"] = kept
+    return world

@@ -7,7 +7,7 @@ import pytest
 from tests.oracles.addressed import Addressed
 from tests.oracles.tickets import play
 from tests.support.ticket_properties import Checker
-from tests.support.ticket_worlds import answers_of, random_world
+from tests.support.ticket_worlds import answers_of, plain_world, random_world
 from valmatch.rule_sets.worlds import SEARCHES
 
 BLOCK = 250
@@ -17,16 +17,18 @@ BLOCK = 250
 @pytest.mark.parametrize("block", range(20))
 def test_worlds_are_played_as_the_twin_plays_them(block: int) -> None:
     for seed in range(10_000 + block * BLOCK, 10_000 + (block + 1) * BLOCK):
-        world = random_world(seed, 8)
+        world = (plain_world if seed % 2 else random_world)(seed, 8 if seed % 5 else 25)
         random = Addressed(world["config"]["seed"], 0)
 
         def draw(review: int, number: int, ticket: int, random: Addressed = random) -> float:
             return random.uniform(1, ticket, review * 2**20 + number)
 
-        for search in SEARCHES:
-            answers, twin = answers_of(world, search), play(world, search, draw)
-            assert answers == twin, (seed, search)
-            assert list(answers["tickets"]) == list(twin["tickets"]), (seed, search)
+        for search in SEARCHES if seed % 5 else SEARCHES[:1]:
+            twin = play(world, search, draw)
+            for counted in (True, False):
+                answers = answers_of(world, search, counted)
+                assert answers == twin, (seed, search, counted)
+                assert list(answers["tickets"]) == list(twin["tickets"]), (seed, search, counted)
 
 
 @pytest.mark.parametrize("block", range(40))
@@ -34,4 +36,5 @@ def test_worlds_have_the_properties_of_any_order(block: int) -> None:
     for seed in range(50_000 + block * BLOCK, 50_000 + (block + 1) * BLOCK):
         world = random_world(seed, 6)
         for search in SEARCHES:
-            Checker(world, search, answers_of(world, search)).check()
+            for counted in (True, False):
+                Checker(world, search, answers_of(world, search, counted)).check()

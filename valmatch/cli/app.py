@@ -47,8 +47,13 @@ MODULES = {
 }
 """The commands in the order of the help, with the module of ``valmatch.cli`` each is in."""
 
-RULES = {"check": "check", "show": "show_rules", "replay": "replay"}
-"""The commands of ``valmatch rules`` with their functions."""
+RULES = {
+    "check": "rules.check",
+    "show": "rules.show_rules",
+    "replay": "rules.replay",
+    "explain": "explain.explain",
+}
+"""The commands of ``valmatch rules`` with their functions in ``valmatch.cli``."""
 
 
 def command_line(only: str | None = None) -> typer.Typer:
@@ -81,15 +86,15 @@ def command_line(only: str | None = None) -> typer.Typer:
 
 
 def _rules() -> typer.Typer:
-    from valmatch.cli import rules
-
     group = typer.Typer(
         help="Read a game's FlexMatch rule set: find its faults, say what it says, play tickets.",
         no_args_is_help=False,
         rich_markup_mode=None,
     )
-    for name, function in RULES.items():
-        group.command(name, cls=_Command)(getattr(rules, function))
+    for name, place in RULES.items():
+        module, function = place.split(".")
+        found = getattr(import_module(f"valmatch.cli.{module}"), function)
+        group.command(name, cls=_Command)(found)
     return group
 
 

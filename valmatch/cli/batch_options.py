@@ -27,7 +27,7 @@ Draws = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="bradley_terry: what a draw is: davidson (a result of its own) or half (half a win)."
+        help="whole logs: what a draw is: davidson (a result of its own) or half (half a win)."
         "  [default: davidson where there are draws]",
     ),
 ]
@@ -35,7 +35,7 @@ Home = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="bradley_terry: fit or none, the advantage of the side at home.  [default: fit where"
+        help="whole logs: fit or none, the advantage of the side at home.  [default: fit where"
         " the log says who is]",
     ),
 ]
@@ -43,13 +43,13 @@ Covariate = Annotated[
     list[str],
     typer.Option(
         metavar="COLUMN",
-        help="bradley_terry: fit points per unit of this column, or of COLUMN_a less COLUMN_b; may"
+        help="whole logs: fit points per unit of this column, or of COLUMN_a less COLUMN_b; may"
         " be repeated.",
     ),
 ]
 Weight = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="bradley_terry: as so many games a game counts."),
+    typer.Option(metavar="COLUMN", help="whole logs: as so many games a game counts."),
 ]
 Prior = Annotated[
     float | None,
@@ -73,7 +73,7 @@ Interval = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="bradley_terry: information, sandwich or none.  [default: sandwich with clusters, half"
+        help="whole logs: information, sandwich or none.  [default: sandwich with clusters, half"
         " draws or broken weights, else information]",
     ),
 ]
@@ -81,7 +81,7 @@ Cluster = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN[,COLUMN]",
-        help="bradley_terry: games with equal cells depend on each other, as those of a voter.",
+        help="whole logs: games with equal cells depend on each other, as those of a voter.",
     ),
 ]
 ClusterDays = Annotated[
@@ -89,21 +89,19 @@ ClusterDays = Annotated[
     typer.Option(
         parser=whole("cluster_days"),
         metavar="N",
-        help="bradley_terry: games of N days depend on each other.",
+        help="whole logs: games of N days depend on each other.",
     ),
 ]
 TimeUnit = Annotated[
     str | None,
     typer.Option(
         metavar="UNIT",
-        help="bradley_terry: days or hours, of times that are numbers.  [default: days]",
+        help="whole logs: days or hours, of times that are numbers.  [default: days]",
     ),
 ]
 Level = Annotated[
     float | None,
-    typer.Option(
-        parser=level, metavar="P", help="bradley_terry: of the intervals.  [default: 0.95]"
-    ),
+    typer.Option(parser=level, metavar="P", help="whole logs: of the intervals.  [default: 0.95]"),
 ]
 BootstrapN = Annotated[
     int | None,
@@ -111,24 +109,22 @@ BootstrapN = Annotated[
         "--bootstrap",
         parser=whole("bootstrap"),
         metavar="N",
-        help="bradley_terry: check the intervals by N refits of resampled games.",
+        help="whole logs: check the intervals by N refits of resampled games.",
     ),
 ]
 Differences = Annotated[
     bool,
     typer.Option(
-        "--differences", help="bradley_terry: write all differences, also of more than 300 players."
+        "--differences", help="whole logs: write all differences, also of more than 300 players."
     ),
 ]
 Top = Annotated[
     int | None,
     typer.Option(
-        parser=whole("top"), metavar="N", help="bradley_terry: print N players.  [default: 10]"
+        parser=whole("top"), metavar="N", help="whole logs: print N players.  [default: 10]"
     ),
 ]
-Markdown = Annotated[
-    bool, typer.Option("--markdown", help="bradley_terry: print a table to paste.")
-]
+Markdown = Annotated[bool, typer.Option("--markdown", help="whole logs: print a table to paste.")]
 
 
 def refuse_for_one_game_at_a_time(given: Mapping[str, Any]) -> None:

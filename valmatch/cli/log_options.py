@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from valmatch.cli.parameters import path
 from valmatch.inputs.csv_columns import SEPARATORS, parse_columns, separator_called
 from valmatch.text.numerals import real_number
 from valmatch.text.terminal import shown
@@ -53,6 +55,34 @@ MaxBadRows = Annotated[
         help="Leave bad rows (of a game log: games) out even if they are as large a part of it as"
         " 0.4, or 40%."
         "  [default: 0.05]",
+    ),
+]
+
+
+Alias = Annotated[
+    Path | None,
+    typer.Option(
+        parser=path("alias"),
+        metavar="FILE",
+        help="A CSV file with name, alias: whoever the log calls by an alias goes by the name.",
+    ),
+]
+
+
+Include = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help="Rate only games among these players: names between commas, or a CSV file with a"
+        " column player, such as a ratings.csv.",
+    ),
+]
+
+
+Exclude = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES", help="Rate no game in which one of these players is; given like --include."
     ),
 ]
 

@@ -30,7 +30,7 @@ from valmatch.cli.batch_options import (
 )
 from valmatch.cli.console import progress, show, warn
 from valmatch.cli.exit_codes import MISSED
-from valmatch.cli.log_options import MaxBadRows
+from valmatch.cli.log_options import Alias, Exclude, Include, MaxBadRows
 from valmatch.cli.parameters import (
     ColumnNames,
     Json,
@@ -69,8 +69,8 @@ def rate(
         str | None,
         typer.Option(
             metavar="NAME",
-            help=f"{', '.join(NAMES)}, or {BATCH_NAMES[0]}, which rates all games at once, with"
-            " intervals; several, such as elo,glicko2, are"
+            help=f"{', '.join(NAMES)}, or {' or '.join(BATCH_NAMES)}, which rate all games at"
+            " once, with intervals; several, such as elo,glicko2, are"
             f" compared.  [default: the one that made --ratings, else {DEFAULT}]",
             autocompletion=complete_system,
         ),
@@ -106,7 +106,8 @@ def rate(
         typer.Option(
             metavar="NAME[,NAME]",
             help="Fit these parameters to the log loss of the first part of the log; elo.K where"
-            " systems are compared, then by the games after that part.",
+            " systems are compared, then by the games after that part. whole_history: drift, by its"
+            " evidence in the whole log.",
         ),
     ] = "",
     train: Annotated[
@@ -141,6 +142,9 @@ def rate(
         bool, typer.Option("--skip-bad-games", help="Leave bad games out and count them.")
     ] = False,
     max_bad_rows: MaxBadRows = None,
+    alias: Alias = None,
+    include: Include = None,
+    exclude: Exclude = None,
     raw_names: RawNames = False,
     min_games: Annotated[
         int | None,
@@ -184,7 +188,9 @@ def rate(
     the side in the column home, but where an optional column neutral says yes, --set
     draw_probability=0.3 predicts draws, and --tune home_advantage,draw_probability,K fits both.
     bradley_terry fits all games at once: ratings and coefficients with intervals, differences,
-    ranges of ranks; exit code 3 where somebody can have no rating.
+    ranges of ranks; exit code 3 where somebody can have no rating. whole_history does so with a
+    rating for each player and day played, which moves by --set drift=3.7 points a square-root day
+    from a first day of --set deviation=350; --tune drift fits the drift.
     """
     from valmatch.game_logs.options import (
         BURN_IN,
@@ -195,6 +201,7 @@ def rate(
         most_left_out,
     )
     from valmatch.game_logs.parameters import parse_parameters
+    from valmatch.game_logs.reading.choice import read_choice
     from valmatch.inputs.csv_columns import parse_columns
 
     warn_in_job_array("rate")
@@ -223,7 +230,7 @@ def rate(
     }
     parameters = parse_parameters(overrides)
     if whole_log:
-        online = {"ratings": ratings, "again": again, "tune": tune, "train": train}
+        online = {"ratings": ratings, "again": again, "train": train}
         more = {"burn_in": burn_in, "cap": cap, "pairs": pairs}
         refuse_for_batch(whole_log[0], {**online, **more})
     else:
@@ -236,10 +243,17 @@ def rate(
         BURN_IN if burn_in is None else burn_in,
         out,
         redo,
+        read_choice(alias, include, exclude),
     )
     log = _Log(games, options, progress_to, json)
     if whole_log:
-        _rate_whole(log, given, parameters, raw_names, _Printed(top, markdown, min_games or 0))
+        _rate_whole(
+            log,
+            {**given, "system": whole_log[0], "tune": options.tune},
+            parameters,
+            raw_names,
+            _Printed(top, markdown, min_games or 0),
+        )
     elif len(systems) > 1:
         _compare(log, systems, parameters)
     else:

@@ -17,10 +17,15 @@ if TYPE_CHECKING:
     from valmatch.rule_sets.descriptions import Description
     from valmatch.rule_sets.problems import Problem
 
+MOST_BLOCKERS = 3
+"""Tickets that block others, most of whom are named."""
+
 RuleFile = Annotated[
     Path,
     typer.Argument(
-        parser=path("rules"), metavar="FILE", help="A FlexMatch rule set, JSON as it is deployed."
+        parser=path("rules"),
+        metavar="FILE",
+        help="A FlexMatch rule set, JSON as it is deployed; or a short form, YAML or JSON.",
     ),
 ]
 
@@ -78,9 +83,13 @@ def _print_problems(lines: list[str]) -> None:
 def show_rules(
     file: RuleFile, lenient: Lenient = False, json: Json = False, quiet: Quiet = False
 ) -> None:
-    """Say in plain words what a rule set says: teams, rules, what holds from which second on."""
+    """Say in plain words what a rule set says: teams, rules, what holds from which second on.
+
+    Of a short form `--json` prints the FlexMatch rule set that it stands for.
+    """
     from valmatch.rule_sets.descriptions import describe
     from valmatch.rule_sets.files import as_remark, read_rule_file
+    from valmatch.rule_sets.short_form import plain
 
     reading = read_rule_file(file, lenient=lenient)
     for problem in reading.problems:
@@ -89,7 +98,8 @@ def show_rules(
     if reading.table is None:
         raise InputError(*_errors(file, reading.problems))
     description = describe(reading.table)
-    show(json, _document(description), lambda: _print_description(description))
+    document = plain(reading.node) if reading.is_short and reading.node else _document(description)
+    show(json, document, lambda: _print_description(description))
 
 
 def replay(
@@ -107,8 +117,19 @@ def replay(
             parser=path("tickets"),
             metavar="FILE",
             help="With a rule set: tickets in order of time, a JSON object a line, with id, time"
-            " and players as in a world; or a CSV file of single players with columns id, time,"
-            " attributes that are numbers, latency.REGION.",
+            " and players as in a world; a CSV file of single players with columns id, time,"
+            " attributes that are numbers or strings, latency.REGION; or a game's own log of"
+            " FlexMatch events, one a line.",
+        ),
+    ] = None,
+    players: Annotated[
+        Path | None,
+        typer.Option(
+            parser=path("players"),
+            metavar="FILE",
+            help="With a log of events: what it does not say of its players, a JSON object a line,"
+            " with id, attributes and latency as in a world; or a CSV file with columns id,"
+            " attributes, latency.REGION.",
         ),
     ] = None,
     search: Annotated[
@@ -117,6 +138,14 @@ def replay(
             metavar="NAME",
             help="How matches are looked for: pass, or exhaustive for small pools.  [default: as"
             " the world says, else pass]",
+        ),
+    ] = None,
+    latency_of: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Whose latency a latency rule looks at: that of a ticket, one number by"
+            " partyAggregation, or of each player.  [default: as the world says, else ticket]",
         ),
     ] = None,
     timeout: Timeout = None,
@@ -128,6 +157,14 @@ def replay(
             help="With a rule set: time between reviews.  [default: 1 s]",
         ),
     ] = None,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            help="Also write explain.jsonl: of each ticket that ended without a match, what rules"
+            " explain says of it.",
+        ),
+    ] = False,
     raw_names: RawNames = False,
     out: Out = None,
     json: Json = False,
@@ -138,16 +175,18 @@ def replay(
     Whether a match is valid follows the published rules exactly; in what order tickets are tried is
     as documented, or a reading of it.
     """
+    from valmatch.experiments.replay import Given
     from valmatch.experiments.replay import replay as replay_tickets
 
     result = replay_tickets(
-        file,
-        tickets,
+        Given(file, tickets, players),
         search=search,
-        timeout=timeout,
-        review=review,
         out=out,
         raw_names=raw_names,
+        explain=explain,
+        latency_of=latency_of,
+        timeout=timeout,
+        review=review,
         warn=warn,
     )
     show(json, result.summary(), lambda: _print_numbers(result.summary()), out)
@@ -166,6 +205,38 @@ def _print_numbers(summary: dict[str, dict[str, Any]]) -> None:
             print(
                 one_line(f"  rule {rule}: passed {counts['passed']:,}, failed {counts['failed']:,}")
             )
+        _print_blocked(numbers)
+        _print_compared(numbers)
+
+
+def _print_blocked(numbers: dict[str, Any]) -> None:
+    """Print who waited behind whom."""
+    blocked = numbers.get("blocked_by", [])
+    for one in blocked[:MOST_BLOCKERS]:
+        names = " and ".join(one["tickets"])
+        print(
+            one_line(
+                f"  blocked: {one['behind']:,} tickets of {numbers['tickets']:,} waited behind"
+                f" {names}, which could join them, and without which they had a match"
+            )
+        )
+    if len(blocked) > MOST_BLOCKERS:
+        print(f"  blocked: by {len(blocked) - MOST_BLOCKERS:,} others, fewer")
+    if numbers.get("reviews_looked_at", 0) < numbers.get("reviews", 0) and blocked:
+        looked, every = numbers["reviews_looked_at"], numbers["reviews"]
+        print(f"  blocked: seen at {looked:,} of {every:,} reviews at even distances")
+
+
+def _print_compared(numbers: dict[str, Any]) -> None:
+    """Print what a game's own log says beside the rules, where the tickets are from one."""
+    if compared := numbers.get("compared"):
+        from valmatch.cli.tables.layout import print_table
+        from valmatch.plots.sheets.replays import comparison_sheet
+
+        sheet = comparison_sheet(compared)
+        print_table("", sheet)
+        for note in sheet.notes:
+            print(one_line(note))
 
 
 def _errors(file: Path, problems: list[Problem]) -> list[str]:

@@ -15,7 +15,10 @@ from valmatch.config.config import Config, InputFile
 from valmatch.config.factor_paths import factor_names, parts, section_depth
 from valmatch.config.problem_units import ProblemUnits, problem_names
 from valmatch.config.sections import SECTIONS, DesignOptions, OptimizeOptions, ReplicateOptions
-from valmatch.config.yaml_document import (
+from valmatch.errors import MOST, InputError, in_lines
+from valmatch.inputs.fields import Factors, Misplaced, Section, allowed, schema_at
+from valmatch.inputs.files import sha256
+from valmatch.inputs.yaml_document import (
     find,
     from_override,
     kind,
@@ -24,9 +27,6 @@ from valmatch.config.yaml_document import (
     to_value,
     written_key,
 )
-from valmatch.errors import MOST, InputError, in_lines
-from valmatch.inputs.fields import Factors, Misplaced, Section, allowed, schema_at
-from valmatch.inputs.files import sha256
 from valmatch.models.registry import MODELS, OWN, ModelEntry, unknown_model
 from valmatch.text.durations import SECONDS
 from valmatch.text.suggestions import by_last_part, closest_name, correction, hint

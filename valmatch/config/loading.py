@@ -15,10 +15,10 @@ from yaml import MappingNode
 from valmatch.config.checking import checked, reason
 from valmatch.config.config import Config
 from valmatch.config.overriding import overridden
-from valmatch.config.yaml_document import parse, place, show
 from valmatch.errors import InputError
 from valmatch.inputs import arguments
 from valmatch.inputs.files import MAX_DOCUMENT, read_document, up_to
+from valmatch.inputs.yaml_document import parse, place, show
 from valmatch.text.suggestions import closest_name
 
 ConfigLike: TypeAlias = "str | Path | Mapping[str, Any] | Config"

@@ -12,8 +12,8 @@ from valmatch.config.checking import FILES, TOP_LEVEL
 from valmatch.config.factor_paths import dotted, factor_at, is_open, section_depth
 from valmatch.config.problem_units import problem_names
 from valmatch.config.sections import RangeOptions, VariableOptions
-from valmatch.config.yaml_document import MAX_DEPTH, Override, assign, find, parse, to_value
 from valmatch.errors import InputError, option
+from valmatch.inputs.yaml_document import MAX_DEPTH, Override, assign, find, parse, to_value
 from valmatch.models.registry import MODELS, ModelEntry
 from valmatch.text.numerals import whole_number
 from valmatch.text.terminal import escaped, shortened
@@ -78,10 +78,11 @@ def _override(root: Node, override: str, name: Override) -> Node:
     if len(path) > MAX_DEPTH:
         raise InputError(f"{name}: a key of {len(path)} parts (allowed: {MAX_DEPTH})")
     path = _full_path(root, path)
+    root = _filled_in(root, path, name)
     value = parse(text, name) or parse("null", name)
     assert value is not None
     try:
-        return assign(_filled_in(root, path, name), path, value)
+        return assign(root, path, value)
     except InputError as error:
         label = ".".join(map(shortened, path))
         raise InputError(f"{name}: {label}: {error}") from None

@@ -8,8 +8,8 @@ from typing import Any
 from yaml import Node
 
 from valmatch.config.factor_paths import parts
-from valmatch.config.yaml_document import find, to_value
 from valmatch.inputs.fields import Factors, schema_at
+from valmatch.inputs.yaml_document import find, to_value
 from valmatch.models.registry import MODELS, load_model
 from valmatch.text.durations import in_unit
 

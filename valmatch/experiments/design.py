@@ -12,10 +12,10 @@ from typing import Any
 
 from valmatch.config.config import Config
 from valmatch.config.factor_paths import parts
-from valmatch.config.yaml_document import parse, to_value
 from valmatch.errors import InputError, option
 from valmatch.inputs.fields import schema_at
 from valmatch.inputs.limits import LARGEST, RANGES
+from valmatch.inputs.yaml_document import parse, to_value
 from valmatch.models.registry import MODELS
 from valmatch.text.numerals import real_number
 from valmatch.text.terminal import shortened, shown

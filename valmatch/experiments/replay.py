@@ -2,66 +2,117 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple, TypedDict, Unpack
 
-from valmatch.errors import InputError, in_lines
-from valmatch.experiments.replay_result import Replay
+from valmatch.errors import InputError, in_lines, option
+from valmatch.experiments.replay_result import Replay, ends
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
-from valmatch.inputs.files import MAX_FILE, regular, sha256
+from valmatch.inputs.files import read_text, sha256
 from valmatch.kernels.plain_python import interpret
-from valmatch.rule_sets.files import as_remark, in_line, read_rule_file
+from valmatch.rule_sets.event_log import EventLog, is_event_log, read_events
+from valmatch.rule_sets.files import as_remark, in_line, is_yaml, read_rule_file
+from valmatch.rule_sets.flexmatch import Reading
+from valmatch.rule_sets.logged_tickets import TIMEOUT, world_of_log
 from valmatch.rule_sets.problems import Problem
-from valmatch.rule_sets.ticket_table import read_table
-from valmatch.rule_sets.world_reading import WorldReading, has_world, read_lines, read_world
-from valmatch.rule_sets.worlds import FEW, SEARCHES, Search, Service
-
-if TYPE_CHECKING:
-    pass
+from valmatch.rule_sets.short_form import plain
+from valmatch.rule_sets.table import Table
+from valmatch.rule_sets.ticket_table import read_player_table, read_table
+from valmatch.rule_sets.world_reading import (
+    WorldReading,
+    has_world,
+    read_lines,
+    read_player_lines,
+    read_world,
+)
+from valmatch.rule_sets.worlds import (
+    FEW,
+    LATENCIES,
+    SEARCHES,
+    LatencyOf,
+    Player,
+    Search,
+    Service,
+)
 
 BRIEF = 100
 """Tickets up to which plain Python is done before numba would be imported."""
 
-TIMEOUT, REVIEW = 120.0, 1.0
-"""Seconds that a ticket waits, and between reviews, where there is no world that says it."""
+REVIEW = 1.0
+"""Seconds between reviews, where there is no world that says it."""
+
+
+class Given(NamedTuple):
+    """The files of a replay.
+
+    Attributes
+    ----------
+    rules : PathLike
+        A world, or a rule set.
+    tickets : PathLike or None
+        With a rule set: a list of tickets, an object a line, as those of a world are; a table of
+        single players, whose name ends with ``.csv``; or a game's own log of events.
+    players : PathLike or None
+        With a game's log: attributes and latencies of its players, an object a line as players of
+        a world are, or a table whose name ends with ``.csv``.
+    """
+
+    rules: PathLike
+    tickets: PathLike | None = None
+    players: PathLike | None = None
+
+
+class WorldKeywords(TypedDict, total=False):
+    """How a rule set and tickets become a world.
+
+    Attributes
+    ----------
+    timeout : float or None
+        With a rule set: seconds after which tickets leave; 120 by default.
+    review : float or None
+        With a rule set: seconds between reviews; 1 by default.
+    latency_of : {"ticket", "player"} or None
+        Whose latency a rule looks at; by default as a world says, else of a ticket one number.
+    warn : callable
+        Takes what is to be said of the rule set and of the tickets.
+    """
+
+    timeout: float | None
+    review: float | None
+    latency_of: str | None
+    warn: Callable[[str], None]
 
 
 def replay(
-    rules: PathLike,
-    tickets: PathLike | None = None,
+    given: Given,
     *,
     search: str | None = None,
-    timeout: float | None = None,
-    review: float | None = None,
     out: PathLike | None = None,
     raw_names: bool = False,
-    warn: Callable[[str], None] = lambda text: None,
+    explain: bool = False,
+    **keywords: Unpack[WorldKeywords],
 ) -> Replay:
     """Play tickets by a rule set, offline.
 
     Parameters
     ----------
-    rules : PathLike
-        A world, or a rule set.
-    tickets : PathLike or None
-        With a rule set: a list of tickets, an object a line, as those of a world are; or a table
-        of single players, whose name ends with ``.csv``.
+    given : Given
+        The files.
     search : {"pass", "exhaustive"} or None
         How matches are looked for; by default by each search that a world has answers for, or by
         the one that it names.
-    timeout : float or None
-        With a rule set: seconds after which tickets leave; 120 by default.
-    review : float or None
-        With a rule set: seconds between reviews; 1 by default.
     out : PathLike or None
-        Folder for ``tickets.csv``, ``matches.csv``, ``players.csv`` and ``result.json``.
+        Folder for the files, see `valmatch.experiments.replay_files`.
     raw_names : bool
         Whether names like formulas are written as they are.
-    warn : callable
-        Takes what is to be said of the rule set and of the tickets.
+    explain : bool
+        Whether ``explain.jsonl`` says of each ticket that ended without a match why it did.
+    **keywords
+        See `WorldKeywords`.
 
     Returns
     -------
@@ -75,82 +126,151 @@ def replay(
     RunError
         If an exhaustive search has too much to look at.
     """
-    source = arguments.path("rules", rules)
-    listed = None if tickets is None else arguments.path("tickets", tickets)
-    folder = None if out is None else arguments.path("out", out)
-    world = _world(source, listed, timeout, review, warn)
-    searches: Sequence[Search] = world.searches
+    if explain and out is None:
+        raise InputError(f"{option('explain')}: {option('out')} is needed too, which takes it")
+    files = _files(given)
+    source, folder = files[0], None if out is None else arguments.path("out", out)
+    world, log = _world(files, **keywords)
     if search is not None:
         chosen = arguments.one_of("search", search, SEARCHES)
-        searches = [one for one in SEARCHES if one == chosen]
-    if _is_brief(world, searches):
+        world = world._replace(searches=tuple(one for one in SEARCHES if one == chosen))
+    if _is_brief(world):
         interpret()
-    # Not before it is known whether their kernels are compiled.
+    # Not before it is known whether its kernels are compiled.
     from valmatch.experiments.replay_files import write_replay
-    from valmatch.matching.tickets.playing import play
 
-    read = [path for path in (source, listed) if path]
-    with _claimed(folder, read, searches) if folder else nullcontext() as run:
-        outcomes = {one: play(world.table, world.tickets, world.service, one) for one in searches}
-        result = Replay(source, world, outcomes)
+    read = [path for path in files if path]
+    with _claimed(folder, read, world) if folder else nullcontext() as run:
+        result = _played(source, world, log, explain)
         if folder and run:
             write_replay(folder, result, raw_names)
             run.close("complete")
     return result
 
 
-def _is_brief(world: WorldReading, searches: Sequence[Search]) -> bool:
+def _files(given: Given) -> tuple[Path, Path | None, Path | None]:
+    """Return the paths of all files."""
+    tickets, players = (
+        None if one is None else arguments.path(name, one)
+        for name, one in zip(NAMES[1:], given[1:], strict=True)
+    )
+    return arguments.path(NAMES[0], given.rules), tickets, players
+
+
+def _played(source: Path, world: WorldReading, log: EventLog | None, explain: bool) -> Replay:
+    """Return what comes of a world by its searches, and who waited behind whom."""
+    from valmatch.experiments.explanations import explained
+    from valmatch.matching.plain_tickets.explaining import Blockers, blockers
+    from valmatch.matching.plain_tickets.pool import Pool
+    from valmatch.matching.plain_tickets.timeline import Proposal
+    from valmatch.matching.tickets.playing import Outcome, play
+
+    outcomes: dict[Search, Outcome] = {}
+    behind: dict[Search, Blockers] = {}
+    reasons: list[dict[str, Any]] = []
+    for search in world.searches:
+        played = (world.table, world.tickets, world.service, search)
+        outcomes[search] = outcome = play(*played)
+        pool = Pool(*played)
+        proposals = [
+            Proposal(one.proposed, one.anchor, tuple(one.tickets)) for one in outcome.proposed
+        ]
+        if search == "pass":
+            behind[search] = blockers(pool, proposals)
+        if explain:
+            reasons += explained(pool, proposals, ends(outcome))
+    return Replay(source, world, outcomes, log, behind, reasons if explain else None)
+
+
+def _is_brief(world: WorldReading) -> bool:
     """Return whether plain Python is quick enough."""
-    few = FEW if "exhaustive" in searches else BRIEF
+    few = FEW if "exhaustive" in world.searches else BRIEF
     return len(world.tickets) <= few
 
 
-def _claimed(folder: Path, read: Sequence[Path], searches: Sequence[Search]) -> Any:  # noqa: ANN401
+def _claimed(folder: Path, read: Sequence[Path], world: WorldReading) -> Any:  # noqa: ANN401
     """Return the folder of a replay, claimed."""
     from valmatch.storage.run_folder import RunFolder
 
     digests = {f"{name}_sha256": sha256(path) for name, path in zip(NAMES, read, strict=False)}
-    identity = {**digests, "searches": list(searches)}
+    identity = {**digests, "searches": list(world.searches), "latency_of": world.latency_of}
     return RunFolder(
         folder, "rules replay", None, identity, facts={"source": str(read[0])}, read=read
     )
 
 
-NAMES = ("rules", "tickets")
+NAMES = ("rules", "tickets", "players")
 """What the files that are read are called in a manifest."""
 
 
 def _world(
-    source: Path,
-    listed: Path | None,
-    timeout: float | None,
-    review: float | None,
-    warn: Callable[[str], None],
-) -> WorldReading:
-    """Return what is to be played."""
-    text = _text(source)
-    if has_world(text):
-        for name, given in (("tickets", listed), ("timeout", timeout), ("review", review)):
+    files: tuple[Path, Path | None, Path | None],
+    timeout: float | None = None,
+    review: float | None = None,
+    latency_of: str | None = None,
+    warn: Callable[[str], None] = lambda text: None,
+) -> tuple[WorldReading, EventLog | None]:
+    """Return what is to be played, and the log that it is from, if it is a game's own."""
+    source, listed, people = files
+    whose: LatencyOf | None = None
+    if latency_of is not None:
+        chosen = arguments.one_of("latency_of", latency_of, LATENCIES)
+        whose = next(one for one in LATENCIES if one == chosen)
+    text = read_text(source)
+    if not is_yaml(source) and has_world(text):
+        own = (("tickets", listed), ("players", people), ("timeout", timeout), ("review", review))
+        for name, given in own:
             if given is not None:
                 raise InputError(f"{source}: is a world, which has {name} of its own")
         world, problems = read_world(text)
         _report(source, problems, warn)
         if world is None:
             raise InputError(f"{source}: is no world")
-        return world
+        return world.with_latency_of(whose or world.latency_of), None
     reading = read_rule_file(source, timeout)
     _report(source, reading.problems, warn)
     if reading.table is None:
         raise InputError(f"{source}: is no rule set")
     if listed is None:
         raise InputError(f"{source}: is a rule set; a list of tickets is needed too (--tickets)")
-    reader = read_table if listed.suffix.lower() == ".csv" else read_lines
-    tickets, problems = reader(_text(listed), reading.table)
+    rules = (
+        _flexmatch(reading) if is_yaml(source) or reading.is_short else text.removeprefix("\ufeff")
+    )
+    listing, is_table = read_text(listed), listed.suffix.lower() == ".csv"
+    reviewed = REVIEW if review is None else review
+    if not is_table and is_event_log(listing):
+        known = _players(people, reading.table, warn)
+        log, problems = read_events(listing)
+        _report(listed, problems, warn)
+        assert log is not None
+        found, problems = world_of_log(log, known, reading.table, (timeout, reviewed), warn)
+        _report(listed, problems, lambda text: None)
+        assert found is not None
+        return found._replace(rules=rules).with_latency_of(whose or "ticket"), log
+    if people is not None:
+        raise InputError(f"{listed}: is no log of events; its tickets say all of their players")
+    tickets, problems = (read_table if is_table else read_lines)(listing, reading.table)
     _report(listed, problems, warn)
     last = tickets[-1].time if tickets else 0.0
     patience = TIMEOUT if timeout is None else timeout
-    service = Service(patience, last + patience, REVIEW if review is None else review)
-    return WorldReading(reading.table, tickets or (), service, ("pass",))
+    service = Service(patience, last + patience, reviewed)
+    world = WorldReading(reading.table, tickets or (), service, ("pass",), rules)
+    return world.with_latency_of(whose or "ticket"), None
+
+
+def _flexmatch(reading: Reading) -> str:
+    """Return the text of the rule set that a short form stands for, or YAML says."""
+    return "" if reading.node is None else json.dumps(plain(reading.node), indent=1)
+
+
+def _players(path: Path | None, table: Table, warn: Callable[[str], None]) -> dict[str, Player]:
+    """Return what is known of players, by id; nothing without a file."""
+    if path is None:
+        return {}
+    reader = read_player_table if path.suffix.lower() == ".csv" else read_player_lines
+    found, problems = reader(read_text(path), table)
+    _report(path, problems, warn)
+    return found
 
 
 def _report(path: Path, problems: Sequence[Problem], warn: Callable[[str], None]) -> None:
@@ -160,14 +280,3 @@ def _report(path: Path, problems: Sequence[Problem], warn: Callable[[str], None]
         raise InputError(*in_lines(errors))
     for one in problems:
         warn(as_remark(path, one))
-
-
-def _text(path: Path) -> str:
-    """Return the text of a file."""
-    try:
-        return regular(path, MAX_FILE).read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: cannot be read: not UTF-8 from byte {error.start} on") from None
-    except (OSError, ValueError) as error:
-        what = getattr(error, "strerror", None) or error
-        raise InputError(f"{path}: cannot be read: {what}") from None

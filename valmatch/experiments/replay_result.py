@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from valmatch.experiments.replay_log import compared, side_of_rules
+from valmatch.rule_sets.event_log import EventLog
 from valmatch.rule_sets.world_reading import WorldReading
 from valmatch.rule_sets.worlds import Search
 
 if TYPE_CHECKING:
+    from valmatch.matching.plain_tickets.explaining import Blockers
     from valmatch.matching.tickets.playing import Outcome
+
+
+class Ended(NamedTuple):
+    """How a ticket ended, and when."""
+
+    status: str
+    time: float
+
+
+def ends(outcome: Outcome) -> dict[int, Ended]:
+    """Return how each ticket ended."""
+    return {k: Ended(outcome.statuses[k], outcome.times[k]) for k in outcome.ended}
 
 
 @dataclass(frozen=True)
@@ -26,11 +42,20 @@ class Replay:
         What was played.
     outcomes : dict of str to Outcome
         By search.
+    log : EventLog or None
+        The log that the tickets are of, where it is a game's own.
+    blockers : dict of str to Blockers
+        By search, who waited behind whom.
+    explained : list of dict or None
+        Why tickets ended without a match, see `valmatch.experiments.explanations`.
     """
 
     source: Path
     world: WorldReading
     outcomes: dict[Search, Outcome]
+    log: EventLog | None = None
+    blockers: dict[Search, Blockers] = field(default_factory=dict)
+    explained: list[dict[str, Any]] | None = None
 
     def answers(self) -> dict[str, Any]:
         """Return what ``result.json`` holds: by search the matches, and how each ticket ended."""
@@ -56,7 +81,49 @@ class Replay:
 
     def summary(self) -> dict[str, Any]:
         """Return what is printed: numbers by search."""
-        return {search: self._numbers(outcome) for search, outcome in self.outcomes.items()}
+        return {
+            search: {
+                **self._numbers(outcome),
+                **self._blocked(search),
+                **self._compared(outcome),
+            }
+            for search, outcome in self.outcomes.items()
+        }
+
+    def _compared(self, outcome: Outcome) -> dict[str, Any]:
+        """Return what the log of a game says beside it; nothing without one."""
+        if self.log is None:
+            return {}
+        return {"compared": compared(self.log, side_of_rules(self.world.tickets, outcome))}
+
+    def behind(self, search: Search) -> dict[tuple[int, ...], Counter[int]]:
+        """Return who waited behind which tickets, and at how many reviews; who blocks most first.
+
+        Of reviews at even distances, where there were too many to look at all of them.
+        """
+        found: dict[tuple[int, ...], Counter[int]] = {}
+        for one in self.blockers[search].found if search in self.blockers else ():
+            found.setdefault(one.by, Counter()).update(one.tickets)
+        return dict(sorted(found.items(), key=lambda one: (-len(one[1]), one[0])))
+
+    def _blocked(self, search: Search) -> dict[str, Any]:
+        """Return who blocked whom; nothing of a search that lets nobody block."""
+        if search not in self.blockers:
+            return {}
+        blockers, tickets = self.blockers[search], self.world.tickets
+        reviews = Counter(one.by for one in blockers.found)
+        return {
+            "reviews": blockers.reviews,
+            "reviews_looked_at": blockers.looked,
+            "blocked_by": [
+                {
+                    "tickets": [tickets[k].id for k in by],
+                    "behind": len(behind),
+                    "reviews": reviews[by],
+                }
+                for by, behind in self.behind(search).items()
+            ],
+        }
 
     def _numbers(self, outcome: Outcome) -> dict[str, Any]:
         tickets = self.world.tickets

@@ -28,6 +28,7 @@ def part(games: Games, first: int, last: int) -> Games:
         games.sides[rows],
         games.rates[rows],
         games.minutes[rows],
+        games.scores[sides],
     )
 
 
@@ -57,7 +58,7 @@ def until_stopped(parts: Iterable[Games], stop: Callable[[], bool]) -> Iterator[
 
 def joined(parts: Sequence[Games]) -> Games:
     """Return all games of at least one part, one part after the other."""
-    names, times, homes, _, _, points, players, sides, rates, minutes = (
+    names, times, homes, _, _, points, players, sides, rates, minutes, scores = (
         np.concatenate(column) for column in zip(*parts, strict=True)
     )
     return Games(
@@ -71,6 +72,7 @@ def joined(parts: Sequence[Games]) -> Games:
         sides,
         rates,
         minutes,
+        scores,
     )
 
 
@@ -94,6 +96,7 @@ def reordered(games: Games, order: Ints) -> Games:
         games.sides[rows],
         games.rates[rows],
         games.minutes[rows],
+        games.scores[sides],
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypedDict, get_args
 
 from valmatch.errors import InputError, option
 from valmatch.execution.listeners import Listeners, listeners_among
+from valmatch.game_logs.reading.choice import EVERYBODY, Choice, read_choice
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.bad_rows import MOST
@@ -33,6 +34,33 @@ class LogKeywords(PredictKeywords, total=False):
     tune: str | Sequence[str]
     train: float
     burn_in: int
+    redo: bool
+    skip_bad_games: bool
+    max_bad_rows: float | None
+    alias: PathLike | None
+    include: str | None
+    exclude: str | None
+    progress: Callable[[int], None]
+
+
+class WholeLogKeywords(PredictKeywords, total=False):
+    """Keyword arguments of the public function that rates a whole log; see `BatchOptions`."""
+
+    tune: str | Sequence[str]
+    draws: str
+    home: str
+    covariate: str | Sequence[str]
+    weight: str
+    prior: float | None
+    anchors: PathLike | None
+    interval: str
+    cluster: str | Sequence[str]
+    cluster_days: int | None
+    time_unit: str
+    level: float
+    bootstrap: int
+    seed: int
+    differences: bool
     redo: bool
     skip_bad_games: bool
     max_bad_rows: float | None
@@ -99,6 +127,8 @@ class LogOptions:
         Folder for the results.
     redo : bool
         Whether to replace what `out` holds where its log was corrected since.
+    choice : Choice
+        Whose games are rated, and who goes by another name.
 
     Raises
     ------
@@ -113,6 +143,7 @@ class LogOptions:
     burn_in: int = BURN_IN
     out: Path | None = None
     redo: bool = False
+    choice: Choice = EVERYBODY
 
     def __post_init__(self) -> None:
         arguments.level("train", self.train)
@@ -193,7 +224,7 @@ def split(keywords: Mapping[str, Any], kind: type[PredictKeywords]) -> tuple[Log
         If the function takes no such keyword.
     """
     listeners = listeners_among(keywords, kind)
-    out = keywords.get("out")
+    out, alias = keywords.get("out"), keywords.get("alias")
     options = LogOptions(
         LogFormat(keywords.get("columns", {}), keywords.get("separator", ",")),
         most_left_out(keywords.get("skip_bad_games", False), keywords.get("max_bad_rows")),
@@ -202,5 +233,10 @@ def split(keywords: Mapping[str, Any], kind: type[PredictKeywords]) -> tuple[Log
         keywords.get("burn_in", BURN_IN),
         None if out is None else arguments.path("out", out),
         keywords.get("redo", False),
+        read_choice(
+            None if alias is None else arguments.path("alias", alias),
+            keywords.get("include"),
+            keywords.get("exclude"),
+        ),
     )
     return options, listeners

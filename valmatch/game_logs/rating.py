@@ -20,6 +20,7 @@ from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog, open_log
 from valmatch.game_logs.reading.rows import DEFAULT_MINUTES
 from valmatch.game_logs.remarks import (
+    check_scores,
     few_periods,
     games_left_out,
     nobody_at_home,
@@ -183,6 +184,12 @@ def rate_games(
             Names of the file's columns by meaning, where they differ.
         separator : str
             What stands between the cells of the log: ``,``, ``;``, ``|``, or ``tab``.
+        alias : PathLike or None
+            A CSV file with the columns name, alias: whoever the log calls by an alias goes by the
+            name.
+        include, exclude : str or None
+            Names between commas, or a CSV file with a column player: rate only games among those
+            included, and no game with one excluded; the games left out are counted.
         skip_bad_games : bool
             Leave bad games out and count them, instead of raising.
         max_bad_rows : float or None
@@ -231,6 +238,7 @@ def rate_log(
     announce_compilation(find_cells)
     with ExitStack() as stack:
         log = stack.enter_context(closing(open_log(path, options, start.system.most_players)))
+        check_scores(start.system, log)
         if start.system.name == "zonestats" and "minutes" not in log.columns.places:
             counted = f"{DEFAULT_MINUTES:g} minutes in a game"
             warn(Note(f"no column minutes: every player counts as {counted}"))
@@ -338,6 +346,7 @@ def _identity(start: _Start, rating: RatingOptions, options: LogOptions) -> dict
         "cap": None if start.cap == MOST_DISTANT else start.cap,
         "pairs": rating.pairs or None,
         "skip_bad_games": options.most_bad is not None,
+        **options.choice.identity,
     }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from valmatch.arrays import Floats
-from valmatch.errors import option
+from valmatch.errors import InputError, option
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.scores import Scores
 from valmatch.ratings.games import Games
@@ -30,6 +30,9 @@ def games_left_out(log: GameLog) -> list[str]:
     if log.unrated:
         unrated = _counted(log.unrated, "game")
         found.append(f"{unrated} not rated: fewer than two sides with enabled players")
+    if log.choice.narrows:
+        given = " and ".join(option(name) for name in log.choice.given)
+        found.append(f"{_counted(log.chooser.left_out, 'game')} left out by {given}")
     return found
 
 
@@ -50,6 +53,22 @@ def nobody_at_home(values: Mapping[str, float], at_home: bool, neutral: bool = F
         return ""
     why = "all are on neutral ground" if neutral else "there are no columns home and away"
     return f"home_advantage = {advantage!r} counts in no game: {why}"
+
+
+def check_scores(system: System, log: GameLog) -> None:
+    """Refuse a log without scores where a system rates by them.
+
+    Raises
+    ------
+    InputError
+        If that is so.
+    """
+    if system.needs_scores and not log.scored:
+        allowed = "score, home_score and away_score, or winner_score and loser_score"
+        raise InputError(
+            f"{log.name}: {system.name} rates by the margin, and this log has only results"
+            f" (allowed: a log with the columns {allowed})"
+        )
 
 
 def few_periods(system: System, values: Mapping[str, float], periods: int, games: int) -> str:

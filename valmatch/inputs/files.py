@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import math
 import os
 from pathlib import Path
 from typing import BinaryIO
+
+from valmatch.errors import InputError
 
 MAX_DOCUMENT = 1 << 20
 """Bytes of a config."""
@@ -44,6 +45,23 @@ def read_document(path: Path) -> bytes:
     return regular(path, MAX_DOCUMENT).read_bytes()
 
 
+def read_text(path: Path) -> str:
+    """Return the text of a file.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, is too large, or is not UTF-8.
+    """
+    try:
+        return regular(path, MAX_FILE).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: cannot be read: not UTF-8 from byte {error.start} on") from None
+    except (OSError, ValueError) as error:
+        what = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: cannot be read: {what}") from None
+
+
 def up_to(most: int, stream: BinaryIO) -> bytes:
     """Return all bytes of a stream, if there are at most so many.
 
@@ -71,5 +89,7 @@ def sha256(path: Path) -> str:
     OSError
         If it cannot be read, or is too large.
     """
+    import hashlib  # with what it loads, of no use to most commands
+
     with regular(path, MAX_FILE).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

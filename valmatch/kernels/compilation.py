@@ -28,6 +28,8 @@ at: Any = int if interpreted() else np.uint64
 STRICT: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 """No fastmath, because results must be reproducible; no GIL, because a thread may wait for it."""
 
+WITHOUT_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
 VARIANT = "variant"
 """Where a copy made by `variant` has its name, and the files of its parts."""
 
@@ -59,6 +61,31 @@ def inlined(function: F) -> F:
     that a call costs more than the work. They make and return no array, see `unallocating`.
     """
     return _compiled(function, forceinline=True, _nrt=False)
+
+
+def internal(function: F) -> F:
+    """Compile a part of a kernel that kernels alone call, without what calls from Python need.
+
+    For kernels that take many arrays: to take them from Python costs more code than most parts
+    have, which would be compiled again with each kernel that calls them. They are compiled and kept
+    with these, and make and return no array, see `unallocating`.
+    """
+    return _internal(function)
+
+
+def merged(function: F) -> F:
+    """Compile a part of a kernel as `internal` does, and always inline it, as `inlined` does."""
+    return _internal(function, forceinline=True)
+
+
+def _internal(function: F, **options: bool) -> F:
+    if interpreted():
+        return function
+    from valmatch.kernels.parts import part_compiler
+
+    numba = _numba()
+    given: dict[str, Any] = {**STRICT, **WITHOUT_WRAPPERS, **options, "_nrt": False}
+    return cast(F, numba.njit(pipeline_class=part_compiler(), **given)(function))
 
 
 def expanded(function: F) -> F:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import sys
 from collections.abc import Callable
+from functools import cache
 
 # By another name, as kernels are not compiled from all that a file imports which calls that one.
 from importlib import import_module as imported
@@ -22,25 +22,30 @@ def attach(package: str, file: str) -> tuple[Callable[[str], object], Callable[[
     package, file : str
         Its `__name__` and `__file__`.
     """
-    homes = names_of(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
+
+    @cache
+    def homes() -> dict[str, str]:
+        return names_of(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
 
     def get(name: str) -> object:
         if name == "__all__":
-            return sorted(homes)
-        if name not in homes:
+            return sorted(homes())
+        if name not in homes():
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(imported(homes[name]), name)
+        value = getattr(imported(homes()[name]), name)
         setattr(sys.modules[package], name, value)
         return value
 
     def names() -> list[str]:
-        return sorted(homes)
+        return sorted(homes())
 
     return get, names
 
 
 def names_of(stub: str) -> dict[str, str]:
     """Return the public names of a stub file and the modules that they come from."""
+    import ast  # takes longer than a short command has
+
     imports = [node for node in ast.parse(stub).body if isinstance(node, ast.ImportFrom)]
     return {
         alias.asname: str(node.module)

@@ -13,6 +13,8 @@ from matplotlib.ticker import MaxNLocator
 
 from valmatch.arrays import Floats
 from valmatch.errors import InputError, option
+from valmatch.inputs.csv_names import are_marked, unmark
+from valmatch.plots import whole_log
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.parts.style import (
     BAD,
@@ -26,6 +28,7 @@ from valmatch.plots.parts.style import (
     note,
     thinned,
 )
+from valmatch.plots.paths import draw_paths
 from valmatch.ratings.registry import BATCH_NAMES
 from valmatch.text.datetimes import seconds_of
 from valmatch.text.numerals import real_number
@@ -49,6 +52,8 @@ GAMES, DATES, TIMES = "games of the log, in order of play", "date (UTC)", "time"
 def draw(run: RunFiles) -> dict[str, Figure]:
     """Draw ``history.csv`` for the best of ``ratings.csv``, and the calibration.
 
+    Of a whole log the paths of ``days.csv``, where players have such.
+
     Raises
     ------
     InputError
@@ -58,7 +63,8 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     if "best" in summary:
         return _draw_systems(run, summary)
     if summary.get("system") in BATCH_NAMES:
-        raise InputError(f"{run.folder}: ratings of a whole log have no figures, but tables")
+        paths = _draw_paths(run, summary) if "drift" in summary else {}
+        return {**paths, **whole_log.draw(run, summary)}
     with damaged(run.folder / "summary.json"):
         heading = f"{summary['system']}, {summary['games']:,} games, {summary['players']:,} players"
         later = f"after {summary['burn_in']} games of every player"
@@ -72,6 +78,27 @@ def draw(run: RunFiles) -> dict[str, Figure]:
         "history": _history(run, str(summary["system"]), heading),
         "calibration": _calibration(bins, heading),
     }
+
+
+def _draw_paths(run: RunFiles, summary: Mapping[str, Any]) -> dict[str, Figure]:
+    """Draw the paths of some players.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or damaged.
+    """
+    places: dict[str, str] = {}
+    marked = are_marked(run.folder / "ratings.csv")
+    for rank, player, rating in run.rows("ratings.csv", ("rank", "player", "rating")):
+        if rating:
+            places[unmark(player) if marked else player] = rank
+    if not places:
+        raise InputError(f"{run.folder / 'ratings.csv'}: nobody has a rating")
+    chosen = _chosen(run, list(places))
+    labels = {player: f"{places[player]}. {_short(player)}" for player in chosen}
+    with damaged(run.folder / "summary.json"):
+        return {"paths": draw_paths(run, summary, labels)}
 
 
 # ---- history ----

@@ -4,7 +4,7 @@ Any system, one match at a time, by its name:
 
 >>> from valmatch import ratings
 >>> ratings.NAMES
-('zonestats', 'elo', 'glicko2', 'openskill', 'trueskill')
+('zonestats', 'elo', 'glicko2', 'openskill', 'trueskill', 'glicko', 'elo_margin', 'elo_goals')
 >>> state = ratings.newcomers("elo", 4)
 >>> state = ratings.update_ratings("elo", state, sides=[[0, 1], [2, 3]], scores=[13, 7])
 >>> state.ravel()
@@ -12,10 +12,10 @@ array([1516., 1516., 1484., 1484.])
 >>> float(ratings.expected_scores("elo", state, [[0], [2]])[0, 1].round(3))
 0.546
 
-The formulas of each, with their sources, are modules of this folder: `elo`, `davidson` (draws),
-`glicko2`, `trueskill` (two players), `trueskill_draws`, `trueskill_teams`, `openskill`
-(Plackett-Luce) and `zonestats`. A system of one's own is a file here and a line in `registry`, see
-`system`.
+The formulas of each, with their sources, are modules of this folder: `elo`, `elo_margin`,
+`elo_goals`, `davidson` (draws), `glicko`, `glicko2`, `trueskill` (two players), `trueskill_draws`,
+`trueskill_teams`, `openskill` (Plackett-Luce) and `zonestats`. A system of one's own is a file here
+and a line in `registry`, see `system`.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ class Elo(System):
         Parameter("home_advantage", 0.0, -1e6, 1e6),
         Parameter("draw_probability", 0.0, 0.0, 0.99),
     )
-    unit = ("scale", "K", "home_advantage")
+    unit: Sequence[str] = ("scale", "K", "home_advantage")
     columns = (Column("rating"),)
     verbs = Verbs(_strengths, _chances, _update)
     tuned_first = ("K",)

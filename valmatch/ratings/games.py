@@ -38,6 +38,8 @@ class Games(NamedTuple):
         (rows,): scores per hour.
     minutes : numpy.ndarray
         (rows,): minutes in the game.
+    scores : numpy.ndarray
+        (sides,): the score of each side as it was recorded; NaN where only the result is known.
     """
 
     names: Ints
@@ -50,6 +52,7 @@ class Games(NamedTuple):
     sides: Ints
     rates: Floats
     minutes: Floats
+    scores: Floats
 
     @property
     def n_games(self) -> int:
@@ -138,6 +141,7 @@ def one_game(sizes: Ints) -> Games:
         sides=np.repeat(np.arange(len(sizes)), sizes),
         rates=np.zeros(n),
         minutes=np.ones(n),
+        scores=np.full(len(sizes), np.nan),
     )
 
 

@@ -325,6 +325,34 @@ def _update(game: int, games: Games, players: Players, numbers: Floats, found: A
     return True
 
 
+def outcomes_by_deviations(found: Assessment) -> Chances:
+    """Return how games of two sides will end, by their strengths and spreads."""
+    lead = (found.strengths[::2] - found.strengths[1::2]) / SCALE
+    phi = np.sqrt(found.spreads[::2] + found.spreads[1::2]) / SCALE
+    low, high = (
+        np.array([expected_score(x, 0.0) for x in (lead + side * phi).tolist()]) for side in (-Z, Z)
+    )
+    expected = found.expected[::2]
+    return Chances(expected, expected, np.full(len(expected), np.nan), low, high)
+
+
+NEWCOMER = Parameter(
+    "deviation",
+    DEVIATION,
+    1e-6,
+    1e6,
+    Factor(DEVIATION, "points", "Deviation of a newcomer's rating."),
+)
+PERIOD = Parameter(
+    "period",
+    0.0,
+    0.0,
+    1e12,
+    Factor(0.0, "hours", "Length of a rating period; 0: every match is a period of its own."),
+)
+"""The parameters that Glicko has, too."""
+
+
 class Glicko2(System):
     """Glicko-2; a side is predicted by the means of its players' ratings and squared deviations.
 
@@ -342,13 +370,7 @@ class Glicko2(System):
 
     name = "glicko2"
     parameters = (
-        Parameter(
-            "deviation",
-            DEVIATION,
-            1e-6,
-            1e6,
-            Factor(DEVIATION, "points", "Deviation of a newcomer's rating."),
-        ),
+        NEWCOMER,
         Parameter(
             "volatility",
             VOLATILITY,
@@ -363,15 +385,7 @@ class Glicko2(System):
             10.0,
             Factor(TAU, "", "How much the volatility may change, its tau.", "volatility_tau"),
         ),
-        Parameter(
-            "period",
-            0.0,
-            0.0,
-            1e12,
-            Factor(
-                0.0, "hours", "Length of a rating period; 0: every match is a period of its own."
-            ),
-        ),
+        PERIOD,
     )
     columns = (
         Column("rating"),
@@ -399,14 +413,7 @@ class Glicko2(System):
 
     def outcomes(self, values: Values, games: Games, state: Floats, found: Assessment) -> Chances:
         """Return how games of two sides will end, see `System.outcomes`."""
-        lead = (found.strengths[::2] - found.strengths[1::2]) / SCALE
-        phi = np.sqrt(found.spreads[::2] + found.spreads[1::2]) / SCALE
-        low, high = (
-            np.array([expected_score(x, 0.0) for x in (lead + side * phi).tolist()])
-            for side in (-Z, Z)
-        )
-        expected = found.expected[::2]
-        return Chances(expected, expected, np.full(games.n_games, np.nan), low, high)
+        return outcomes_by_deviations(found)
 
     def sane(self, name: str, values: Values, minutes: float) -> Range | None:
         """Return the limits of a fit, see `System.sane`: far around what Glickman recommends."""

@@ -200,6 +200,7 @@ def _played(
     match.players[:] = rows
     match.times[:], match.homes[:] = circumstances.time, circumstances.home
     match.minutes[:], match.points[:] = circumstances.minutes, scores
+    match.scores[:] = scores
     match.rates[:] = HOUR * match.points[match.sides] / match.minutes
     before = 0 if circumstances.games is None else circumstances.games
     counts = np.broadcast_to(np.asarray(before, np.int64), len(known)).copy()

@@ -18,13 +18,19 @@ MODULES = {
     "glicko2": "glicko2",
     "openskill": "openskill",
     "trueskill": "trueskill_teams",
+    "glicko": "glicko",
+    "elo_margin": "elo_margin",
+    "elo_goals": "elo_goals",
 }
 """The modules of this folder that define a `SYSTEM`, by its name."""
 
 NAMES = tuple(MODULES)
-"""The names of all systems, the default first; kernels know them by their places here."""
+"""The names of all systems, the default first."""
 
-BATCH_MODULES = {"bradley_terry": "bradley_terry.system"}
+BATCH_MODULES = {
+    "bradley_terry": "bradley_terry.system",
+    "whole_history": "whole_history.system",
+}
 """Those of systems that rate a whole log at once, a `BatchSystem` each."""
 
 BATCH_NAMES = tuple(BATCH_MODULES)
@@ -62,3 +68,8 @@ def batch_named(name: str) -> BatchSystem:
 def all_systems() -> list[System]:
     """Return all systems, in the order of their names here."""
     return [system_named(name) for name in NAMES]
+
+
+def systems_of_results() -> list[System]:
+    """Return those that need no scores, in this order; kernels know them by their places in it."""
+    return [system for system in all_systems() if not system.needs_scores]

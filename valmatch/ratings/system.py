@@ -72,7 +72,8 @@ class Factor:
     meaning : str
         What it is, in a sentence.
     name : str
-        What it is called where another system has taken the parameter's name; "" for that name.
+        What it is called where another system has taken the parameter's name, or where that says
+        too little; "" for that name.
     """
 
     default: float
@@ -138,10 +139,13 @@ class BatchSystem:
         What ``--system`` calls it.
     parameters : sequence of Parameter
         Numbers that it depends on.
+    paths : bool
+        Whether players have a rating for each day on which they played.
     """
 
     name: str
     parameters: Sequence[Parameter]
+    paths: bool = False
 
 
 class Chances(NamedTuple):
@@ -198,6 +202,9 @@ class System(ABC):
         Players that a game may have.
     pairs_at_once : int
         Pairs of players that are rated within a second, between two looks at whether to stop.
+    needs_scores : bool
+        Whether it rates by the scores of the sides, so that it is not in the ladder, whose matches
+        are won or lost.
     crowd_model : str
         The model of the openskill library that rates games of more than two sides; "" of a system
         that rates them itself.
@@ -215,6 +222,7 @@ class System(ABC):
     tuned_first: Sequence[str] = ()
     most_players = MOST_PLAYERS
     pairs_at_once = 20_000_000
+    needs_scores = False
     crowd_model = ""
 
     @abstractmethod

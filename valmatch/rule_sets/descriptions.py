@@ -98,21 +98,26 @@ OF_RULES = ("reference", "least", "most", "spread")
 
 def _changes(table: Table) -> Iterator[Change]:
     """Yield all steps."""
+    for what, steps in stepped(table):
+        for seconds, value in zip((0.0, *steps.waits), steps.values, strict=True):
+            yield Change(seconds, what, spelled(value))
+
+
+def stepped(table: Table) -> Iterator[tuple[str, Steps]]:
+    """Yield all values that change with the age of a match, as they are called."""
     for name, team in _grouped(table.teams):
-        yield from _steps(f"{name}: least players", team.least)
-        yield from _steps(f"{name}: most players", team.most)
+        yield from _stepped(f"{name}: least players", team.least)
+        yield from _stepped(f"{name}: most players", team.most)
     for rule in table.rules:
         for key in OF_RULES:
             value = getattr(rule.predicate, key, None)
             if isinstance(value, Steps):
-                yield from _steps(f"{rule.name}: {key}", value)
+                yield from _stepped(f"{rule.name}: {key}", value)
 
 
-def _steps(what: str, steps: Steps) -> Iterator[Change]:
-    """Yield the values of a step function, of one that never changes none."""
+def _stepped(what: str, steps: Steps) -> Iterator[tuple[str, Steps]]:
     if steps.waits:
-        for seconds, value in zip((0.0, *steps.waits), steps.values, strict=True):
-            yield Change(seconds, what, spelled(value))
+        yield what, steps
 
 
 def sizes(table: Table) -> tuple[float, float]:

@@ -8,7 +8,7 @@ reading).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from valmatch.rule_sets.items import Item
 from valmatch.rule_sets.rule_type import Expansion
@@ -75,7 +75,7 @@ def report_unused(
     expansions: Mapping[str, Expansion],
     used: set[str],
     teams: Sequence[str],
-    rules: Mapping[str, tuple[str, Sequence[str]]],
+    rules: Mapping[str, tuple[str, Collection[str]]],
 ) -> None:
     """Report expansions of what is not there or cannot be expanded.
 
@@ -96,7 +96,7 @@ def report_unused(
 
 
 def _reason(
-    target: str, teams: Sequence[str], rules: Mapping[str, tuple[str, Sequence[str]]]
+    target: str, teams: Sequence[str], rules: Mapping[str, tuple[str, Collection[str]]]
 ) -> str:
     """Return why there is nothing to expand."""
     parts = TARGET.fullmatch(target)

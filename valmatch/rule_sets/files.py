@@ -6,8 +6,12 @@ from pathlib import Path
 
 from valmatch.errors import InputError
 from valmatch.inputs.files import read_document
-from valmatch.rule_sets.flexmatch import Reading, read_rule_set
+from valmatch.rule_sets.flexmatch import Reading, read_parsed, read_rule_set
 from valmatch.rule_sets.problems import Problem, Problems
+from valmatch.text.terminal import shortened
+
+LONGEST_PATH = 120
+"""Characters of a path in a line: names in it may be of any length."""
 
 
 def read_rule_file(path: Path, timeout: float | None = None, lenient: bool = False) -> Reading:
@@ -39,16 +43,34 @@ def read_rule_file(path: Path, timeout: float | None = None, lenient: bool = Fal
         problems = Problems(before)
         problems.error(len(before), "", "no JSON: not UTF-8 from here on")
         return Reading(None, problems.sorted())
+    return read_text(path, text, timeout, lenient)
+
+
+def read_text(
+    path: Path, text: str, timeout: float | None = None, lenient: bool = False
+) -> Reading:
+    """Return what the text of a file says: YAML by the name of the file, else JSON."""
+    if is_yaml(path):
+        from valmatch.rule_sets.yaml_text import read_yaml
+
+        text = text.removeprefix("\ufeff")
+        problems = Problems(text)
+        return read_parsed(text, read_yaml(text, problems), problems, timeout, lenient)
     return read_rule_set(text, timeout, lenient)
+
+
+def is_yaml(path: Path) -> bool:
+    """Return whether a file is YAML by its name."""
+    return path.suffix.lower() in (".yaml", ".yml")
 
 
 def in_line(path: Path, problem: Problem) -> str:
     """Return a problem as a line: ``file:line:column: severity: path: text``."""
     line, column, severity, where, text = problem
-    return f"{path}:{line}:{column}: {severity}: {where}: {text}"
+    return f"{path}:{line}:{column}: {severity}: {shortened(where, LONGEST_PATH)}: {text}"
 
 
 def as_remark(path: Path, problem: Problem) -> str:
     """Return a warning as a line, for what says that it is one."""
     line, column, _, where, text = problem
-    return f"{path}:{line}:{column}: {where}: {text}"
+    return f"{path}:{line}:{column}: {shortened(where, LONGEST_PATH)}: {text}"

@@ -6,6 +6,7 @@ schema", "FlexMatch rule set property definitions"; limits of the API reference.
 
 from __future__ import annotations
 
+from json import dumps
 from typing import NamedTuple, cast
 
 from valmatch.rule_sets.algorithm import read_algorithm
@@ -16,6 +17,7 @@ from valmatch.rule_sets.json_text import Node, read_json
 from valmatch.rule_sets.linting import lint
 from valmatch.rule_sets.problems import Problem, Problems
 from valmatch.rule_sets.rule_type import Context
+from valmatch.rule_sets.short_form import Expanded, expand, is_short, plain
 from valmatch.rule_sets.table import Attribute, Rule, Steps, Table, Team, Valued
 from valmatch.rule_sets.types.registry import TYPES
 from valmatch.text.suggestions import hint
@@ -58,10 +60,16 @@ class Reading(NamedTuple):
         None if there are errors.
     problems : list of Problem
         All that is wrong with it, by place.
+    node : Node or None
+        The rule set itself, that of a short form expanded; None where it cannot be read.
+    is_short : bool
+        Whether it was a short form.
     """
 
     table: Table | None
     problems: list[Problem]
+    node: Node | None = None
+    is_short: bool = False
 
 
 def read_rule_set(text: str, timeout: float | None = None, lenient: bool = False) -> Reading:
@@ -79,12 +87,57 @@ def read_rule_set(text: str, timeout: float | None = None, lenient: bool = False
     """
     problems = Problems(text)
     node = read_json(text, problems, lenient)
-    if len(text) > LONGEST:
-        severity = "warning" if lenient else "error"
-        what = f"{len(text):,} characters, where the service takes {LONGEST:,}"
-        problems.add(severity, 0, "", what)  # type: ignore[arg-type]
-    table = None if node is None else read_node(node, "", problems, timeout, lenient)
-    return Reading(None if problems.errors else table, problems.sorted())
+    return read_parsed(text, node, problems, timeout, lenient)
+
+
+def read_parsed(
+    text: str,
+    node: Node | None,
+    problems: Problems,
+    timeout: float | None = None,
+    lenient: bool = False,
+) -> Reading:
+    """Return what a text says whose values are found, None where they cannot be.
+
+    Parameters are those of `read_rule_set`, and what was found wrong so far.
+    """
+    short = node is not None and is_short(node)
+    if node is not None and short:
+        expanded = expand(node, "", problems, lenient)
+        table = read_expanded(expanded, "", problems, timeout) if expanded else None
+        node = expanded.node if expanded else None
+    else:
+        table = None if node is None else read_node(node, "", problems, timeout, lenient)
+        _check_length(len(text), problems, lenient)
+    return Reading(None if problems.errors else table, problems.sorted(), node, short)
+
+
+def _check_length(length: int, problems: Problems, lenient: bool = False) -> None:
+    """Report a text that is longer than the service takes."""
+    if length > LONGEST:
+        what = f"{length:,} characters, where the service takes {LONGEST:,}"
+        problems.add("warning" if lenient else "error", 0, "", what)
+
+
+def read_expanded(
+    expanded: Expanded, path: str, problems: Problems, timeout: float | None = None
+) -> Table | None:
+    """Return the table of a short form at a path; what is wrong is reported of its own words."""
+    own = problems.beside()
+    table = read_node(expanded.node, "", own, timeout)
+    _check_length(len(dumps(plain(expanded.node))), own)
+    problems.take(own, lambda found: expanded.origin(found) or path)
+    return table
+
+
+def read_any(
+    node: Node, path: str, problems: Problems, timeout: float | None = None
+) -> Table | None:
+    """Return the table of a rule set or a short form at a path, None where it has none."""
+    if not is_short(node):
+        return read_node(node, path, problems, timeout)
+    expanded = expand(node, path, problems)
+    return read_expanded(expanded, path, problems, timeout) if expanded else None
 
 
 def read_node(

@@ -10,7 +10,7 @@ from json import loads
 from typing import Literal, NamedTuple
 
 from valmatch.rule_sets.problems import Problems
-from valmatch.text.terminal import shown
+from valmatch.text.terminal import shortened, shown
 
 Kind = Literal["object", "array", "string", "number", "boolean", "null"]
 
@@ -18,8 +18,14 @@ DEEPEST = 64
 """Most levels of objects and lists in each other."""
 
 BLANK = re.compile(r"[ \t\r\n]*")
+SKIPPED = frozenset(" \t\r\n/")
+"""What blanks and comments begin with."""
+
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 STRING = re.compile(r'"([^"\\\x00-\x1f]*+(?:\\.[^"\\\x00-\x1f]*+)*+)"')
+KEY = re.compile(r'"([^"\\\x00-\x1f]*+)"[ \t\r\n]*+:[ \t\r\n]*+')
+"""A key without escapes with its colon, as nearly all are."""
+
 ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})')
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 WORD = re.compile(r"[-+]?[A-Za-z0-9_.+-]+")
@@ -109,6 +115,8 @@ class _Reader:
     def skipped(self, at: int) -> int:
         """Return the next place of something that is neither blank nor a comment."""
         text = self.text
+        if text[at : at + 1] not in SKIPPED:
+            return at
         while True:
             blank = BLANK.match(text, at)
             at = blank.end() if blank else at
@@ -195,19 +203,26 @@ class _Reader:
         members: dict[str, Member] = {}
         at = self.skipped(start + 1)
         while self.text[at : at + 1] != "}":
-            if self.text[at : at + 1] != '"':
-                raise SyntaxFault(at, f"expected a key in quotes, found {self.found(at)}")
-            key, end = self.string(at)
-            colon = self.skipped(end)
-            if self.text[colon : colon + 1] != ":":
-                raise SyntaxFault(colon, f"expected a colon, found {self.found(colon)}")
+            key, end = self.key(at)
             inner = f"{path}.{key}" if path else key
-            node = self.value(self.skipped(colon + 1), inner, depth)
+            node = self.value(self.skipped(end), inner, depth)
             if key in members:
                 self.twice(at, path, key, members)
             members[key] = Member(at, node)
             at = self._next(self.skipped(node.end), "}")
         return Node("object", members, start, at + 1)
+
+    def key(self, at: int) -> tuple[str, int]:
+        """Return the key at a place, and the place after its colon."""
+        if plain := KEY.match(self.text, at):
+            return plain[1], plain.end()
+        if self.text[at : at + 1] != '"':
+            raise SyntaxFault(at, f"expected a key in quotes, found {self.found(at)}")
+        key, end = self.string(at)
+        colon = self.skipped(end)
+        if self.text[colon : colon + 1] != ":":
+            raise SyntaxFault(colon, f"expected a colon, found {self.found(colon)}")
+        return key, colon + 1
 
     def twice(self, at: int, path: str, key: str, members: dict[str, Member]) -> None:
         """Report a key that stood in the same object before."""
@@ -216,7 +231,7 @@ class _Reader:
         if key == "target" and target and target.node.kind == "string":
             lost = f": the expansion of {shown(target.node.value)[1:-1]} is lost"
         line, column = self.problems.place(members[key].start)
-        text = f'key "{key}" twice in one object{lost} (first at {line}:{column})'
+        text = f'key "{shortened(key)}" twice in one object{lost} (first at {line}:{column})'
         self.problems.add("warning" if self.lenient else "error", at, path, text)
 
     def _next(self, at: int, closing: str) -> int:

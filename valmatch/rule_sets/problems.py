@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 Severity = Literal["error", "warning"]
@@ -66,6 +67,21 @@ class Problems:
     def warn(self, offset: int, path: str, text: str) -> None:
         """Add what will hardly do what is meant."""
         self.add("warning", offset, path, text)
+
+    def at(self, line: int, column: int, text: str) -> None:
+        """Add an error whose line and column are known."""
+        self._found.add(Problem(line, column, "error", WHOLE, text))
+
+    def beside(self) -> Problems:
+        """Return an empty list of the problems of the same text."""
+        other = Problems("")
+        other._starts = self._starts
+        return other
+
+    def take(self, other: Problems, renamed: Callable[[str], str]) -> None:
+        """Take the problems of another list over, with other paths."""
+        for problem in other._found:
+            self._found.add(problem._replace(path=renamed(problem.path) or WHOLE))
 
     def sorted(self) -> list[Problem]:
         """Return all problems by place."""

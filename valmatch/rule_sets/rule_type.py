@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from valmatch.rule_sets.expressions import (
@@ -97,8 +98,8 @@ class RuleType(NamedTuple):
         it says nothing. Wrong values are reported.
     sentence : callable
         Returns a predicate of this type in words, given the names of attributes and rules.
-    expandable : tuple of str
-        The properties that may have steps.
+    expandable : mapping of str to str
+        The properties that may have steps, and what the predicate calls them.
     large : bool
         Whether large matches know it.
     """
@@ -106,7 +107,7 @@ class RuleType(NamedTuple):
     keys: tuple[str, ...]
     read: Callable[[Item, str, Context], Predicate | None]
     sentence: Callable[[Any, Names], str]
-    expandable: tuple[str, ...] = ()
+    expandable: Mapping[str, str] = MappingProxyType({})
     large: bool = False
 
 

@@ -137,12 +137,15 @@ class Reached(NamedTuple):
     reference : {"min", "avg", ""}
         Of the players of the match.
     party : str
+    each : bool
+        Whether every player counts for itself, whatever `party` is.
     """
 
     most: Steps | None
     spread: Steps | None
     reference: Literal["min", "avg", ""]
     party: Party
+    each: bool = False
 
 
 class Spread(NamedTuple):

@@ -1,20 +1,21 @@
-"""Tickets of single players as a table: CSV with a header, a row for each.
+"""Tickets of single players, or players, as a table: CSV with a header, a row for each.
 
-Columns are `id`, `time`, attributes that are numbers, and `latency.REGION`. An empty cell is no
-value.
+Columns are `id`, of tickets `time`, attributes that are numbers or strings, and `latency.REGION`.
+An empty cell is no value.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from valmatch.rule_sets.items import Item
 from valmatch.rule_sets.json_text import Member, Node
 from valmatch.rule_sets.problems import Problem, Problems
 from valmatch.rule_sets.table import Table
-from valmatch.rule_sets.world_reading import read_tickets
-from valmatch.rule_sets.worlds import Ticket
+from valmatch.rule_sets.world_reading import read_players, read_tickets
+from valmatch.rule_sets.worlds import Player, Ticket
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shown
@@ -26,74 +27,111 @@ LATENCY = "latency."
 def read_table(text: str, table: Table) -> tuple[tuple[Ticket, ...] | None, list[Problem]]:
     """Return the tickets of a table; None with errors, and all that is wrong."""
     problems = Problems(text)
-    lines = text.removeprefix("\ufeff").splitlines(keepends=True)
-    header = _cells(lines[0]) if lines else []
-    numbers = [attribute.name for attribute in table.attributes if attribute.kind == "number"]
-    for name in NEEDED:
-        if name not in header:
-            problems.error(0, "line 1", f"no column {name}")
-    for name in header:
-        if name not in (*NEEDED, *numbers) and not name.startswith(LATENCY):
-            text_ = f"unknown column {shown(name)} ({hint(name, [*NEEDED, *numbers])})"
-            problems.error(0, "line 1", text_)
-        if header.count(name) > 1:
-            problems.error(0, "line 1", f"column {shown(name)} twice")
-    if problems.errors:
-        return None, problems.sorted()
-    tickets = read_tickets(list(_items(lines, header, problems)), table)
+    rows = _Rows(text, table, NEEDED, problems)
+    tickets = read_tickets([rows.ticket(row) for row in rows.read()], table)
     return (None if problems.errors else tickets), problems.sorted()
+
+
+def read_player_table(text: str, table: Table) -> tuple[dict[str, Player], list[Problem]]:
+    """Return the players of a table by id, and all that is wrong."""
+    problems = Problems(text)
+    rows = _Rows(text, table, NEEDED[:1], problems)
+    return read_players([rows.player(row) for row in rows.read()], table), problems.sorted()
 
 
 def _cells(line: str) -> list[str]:
     """Return the cells of a line; one cell where it is no CSV."""
     try:
-        return [cell.strip() for cell in next(csv.reader([line.rstrip("\r\n")]), [])]
+        return [cell.strip() for cell in next(csv.reader([line.rstrip("\r\n")], strict=True), [])]
     except csv.Error:
         return [line]
 
 
-def _items(lines: list[str], header: list[str], problems: Problems) -> Iterator[Item]:
-    """Yield the rows as objects of tickets are, placed at their lines."""
-    start = len(lines[0]) if lines else 0
-    for number, line in enumerate(lines[1:], 2):
-        cells = _cells(line)
-        if cells and len(cells) != len(header):
-            what = f"{len(cells)} cells, and the header has {len(header)}"
-            problems.error(start, f"line {number}", what)
-        elif cells:
-            row = dict(zip(header, cells, strict=True))
-            yield Item(_ticket(row, number, start, problems), f"line {number}", problems)
-        start += len(line)
+class _Row(NamedTuple):
+    """A row: its cells by column, its line and place."""
+
+    cells: dict[str, str]
+    number: int
+    start: int
 
 
-def _ticket(row: dict[str, str], number: int, start: int, problems: Problems) -> Node:
-    """Return the object of a ticket."""
-    values: dict[str, Node] = {}
-    for name, cell in row.items():
+class _Rows:
+    """The rows of one table."""
+
+    def __init__(self, text: str, table: Table, needed: Sequence[str], problems: Problems) -> None:
+        self.lines = text.removeprefix("\ufeff").splitlines(keepends=True)
+        self.shift = len(text) - len(text.removeprefix("\ufeff"))
+        self.needed, self.problems = needed, problems
+        self.texts = {one.name for one in table.attributes if one.kind == "text"}
+        self.known = [one.name for one in table.attributes if one.kind in ("number", "text")]
+
+    def read(self) -> list[_Row]:
+        """Return the rows, none where the header is wrong."""
+        header = _cells(self.lines[0]) if self.lines else []
+        for name in self.needed:
+            if name not in header:
+                self.problems.error(0, "line 1", f"no column {name}")
+        for name in dict.fromkeys(header):
+            if name not in (*self.needed, *self.known) and not name.startswith(LATENCY):
+                what = f"unknown column {shown(name)} ({hint(name, [*self.needed, *self.known])})"
+                self.problems.error(0, "line 1", what)
+            if header.count(name) > 1:
+                self.problems.error(0, "line 1", f"column {shown(name)} twice")
+        return [] if self.problems.errors else list(self._rows(header))
+
+    def _rows(self, header: list[str]) -> Iterator[_Row]:
+        start = self.shift + (len(self.lines[0]) if self.lines else 0)
+        for number, line in enumerate(self.lines[1:], 2):
+            cells = _cells(line)
+            if cells and len(cells) != len(header):
+                what = f"{len(cells)} cells, and the header has {len(header)}"
+                self.problems.error(start, f"line {number}", what)
+            elif cells:
+                yield _Row(dict(zip(header, cells, strict=True)), number, start)
+            start += len(line)
+
+    def player(self, row: _Row) -> Item:
+        """Return the object of a player."""
+        return Item(self._player(row), f"line {row.number}", self.problems)
+
+    def ticket(self, row: _Row) -> Item:
+        """Return the object of a ticket of one player."""
+        own = Node("string", row.cells["id"], row.start, row.start)
+        players = Node("array", [self._player(row)], row.start, row.start)
+        time = self._value("time", row)
+        parts = {"id": own, "players": players, **({"time": time} if time else {})}
+        return Item(_object(parts, row.start), f"line {row.number}", self.problems)
+
+    def _player(self, row: _Row) -> Node:
+        own = Node("string", row.cells["id"], row.start, row.start)
+        names = [name for name in row.cells if name not in NEEDED]
+        values = {name: node for name in names if (node := self._value(name, row))}
+        latency = {
+            name.removeprefix(LATENCY): node
+            for name, node in values.items()
+            if name.startswith(LATENCY)
+        }
+        attributes = {name: node for name, node in values.items() if not name.startswith(LATENCY)}
+        parts = {"id": own}
+        parts |= {"attributes": _object(attributes, row.start)}
+        return _object(parts | {"latency": _object(latency, row.start)}, row.start)
+
+    def _value(self, name: str, row: _Row) -> Node | None:
+        """Return the value of a cell, None of an empty one."""
+        cell = row.cells[name]
+        if not cell:
+            return None
+        if name in self.texts:
+            return Node("string", cell, row.start, row.start)
         value = real_number(cell)
-        if name != "id" and cell and value is None:
-            problems.error(
-                start, f"line {number}", f"{name}: a number is needed, not {shown(cell)}"
-            )
-        elif name != "id" and value is not None:
-            values[name] = Node("number", value, start, start)
+        if value is None:
+            what = f"{name}: a number is needed, not {shown(cell)}"
+            self.problems.error(row.start, f"line {row.number}", what)
+            return None
+        return Node("number", value, row.start, row.start)
 
-    def as_object(members: dict[str, Node]) -> Node:
-        named = {name: Member(start, node) for name, node in members.items()}
-        return Node("object", named, start, start)
 
-    latency = {
-        name.removeprefix(LATENCY): node
-        for name, node in values.items()
-        if name.startswith(LATENCY)
-    }
-    attributes = {
-        name: node
-        for name, node in values.items()
-        if not name.startswith(LATENCY) and name != "time"
-    }
-    own = Node("string", row["id"], start, start)
-    parts = {"id": own, "attributes": as_object(attributes), "latency": as_object(latency)}
-    players = Node("array", [as_object(parts)], start, start)
-    time = {"time": values["time"]} if "time" in values else {}
-    return as_object({"id": own, "players": players, **time})
+def _object(members: dict[str, Node], start: int) -> Node:
+    """Return an object at a place."""
+    named = {name: Member(start, node) for name, node in members.items()}
+    return Node("object", named, start, start)

@@ -9,12 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, cast
 
-from valmatch.rule_sets.flexmatch import WANTED, read_node, value_of
+from valmatch.rule_sets.flexmatch import WANTED, read_any, value_of
 from valmatch.rule_sets.items import Item, called
-from valmatch.rule_sets.json_text import Node, read_json
+from valmatch.rule_sets.json_text import Member, Node, read_json
 from valmatch.rule_sets.problems import Problem, Problems
 from valmatch.rule_sets.table import Reached, Table
-from valmatch.rule_sets.worlds import SEARCHES, Player, Search, Service, Ticket
+from valmatch.rule_sets.worlds import (
+    LATENCIES,
+    SEARCHES,
+    LatencyOf,
+    Player,
+    Search,
+    Service,
+    Ticket,
+)
 from valmatch.text.terminal import shown
 
 MOST_REVIEWS = 10_000_000
@@ -31,6 +39,7 @@ CONFIG_KEYS = (
     "passes",
     "acceptanceTimeoutSeconds",
     "seed",
+    "latencyOf",
 )
 WORLD_KEYS = ("name", "ruleSet", "config", "tickets", "answers")
 
@@ -47,12 +56,32 @@ class WorldReading(NamedTuple):
     service : Service
     searches : tuple of str
         The searches that it has answers for, or the one that it names.
+    rules : str
+        The text of the rule set.
+    latency_of : {"ticket", "player"}
+        Whose latency a latency rule looks at; the table says it too.
     """
 
     table: Table
     tickets: tuple[Ticket, ...]
     service: Service
     searches: tuple[Search, ...]
+    rules: str = ""
+    latency_of: LatencyOf = "ticket"
+
+    def with_latency_of(self, whose: LatencyOf) -> WorldReading:
+        """Return the world with latency rules that look at other latencies.
+
+        One number stands for a ticket ("the latency of each ticket" of the service's page); or each
+        player counts for itself.
+        """
+        rules = tuple(
+            rule._replace(predicate=rule.predicate._replace(each=whose == "player"))
+            if isinstance(rule.predicate, Reached)
+            else rule
+            for rule in self.table.rules
+        )
+        return self._replace(table=self.table._replace(rules=rules), latency_of=whose)
 
 
 def has_world(text: str) -> bool:
@@ -76,16 +105,20 @@ def read_world(text: str) -> tuple[WorldReading | None, list[Problem]]:
     config = root.get("config", "object", required=True)
     tickets = root.get("tickets", "array", required=True)
     rules = root.get("ruleSet", "object", required=True)
-    service, named = _service(Item(config, "config", problems, lenient=True) if config else None)
+    item = Item(config, "config", problems, lenient=True) if config else None
+    service, named = _service(item)
+    whose = _latency_of(item)
     timeout = service.timeout if service else None
-    table = read_node(rules, "ruleSet", problems, timeout) if rules else None
+    table = read_any(rules, "ruleSet", problems, timeout) if rules else None
     if table is None or tickets is None or service is None:
         return None, problems.sorted()
     items = root.items("tickets")
     found = read_tickets(items, table)
     searches = _answered(root) or (named,)
-    world = WorldReading(table, found, service, searches)
-    return (None if problems.errors else world), problems.sorted()
+    if rules is None or problems.errors:
+        return None, problems.sorted()
+    world = WorldReading(table, found, service, searches, text[rules.start : rules.end])
+    return world.with_latency_of(whose), problems.sorted()
 
 
 def _answered(root: Item) -> tuple[Search, ...]:
@@ -124,6 +157,14 @@ def _service(item: Item | None) -> tuple[Service | None, Search]:
     return service, next((search for search in SEARCHES if search == named), "pass")
 
 
+def _latency_of(item: Item | None) -> LatencyOf:
+    """Return whose latency is looked at."""
+    named = (
+        item.choice("latencyOf", LATENCIES) if item and not _is_null(item, "latencyOf") else None
+    )
+    return next((one for one in LATENCIES if one == named), "ticket")
+
+
 def _is_null(item: Item, key: str) -> bool:
     """Return whether a key stands for nothing."""
     return key in item.members and item.members[key].node.kind == "null"
@@ -146,15 +187,35 @@ def _optional(item: Item, key: str, whole: bool = False) -> float | None:
 def read_lines(text: str, table: Table) -> tuple[tuple[Ticket, ...] | None, list[Problem]]:
     """Return the tickets of a list, an object a line; None with errors, and all that is wrong."""
     problems = Problems(text)
-    items = list(_line_items(text, problems))
+    items = list(line_items(text, problems))
     tickets = read_tickets(items, table)
     return (None if problems.errors else tickets), problems.sorted()
 
 
-def _line_items(text: str, problems: Problems) -> Iterator[Item]:
-    """Yield the objects of the lines of a text, placed in the whole."""
+def read_player_lines(text: str, table: Table) -> tuple[dict[str, Player], list[Problem]]:
+    """Return the players of a list by id, an object a line, and all that is wrong."""
+    problems = Problems(text)
+    return read_players(list(line_items(text, problems, "players")), table), problems.sorted()
+
+
+def read_players(items: Sequence[Item], table: Table) -> dict[str, Player]:
+    """Return players by id, reporting what is wrong with each."""
+    reader = _Tickets(table)
+    found: dict[str, Player] = {}
+    for item in items:
+        player = reader.player(item, False)
+        if player and player.id in found:
+            item.error("id", f"there is a player {shown(player.id)} already")
+        elif player:
+            found[player.id] = player
+    return found
+
+
+def line_items(text: str, problems: Problems, called_: str = "tickets") -> Iterator[Item]:
+    """Yield the objects of the lines of a text, placed in the whole, as those of a list."""
     start = 0
-    for number, line in enumerate(text.splitlines(keepends=True)):
+    # Other ends of lines than this one may stand in strings.
+    for number, line in enumerate(text.split("\n")):
         if line.strip():
             own = Problems(line)
             node = read_json(line, own)
@@ -162,11 +223,11 @@ def _line_items(text: str, problems: Problems) -> Iterator[Item]:
                 place = start + problem.column - 1
                 problems.add(problem.severity, place, f"line {number + 1}", problem.text)
             if node is not None and node.kind == "object":
-                yield Item(_moved(node, start), f"tickets[{number}]", problems, lenient=True)
+                yield Item(_moved(node, start), f"{called_}[{number}]", problems, lenient=True)
             elif node is not None:
                 text_ = f"an object is needed, not {called(node)}"
                 problems.error(start, f"line {number + 1}", text_)
-        start += len(line)
+        start += len(line) + 1
 
 
 def _moved(node: Node, by: int) -> Node:
@@ -175,11 +236,8 @@ def _moved(node: Node, by: int) -> Node:
     if node.kind == "array":
         value = [_moved(one, by) for one in cast("list[Node]", value)]
     elif node.kind == "object":
-        members = Item(node, "", Problems("")).members
-        value = {
-            key: one._replace(start=one.start + by, node=_moved(one.node, by))
-            for key, one in members.items()
-        }
+        members = cast("dict[str, Member]", node.value)
+        value = {key: Member(one.start + by, _moved(one.node, by)) for key, one in members.items()}
     return Node(node.kind, value, node.start + by, node.end + by)
 
 

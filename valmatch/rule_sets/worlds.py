@@ -8,6 +8,10 @@ Search = Literal["pass", "exhaustive"]
 
 SEARCHES: tuple[Search, ...] = ("pass", "exhaustive")
 
+LatencyOf = Literal["ticket", "player"]
+
+LATENCIES: tuple[LatencyOf, ...] = ("ticket", "player")
+"""Whose latency a rule looks at: of a ticket one number, or that of every player."""
 
 FEW = 9
 """Tickets that an exhaustive search is meant for."""

@@ -64,11 +64,26 @@ CONTENTS = {
             "superiority.csv",
             "coefficients.csv",
             "bootstrap.csv",
+            "days.csv",
             "posterior.npz",
             "summary.json",
         )
     ),
     "predict": Contents(("predictions.csv", "summary.json")),
-    "rules replay": Contents(("tickets.csv", "matches.csv", "players.csv", "result.json")),
+    "rules replay": Contents(
+        (
+            "tickets.csv",
+            "matches.csv",
+            "players.csv",
+            "rules.csv",
+            "steps.csv",
+            "log.csv",
+            "result.json",
+            "comparison.json",
+            "world.json",
+            "proposals.jsonl",
+            "explain.jsonl",
+        )
+    ),
 }
 """By command; a folder whose manifest names none of them is none of ours."""

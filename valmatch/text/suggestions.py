@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from types import MappingProxyType
 
 ALIKE = 0.6  # ratio of difflib from which names are taken for each other
@@ -24,6 +23,8 @@ def closest_name(name: str, names: Iterable[str], least: float = ALIKE) -> str |
     least : float
         How like they must be, in [0, 1]; 1 is the same.
     """
+    from difflib import get_close_matches  # of use where something is wrong
+
     folded: dict[str, str] = {}
     for known in names:
         folded.setdefault(_folded(known), known)

@@ -236,6 +236,8 @@ def ratings_in(path: Path, column: str) -> dict[str, float]:
         ("openskill", {"mu": 1500.0, "sigma": 300.0, "beta": 400.0, "tau": 3.0}),
         ("glicko2", {"deviation": 200.0, "volatility": 0.1, "tau": 0.4, "period": 0.0}),
         ("glicko2", {"deviation": 350.0, "volatility": 0.06, "tau": 0.5, "period": 5.0}),
+        ("glicko", {"deviation": 200.0, "c": 50.0, "floor": 60.0, "period": 0.0}),
+        ("glicko", {"deviation": 350.0, "c": 34.6, "floor": 30.0, "period": 5.0}),
     ],
 )
 def test_the_log_closes_the_circle(
@@ -251,8 +253,8 @@ def test_the_log_closes_the_circle(
         "rating.beta": 400.0,
         "rating.mu": {"elo": 1500.0, "zonestats": 500.0}.get(system, 1500.0),
     }
-    if system == "glicko2":
-        names = {"tau": "volatility_tau"}
+    if system in ("glicko", "glicko2"):
+        names = {"tau": "volatility_tau", "c": "deviation_growth", "floor": "least_deviation"}
         overrides |= {f"rating.{names.get(k, k)}": value for k, value in parameters.items()}
     run_folder = tmp_path / "run"
     simulate(load("ladder", overrides), out=run_folder)
@@ -267,7 +269,7 @@ def test_the_log_closes_the_circle(
     theirs = ratings_in(tmp_path / "rated" / "ratings.csv", "mu" if skill else "rating")
     assert len(theirs) > 30
     assert all(mine[player] == pytest.approx(value, abs=1e-9) for player, value in theirs.items())
-    if skill or system == "glicko2":
+    if skill or system in ("glicko", "glicko2"):
         mine = ratings_in(run_folder / "players.csv", "sigma")
         column = "sigma" if skill else "deviation"
         theirs = ratings_in(tmp_path / "rated" / "ratings.csv", column)

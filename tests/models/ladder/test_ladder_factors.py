@@ -98,6 +98,8 @@ def test_the_defaults() -> None:
             "volatility": 0.06,
             "volatility_tau": 0.5,
             "period": 0.0,
+            "deviation_growth": 34.6,
+            "least_deviation": 30.0,
         },
     }
 
@@ -172,7 +174,7 @@ def test_the_noise_that_fits_the_outcome() -> None:
         (
             "rating.system=elos",
             "factors.rating.system: 'elos' is not allowed (allowed: trueskill or zonestats or elo"
-            " or glicko2 or openskill or known; did you mean elo?)",
+            " or glicko2 or openskill or glicko or known; did you mean elo?)",
         ),
         ("rule.matching=pair", "did you mean pairs?)"),
         ("rule.policy=near", "did you mean nearest?)"),
@@ -227,7 +229,7 @@ def test_bad_factors_are_one_located_line(overrides: str, message: str) -> None:
         (
             "rating.system=elo rating.match_by=conservative",
             "factors.rating.match_by: has no effect with system elo (used with trueskill or"
-            " glicko2 or openskill)",
+            " glicko2 or openskill or glicko)",
         ),
         (
             "rule.matching=pairs rule.team_diff=50",

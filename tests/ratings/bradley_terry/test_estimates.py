@@ -10,8 +10,9 @@ from tests.oracles.bradley_terry import Game, Side, World
 from valmatch.ratings.bradley_terry import linear, rating
 from valmatch.ratings.bradley_terry.connections import levels_of
 from valmatch.ratings.bradley_terry.contests import Contests, design_of
+from valmatch.ratings.bradley_terry.estimating import Anchors, Estimate, Uncertainty
 from valmatch.ratings.bradley_terry.fit import NoEstimate
-from valmatch.ratings.bradley_terry.rating import Anchors, Estimate, Model, rate, uncertainty
+from valmatch.ratings.bradley_terry.rating import Model, rate
 
 
 def contests_of(world: World) -> Contests:
@@ -34,6 +35,11 @@ def contests_of(world: World) -> Contests:
         np.array([game.weight for game in world.games], float),
         np.array([game.cluster for game in world.games]),
     )
+
+
+def sure_of(found: Estimate, sandwich: bool, draws: np.random.Generator) -> Uncertainty:
+    """Return how sure an estimate is; of the model only its anchors and its mean count before."""
+    return Model().uncertainty(found, sandwich, draws)
 
 
 def rated(world: World, draws: str = "") -> Estimate:
@@ -104,7 +110,7 @@ def test_estimates_and_covariance_are_those_of_a_plain_optimiser(name: str) -> N
         assert np.log(found.draw_weight) == pytest.approx(place[-1], abs=1e-6)
     for sandwich in (False, True):
         spread = plain.covariance(world, place, sandwich)
-        sure = uncertainty(found, sandwich, np.random.default_rng(1))
+        sure = sure_of(found, sandwich, np.random.default_rng(1))
         assert sure.covariance is not None
         np.testing.assert_allclose(sure.covariance, spread[:n, :n], rtol=1e-4, atol=1e-2)
         own = np.sqrt(np.diag(spread))[n : n + world.n_features]
@@ -184,10 +190,10 @@ def test_conjugate_gradients_and_draws_find_what_dense_matrices_do(
     np.testing.assert_allclose(found.coefficients, dense.coefficients, atol=1e-6)
     assert found.draw_weight == pytest.approx(dense.draw_weight, rel=1e-8)
     for sandwich in (False, True):
-        exact = uncertainty(dense, sandwich, np.random.default_rng(1))
+        exact = sure_of(dense, sandwich, np.random.default_rng(1))
         with monkeypatch.context() as patched:
             patched.setattr(rating, "DENSE_COVARIANCE", 0)
-            sampled = uncertainty(found, sandwich, np.random.default_rng(1))
+            sampled = sure_of(found, sandwich, np.random.default_rng(1))
         assert sampled.covariance is None
         # Of 1,000 draws a variance is known to 4.5%, a standard error to 2.3%.
         np.testing.assert_allclose(sampled.std_errors, exact.std_errors, rtol=0.1)

@@ -41,7 +41,10 @@ def show_responses(
 
 
 def show_replications(header: str, result: Replications, chosen: Collection[str] = ()) -> None:
-    """Print mean, half-width and count of each response; of those that are `chosen`, if any are."""
+    """Print mean, half-width and count of each response; of those that are `chosen`, if any are.
+
+    The differences between two policies are those of the responses that are printed.
+    """
     estimates = list(result.estimates.values())
     adjusted = list(result.adjusted.values())
     found = Means(result.responses, estimates, adjusted, result.confidence)
@@ -57,8 +60,13 @@ def show_replications(header: str, result: Replications, chosen: Collection[str]
         for sheet in means_of_parts_sheets(found):
             print()
             print_table("", sheet)
-    rows = zip(result.differences, result.paired_columns()["unit"], strict=True)
-    for sheet in differences_sheets(list(rows), result.confidence):
+    windows = {r.window for r in result.responses if not chosen or r.name in chosen}
+    rows = [
+        (row, unit)
+        for row, unit in zip(result.differences, result.paired_columns()["unit"], strict=True)
+        if {(policy, row.measure, row.games) for policy in (row.policy, row.other)} <= windows
+    ]
+    for sheet in differences_sheets(rows, result.confidence):
         print_table(f"\n{sheet.title}", sheet)
 
 

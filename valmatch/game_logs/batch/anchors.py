@@ -9,7 +9,7 @@ import numpy as np
 
 from valmatch.errors import InputError
 from valmatch.inputs.csv_reader import Dialect, read_rows
-from valmatch.ratings.bradley_terry.rating import Anchors
+from valmatch.ratings.bradley_terry.estimating import Anchors
 from valmatch.text.notes import Note
 from valmatch.text.terminal import shown
 

@@ -16,6 +16,7 @@ from valmatch.ratings.games import Games
 
 HOME = "home_advantage"
 _DAY = 86_400.0
+_FARTHEST = 1e9
 
 
 class Read(NamedTuple):
@@ -29,11 +30,21 @@ class Read(NamedTuple):
         Their names, in order.
     features : list of str
         What coefficients are called.
+    days : numpy.ndarray or None
+        (games,) the day of each, where players have ratings by day.
+    dated : bool
+        Whether days are those of the calendar, counted from 1970.
     """
 
     contests: Contests
     players: list[str]
     features: list[str]
+    days: Ints | None
+    dated: bool
+
+    def day_cell(self, day: int) -> str | int:
+        """Return a day as tables have it."""
+        return str(np.datetime64(day, "D")) if self.dated else day
 
 
 def contests_of(log: GameLog, games: Games, facts: Facts, options: BatchOptions) -> Read:
@@ -77,7 +88,10 @@ def contests_of(log: GameLog, games: Games, facts: Facts, options: BatchOptions)
         names.append(name)
     if features:
         bare = bare._replace(features=np.column_stack(features))
-    return Read(bare, players, names)
+    days = None
+    if options.system_of.paths:
+        days = _days(log, games, options)[weighty].astype(np.int64)
+    return Read(bare, players, names, days, log.dated)
 
 
 def _starts(sizes: Ints) -> Ints:
@@ -120,11 +134,24 @@ def _check_covariates(log: GameLog, covariates: Floats, options: BatchOptions) -
             raise InputError(f"{log.name}: {option('covariate')}: {what}")
 
 
+def _days(log: GameLog, games: Games, options: BatchOptions) -> Floats:
+    """Return the day of each game."""
+    days = day_of(games.times, log.dated, options.time_unit)
+    if np.abs(days).max() > _FARTHEST:
+        raise InputError(f"{log.name}: time: beyond day {_FARTHEST:.0e} (allowed: {_FARTHEST:.0e})")
+    return days
+
+
+def day_of(times: Floats, dated: bool, unit: str) -> Floats:
+    """Return the days of times: moments in seconds since 1970, or numbers in a unit."""
+    days: Floats = np.floor(times / (_DAY if dated else TIME_UNITS[unit]))
+    return days
+
+
 def _clusters(log: GameLog, games: Games, facts: Facts, options: BatchOptions) -> Ints:
     """Return the number of the cluster of each game."""
     if options.cluster_days is not None:
-        days = games.times / (_DAY if log.dated else TIME_UNITS[options.time_unit])
-        days = np.floor(days)
+        days = _days(log, games, options)
         blocks = np.floor((days - days[facts.weights > 0.0].min()) / options.cluster_days)
         return np.unique(blocks, return_inverse=True)[1].ravel()
     if options.cluster:

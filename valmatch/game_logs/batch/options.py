@@ -12,12 +12,15 @@ from valmatch.errors import InputError, option
 from valmatch.game_logs.reading.further import Further
 from valmatch.inputs import arguments
 from valmatch.ratings.registry import batch_named
+from valmatch.ratings.system import BatchSystem
 
 DRAWS = ("davidson", "half")
 HOME = ("fit", "none")
 INFORMATION, SANDWICH, NONE = INTERVALS = ("information", "sandwich", "none")
 TIME_UNITS = {"days": 1.0, "hours": 24.0}
 """What a day is in each unit of times that are numbers."""
+
+_DRIFT = "drift"
 
 MOST_LISTED = 300
 """Rated players up to which all differences are written unasked."""
@@ -29,6 +32,10 @@ class BatchOptions:
 
     Attributes
     ----------
+    system : str
+        By which system.
+    tune : sequence of str
+        Parameters that are fitted: ``drift``, if it has one.
     draws : str
         ``davidson`` or ``half``; "" for the first of these where there are draws.
     home : str
@@ -67,6 +74,8 @@ class BatchOptions:
         If one of them cannot be used.
     """
 
+    system: str = "bradley_terry"
+    tune: Sequence[str] = ()
     draws: str = ""
     home: str = ""
     covariate: Sequence[str] = ()
@@ -106,6 +115,27 @@ class BatchOptions:
             for name in ("cluster", "cluster_days", "bootstrap"):
                 if getattr(self, name):
                     raise InputError(f"{option(name)}: {option('interval')} none has no use for it")
+        self._check_system()
+
+    def _check_system(self) -> None:
+        """Refuse what the system has no use for."""
+        system = self.system_of
+        for name in ("prior", "anchors") if system.paths else ():
+            if getattr(self, name) is not None:
+                what = f"{system.name} knows a first day and a drift instead"
+                allowed = f"{option('parameters')} deviation=350 and drift=3.7"
+                raise InputError(f"{option(name)}: {what} (allowed: {allowed})")
+        if not self.tune:
+            return
+        if not system.paths:
+            what = f"{system.name} rates a whole log at once, and goes from no game to the next"
+            raise InputError(f"{option('tune')}: {what}")
+        if tuple(self.tune) != (_DRIFT,):
+            wrong = next((name for name in self.tune if name != _DRIFT), _DRIFT)
+            raise InputError(f"{option('tune')} {wrong}: {system.name} fits {_DRIFT} alone, once")
+        if _DRIFT in self.parameters:
+            what = f"is given by {option('parameters')}, too (allowed: one of both)"
+            raise InputError(f"{option('tune')} {_DRIFT}: {what}")
 
     @property
     def clustered(self) -> bool:
@@ -113,20 +143,23 @@ class BatchOptions:
         return bool(self.cluster) or self.cluster_days is not None
 
     @property
-    def mean(self) -> float:
-        """The mean of the ratings without anchors."""
-        return float(self.values("bradley_terry")["mean"])
+    def system_of(self) -> BatchSystem:
+        """The system."""
+        return batch_named(self.system)
 
-    def values(self, system: str) -> dict[str, float]:
-        """Return the parameters of a system, those that are given and the others as published."""
+    @property
+    def values(self) -> dict[str, float]:
+        """The parameters of the system, those that are given and the others as published."""
         from valmatch.game_logs.parameters import values_of
 
-        return values_of(batch_named(system), self.parameters, {})
+        return values_of(self.system_of, self.parameters, {})
 
     @property
     def further(self) -> Further:
         """The columns that are read besides those of the format."""
-        timed = self.cluster_days is not None
+        timed = "" if self.cluster_days is None else option("cluster_days")
+        if self.system_of.paths:
+            timed = f"{option('system')} {self.system}"
         return Further(self.weight, tuple(self.cluster), tuple(self.covariate), timed)
 
     @property
@@ -139,6 +172,7 @@ class BatchOptions:
             "bootstrap": self.bootstrap,
             "seed": self.seed,
             "differences": self.differences,
+            **({"tune": list(self.tune)} if self.tune else {}),
             "covariate": list(self.covariate),
             "cluster": list(self.cluster),
         }

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import math
 import zipfile
 from collections.abc import Callable, Sequence
 from itertools import permutations
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from valmatch.arrays import Floats
 from valmatch.errors import InputError
-from valmatch.game_logs.batch.contests import HOME
+from valmatch.game_logs.batch.contests import HOME, day_of
+from valmatch.game_logs.batch.options import TIME_UNITS
 from valmatch.game_logs.batch.rows import DRAW_WEIGHT
 from valmatch.game_logs.batch.writing import COEFFICIENTS, POSTERIOR
 from valmatch.game_logs.prediction.fixtures import Fixture
 from valmatch.game_logs.prediction.forecasts import Forecast, of_sides
+from valmatch.game_logs.previous_ratings import KINDS
+from valmatch.game_logs.writing.folder import SUMMARY
 from valmatch.inputs.csv_reader import Dialect, Row, read_rows
 from valmatch.ratings.bradley_terry.fit import POINTS
 from valmatch.ratings.bradley_terry.likelihood import duel_chances
-from valmatch.ratings.system import Chances, Z
+from valmatch.ratings.system import BatchSystem, Chances, Z
 
 
 class WholeRatings:
@@ -30,6 +35,8 @@ class WholeRatings:
     ----------
     path : Path
         The file ``ratings.csv``; the coefficients and the covariance are beside it.
+    system : BatchSystem
+        By what it was made.
     warn : callable
         Called with each remark.
 
@@ -37,6 +44,8 @@ class WholeRatings:
     ----------
     names : list of str
         The rated players.
+    covariates : list of str
+        Those that have coefficients.
 
     Raises
     ------
@@ -44,7 +53,7 @@ class WholeRatings:
         If a file cannot be used, or nobody is rated.
     """
 
-    def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
+    def __init__(self, path: Path, system: BatchSystem, warn: Callable[[str], None]) -> None:
         rows = [row for row in _rows(path, ("player", "rating")) if row.cells["rating"]]
         if not rows:
             raise InputError(f"{path}: nobody has a rating")
@@ -55,12 +64,23 @@ class WholeRatings:
         coefficients = {row.text("name"): row.number("value") for row in found}
         self._home = coefficients.pop(HOME, 0.0)
         self._draw_weight = coefficients.pop(DRAW_WEIGHT, 0.0)
-        if coefficients:
-            warn(f"predicted as if both sides had the same {', '.join(coefficients)}")
+        self._coefficients, self._warn = coefficients, warn
+        self.covariates = list(coefficients)
         self._covariance = _covariance(path.parent / POSTERIOR, self.names)
+        self._paths = _paths(path.parent / SUMMARY) if system.paths else None
 
     def forecast(self, fixtures: Sequence[Fixture]) -> list[Forecast]:
-        """Predict games; who is not rated is as strong as the mean, and there is no interval."""
+        """Predict games; who is not rated is as strong as the mean, and there is no interval.
+
+        Both sides of a game are taken to have the same of covariates that it does not say.
+        """
+        unknown = [
+            name
+            for name in self.covariates
+            if not all(name in fixture.covariates for fixture in fixtures)
+        ]
+        if unknown:
+            self._warn(f"predicted as if both sides had the same {', '.join(unknown)}")
         return [self._one(fixture) for fixture in fixtures]
 
     def _one(self, fixture: Fixture) -> Forecast:
@@ -88,7 +108,12 @@ class WholeRatings:
     def _lead(self, fixture: Fixture, a: int, b: int) -> float:
         """Return the lead of a side over another in points."""
         home = self._home * fixture.at_home * ((a == 0) - (b == 0))
-        return self._strength(fixture.sides[a]) - self._strength(fixture.sides[b]) + home
+        more = math.fsum(
+            self._coefficients[name] * (values[a] - values[b])
+            for name, values in fixture.covariates.items()
+        )
+        strengths = self._strength(fixture.sides[a]) - self._strength(fixture.sides[b])
+        return strengths + home + more
 
     def _strength(self, side: Sequence[str]) -> float:
         mean = float(self._ratings.mean())
@@ -104,7 +129,53 @@ class WholeRatings:
         places = [self._places[name] for side in sides for name in side]
         shares = [sign / len(side) for sign, side in zip((1, -1), sides, strict=True) for _ in side]
         spread = self._covariance[np.ix_(places, places)]
-        return math.sqrt(max(float(np.array(shares) @ spread @ np.array(shares)), 0.0))
+        variance = float(np.array(shares) @ spread @ np.array(shares))
+        if self._paths is not None:  # everybody moves by himself until the game
+            variance += self._paths.later(fixture) * math.fsum(share**2 for share in shares)
+        return math.sqrt(max(variance, 0.0))
+
+
+class _Paths(NamedTuple):
+    """How ratings move after the last day of the log."""
+
+    drift: float
+    last: float
+    dated: bool
+    unit: str
+
+    def later(self, fixture: Fixture) -> float:
+        """Return the variance of what a rating has moved at a game; 0 if its time is not known.
+
+        Raises
+        ------
+        InputError
+            If its time is no such time as the log has.
+        """
+        if math.isnan(fixture.time):
+            return 0.0
+        if fixture.dated != self.dated:
+            raise InputError(
+                f"{fixture.where}: time: {KINDS[fixture.dated]}, where the log holds"
+                f" {KINDS[self.dated]} (allowed: the same in both)"
+            )
+        day = float(day_of(np.array([fixture.time]), self.dated, self.unit)[0])
+        return self.drift**2 * max(day - self.last, 0.0)
+
+
+def _paths(path: Path) -> _Paths:
+    """Return how ratings move, from the summary of a rating."""
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        drift, last, unit = float(facts["drift"]), facts["last_day"], facts["time_unit"]
+        dated = isinstance(last, str)
+        day = float(np.datetime64(last, "D").astype(np.int64)) if dated else float(last)
+        if unit not in (None, *TIME_UNITS):
+            raise ValueError(f"time_unit: {unit!r}")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path}: damaged: {error}") from None
+    return _Paths(drift, day, dated, unit or "days")
 
 
 def _rows(path: Path, wanted: Sequence[str]) -> list[Row]:

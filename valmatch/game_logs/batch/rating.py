@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -16,34 +18,127 @@ from valmatch.execution.listeners import Listeners
 from valmatch.game_logs.batch.anchors import read_anchors
 from valmatch.game_logs.batch.contests import Read, contests_of
 from valmatch.game_logs.batch.options import INFORMATION, NONE, SANDWICH, BatchOptions
-from valmatch.game_logs.batch.result import (
-    BatchRating,
-)
-from valmatch.game_logs.batch.rows import ERRORS, SYSTEM, Found, result_of
+from valmatch.game_logs.batch.paths import path_model, tuned_model
+from valmatch.game_logs.batch.result import BatchRating
+from valmatch.game_logs.batch.rows import ERRORS, Found, result_of
 from valmatch.game_logs.batch.writing import write_batch
-from valmatch.game_logs.options import LogOptions
+from valmatch.game_logs.options import LogOptions, WholeLogKeywords, split
 from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog, open_log
 from valmatch.game_logs.remarks import games_left_out
 from valmatch.game_logs.writing.folder import claim
+from valmatch.inputs import arguments
+from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import sha256
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.ratings.bradley_terry.connections import Linked, levels_of, link
-from valmatch.ratings.bradley_terry.contests import (
-    Design,
-    design_of,
-)
+from valmatch.ratings.bradley_terry.contests import Design
+from valmatch.ratings.bradley_terry.estimating import HALF, Anchors, WholeModel, estimate
 from valmatch.ratings.bradley_terry.fit import NoEstimate
-from valmatch.ratings.bradley_terry.rating import (
-    HALF,
-    Anchors,
-    Model,
-    estimate,
-    uncertainty,
-)
+from valmatch.ratings.bradley_terry.rating import Model
 from valmatch.ratings.bradley_terry.studentized_range import quantile as range_quantile
+from valmatch.ratings.registry import BATCH_NAMES
 from valmatch.ratings.system import MOST_PLAYERS
+from valmatch.ratings.whole_history.evidence import Tuned
 from valmatch.statistics.estimates import t_quantile
+
+_NAMES = ("tune", "covariate", "cluster")
+_GIVEN = (
+    *("draws", "home", "weight", "prior", "interval", "cluster_days", "time_unit"),
+    *("level", "bootstrap", "seed", "differences"),
+)
+
+
+def rate_whole_log(
+    games: PathLike,
+    system: str = BATCH_NAMES[0],
+    *,
+    parameters: Mapping[str, float] = {},
+    raw_names: bool = False,
+    **keywords: Unpack[WholeLogKeywords],
+) -> BatchRating:
+    """Rate the players of a game log by all of its games at once, with intervals.
+
+    Parameters
+    ----------
+    games : str or Path
+        The log, as `rate_games` takes it; `-` is standard input.
+    system : str
+        ``bradley_terry``: a rating for each player; or ``whole_history``: one for each day on which
+        he played, which moves in between.
+    parameters : mapping
+        Values of parameters of the system that are not as published.
+    raw_names : bool
+        Write names as they are; else those that a spreadsheet would take for formulas get an
+        apostrophe, see `valmatch.inputs.csv_names.mark`.
+    **keywords
+        How to read the log, how to rate it, and whom to tell:
+
+        tune : str or sequence of str
+            ``drift``, to fit it by its evidence under ``whole_history``.
+        draws : str
+            What a draw is: ``davidson`` (a result of its own) or ``half`` (half a win); without it
+            the first of these where there are draws.
+        home : str
+            ``fit`` or ``none``; without it the first of these where the log says who is at home.
+        covariate : str or sequence of str
+            Columns of covariates, whose points per unit are fitted.
+        weight : str
+            The column that says as how many games each one counts.
+        prior : float or None
+            Under ``bradley_terry`` the deviation of the ratings about a common mean, in points.
+        anchors : PathLike or None
+            Under ``bradley_terry`` a file of players whose ratings are known.
+        interval : str
+            ``information``, ``sandwich`` or ``none``; without it what the games ask for.
+        cluster : str or sequence of str
+            Columns whose equal cells say that games depend on each other.
+        cluster_days : int or None
+            Games of so many days depend on each other.
+        time_unit : str
+            Of times that are numbers, ``days`` or ``hours``.
+        level : float
+            Confidence level; 0.95 by default.
+        bootstrap : int
+            How many refits of resampled games check the intervals.
+        seed : int
+            Of all that is drawn.
+        differences : bool
+            Write all differences, also of more than 300 players.
+        columns : mapping
+            Names of the file's columns by meaning, where they differ.
+        separator : str
+            What stands between the cells of the log: ``,``, ``;``, ``|``, or ``tab``.
+        skip_bad_games : bool
+            Leave bad games out and count them, instead of raising.
+        max_bad_rows : float or None
+            Leave bad games out even if they are as large a share of all; None: 0.05, where bad
+            games are left out.
+        out : PathLike or None
+            Folder for the tables, ``summary.json`` and ``manifest.json``.
+        redo : bool
+            Replace the rating that `out` holds where its log was corrected since.
+        progress : callable
+            Called with the number of further bytes read.
+        warn : callable
+            Called with each remark.
+
+    Raises
+    ------
+    InputError
+        If the log, an option or the folder cannot be used; then nothing is written.
+    RunError
+        If the results cannot be written.
+    """
+    arguments.one_of("system", system, BATCH_NAMES)
+    options, listeners = split(keywords, WholeLogKeywords)
+    given: dict[str, Any] = {name: keywords[name] for name in _GIVEN if name in keywords}  # type: ignore[literal-required]
+    for name in _NAMES:
+        given[name] = arguments.names(name, keywords.get(name, ()))
+    anchors = keywords.get("anchors")
+    given["anchors"] = None if anchors is None else arguments.path("anchors", anchors)
+    batch = BatchOptions(system, **given, parameters=dict(parameters))
+    return rate_whole(arguments.path("games", games), options, batch, raw_names, listeners)
 
 
 def rate_whole(
@@ -69,7 +164,7 @@ def rate_whole(
     InputError
         If the log, the anchors or the folder cannot be used; then nothing is written.
     """
-    values = batch.values(SYSTEM)
+    values = batch.values
     announce_compilation(find_cells)
     with ExitStack() as stack:
         log = open_log(path, options, MOST_PLAYERS, batch.further)
@@ -77,14 +172,15 @@ def rate_whole(
         folder = None
         if options.out is not None:
             anchors = {"anchors_sha256": sha256(batch.anchors) if batch.anchors else None}
-            identity = {**_identity(options, values), **batch.identity, **anchors}
+            identity = {**_identity(options, batch.system, values), **batch.identity, **anchors}
             folder = stack.enter_context(claim(options.out, log, None, identity, options.redo))
         stop = stack.enter_context(stop_on_signal())
         games, facts = log.whole(listeners.progress)
         if stop():
             raise KeyboardInterrupt
         read = contests_of(log, games, facts, batch)
-        found = _fitted(log, read, batch, listeners)
+        model, tuned, trouble = _model(log, read, batch, listeners, stop)
+        found = replace(_fitted(log, read, batch, model, trouble), tuned=tuned)
         result = result_of(found, batch)
         for remark in games_left_out(log):
             listeners.warn(remark)
@@ -97,30 +193,61 @@ def rate_whole(
     return result
 
 
-def _identity(options: LogOptions, values: dict[str, float]) -> dict[str, object]:
+def _identity(options: LogOptions, system: str, values: dict[str, float]) -> dict[str, object]:
     """Return what distinguishes this rating from others of the same log, but for `BatchOptions`."""
     return {
-        "system": SYSTEM,
+        "system": system,
         "given": values,
         "columns": dict(options.format.columns),
         "separator": options.format.other_separator,
         "skip_bad_games": options.most_bad is not None,
+        **options.choice.identity,
     }
 
 
-def _fitted(log: GameLog, read: Read, batch: BatchOptions, listeners: Listeners) -> Found:
-    """Return the estimate of a log, and how sure it is."""
-    numbers = {name: k for k, name in enumerate(read.players)}
+def _model(
+    log: GameLog,
+    read: Read,
+    batch: BatchOptions,
+    listeners: Listeners,
+    stop: Callable[[], bool],
+) -> tuple[WholeModel, Tuned | None, NoEstimate | None]:
+    """Return the model, what of it was fitted, and why that could not be done, if so."""
+    if batch.system_of.paths:
+        model = path_model(read, batch)
+        if not batch.tune:
+            return model, None, None
+
+        def told() -> None:
+            if stop():
+                raise KeyboardInterrupt
+
+        try:
+            return *tuned_model(log.name, model, read, told), None
+        except NoEstimate as error:
+            return model, None, error
     anchors = Anchors()
     if batch.anchors is not None:
+        numbers = {name: k for k, name in enumerate(read.players)}
         anchors = read_anchors(batch.anchors, numbers, listeners.warn)
-    model = Model(batch.draws, batch.prior, anchors, batch.mean)
+    return Model(batch.draws, batch.prior, anchors, batch.values["mean"]), None, None
+
+
+def _fitted(
+    log: GameLog,
+    read: Read,
+    batch: BatchOptions,
+    model: WholeModel,
+    trouble: NoEstimate | None,
+) -> Found:
+    """Return the estimate of a log, and how sure it is."""
     contests, levels = read.contests, levels_of(read.contests)
-    design = design_of(contests)
-    linked = link(contests, levels, contests.weights, anchors.players, batch.prior is not None)
-    made, trouble = None, None
+    design, anchors = model.design(contests), model.anchors.players
+    linked = link(contests, levels, contests.weights, anchors, model.rates_all)
+    made = None
     try:
-        made = estimate(design, levels, model, linked, contests.weights)
+        if trouble is None:
+            made = estimate(design, levels, model, linked, contests.weights)
     except NoEstimate as error:
         trouble = error
     kind, clusters = _kind(log, design, linked, batch)
@@ -130,7 +257,7 @@ def _fitted(log: GameLog, read: Read, batch: BatchOptions, listeners: Listeners)
     if made is None or kind == NONE:
         return found
     draws = Streams(batch.seed).stream(None, ERRORS)
-    sure = uncertainty(made, kind == SANDWICH, draws)
+    sure = model.uncertainty(made, kind == SANDWICH, draws)
     degrees = math.inf if clusters is None else clusters - 1.0
     n, critical = int(linked.rated.sum()), None
     if n > 1 and sure.covariance is not None:

@@ -83,6 +83,18 @@ class BootstrapRow(NamedTuple):
     unrated: float
 
 
+class DayRow(NamedTuple):
+    """A row of ``days.csv``."""
+
+    player: str
+    day: str | int
+    rating: float
+    std_error: float | None
+    low: float | None
+    high: float | None
+    games: int
+
+
 @dataclass(frozen=True)
 class Posterior:
     """The rated players, the best first, and how sure their ratings are together.
@@ -157,6 +169,8 @@ class BatchRating(Result):
         The rated players.
     bootstrap : sequence of BootstrapRow
         A check of the intervals, if asked for.
+    days : sequence of DayRow
+        Ratings by player and day, where players have such.
     complete : bool
         Whether everybody who played is rated.
     lines : sequence of str
@@ -169,6 +183,7 @@ class BatchRating(Result):
     coefficients: Sequence[CoefficientRow]
     posterior: Posterior
     bootstrap: Sequence[BootstrapRow] = ()
+    days: Sequence[DayRow] = ()
     complete: bool = True
     lines: Sequence[str] = field(default_factory=list)
     folder: Path | None = None

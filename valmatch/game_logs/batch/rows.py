@@ -13,12 +13,14 @@ from valmatch.arrays import Floats, Ints
 from valmatch.draws.streams import Streams
 from valmatch.game_logs.batch.contests import Read
 from valmatch.game_logs.batch.options import BatchOptions
+from valmatch.game_logs.batch.paths import day_rows, path_facts
 from valmatch.game_logs.batch.result import (
     ANCHOR,
     DIGITS,
     BatchRating,
     BootstrapRow,
     CoefficientRow,
+    DayRow,
     PlayerRow,
     Posterior,
 )
@@ -32,14 +34,17 @@ from valmatch.ratings.bradley_terry.contests import (
     rows_of_sides,
 )
 from valmatch.ratings.bradley_terry.covariance import Ranks, rank_ranges
+from valmatch.ratings.bradley_terry.estimating import HALF, Estimate, Uncertainty, WholeModel
 from valmatch.ratings.bradley_terry.fit import NoEstimate
-from valmatch.ratings.bradley_terry.rating import HALF, Estimate, Model, Uncertainty
+from valmatch.ratings.whole_history.evidence import Tuned
+from valmatch.ratings.whole_history.rating import PathModel
 
-SYSTEM = "bradley_terry"
 DRAW_WEIGHT = "draw_weight"
 
 ERRORS, _RESAMPLING = range(2)
 """Sources of random numbers."""
+
+_ROWS = 64
 
 
 @dataclass(frozen=True)
@@ -64,12 +69,14 @@ class Found:
         None without intervals.
     quantile, critical : float or None
         Half-widths in standard errors, of one interval and of those that hold together.
+    tuned : Tuned or None
+        The drift that was fitted, if it was.
     """
 
     read: Read
     design: Design
     levels: Levels
-    model: Model
+    model: WholeModel
     linked: Linked
     estimate: Estimate | None
     trouble: NoEstimate | None
@@ -78,6 +85,7 @@ class Found:
     sure: Uncertainty | None
     quantile: float | None
     critical: float | None
+    tuned: Tuned | None = None
 
 
 def result_of(found: Found, batch: BatchOptions) -> BatchRating:
@@ -87,17 +95,25 @@ def result_of(found: Found, batch: BatchOptions) -> BatchRating:
     posterior = _posterior(found, ranks)
     checks = _bootstrap(found, batch, ranks)
     facts = _facts(found, batch)
+    days: list[DayRow] = []
+    if isinstance(found.model, PathModel):
+        facts.update(path_facts(found.read, found.model, found.tuned, found.sure, batch.time_unit))
+        if found.estimate is not None:
+            days = day_rows(found.read, found.model, found.estimate, found.sure, found.quantile)
     result = BatchRating(
-        SYSTEM,
+        batch.system,
         facts,
         rows,
         coefficients,
         posterior,
         checks,
+        days,
         all(row.rating is not None for row in rows),
     )
     names = [*found.read.features, DRAW_WEIGHT]
-    return replace(result, lines=sentences(result, found.trouble, found.read.players, names, batch))
+    strengths = found.design.contests.n_players
+    lines = sentences(result, found.trouble, found.read.players, names, batch, strengths)
+    return replace(result, lines=lines)
 
 
 def _rounded(value: float | None) -> float | None:
@@ -229,9 +245,18 @@ def _posterior(found: Found, order: Ints) -> Posterior:
         places = np.searchsorted(np.flatnonzero(found.linked.rated), order)
         spread = found.sure.covariance
         if (places[1:] < places[:-1]).any():
-            spread = spread[np.ix_(places, places)]
+            spread = _reordered(spread, places)
     between = None if spread is None else _games_between(found)[order][:, order]
     return Posterior(names, mean, spread, found.linked.groups[order], between)
+
+
+def _reordered(matrix: Floats, places: Ints) -> Floats:
+    """Return a matrix with rows and columns in another order, by as many rows as a cache holds."""
+    found = np.empty((len(places), len(places)))
+    for at in range(0, len(places), _ROWS):
+        rows = slice(at, at + _ROWS)
+        np.take(matrix[places[rows]], places, axis=1, out=found[rows], mode="clip")
+    return found
 
 
 def _games_between(found: Found) -> sparse.csr_array:

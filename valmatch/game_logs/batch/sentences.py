@@ -28,6 +28,7 @@ def sentences(
     players: Sequence[str],
     coefficients: Sequence[str],
     batch: BatchOptions,
+    strengths: int,
 ) -> list[str]:
     """Return what has to be said of a rating, a line each.
 
@@ -43,10 +44,43 @@ def sentences(
         Those that come after the players, by number.
     batch : BatchOptions
         What was asked for.
+    strengths : int
+        Parameters before the coefficients.
     """
     if trouble is not None:
+        if batch.system_of.paths:
+            return [_path_trouble(trouble, coefficients, strengths)]
         return [_trouble(trouble, players, coefficients)]
-    return [*_of_zero(found), *_of_ties(found), *_of_limits(found, batch)]
+    return [
+        *_of_zero(found),
+        *_of_paths(found),
+        *_of_ties(found),
+        *_of_limits(found, batch),
+    ]
+
+
+_WAYS = {
+    "draw_weight": ("draws", "half"),
+    "home_advantage": ("home", "none"),
+}
+"""Options without which a coefficient is not fitted; else it is a covariate."""
+
+
+def _way_out(name: str) -> str:
+    """Say how a coefficient is left out."""
+    if name in _WAYS:
+        argument, value = _WAYS[name]
+        return f"{option(argument)} {value}"
+    return f"a rating without {option('covariate')} {name}"
+
+
+def _path_trouble(trouble: NoEstimate, coefficients: Sequence[str], strengths: int) -> str:
+    """Say why there is no estimate of paths, which a prior tells, so that it is coefficients."""
+    own = [coefficients[k - strengths] for k in trouble.parameters.tolist() if k >= strengths]
+    if trouble.separated:
+        named = own[0] if own else coefficients[-1]
+        return f"no ratings: {named} has no finite estimate; {_way_out(named)} helps"
+    return f"no ratings: the games do not tell apart {_listed(own)}; a rating without one helps"
 
 
 def _trouble(trouble: NoEstimate, players: Sequence[str], coefficients: Sequence[str]) -> str:
@@ -57,15 +91,9 @@ def _trouble(trouble: NoEstimate, players: Sequence[str], coefficients: Sequence
     helps = f"{option('prior')} D helps"
     if trouble.separated:
         if own:
-            ways = {
-                "draw_weight": f"{option('draws')} half",
-                "home_advantage": f"{option('home')} none",
-            }
-            named = ", ".join(own[:1])
-            way = ways.get(own[0], f"a rating without {option('covariate')} {own[0]}")
             return (
-                f"no ratings: {named} has no finite estimate (the games are separated by it); {way}"
-                f" or {helps}"
+                f"no ratings: {own[0]} has no finite estimate (the games are separated by it);"
+                f" {_way_out(own[0])} or {helps}"
             )
         named = _listed(blamed[:_NAMED])
         return f"no ratings: no finite estimate, farthest off {named}; {helps}"
@@ -87,7 +115,26 @@ def _of_zero(found: BatchRating) -> Iterator[str]:
     if found.facts["interval"] == NONE:
         return
     zero = "the anchors" if found.facts["zero"] == "anchors" else "the mean of all who are rated"
+    if "drift" in found.facts:
+        zero = "the mean of all players' first days"
     yield f"intervals ({found.facts['level']:.0%}, {found.facts['interval']}) are against {zero}"
+
+
+def _of_paths(found: BatchRating) -> Iterator[str]:
+    """Say of ratings that move when they hold, and by how much they move."""
+    facts = found.facts
+    if "drift" not in facts:
+        return
+    yield f"ratings are those of the last day of the log, {facts['last_day']}"
+    tuning = facts["tuning"]
+    if tuning is not None:
+        more = tuning["evidence"] - tuning["unmoved"]
+        yield (
+            f"drift of the greatest evidence: {tuning['drift']:.4g} points a square-root day (log"
+            f" evidence {tuning['evidence']:.2f}, {more:.2f} above that of no drift)"
+        )
+    if facts["standard_errors"] == "drawn" and facts["critical"] is not None:
+        yield "too many days for exact standard errors: those of days are from 1,000 draws"
 
 
 def _of_ties(found: BatchRating) -> Iterator[str]:
@@ -107,10 +154,12 @@ def _of_limits(found: BatchRating, batch: BatchOptions) -> Iterator[str]:
     clusters = facts["clusters"]
     if clusters is not None and clusters < max(FEW_CLUSTERS, facts["rated"]):
         yield (f"intervals are rough: {clusters} clusters, {facts['rated']} rated players")
-    if batch.prior is not None and facts["groups"] > 1:
+    paths = batch.system_of.paths
+    if (batch.prior is not None or paths) and facts["groups"] > 1:
+        prior = "the prior" if paths else option("prior")
         yield (
             f"{facts['groups']} groups that no game links: differences between them rest on"
-            f" {option('prior')} alone"
+            f" {prior} alone"
         )
     if facts["interval"] != NONE and facts["critical"] is None and facts["rated"] > 1:
         yield (

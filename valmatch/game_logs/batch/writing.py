@@ -14,6 +14,7 @@ from valmatch.game_logs.batch.result import (
     BatchRating,
     BootstrapRow,
     CoefficientRow,
+    DayRow,
     DifferenceRow,
     PlayerRow,
     Posterior,
@@ -28,6 +29,7 @@ from valmatch.storage.run_folder import RunFolder
 
 DIFFERENCES, SUPERIORITY = "differences.csv", "superiority.csv"
 COEFFICIENTS, BOOTSTRAP, POSTERIOR = "coefficients.csv", "bootstrap.csv", "posterior.npz"
+DAYS = "days.csv"
 
 _AT_ONCE = 10_000  # rows that are held
 
@@ -52,6 +54,8 @@ def write_batch(folder: RunFolder, found: BatchRating, every: bool, raw_names: b
     }
     if found.bootstrap:
         tables[BOOTSTRAP] = (BootstrapRow, found.bootstrap)
+    if found.days:
+        tables[DAYS] = (DayRow, found.days)
     for name, (kind, rows) in tables.items():
         write_csv(folder.path / name, columns_of(kind, rows), raw_names=raw_names)
     posterior, marked = found.posterior, list(tables)
@@ -68,7 +72,7 @@ def write_batch(folder: RunFolder, found: BatchRating, every: bool, raw_names: b
             written += [DIFFERENCES, SUPERIORITY]
     with write_atomically(folder.path / SUMMARY) as file:
         file.write(to_json(found.summary()))
-    for name in (DIFFERENCES, SUPERIORITY, BOOTSTRAP, POSTERIOR):
+    for name in (DIFFERENCES, SUPERIORITY, BOOTSTRAP, POSTERIOR, DAYS):
         if name not in written:  # of an earlier rating by other options
             (folder.path / name).unlink(missing_ok=True)
     if not raw_names:

@@ -143,6 +143,7 @@ def read_history(path: Path, titles: Names, players: Names) -> History:
         sides=side.astype(np.int64) - 1,
         rates=np.zeros(len(game)),
         minutes=np.ones(len(game)),
+        scores=np.full(len(side_rows), np.nan),
     )
     duels = np.flatnonzero(np.diff(games.game_starts) == 2)
     first_sides = expected[game_rows][duels]

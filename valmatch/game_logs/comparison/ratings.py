@@ -23,6 +23,7 @@ from valmatch.game_logs.parameters import check_tuned, values_of
 from valmatch.game_logs.reading.cells import find_cells
 from valmatch.game_logs.reading.log import GameLog, open_log
 from valmatch.game_logs.remarks import (
+    check_scores,
     few_periods,
     games_left_out,
     nobody_at_home,
@@ -147,6 +148,8 @@ def compare_systems(
     most_players = min(system.most_players for system in contest.systems)
     with ExitStack() as stack:
         log = stack.enter_context(closing(open_log(path, options, most_players)))
+        for system in contest.systems:
+            check_scores(system, log)
         folder = None
         if options.out is not None:
             identity = _identity(contest, options)
@@ -225,6 +228,7 @@ def _identity(contest: _Contest, options: LogOptions) -> dict[str, object]:
         "train": options.train if contest.fitted else None,
         "burn_in": options.burn_in,
         "skip_bad_games": options.most_bad is not None,
+        **options.choice.identity,
     }
 
 

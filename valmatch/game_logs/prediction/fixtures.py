@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from valmatch.errors import InputError, option
@@ -21,6 +22,9 @@ _SIDES = (("home", "away"), ("player_a", "player_b"), ("winner", "loser"), ("sid
 
 _ABOUT = ("game", "time", "neutral")
 """Meanings of columns that hold no side, in a row for each game."""
+
+_COVARIATE = "covariate "
+"""How the meanings of columns of covariates begin."""
 
 _BETWEEN = ";"
 """What stands between the players of a side."""
@@ -45,6 +49,8 @@ class Fixture(NamedTuple):
         Whether the first side plays at home; else nobody does.
     neutral : bool
         Whether that is so because the game is on neutral ground.
+    covariates : mapping of str to sequence of float
+        By name, of each side the mean over its players; of those that the file has.
     """
 
     where: str
@@ -54,6 +60,7 @@ class Fixture(NamedTuple):
     dated: bool = True
     at_home: bool = False
     neutral: bool = False
+    covariates: Mapping[str, Sequence[float]] = MappingProxyType({})
 
 
 def parse_pairs(texts: Sequence[str], known: Iterable[str]) -> list[Fixture]:
@@ -76,7 +83,9 @@ def parse_pairs(texts: Sequence[str], known: Iterable[str]) -> list[Fixture]:
     return found
 
 
-def read_fixtures(path: Path, written: LogFormat, known: Iterable[str]) -> list[Fixture]:
+def read_fixtures(
+    path: Path, written: LogFormat, known: Iterable[str], covariates: Sequence[str] = ()
+) -> list[Fixture]:
     """Read fixtures from a CSV file.
 
     Long format: `game`, `player`, optional `team` (empty, or without the column: the player plays
@@ -97,6 +106,9 @@ def read_fixtures(path: Path, written: LogFormat, known: Iterable[str]) -> list[
         quotes.
     known : iterable of str
         Names of players.
+    covariates : sequence of str
+        Columns that are read where the file has them, as `rate` reads them: in long format of each
+        player; in a row for each game ``NAME_a`` and ``NAME_b``, or ``NAME``, the difference.
 
     Raises
     ------
@@ -110,7 +122,8 @@ def read_fixtures(path: Path, written: LogFormat, known: Iterable[str]) -> list[
         if not header:
             raise InputError(f"{name}: is empty (allowed: a CSV file with a header)")
         found = find_columns(place, header, written, _formats(header), "fixtures have")
-        return {meaning: header[column] for meaning, column in found.places.items()}
+        meanings = {meaning: header[column] for meaning, column in found.places.items()}
+        return {**meanings, **_of_covariates(header, covariates, found.format.name == LONG.name)}
 
     rows = read_rows(file, choose, Dialect(written.delimiter, trimmed=True), marked=False)
     first = next(rows, None)
@@ -130,6 +143,38 @@ def _formats(header: Sequence[str]) -> list[Format]:
     return [_LONG, *(Format("sides", two, optional.get(two, ("game", "time"))) for two in _SIDES)]
 
 
+def _of_covariates(header: Sequence[str], covariates: Sequence[str], long: bool) -> dict[str, str]:
+    """Return the columns of covariates by their meanings."""
+    found = {}
+    for name in covariates:
+        pair = (f"{name}_a", f"{name}_b")
+        columns = pair if not long and all(one in header for one in pair) else (name,)
+        found.update({f"{_COVARIATE}{one}": one for one in columns if one in header})
+    return found
+
+
+def _values_of(row: Row) -> dict[str, float]:
+    """Return the covariates of a row, by their columns."""
+    keys = (key for key in row.cells if key.startswith(_COVARIATE))
+    return {key.removeprefix(_COVARIATE): row.number(key) for key in keys}
+
+
+def _of_two(row: Row, sides: int) -> dict[str, tuple[float, float]]:
+    """Return the covariates of the two sides of a row."""
+    values = _values_of(row)
+    if values and sides > 2:
+        what = f"{next(iter(values))}: of {sides} sides (allowed: of two, or rows for each player)"
+        raise InputError(f"{row.place}: {what}")
+    found = {}
+    for name, value in values.items():
+        base = name[:-2]
+        if name.endswith("_a") and f"{base}_b" in values:
+            found[base] = value, values[f"{base}_b"]
+        elif not (name.endswith("_b") and f"{base}_a" in values):
+            found[name] = value, 0.0
+    return found
+
+
 def _long(rows: Iterable[Row]) -> Iterator[Fixture]:
     """Yield the fixtures of rows for each player."""
     seen: set[str] = set()
@@ -140,24 +185,35 @@ def _long(rows: Iterable[Row]) -> Iterator[Fixture]:
             raise InputError(f"{first.place}: game {game!r} was there before (allowed: {allowed})")
         seen.add(game)
         sides: dict[object, list[str]] = {}
+        values: dict[object, list[dict[str, float]]] = {}
         for number, row in enumerate([first, *others]):
-            sides.setdefault(row.cells.get("team") or number, []).append(row.text("player"))
+            side = row.cells.get("team") or number
+            sides.setdefault(side, []).append(row.text("player"))
+            values.setdefault(side, []).append(_values_of(row))
         if len(sides) < 2:
             raise InputError(f"{first.place}: game {game!r} has one side (allowed: two or more)")
-        yield _timed(_fixture(first.place, game, list(sides.values())), first)
+        means = {
+            name: [math.fsum(one[name] for one in own) / len(own) for own in values.values()]
+            for name in _values_of(first)
+        }
+        found = _fixture(first.place, game, list(sides.values()))
+        yield _timed(found._replace(covariates=means), first)
 
 
 def _wide(rows: Iterable[Row], known: set[str]) -> Iterator[Fixture]:
     """Yield the fixtures of rows for each game."""
     for number, row in enumerate(rows, 1):
         cells = row.cells
-        first, second, *further = (name for name in cells if name not in _ABOUT)
+        first, second, *further = (
+            name for name in cells if name not in _ABOUT and not name.startswith(_COVARIATE)
+        )
         sides = [row.text(first), row.text(second), *(cells[name] for name in further)]
         players = [_players(side, known) for side in sides if side]
         neutral = "neutral" in cells and row.flag("neutral")
         game = _fixture(row.place, cells.get("game") or f"{number}", players)
         at_home = "home" in cells and not neutral
-        yield _timed(game._replace(at_home=at_home, neutral=neutral), row)
+        values = _of_two(row, len(players))
+        yield _timed(game._replace(at_home=at_home, neutral=neutral, covariates=values), row)
 
 
 def _timed(game: Fixture, row: Row) -> Fixture:

@@ -31,7 +31,7 @@ from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import sha256
 from valmatch.ratings.games import Games, Players
 from valmatch.ratings.registry import BATCH_NAMES, batch_named, system_named
-from valmatch.ratings.system import MOST_PLAYERS, Chances, System
+from valmatch.ratings.system import MOST_PLAYERS, BatchSystem, Chances, System
 from valmatch.storage.output import to_json, write_atomically, write_csv
 from valmatch.storage.results import Result
 from valmatch.storage.run_folder import RunFolder
@@ -176,6 +176,7 @@ def predict_games(
     batch = system or previous.system
     if batch in BATCH_NAMES:
         return _predict_whole(
+            batch_named(str(batch)),
             previous,
             fixtures,
             arguments.names("pair", pair),
@@ -212,6 +213,7 @@ def predict_games(
 
 
 def _predict_whole(
+    system: BatchSystem,
     previous: PreviousRatings,
     fixtures: PathLike | None,
     pairs: Sequence[str],
@@ -223,16 +225,16 @@ def _predict_whole(
     """Predict games by the ratings of a whole log."""
     from valmatch.game_logs.batch.prediction import WholeRatings
 
-    name = BATCH_NAMES[0]
-    previous.check(batch_named(name))
+    name = system.name
+    previous.check(system)
     if parameters:
         what = f"{name} predicts by what it has fitted"
         raise InputError(f"{option('parameters')} {next(iter(parameters))}: {what}")
     path = None if fixtures is None else arguments.path("fixtures", fixtures)
     if path is None and not pairs:
         raise InputError(f"{option('fixtures')} or {option('pair')}: says which games to predict")
-    known = WholeRatings(previous.path, listeners.warn)
-    games = read_fixtures(path, options.format, known.names) if path else []
+    known = WholeRatings(previous.path, system, listeners.warn)
+    games = read_fixtures(path, options.format, known.names, known.covariates) if path else []
     games += parse_pairs(pairs, known.names)
     _check_sizes(games, MOST_PLAYERS)
     claimed: AbstractContextManager[RunFolder | None] = nullcontext()
@@ -305,7 +307,11 @@ def _claim(
     games: Sequence[Fixture],
 ) -> RunFolder:
     """Return the folder of the predictions, claimed."""
-    text = repr([(game.game, game.sides, game.time, game.at_home) for game in games])
+    keys = [
+        (game.game, game.sides, game.time, game.at_home, *sorted(game.covariates.items()))
+        for game in games
+    ]
+    text = repr(keys)
     identity = {
         "system": system,
         "given": dict(values),
@@ -397,6 +403,7 @@ def _duels(
         sides=np.repeat(np.arange(n_sides) % 2, sizes),
         rates=np.zeros(n_rows),
         minutes=np.ones(n_rows),
+        scores=np.full(n_sides, np.nan),
     )
     state = np.array([player.state for player in players], np.float64)
     return games, Players(state, np.array([player.games for player in players], np.int64))

@@ -59,6 +59,8 @@ class Entries(NamedTuple):
         (entries,): number of the player.
     scores, minutes : numpy.ndarray
         (entries,).
+    recorded : numpy.ndarray
+        (entries,): the score in the log; NaN where it only says how the game ended.
     enabled : numpy.ndarray
         (entries,): whether the player is rated.
     home : numpy.ndarray
@@ -77,6 +79,7 @@ class Entries(NamedTuple):
     players: Ints
     scores: Floats
     minutes: Floats
+    recorded: Floats
     enabled: Bools
     home: Bools
 
@@ -163,6 +166,7 @@ def arrange(
         np.empty(n_entries, np.int64),
         np.empty(n_entries),
         np.empty(n_entries),
+        np.empty(n_entries),
     )
     chosen = np.empty(n_entries, np.int64)
     n, unrated = _arrange(buffer, entries, split, most_players, faults, taken, chosen, room)
@@ -180,6 +184,7 @@ def arrange(
         room.sides[rows],
         room.rates[rows],
         room.minutes[rows],
+        room.scores[:n_sides],
     )
     reasons, places, slots = faults
     return Arranged(games, reasons, places, slots, int(unrated), usable, chosen[rows])
@@ -236,7 +241,8 @@ def _arrange(
             side = n_sides + side_of[k]
             if k == 0 or side_of[k] != side_of[k - 1]:
                 games.side_starts[side] = row
-                games.points[side] = 0.0
+                games.points[side] = games.scores[side] = 0.0
+            games.scores[side] += entries.recorded[entry]
             # Sides of one compare as equation 2 compares players; a team wins by its score.
             games.points[side] += rate if count == size else entries.scores[entry]
         n_rows += size

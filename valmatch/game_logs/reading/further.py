@@ -37,14 +37,14 @@ class Further:
         Games with equal cells there belong together.
     covariates : sequence of str
         What is known of sides.
-    timed : bool
-        Whether times are wanted.
+    timed_by : str
+        What wants times, as messages call it; "" for nothing.
     """
 
     weight: str = ""
     clusters: Sequence[str] = ()
     covariates: Sequence[str] = ()
-    timed: bool = False
+    timed_by: str = ""
 
     def names(self, header: Sequence[str]) -> list[str]:
         """Return those of the columns of a header that are wanted."""
@@ -113,9 +113,9 @@ def place_further(where: str, columns: Columns, further: Further) -> tuple[Colum
             return tuple(key_of(one, "covariate") for one in pair)
         return (key_of(name, "covariate"),)
 
-    if further.timed and "time" not in places:
+    if further.timed_by and "time" not in places:
         raise InputError(
-            f"{where}: {option('cluster_days')}: needs times ({option('columns')} time=NAME says"
+            f"{where}: {further.timed_by}: needs times ({option('columns')} time=NAME says"
             " which column has them)"
         )
     weight = key_of(further.weight, "weight") if further.weight else ""

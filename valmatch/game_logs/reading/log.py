@@ -22,6 +22,7 @@ from valmatch.game_logs.names import Names
 from valmatch.game_logs.options import COMMON, LogFormat, LogOptions
 from valmatch.game_logs.reading.arrange import Arranged, Reason, arrange, starts_of_games
 from valmatch.game_logs.reading.cells import Cells, split
+from valmatch.game_logs.reading.choice import EVERYBODY, Choice, Chooser
 from valmatch.game_logs.reading.columns import (
     LONG,
     OUTCOMES,
@@ -130,6 +131,8 @@ class GameLog:
         A game of more players cannot be used.
     further : Further or None
         What else is read of each game, for `whole`.
+    choice : Choice
+        Whose games are rated, and who goes by another name.
 
     Attributes
     ----------
@@ -151,6 +154,10 @@ class GameLog:
         The games left out.
     unrated : int
         Number of games with fewer than two sides of enabled players.
+    choice : Choice
+        As given.
+    chooser : Chooser
+        Knows how many games were left out by the choice of players.
 
     Raises
     ------
@@ -165,6 +172,7 @@ class GameLog:
         most_bad: float | None = None,
         most_players: int = MOST_PLAYERS,
         further: Further | None = None,
+        choice: Choice = EVERYBODY,
     ) -> None:
         self.path = None if str(path) == "-" else path
         self.name = str(path) if self.path else "standard input"
@@ -203,6 +211,9 @@ class GameLog:
         self.size = self._file.seek(0, 2)
         self.timed = "time" in self._slot
         self.players = Names()
+        self.choice, self.chooser = choice, Chooser(choice, self.players)
+        people = {"player"} if "player" in self._slot else _NAMES - {"game"}
+        self._people = [slot for meaning, slot in self._slot.items() if meaning in people]
         self._split: set[int] | None = None  # games in pieces, where they are left out
         self._moments: bool | None = None  # whether times are moments, once one has been read
         self._reset()
@@ -212,7 +223,7 @@ class GameLog:
         self._clusters = [Names() for _ in self._further.clusters] if self._further else []
         self._left_out: set[int] = set()  # games in pieces that are in `bad`
         self.bad = BadRows(self.name, self._skip, self._most_bad, what="game")
-        self.unrated = 0
+        self.unrated = self.chooser.left_out = 0
         self._n_rows = 0
 
     def sha256(self) -> str:
@@ -235,6 +246,11 @@ class GameLog:
     def at_home(self) -> bool:
         """Whether games have a side that plays at home."""
         return "home" in self._slot
+
+    @property
+    def scored(self) -> bool:
+        """Whether games have scores, and not only results."""
+        return any(name in self._slot for name in ("score", "home_score", "winner_score"))
 
     @property
     def dated(self) -> bool:
@@ -329,9 +345,11 @@ class GameLog:
             if arranged.reasons.any():
                 self._judge(block, names, arranged)
             good += arranged.games.n_games
+            arranged = self.chooser.wanted(arranged)
             known = facts.at(arranged.kept, arranged.entries) if facts else NOTHING
             yield arranged.games, known
         self.bad.check(good + self.unrated)
+        self.chooser.check(self.name)
 
     def _rows(self, block: _Block) -> Rows:
         return Rows(block.buffer, block.cells, self._slot, len(self.columns.names))
@@ -386,6 +404,7 @@ class GameLog:
                 at = self._place(text, line, int(cells.rows[-1]))
                 raise InputError(f"{at}: a quoted cell of this row has no closing quote")
             game_rows = self._game_rows(buffer, cells, final=not more)
+            buffer = self._renamed(buffer, cells)
             cells = _first_rows(cells, int(game_rows[-1]))
             end = int(cells.rows[-1])
             if len(cells.widths):
@@ -396,6 +415,13 @@ class GameLog:
             text = text[end:]
             if not more:
                 return
+
+    def _renamed(self, buffer: Bytes, cells: Cells) -> Bytes:
+        """Let cells with aliases hold the names, which stand at the end of the buffer returned."""
+        starts, ends = cells.starts[:, self._people], cells.ends[:, self._people]
+        buffer = self.chooser.renamed(buffer, starts, ends)
+        cells.starts[:, self._people], cells.ends[:, self._people] = starts, ends
+        return buffer
 
     def _game_rows(self, buffer: Bytes, cells: Cells, final: bool) -> Ints:
         """Return the first row of each whole game, and the end of the last at last."""
@@ -483,7 +509,8 @@ class GameLog:
             Reason.SIZE: f"{column}: game {cell!r} has too many players (allowed:"
             f" {self._most_players:,}, as all pairs of them are compared)",
         }[reason]
-        at = int(block.cells.rows[row]) if reason is Reason.WIDTH else start
+        named = start >= len(block.text)  # the name of an alias
+        at = int(block.cells.rows[row]) if reason is Reason.WIDTH or named else start
         return f"{self._place(block.text, block.line, at)}: {what}"
 
     def _apart(self) -> str:
@@ -524,4 +551,4 @@ def open_log(
     path: Path, options: LogOptions, most_players: int, further: Further | None = None
 ) -> GameLog:
     """Return a log to be read as options say, whose games have at most so many players."""
-    return GameLog(path, options.format, options.most_bad, most_players, further)
+    return GameLog(path, options.format, options.most_bad, most_players, further, options.choice)

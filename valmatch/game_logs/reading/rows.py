@@ -60,17 +60,18 @@ class Rows:
         self._note(~(rates <= FAR), Reason.RATE, self._slot["score"])
         enabled = self._flags("enabled", default=1)
         team = "team" if "team" in self._slot else "player"
-        return self._entries(game_rows, players, ["player"], [team], score, minutes, enabled)
+        return self._entries(game_rows, players, ["player"], [team], score, minutes, score, enabled)
 
     def results(self, game_rows: Ints, players: Names) -> Entries:
         """Return the entries of rows in results format, the winner's and the loser's by turns."""
         drawn = self._drawn()
-        return self._pairs(game_rows, players, ["winner", "loser"], ~drawn, np.zeros_like(drawn))
+        sides = "winner", "loser"
+        return self._pairs(game_rows, players, sides, ~drawn, np.zeros_like(drawn))
 
     def scores(self, game_rows: Ints, players: Names) -> Entries:
         """Return the entries of rows with the scores of home and away, by turns."""
         lead = self._scores("home_score") - self._scores("away_score")
-        return self._pairs(game_rows, players, ["home", "away"], lead > 0.0, lead < 0.0)
+        return self._pairs(game_rows, players, ("home", "away"), lead > 0.0, lead < 0.0)
 
     def outcomes(self, game_rows: Ints, players: Names) -> Entries:
         """Return the entries of rows with two players and the result, by turns."""
@@ -78,7 +79,7 @@ class Rows:
         starts, ends = self._cells.starts[:, slot], self._cells.ends[:, slot]
         results = read_results(self._buffer, starts, ends, at_home="home" in self._slot)
         self._note(results < 0, Reason.OUTCOME, slot)
-        sides = ["home", "away"] if "home" in self._slot else ["player_a", "player_b"]
+        sides = ("home", "away") if "home" in self._slot else ("player_a", "player_b")
         return self._pairs(game_rows, players, sides, results == 1, results == 0)
 
     def _pairs(
@@ -92,9 +93,16 @@ class Rows:
         """Return the entries of rows with two players each; the winner has the score 1."""
         scores = np.column_stack([first_won, second_won]).ravel().astype(np.float64)
         minutes = np.repeat(self._minutes(), 2)
-        return self._entries(
-            game_rows, players, sides, sides, scores, minutes, np.ones(len(scores), np.int64)
-        )
+        enabled = np.ones(len(scores), np.int64)
+        recorded = self._recorded(sides)
+        return self._entries(game_rows, players, sides, sides, scores, minutes, recorded, enabled)
+
+    def _recorded(self, sides: Sequence[str]) -> Floats:
+        """Return the scores of two sides by turns, NaN in logs without them."""
+        columns = [f"{side}_score" for side in sides]
+        if any(column not in self._slot for column in columns):
+            return np.full(2 * len(self.reasons), np.nan)
+        return np.column_stack([self._scores(column) for column in columns]).ravel()
 
     def times(self, moments: bool) -> Floats:
         """Return the time of each row in seconds or in whatever unit its number has, or 0.
@@ -120,6 +128,7 @@ class Rows:
         teams: Sequence[str],
         scores: Floats,
         minutes: Floats,
+        recorded: Floats,
         enabled: Ints,
     ) -> Entries:
         name_starts, name_ends = self._limits(people)
@@ -137,6 +146,7 @@ class Rows:
             players.numbers(self._buffer, name_starts, name_ends)[0],
             scores,
             minutes,
+            recorded,
             enabled == 1,
             self._at_home(len(game_rows) - 1),
         )

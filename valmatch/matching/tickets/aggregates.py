@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats, Ints, Records
-from valmatch.kernels.compilation import expanded, inlined, unallocating
+from valmatch.arrays import Floats, Records
+from valmatch.kernels.compilation import internal, merged
 from valmatch.matching.tickets.layout import (
     AVG,
     COUNT,
@@ -19,38 +18,26 @@ from valmatch.matching.tickets.layout import (
     MIN,
     NONE,
     SUM,
-    Nested,
+    Facts,
+    Seats,
 )
 
 
-class Data(NamedTuple):
-    """What aggregates are computed of, see `World`."""
-
-    aggregates: Records
-    links: Ints
-    cells: Records
-    items: Floats
-
-
-@unallocating
-def evaluate(
-    number: int, slot: int, data: Data, sizes: Ints, players: Ints, nested: Nested
-) -> None:
+@internal
+def evaluate(number: int, slot: int, facts: Facts, seats: Seats) -> None:
     """Compute an aggregate of the players on the teams of a match.
 
     Parameters
     ----------
     number, slot : int
         The aggregate; which of the nested lists takes it.
-    data : Data
+    facts : Facts
         What players have.
-    sizes, players : numpy.ndarray
-        Who is on the teams.
-    nested : Nested
-        Takes the value.
+    seats : Seats
+        Who is on the teams; takes the value.
     """
-    aggregate = data.aggregates[number]
-    size, items, lists = nested.size[slot], nested.items[slot], nested.lists[slot]
+    aggregate = facts.aggregates[number]
+    size, items, lists = seats.size[slot], seats.items[slot], seats.lists[slot]
     size["depth"], size["undefined"] = 1 + aggregate["grouped"], 0
     size["items"], size["lists"], size["outer"] = 0, 0, 0
     if aggregate["of_teams"]:
@@ -58,30 +45,24 @@ def evaluate(
         size["items"] = aggregate["teams"]
     elif aggregate["lists"]:
         size["depth"] += 1
-        _fill_lists(aggregate, data, sizes, players, size, items, lists)
+        _fill_lists(aggregate, size, lists, items, facts, seats)
     else:
-        _fill_values(aggregate, data, sizes, players, size, items, lists)
+        _fill_values(aggregate, size, lists, items, facts, seats)
     for k in range(aggregate["functions"]):
-        _apply(data.links[aggregate["first_function"] + k], size, items, lists)
+        _apply(facts.links[aggregate["first_function"] + k], size, items, lists)
 
 
-@expanded
+@internal
 def _fill_values(
-    aggregate: Records,
-    data: Data,
-    sizes: Ints,
-    players: Ints,
-    size: Records,
-    items: Floats,
-    lists: Records,
+    aggregate: Records, size: Records, lists: Records, items: Floats, facts: Facts, seats: Seats
 ) -> None:
     """Take a value of each player, in a list for each team."""
     count = 0
     for k in range(aggregate["teams"]):
-        team = data.links[aggregate["first_team"] + k]
-        for i in range(sizes[team]):
+        team = facts.links[aggregate["first_team"] + k]
+        for i in range(seats.sizes[team]):
             if aggregate["source"] != NONE:
-                items[count] = data.cells[aggregate["source"], players[team, i]]["value"]
+                items[count] = facts.cells[aggregate["source"], seats.players[team, i]]["value"]
             else:
                 items[count] = 0.0
             count += 1
@@ -89,24 +70,18 @@ def _fill_values(
     size["items"], size["lists"] = count, aggregate["teams"]
 
 
-@expanded
+@internal
 def _fill_lists(
-    aggregate: Records,
-    data: Data,
-    sizes: Ints,
-    players: Ints,
-    size: Records,
-    items: Floats,
-    lists: Records,
+    aggregate: Records, size: Records, lists: Records, items: Floats, facts: Facts, seats: Seats
 ) -> None:
     """Take a list of each player, in a list for each team."""
     count, number = 0, 0
     for k in range(aggregate["teams"]):
-        team = data.links[aggregate["first_team"] + k]
-        for i in range(sizes[team]):
-            cell = data.cells[aggregate["source"], players[team, i]]
+        team = facts.links[aggregate["first_team"] + k]
+        for i in range(seats.sizes[team]):
+            cell = facts.cells[aggregate["source"], seats.players[team, i]]
             for place in range(cell["first"], cell["end"]):
-                items[count] = data.items[place]
+                items[count] = facts.list_items[place]
                 count += 1
             lists[number]["end"], lists[number]["gap"] = count, 0
             number += 1
@@ -114,7 +89,7 @@ def _fill_lists(
     size["items"], size["lists"], size["outer"] = count, number, aggregate["teams"]
 
 
-@expanded
+@internal
 def _apply(function: int, size: Records, items: Floats, lists: Records) -> None:
     """Replace a nested list by a function of it."""
     if size["undefined"]:
@@ -131,7 +106,7 @@ def _apply(function: int, size: Records, items: Floats, lists: Records) -> None:
         _reduce(function, size, items, lists)
 
 
-@expanded
+@internal
 def _reduce(function: int, size: Records, items: Floats, lists: Records) -> None:
     """Replace each innermost list by a number."""
     many = size["depth"] > 1
@@ -154,7 +129,7 @@ def _reduce(function: int, size: Records, items: Floats, lists: Records) -> None
     size["depth"] -= 1
 
 
-@unallocating
+@internal
 def _of_list(function: int, start: int, end: int, items: Floats) -> float:
     """Return a number for a list: of undefined values none counts."""
     number, total, low, high = 0, 0.0, np.inf, -np.inf
@@ -184,7 +159,7 @@ def _of_list(function: int, start: int, end: int, items: Floats) -> float:
     return math.sqrt(squares / number)
 
 
-@unallocating
+@internal
 def _median(start: int, end: int, number: int, items: Floats) -> float:
     """Return the median: the value, or the mean of the two, that as many are below as above."""
     lower, upper = np.nan, np.nan
@@ -202,7 +177,7 @@ def _median(start: int, end: int, number: int, items: Floats) -> float:
     return upper if number % 2 else (lower + upper) / 2
 
 
-@expanded
+@internal
 def _intersect(size: Records, items: Floats, lists: Records) -> None:
     """Replace each innermost list of lists by the values that all of them have."""
     many = size["depth"] == 3
@@ -221,7 +196,7 @@ def _intersect(size: Records, items: Floats, lists: Records) -> None:
     size["depth"] -= 1
 
 
-@unallocating
+@internal
 def _keep_common(first: int, last: int, count: int, items: Floats, lists: Records) -> int:
     """Move the values that some lists have in common to a place; return their end.
 
@@ -238,13 +213,13 @@ def _keep_common(first: int, last: int, count: int, items: Floats, lists: Record
     return count
 
 
-@inlined
+@merged
 def start_of(number: int, lists: Records) -> int:
     """Return where a list begins."""
     return lists[number - 1]["end"] if number else 0
 
 
-@inlined
+@merged
 def has(value: float, number: int, items: Floats, lists: Records) -> bool:
     """Return whether a list has a value."""
     for k in range(start_of(number, lists), lists[number]["end"]):
@@ -253,7 +228,7 @@ def has(value: float, number: int, items: Floats, lists: Records) -> bool:
     return False
 
 
-@inlined
+@merged
 def everywhere(value: float, first: int, last: int, items: Floats, lists: Records) -> bool:
     """Return whether all of some lists that are defined have a value."""
     for number in range(first, last):

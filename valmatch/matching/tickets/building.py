@@ -11,24 +11,31 @@ from numpy.typing import NDArray
 from valmatch.arrays import Floats, Ints, Records
 from valmatch.draws.streams import Streams
 from valmatch.matching.tickets.building_rules import RuleArrays, rule_arrays
+from valmatch.matching.tickets.building_tallies import Members, tallies_of
 from valmatch.matching.tickets.layout import (
     ANSWER,
+    CAMP,
     CELL,
     GROWING,
     JUDGED,
+    KEPT,
     LIST,
     MATCH,
     NESTED,
     NONE,
     OPTIONS,
+    PART,
     PING,
     SLOT,
     SORT,
+    STAT,
     STATE,
     TEAM,
     TICKET,
-    Nested,
+    Facts,
     Queue,
+    Seats,
+    Tallies,
     World,
 )
 from valmatch.rule_sets.table import Ordered, Party, Reached, Spread, Table
@@ -41,7 +48,13 @@ OF_PARTY: dict[Party, Callable[[Sequence[float]], float]] = {
 }
 
 
-def world_of(table: Table, tickets: Sequence[Ticket], service: Service, search: Search) -> World:
+def world_of(
+    table: Table,
+    tickets: Sequence[Ticket],
+    service: Service,
+    search: Search,
+    counted: bool = True,
+) -> World:
     """Return the arrays of a world.
 
     Parameters
@@ -54,25 +67,40 @@ def world_of(table: Table, tickets: Sequence[Ticket], service: Service, search: 
         How the service ticks.
     search : {"pass", "exhaustive"}
         How matches are looked for.
+    counted : bool
+        Whether verdicts are counted, on all rules; else none is judged that decides nothing.
     """
     texts: dict[str, int] = {}
     rules = rule_arrays(table, texts)
     records, home = _tickets(table, tickets)
+    parts, members = _parts(records, home)
     cells, items = _cells(table, tickets, texts)
-    sorts, sort_values = _sorts(table, tickets)
-    return World(
-        _options(table, service, search),
+    facts = Facts(
         rules.rules,
         rules.aggregates,
-        _teams(table, rules),
         rules.links,
         rules.steps,
-        records,
-        home,
         cells,
         items,
         _spreads(table, tickets, texts),
         _pings(table, tickets),
+    )
+    tallies = tallies_of(table, rules, facts, members, counted, search == "exhaustive")
+    records["camp"] = tallies.camps
+    options = _options(table, service, search)
+    options["counted"] = counted
+    options["common"], options["swift"] = tallies.common, tallies.swift
+    sorts, sort_values = _sorts(table, tickets)
+    return World(
+        options,
+        facts._replace(links=tallies.links),
+        _teams(table, rules),
+        records,
+        parts,
+        home,
+        tallies.own,
+        tallies.own_marks,
+        tallies.order,
         sorts,
         sort_values,
         _batch_values(table, tickets),
@@ -121,6 +149,22 @@ def _tickets(table: Table, tickets: Sequence[Ticket]) -> tuple[Records, Ints]:
         answers += len(ticket.answers)
         home += [names.index(one.team) if ticket.running else NONE for one in ticket.players]
     return records, np.array(home, np.int64)
+
+
+def _parts(records: Records, home: Ints) -> tuple[Records, Members]:
+    """Return the teams of tickets of games that run, and who is in each row of tallies."""
+    parts: list[tuple[int, int, int]] = []
+    of_parts: list[tuple[int, list[int]]] = []
+    for number in np.flatnonzero(records["running"]):
+        record = records[number]
+        record["first_part"] = len(parts)
+        players = range(record["first"], record["first"] + record["players"])
+        for team in dict.fromkeys(home[list(players)].tolist()):
+            own = [player for player in players if home[player] == team]
+            parts.append((team, len(own), len(records) + len(parts)))
+            of_parts.append((int(number), own))
+        record["parts"] = len(parts) - record["first_part"]
+    return np.array(parts, PART), Members(records, of_parts)
 
 
 def missing(table: Table, ticket: Ticket) -> list[str]:
@@ -188,9 +232,7 @@ def _regions(tickets: Sequence[Ticket]) -> list[str]:
 
 def _pings(table: Table, tickets: Sequence[Ticket]) -> Records:
     """Return what stands for each ticket in each region, by rule."""
-    regions = sorted(
-        {region for one in tickets for player in one.players for region in player.latency}
-    )
+    regions = _regions(tickets)
     rules = [rule.predicate for rule in table.rules if isinstance(rule.predicate, Reached)]
     pings = np.zeros((len(rules), len(tickets), len(regions)), PING)
     pings["ping"] = np.nan
@@ -199,8 +241,16 @@ def _pings(table: Table, tickets: Sequence[Ticket]) -> Records:
             for column, region in enumerate(regions):
                 own = [one.latency[region] for one in ticket.players if region in one.latency]
                 if len(own) == len(ticket.players):
-                    pings[row, k, column] = OF_PARTY[rule.party](own), sum(own), min(own)
+                    pings[row, k, column] = *ping_of(own, rule), sum(own), min(own)
     return pings
+
+
+def ping_of(own: Sequence[float], rule: Reached) -> tuple[float, float]:
+    """Return the highest and the lowest number that counts of a ticket, given its players'."""
+    if rule.each:
+        return max(own), min(own)
+    value = OF_PARTY[rule.party](own)
+    return value, value
 
 
 def _sorts(table: Table, tickets: Sequence[Ticket]) -> tuple[Records, Floats]:
@@ -266,24 +316,52 @@ def _answers(tickets: Sequence[Ticket]) -> Records:
     return np.array(every, ANSWER)
 
 
+KEPT_TICKETS = 2**22
+"""Most tickets of matches that are kept between two times that an anchor looks."""
+
+
 def queue_of(world: World) -> Queue:
     """Return an empty queue with room for a world."""
-    tickets, teams = world.tickets.size, world.teams.size
-    most = int(world.teams["ever"].sum())
-    longest = int((world.cells["end"] - world.cells["first"]).max(initial=1))
-    room, lists = 2 * max(tickets, 1), most + teams + 1
-    values = np.zeros((2, lists * (longest + 1)))
-    nested = Nested(np.zeros(2, NESTED), values, np.zeros((2, lists), LIST))
+    tickets, most = world.tickets.size, int(world.teams["ever"].sum())
+    kept = max(min(tickets, KEPT_TICKETS // (most + 1)), 1)
+    state, slots = np.zeros(1, STATE), np.zeros(tickets, SLOT)
+    state["next_end"] = np.inf
+    records = np.zeros(kept, KEPT)
+    records["anchor"] = NONE
+    room = 2 * max(tickets, 1)
     return Queue(
-        np.zeros(1, STATE),
+        state,
+        slots,
+        np.zeros((9, room), np.int64),
+        _seats(world, most),
+        Tallies(
+            world.own,
+            world.own_marks,
+            np.zeros((world.own.shape[1], world.teams.size + 1), STAT),
+            np.zeros((world.own_marks.shape[1], world.teams.size + 1), np.uint64),
+        ),
+        world.order.copy(),
+        np.arange(world.teams.size),
+        np.zeros(world.tickets["camp"].max(initial=0) + 1, CAMP),
+        records,
+        np.zeros((kept, most + 1), np.int64),
+        np.zeros(room, MATCH),
+        np.zeros((2, room), np.int64),
+    )
+
+
+def _seats(world: World, most: int) -> Seats:
+    """Return an empty match of at most some players."""
+    cells, teams = world.facts.cells, world.teams.size
+    lists, longest = most + teams + 1, int((cells["end"] - cells["first"]).max(initial=1))
+    rules = world.facts.rules
+    return Seats(
         np.zeros(1, GROWING),
-        np.zeros(tickets, SLOT),
-        np.zeros((8, room), np.int64),
         np.zeros((6, most + 1), np.int64),
         np.zeros(teams, np.int64),
         np.zeros((teams, int(world.teams["ever"].max(initial=1))), np.int64),
-        np.zeros(max(world.rules.size, int(world.rules["parts"].max(initial=0)) + 1), JUDGED),
-        nested,
-        np.zeros(room, MATCH),
-        np.zeros((2, room), np.int64),
+        np.zeros(max(rules.size, int(rules["parts"].max(initial=0)) + 1), JUDGED),
+        np.zeros(2, NESTED),
+        np.zeros((2, lists * (longest + 1))),
+        np.zeros((2, lists), LIST),
     )

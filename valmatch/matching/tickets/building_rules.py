@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -100,10 +101,13 @@ class RuleArrays(NamedTuple):
 
     Attributes
     ----------
-    rules, aggregates, steps : records
+    rules, aggregates : records
+    steps : (functions, ages) records
     links : ndarray of int64
     teams : list of (int, int)
         The step functions of the sizes of each team.
+    listed : list of Aggregate
+        What the aggregates are.
     """
 
     rules: Records
@@ -111,6 +115,7 @@ class RuleArrays(NamedTuple):
     links: Ints
     steps: Records
     teams: list[tuple[int, int]]
+    listed: list[Aggregate]
 
 
 class _Lists:
@@ -120,7 +125,7 @@ class _Lists:
         self.table, self.texts = table, texts
         self.aggregates: list[Aggregate] = []
         self.links: list[int] = []
-        self.steps: list[tuple[float, float, int, bool]] = []
+        self.steps: list[list[tuple[float, int, int]]] = []
 
     def linked(self, numbers: Sequence[int]) -> int:
         """Return where some numbers are among the links."""
@@ -134,21 +139,20 @@ class _Lists:
         return self.aggregates.index(aggregate)
 
     def stepped(self, steps: Steps | None) -> int:
-        """Return the first entry of a step function."""
+        """Return the row of a step function: what holds at each age of the table."""
         if steps is None:
             return NONE
-        first = len(self.steps)
-        for wait, value in zip((-np.inf, *steps.waits), steps.values, strict=True):
-            number, aggregate = 0.0, NONE
+        entries = []
+        for number, value in enumerate(steps.values):
             if isinstance(value, Aggregate):
-                aggregate = self.aggregate(value)
+                entries.append((0.0, self.aggregate(value), number))
             elif isinstance(value, str):
-                number = float(self.texts.setdefault(value, len(self.texts)))
+                entries.append((float(self.texts.setdefault(value, len(self.texts))), NONE, number))
             else:
-                number = float(value)
-            last = len(self.steps) == first + len(steps.waits)
-            self.steps.append((wait, number, aggregate, last))
-        return first
+                entries.append((float(value), NONE, number))
+        ages = (-np.inf, *self.table.waits)
+        self.steps.append([entries[bisect_right(steps.waits, age)] for age in ages])
+        return len(self.steps) - 1
 
 
 def rule_arrays(table: Table, texts: dict[str, int]) -> RuleArrays:
@@ -172,7 +176,8 @@ def rule_arrays(table: Table, texts: dict[str, int]) -> RuleArrays:
     teams = [(lists.stepped(team.least), lists.stepped(team.most)) for team in table.teams]
     aggregates = _aggregates(lists)
     links = np.array(lists.links, np.int64)
-    return RuleArrays(rules, aggregates, links, np.array(lists.steps, STEP), teams)
+    steps = np.array(lists.steps, STEP).reshape(len(lists.steps), len(table.waits) + 1)
+    return RuleArrays(rules, aggregates, links, steps, teams, lists.aggregates)
 
 
 def _fill_rule(record: Any, rule: Rule, lists: _Lists) -> None:  # noqa: ANN401
@@ -191,10 +196,13 @@ def _fill_rule(record: Any, rule: Rule, lists: _Lists) -> None:  # noqa: ANN401
     referred = reference.values if isinstance(reference, Steps) else ()
     every = [*measures, *(value for value in referred if isinstance(value, Aggregate))]
     record["unknown"] = any(OPEN & set(one.functions) for one in every)
+    record["final"] = record["unknown"] or record["kind"] == COMBINED or not rule.alone
     if isinstance(rule.predicate, Compared):
         record["operation"] = OPERATIONS[rule.predicate.operation]
     elif isinstance(rule.predicate, Counted):
         record["operation"] = OPERATIONS[rule.predicate.counts]
+        if record["operation"] == HOLDERS and record["least"] != NONE:
+            record["final"] = True
     elif isinstance(rule.predicate, Reached):
         record["operation"] = rule.predicate.reference == "min"
     elif isinstance(rule.predicate, Combined):

@@ -11,6 +11,7 @@ from valmatch.arrays import Bools, Floats, Ints, Records, Words
 from valmatch.errors import RunError
 from valmatch.matching.tickets.building import queue_of, world_of
 from valmatch.matching.tickets.building_rules import rule_arrays
+from valmatch.matching.tickets.building_tallies import Members, tallies_of
 from valmatch.matching.tickets.driving import play as play_kernel
 from valmatch.matching.tickets.layout import (
     ANSWER,
@@ -19,6 +20,7 @@ from valmatch.matching.tickets.layout import (
     NONE,
     PING,
     TICKET,
+    Facts,
     Queue,
     World,
 )
@@ -158,17 +160,31 @@ def _with_room(queue: Queue, world: World) -> Queue:
 def world_of_columns(table: Table, columns: Columns, service: Service, search: Search) -> World:
     """Return the arrays of a world of drawn tickets; parameters are those of `play_columns`."""
     texts: dict[str, int] = {}
-    rule_arrays(table, texts)  # so that texts have the numbers that rules know them by
+    rules = rule_arrays(table, texts)
     made = _Columns(table, columns, texts)
     cells, items = made.cells()
-    empty = world_of(table, (), service, search)
+    facts = Facts(
+        rules.rules,
+        rules.aggregates,
+        rules.links,
+        rules.steps,
+        cells,
+        items,
+        made.spreads(),
+        made.pings(),
+    )
+    tickets = made.tickets()
+    tallies = tallies_of(table, rules, facts, Members(tickets, []), False, search == "exhaustive")
+    tickets["camp"] = tallies.camps
+    empty = world_of(table, (), service, search, counted=False)
+    empty.options["common"], empty.options["swift"] = tallies.common, tallies.swift
     return empty._replace(
-        tickets=made.tickets(),
+        facts=facts._replace(links=tallies.links),
+        tickets=tickets,
         home=np.full(made.players, NONE, np.int64),
-        cells=cells,
-        list_items=items,
-        spreads=made.spreads(),
-        pings=made.pings(),
+        own=tallies.own,
+        own_marks=tallies.own_marks,
+        order=tallies.order,
         sort_values=made.sort_values(),
         batch_values=made.batch_values(),
         answers=made.answers(),

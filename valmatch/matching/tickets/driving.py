@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from valmatch.kernels.compilation import expanded, inlined, njit
+from valmatch.kernels.compilation import internal, merged, njit
 from valmatch.matching.tickets.layout import (
     CANCELLED,
     COMPLETED,
     ENDED,
     LINE,
     MADE,
+    NEW,
     PENDING,
     SEARCHING,
     TIMED_OUT,
@@ -47,7 +48,7 @@ def play(world: World, queue: Queue) -> int:
     return state["too_many"]
 
 
-@expanded
+@internal
 def _next_moment(now: float, world: World, queue: Queue) -> float:
     """Return the next moment at which something may happen."""
     state, options = queue.state[0], world.options[0]
@@ -56,23 +57,29 @@ def _next_moment(now: float, world: World, queue: Queue) -> float:
         moment = world.tickets[state["joined"]]["time"]
     for k in range(state["proposals"]):
         moment = min(moment, queue.matches[queue.lists[PENDING, k]]["time"])
-    for k in range(state["waiting"]):
-        ticket = world.tickets[queue.lists[LINE, k]]
-        moment = min(moment, ticket["time"] + options["timeout"])
-        if ticket["cancel"] > now:
-            moment = min(moment, ticket["cancel"])
-        if options["review"] == 0.0:
-            for i in range(world.waits.size):
-                step = ticket["time"] + world.waits[i]
-                if step > now:
-                    moment = min(moment, step)
-                    break
+    if state["waiting"]:
+        moment = min(moment, state["next_end"])
+    if options["review"] == 0.0:
+        moment = min(moment, _next_wait(now, world, queue))
     if options["review"] > 0.0:
         moment = min(moment, state["tick"] * options["review"])
     return moment
 
 
-@expanded
+@internal
+def _next_wait(now: float, world: World, queue: Queue) -> float:
+    """Return the next moment at which a ticket that waits passes a wait."""
+    moment = np.inf
+    for k in range(queue.state[0]["waiting"]):
+        time = world.tickets[queue.lists[LINE, k]]["time"]
+        for i in range(world.waits.size):
+            if time + world.waits[i] > now:
+                moment = min(moment, time + world.waits[i])
+                break
+    return moment
+
+
+@internal
 def _is_due(now: float, changed: bool, world: World, queue: Queue) -> bool:
     """Return whether there is a review: by the clock, or as something may have changed."""
     state, every = queue.state[0], world.options[0]["review"]
@@ -91,7 +98,7 @@ def _is_due(now: float, changed: bool, world: World, queue: Queue) -> bool:
     return False
 
 
-@inlined
+@merged
 def _end(ticket: int, status: int, now: float, queue: Queue) -> None:
     """Note how and when a ticket has ended."""
     queue.slots[ticket]["status"], queue.slots[ticket]["end"] = status, now
@@ -99,10 +106,19 @@ def _end(ticket: int, status: int, now: float, queue: Queue) -> None:
     queue.state[0]["ended"] += 1
 
 
-@expanded
+@merged
+def _until(ticket: int, world: World) -> float:
+    """Return how long a ticket waits at most."""
+    record = world.tickets[ticket]
+    return min(record["cancel"], record["time"] + world.options[0]["timeout"])
+
+
+@internal
 def _let_leave(now: float, world: World, queue: Queue) -> None:
     """Let those leave who are cancelled, then those who are too old."""
     state, timeout = queue.state[0], world.options[0]["timeout"]
+    if now < state["next_end"]:
+        return
     for status in (CANCELLED, TIMED_OUT):
         waiting = 0
         for k in range(state["waiting"]):
@@ -115,9 +131,12 @@ def _let_leave(now: float, world: World, queue: Queue) -> None:
                 queue.lists[LINE, waiting] = ticket
                 waiting += 1
         state["waiting"] = waiting
+    state["next_end"] = np.inf
+    for k in range(state["waiting"]):
+        state["next_end"] = min(state["next_end"], _until(queue.lists[LINE, k], world))
 
 
-@expanded
+@internal
 def _let_join(now: float, world: World, queue: Queue) -> bool:
     """Let those join whose time has come; return whether anybody has."""
     state, joined = queue.state[0], False
@@ -130,12 +149,12 @@ def _let_join(now: float, world: World, queue: Queue) -> bool:
         if world.tickets[ticket]["cancel"] <= now:
             _end(ticket, CANCELLED, now, queue)
         else:
-            _line_up(ticket, queue)
+            _line_up(ticket, world, queue)
     return joined
 
 
-@inlined
-def _line_up(ticket: int, queue: Queue) -> None:
+@merged
+def _line_up(ticket: int, world: World, queue: Queue) -> None:
     """Let a ticket wait, in its place by age."""
     state = queue.state[0]
     place = state["waiting"]
@@ -143,11 +162,12 @@ def _line_up(ticket: int, queue: Queue) -> None:
         queue.lists[LINE, place] = queue.lists[LINE, place - 1]
         place -= 1
     queue.lists[LINE, place] = ticket
-    queue.slots[ticket]["status"] = WAITING
+    queue.slots[ticket]["status"], queue.slots[ticket]["news"] = WAITING, NEW
     state["waiting"] += 1
+    state["next_end"] = min(state["next_end"], _until(ticket, world))
 
 
-@inlined
+@merged
 def _seconds_of(ticket: int, world: World, queue: Queue) -> float:
     """Return after how many seconds a ticket answers its latest proposal.
 
@@ -164,7 +184,7 @@ def _seconds_of(ticket: int, world: World, queue: Queue) -> float:
     return seconds if world.answers[place]["accepts"] else -1.0 - seconds
 
 
-@expanded
+@internal
 def _settle(before: int, now: float, world: World, queue: Queue) -> None:
     """Make the matches that a review has found, or set when they are decided."""
     state, limit = queue.state[0], world.options[0]["acceptance"]
@@ -194,7 +214,7 @@ def _settle(before: int, now: float, world: World, queue: Queue) -> None:
     state["proposals"] = kept
 
 
-@expanded
+@internal
 def _complete(number: int, now: float, queue: Queue) -> None:
     """Note that a match is made."""
     match, state = queue.matches[number], queue.state[0]
@@ -209,7 +229,7 @@ def _complete(number: int, now: float, queue: Queue) -> None:
         last = chosen
 
 
-@inlined
+@merged
 def _next_of(number: int, last: int, queue: Queue) -> int:
     """Return the oldest ticket of a match that is younger than another one."""
     match, chosen = queue.matches[number], -1
@@ -220,7 +240,7 @@ def _next_of(number: int, last: int, queue: Queue) -> int:
     return chosen
 
 
-@expanded
+@internal
 def _end_proposals(now: float, world: World, queue: Queue) -> bool:
     """End the proposals that are decided; return whether a ticket waits again.
 
@@ -243,7 +263,7 @@ def _end_proposals(now: float, world: World, queue: Queue) -> bool:
             last = _next_of(number, last, queue)
             seconds = _seconds_of(last, world, queue)
             if seconds >= 0.0 and match["proposed"] + seconds <= now:
-                _line_up(last, queue)
+                _line_up(last, world, queue)
                 returned = True
             else:
                 _end(last, CANCELLED, now, queue)

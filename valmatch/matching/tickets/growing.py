@@ -2,146 +2,248 @@
 
 from __future__ import annotations
 
-import numpy as np
+from valmatch.kernels.compilation import internal, merged
+from valmatch.matching.tickets.judging import refuses, verdict_on
+from valmatch.matching.tickets.layout import (
+    BEST,
+    BEST_TEAMS,
+    FALSE,
+    MEMBERS,
+    NONE,
+    TEAMS,
+    UNDECIDED,
+    UNKNOWN,
+    Queue,
+    Seats,
+    World,
+)
+from valmatch.matching.tickets.tallying import add, clear, tell
 
-from valmatch.kernels.compilation import expanded
-from valmatch.matching.tickets.judging import holding, refuses
-from valmatch.matching.tickets.layout import MEMBERS, NONE, TEAMS, Queue, World
 
-
-@expanded
+@internal
 def begin(queue: Queue) -> None:
     """Begin an empty match."""
-    growing = queue.growing[0]
+    growing = queue.seats.growing[0]
     growing["tickets"], growing["players"], growing["running"] = 0, 0, 0
-    growing["newest"], growing["oldest"] = -np.inf, np.inf
-    for team in range(queue.sizes.size):
-        queue.sizes[team] = 0
+    growing["age"], growing["full"], growing["best"] = NONE, 0, 0
+    for team in range(queue.seats.sizes.size):
+        queue.seats.sizes[team] = 0
+    clear(queue.tallies)
 
 
-@expanded
-def grow(ticket: int, team: int, world: World, queue: Queue) -> None:
+@merged
+def age_with(own: int, oldest: int, seats: Seats) -> int:
+    """Return the age of a match with a ticket of some age: of its oldest ticket, or of its newest.
+
+    Of tickets that joined one after the other the older one has passed as many waits or more.
+    """
+    growing = seats.growing[0]
+    if growing["tickets"] == 0:
+        return own
+    return max(growing["age"], own) if oldest else min(growing["age"], own)
+
+
+@internal
+def seat(ticket: int, team: int, age: int, world: World, seats: Seats) -> None:
     """Add a ticket to a team, which has room; of a game that runs to the teams of its players."""
-    growing = queue.growing[0]
-    record = world.tickets[ticket]
-    queue.tried[MEMBERS, growing["tickets"]] = ticket
-    queue.tried[TEAMS, growing["tickets"]] = team
+    growing, record = seats.growing[0], world.tickets[ticket]
+    seats.tried[MEMBERS, growing["tickets"]] = ticket
+    seats.tried[TEAMS, growing["tickets"]] = team
     growing["tickets"] += 1
     growing["players"] += record["players"]
     growing["running"] += record["running"]
+    growing["age"] = age
     for player in range(record["first"], record["first"] + record["players"]):
         home = team if team != NONE else world.home[player]
-        queue.players[home, queue.sizes[home]] = player
-        queue.sizes[home] += 1
-    date(world, queue)
+        seats.players[home, seats.sizes[home]] = player
+        seats.sizes[home] += 1
 
 
-@expanded
-def shrink(world: World, queue: Queue) -> None:
-    """Take the ticket out that was added last."""
-    growing = queue.growing[0]
+@internal
+def unseat(age: int, world: World, seats: Seats) -> None:
+    """Take the ticket out that was added last; the match then has another age."""
+    growing = seats.growing[0]
     growing["tickets"] -= 1
-    record = world.tickets[queue.tried[MEMBERS, growing["tickets"]]]
-    team = queue.tried[TEAMS, growing["tickets"]]
+    record = world.tickets[seats.tried[MEMBERS, growing["tickets"]]]
+    team = seats.tried[TEAMS, growing["tickets"]]
     growing["players"] -= record["players"]
     growing["running"] -= record["running"]
+    growing["age"] = age
     for player in range(record["first"], record["first"] + record["players"]):
-        queue.sizes[team if team != NONE else world.home[player]] -= 1
-    date(world, queue)
+        seats.sizes[team if team != NONE else world.home[player]] -= 1
 
 
-@expanded
-def date(world: World, queue: Queue) -> None:
-    """Set the times of the newest and the oldest ticket, and whose age counts."""
-    growing = queue.growing[0]
-    newest, oldest = -np.inf, np.inf
-    for k in range(growing["tickets"]):
-        time = world.tickets[queue.tried[MEMBERS, k]]["time"]
-        newest, oldest = max(newest, time), min(oldest, time)
-    growing["newest"], growing["oldest"] = newest, oldest
-    growing["born"] = oldest if world.options[0]["oldest"] else newest
+@merged
+def tally(ticket: int, team: int, world: World, queue: Queue) -> None:
+    """Add a ticket to the tallies; of a game that runs its players on each team."""
+    if team != NONE:
+        add(ticket, team, queue.tallies)
+        return
+    record = world.tickets[ticket]
+    for k in range(record["first_part"], record["first_part"] + record["parts"]):
+        add(world.parts[k]["row"], world.parts[k]["team"], queue.tallies)
 
 
-@expanded
-def with_ticket(ticket: int, world: World, queue: Queue) -> float:
-    """Return when the ticket joined whose age would count if another one were added."""
-    time, growing = world.tickets[ticket]["time"], queue.growing[0]
-    if world.options[0]["oldest"]:
-        return min(time, growing["oldest"])
-    return max(time, growing["newest"])
+@internal
+def restore(ticket: int, team: int, world: World, queue: Queue) -> None:
+    """Add a ticket that is known to be taken by a team."""
+    own = queue.slots[ticket]["age"]
+    seat(ticket, team, age_with(own, world.options[0]["oldest"], queue.seats), world, queue.seats)
+    tally(ticket, team, world, queue)
 
 
-@expanded
-def is_full(now: float, world: World, queue: Queue) -> bool:
-    """Return whether no team has room at the age of the match."""
-    for team in range(queue.sizes.size):
-        most = holding(world.teams[team]["most"], queue.growing[0]["born"], now, world.steps, 0.0)
-        if queue.sizes[team] < most:
-            return False
-    return True
+@merged
+def room_of(age: int, world: World, seats: Seats) -> int:
+    """Return the most open slots of a team at an age."""
+    room = 0
+    for team in range(world.teams.size):
+        most = int(world.facts.steps[world.teams[team]["most"], age]["value"])
+        room = max(room, most - seats.sizes[team])
+    return room
 
 
-@expanded
-def is_valid(now: float, world: World, queue: Queue) -> bool:
+@internal
+def is_valid(only_final: bool, world: World, seats: Seats) -> bool:
     """Return whether the match can be made at its own age."""
-    growing = queue.growing[0]
+    growing = seats.growing[0]
     if growing["running"] > 1 or growing["running"] == growing["tickets"]:
         return False
-    for team in range(queue.sizes.size):
-        least = holding(world.teams[team]["least"], growing["born"], now, world.steps, 0.0)
-        most = holding(world.teams[team]["most"], growing["born"], now, world.steps, 0.0)
-        if not least <= queue.sizes[team] <= most:
+    age, steps = growing["age"], world.facts.steps
+    for team in range(world.teams.size):
+        size, record = seats.sizes[team], world.teams[team]
+        if (
+            size < steps[record["least"], age]["value"]
+            or size > steps[record["most"], age]["value"]
+        ):
             return False
-    return not refuses(now, False, world, queue)
+    return not refuses(only_final, world.facts, seats)
 
 
-@expanded
-def take(ticket: int, now: float, world: World, queue: Queue) -> bool:
-    """Add a ticket to the first team, in the order of filling, that takes it.
+@merged
+def _order_teams(age: int, world: World, queue: Queue) -> None:
+    """Put the teams in the order in which they are filled.
 
-    Return whether one has. Teams that are too small come first, then those with most room. A ticket
-    of a game that runs goes to the teams of its players, or to none.
+    Those that are too small come first, then those with most room, then those that the table has
+    first. The order is mostly that of before.
     """
-    born, record = with_ticket(ticket, world, queue), world.tickets[ticket]
-    tries = 1 if record["running"] else queue.sizes.size
-    before_filled, before_room, before = -1.0, np.inf, NONE
-    for _ in range(tries):
-        chosen, has_room = NONE, True
-        if record["running"]:
-            has_room = _fits(ticket, born, now, world, queue)
+    filling, steps = queue.filling, world.facts.steps
+    for k in range(filling.size):
+        team, place = filling[k], k
+        size = queue.seats.sizes[team]
+        room = steps[world.teams[team]["most"], age]["value"] - size
+        filled = size >= steps[world.teams[team]["least"], age]["value"]
+        while place > 0:
+            other = filling[place - 1]
+            other_size = queue.seats.sizes[other]
+            other_filled = other_size >= steps[world.teams[other]["least"], age]["value"]
+            other_room = steps[world.teams[other]["most"], age]["value"] - other_size
+            if filled != other_filled:
+                behind = filled
+            elif room != other_room:
+                behind = room < other_room
+            else:
+                behind = team > other
+            if behind:
+                break
+            filling[place] = other
+            place -= 1
+        filling[place] = team
+
+
+@internal
+def take(ticket: int, age: int, start: int, world: World, queue: Queue) -> bool:
+    """Add a ticket to the first team, in the order of filling, that takes it, if one does.
+
+    Remember the match if it is valid. A ticket of a game that runs goes to the teams of its
+    players, or to none.
+
+    Parameters
+    ----------
+    ticket : int
+    age : int
+        Of the match with it.
+    start : int
+        How many rules of the order are known to hold already.
+    """
+    record, growing = world.tickets[ticket], queue.seats.growing[0]
+    before, running = growing["age"], record["running"] == 1
+    if not running:
+        _order_teams(age, world, queue)
+    for k in range(1 if running else queue.filling.size):
+        team = NONE if running else queue.filling[k]
+        if running:
+            has_room = fits(ticket, age, world, queue.seats)
         else:
-            # The next team in the order: filled or not, room, number.
-            filled, room = 2.0, 0.0
-            for team in range(queue.sizes.size):
-                size = queue.sizes[team]
-                least = holding(world.teams[team]["least"], born, now, world.steps, 0.0)
-                own = 1.0 if size >= least else 0.0
-                free = holding(world.teams[team]["most"], born, now, world.steps, 0.0) - size
-                later = own > before_filled or (
-                    own == before_filled
-                    and (free < before_room or (free == before_room and team > before))
-                )
-                if later and (own < filled or (own == filled and free > room) or chosen == NONE):
-                    filled, room, chosen = own, free, team
-            before_filled, before_room, before = filled, room, chosen
-            has_room = room >= record["players"]
-        if has_room:
-            grow(ticket, chosen, world, queue)
-            if not refuses(now, True, world, queue):
-                return True
-            shrink(world, queue)
+            most = world.facts.steps[world.teams[team]["most"], age]["value"]
+            has_room = queue.seats.sizes[team] + record["players"] <= most
+        if not has_room:
+            continue
+        known, tickets = 0 if running else start, growing["tickets"]
+        if _breaks(ticket, team, age, known, world, queue):
+            if growing["tickets"] > tickets:
+                unseat(before, world, queue.seats)
+            continue
+        if growing["tickets"] == tickets:
+            seat(ticket, team, age, world, queue.seats)
+        tally(ticket, team, world, queue)
+        _look(world, queue)
+        return True
     return False
 
 
-@expanded
-def _fits(ticket: int, born: float, now: float, world: World, queue: Queue) -> bool:
+@merged
+def _breaks(ticket: int, team: int, age: int, start: int, world: World, queue: Queue) -> bool:
+    """Return whether a rule refuses a ticket on a team, which then may have been seated there."""
+    counted, facts, broken = world.options[0]["counted"], world.facts, False
+    tickets = queue.seats.growing[0]["tickets"]
+    for k in range(start, queue.order.size):
+        number = queue.order[k]
+        rule, judged = facts.rules[number], queue.seats.judged[number]
+        verdict = UNKNOWN
+        if not rule["unknown"]:
+            verdict = UNDECIDED
+            if rule["tallied"] and team != NONE:
+                verdict = tell(number, age, ticket, team, facts, queue.tallies)
+            if verdict == UNDECIDED:
+                if queue.seats.growing[0]["tickets"] == tickets:
+                    seat(ticket, team, age, world, queue.seats)
+                verdict = verdict_on(number, age, True, facts, queue.seats)
+        judged["verdict"] = verdict
+        if counted:
+            judged["refused"] += int(verdict == FALSE)
+            judged["held"] += int(verdict != FALSE)
+        if verdict == FALSE and rule["alone"]:
+            _advance(k, world.options[0]["common"], world.options[0]["swift"], queue)
+            broken = True
+            break
+    return broken
+
+
+@merged
+def _advance(k: int, first: int, end: int, queue: Queue) -> None:
+    """Let a rule that has refused change places with the one before, within a part of the order."""
+    if first < k < end:
+        queue.order[k - 1], queue.order[k] = queue.order[k], queue.order[k - 1]
+
+
+@internal
+def _look(world: World, queue: Queue) -> None:
+    """Remember the match if it is valid, and note whether it is full."""
+    growing, seats = queue.seats.growing[0], queue.seats
+    if is_valid(not world.options[0]["counted"], world, seats):
+        growing["best"] = growing["tickets"]
+        for i in range(growing["tickets"]):
+            seats.tried[BEST, i] = seats.tried[MEMBERS, i]
+            seats.tried[BEST_TEAMS, i] = seats.tried[TEAMS, i]
+    growing["full"] = int(room_of(growing["age"], world, seats) <= 0)
+
+
+@internal
+def fits(ticket: int, age: int, world: World, seats: Seats) -> bool:
     """Return whether the teams of a game that runs have room for its players."""
-    record = world.tickets[ticket]
-    last, all_fit = record["first"] + record["players"], True
-    for player in range(record["first"], last):
-        team, own = world.home[player], 0
-        for other in range(record["first"], last):
-            own += int(world.home[other] == team)
-        most = holding(world.teams[team]["most"], born, now, world.steps, 0.0)
-        all_fit = all_fit and queue.sizes[team] + own <= most
+    record, all_fit = world.tickets[ticket], True
+    for k in range(record["first_part"], record["first_part"] + record["parts"]):
+        part = world.parts[k]
+        most = world.facts.steps[world.teams[part["team"]]["most"], age]["value"]
+        all_fit = all_fit and seats.sizes[part["team"]] + part["players"] <= most
     return all_fit

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from valmatch.arrays import Records
-from valmatch.kernels.compilation import expanded, inlined, unallocating
-from valmatch.matching.tickets.aggregates import Data, evaluate, everywhere, has, start_of
+from valmatch.kernels.compilation import internal, merged
+from valmatch.matching.tickets.aggregates import evaluate, everywhere, has, start_of
 from valmatch.matching.tickets.layout import (
     AND,
     AT_MOST,
@@ -35,133 +35,116 @@ from valmatch.matching.tickets.layout import (
     TRUE,
     UNKNOWN,
     WITHIN,
-    Nested,
-    Queue,
-    World,
+    Facts,
+    Seats,
 )
 
 
-@inlined
-def step_of(steps: int, born: float, now: float, entries: Records) -> int:
-    """Return the entry of a step function that holds for who has waited since `born`."""
-    place = steps
-    while not entries[place]["last"] and born + entries[place + 1]["wait"] <= now:
-        place += 1
-    return place
+@merged
+def holding(steps: int, age: int, entries: Records, without: float) -> float:
+    """Return the number of a step function at an age, `without` where there is none."""
+    return without if steps == NONE else entries[steps, age]["value"]
 
 
-@inlined
-def holding(steps: int, born: float, now: float, entries: Records, without: float) -> float:
-    """Return the number of a step function, `without` where there is none."""
-    if steps == NONE:
-        return without
-    return entries[step_of(steps, born, now, entries)]["value"]
+@internal
+def refuses(only_final: bool, facts: Facts, seats: Seats) -> bool:
+    """Return whether a rule that has to hold is false of the match that is tried, as complete.
 
-
-@unallocating
-def refuses(now: float, partial: bool, world: World, queue: Queue) -> bool:
-    """Return whether a rule that has to hold is false of the match that is tried."""
-    for number in range(world.rules.size):
-        verdict = UNKNOWN
-        if not (partial and world.rules[number]["unknown"]):
-            verdict = _verdict(number, now, partial, world, queue)
-        queue.judged[number]["verdict"] = verdict
-        if verdict == FALSE:
-            queue.judged[number]["refused"] += 1
-        else:
-            queue.judged[number]["held"] += 1
-        if verdict == FALSE and world.rules[number]["alone"]:
+    With `only_final` just those are judged that may have had another verdict, or none, before;
+    without, all verdicts are counted.
+    """
+    age = seats.growing[0]["age"]
+    for number in range(facts.rules.size):
+        rule, judged = facts.rules[number], seats.judged[number]
+        if only_final and not rule["final"]:
+            continue
+        verdict = verdict_on(number, age, False, facts, seats)
+        judged["verdict"] = verdict
+        if not only_final:
+            judged["refused"] += int(verdict == FALSE)
+            judged["held"] += int(verdict != FALSE)
+        if verdict == FALSE and rule["alone"]:
             return True
     return False
 
 
-@expanded
-def _verdict(number: int, now: float, partial: bool, world: World, queue: Queue) -> int:
-    """Judge one rule; those before it have been judged."""
-    kind = world.rules[number]["kind"]
+@internal
+def verdict_on(number: int, age: int, partial: bool, facts: Facts, seats: Seats) -> int:
+    """Judge one rule, complete or not; those before it that it refers to have been judged."""
+    kind = facts.rules[number]["kind"]
     if kind == WITHIN:
-        return _within(number, now, world, queue)
+        return _within(number, age, facts, seats)
     if kind == COMPARED:
-        return _compared(number, now, world, queue)
+        return _compared(number, age, facts, seats)
     if kind == COUNTED:
-        return _counted(number, now, partial, world, queue)
+        return _counted(number, age, partial, facts, seats)
     if kind == REACHED:
-        return _reached(number, now, world, queue)
+        return _reached(facts.rules[number], age, facts, seats)
     if kind == SPREAD:
-        return _spread(number, now, world, queue)
+        return _spread(facts.rules[number], age, facts, seats)
     if kind == COMBINED:
-        return _combined(number, partial, world, queue)
+        return _combined(facts.rules[number], partial, facts, seats)
     return TRUE
 
 
-@expanded
-def _referred(number: int, now: float, world: World, queue: Queue) -> float:
-    """Return the reference of a rule, NaN where it is undefined; a list is in `queue.referred`."""
-    steps = world.rules[number]["reference"]
-    entry = world.steps[step_of(steps, queue.growing[0]["born"], now, world.steps)]
+@internal
+def _referred(number: int, age: int, facts: Facts, seats: Seats) -> float:
+    """Return the reference of a rule, NaN where it is undefined; a list is among nested ones."""
+    entry = facts.steps[facts.rules[number]["reference"], age]
     if entry["aggregate"] == NONE:
         return entry["value"]
-    _compute(entry["aggregate"], REFERRED, world, queue)
-    undefined = queue.nested.size[REFERRED]["undefined"]
-    return np.nan if undefined else queue.nested.items[REFERRED, 0]
+    evaluate(entry["aggregate"], REFERRED, facts, seats)
+    return np.nan if seats.size[REFERRED]["undefined"] else seats.items[REFERRED, 0]
 
 
-@expanded
-def _compute(aggregate: int, slot: int, world: World, queue: Queue) -> None:
-    """Compute an aggregate of the match that is tried."""
-    data = Data(world.aggregates, world.links, world.cells, world.list_items)
-    evaluate(aggregate, slot, data, queue.sizes, queue.players, queue.nested)
-
-
-@expanded
-def _within(number: int, now: float, world: World, queue: Queue) -> int:
+@internal
+def _within(number: int, age: int, facts: Facts, seats: Seats) -> int:
     """Judge whether all measured numbers are in a range of distances to the reference."""
-    rule = world.rules[number]
-    reference = _referred(number, now, world, queue)
+    rule = facts.rules[number]
+    reference = _referred(number, age, facts, seats)
     if np.isnan(reference):
         return TRUE
-    born = queue.growing[0]["born"]
-    least = holding(rule["least"], born, now, world.steps, 0.0)
-    most = holding(rule["most"], born, now, world.steps, np.inf)
+    least = holding(rule["least"], age, facts.steps, 0.0)
+    most = holding(rule["most"], age, facts.steps, np.inf)
     for k in range(rule["measures"]):
-        _compute(world.links[rule["first_measure"] + k], MEASURED, world, queue)
-        for i in range(_defined_items(queue.nested)):
-            distance = abs(queue.nested.items[MEASURED, i] - reference)
+        evaluate(facts.links[rule["first_measure"] + k], MEASURED, facts, seats)
+        for i in range(_defined_items(seats)):
+            distance = abs(seats.items[MEASURED, i] - reference)
             if distance < least or distance > most:
                 return FALSE
     return TRUE
 
 
-@expanded
-def _defined_items(nested: Nested) -> int:
+@internal
+def _defined_items(seats: Seats) -> int:
     """Return how many values there are to look at; each may still be undefined."""
-    size = nested.size[MEASURED]
+    size = seats.size[MEASURED]
     return 0 if size["undefined"] else size["items"]
 
 
-@expanded
-def _compared(number: int, now: float, world: World, queue: Queue) -> int:
+@internal
+def _compared(number: int, age: int, facts: Facts, seats: Seats) -> int:
     """Judge whether all measured values compare to the reference, or to each other."""
-    rule = world.rules[number]
+    rule = facts.rules[number]
     reference = np.nan
     if rule["reference"] != NONE:
-        reference = _referred(number, now, world, queue)
+        reference = _referred(number, age, facts, seats)
         if np.isnan(reference):
             return TRUE
     for k in range(rule["measures"]):
-        _compute(world.links[rule["first_measure"] + k], MEASURED, world, queue)
+        evaluate(facts.links[rule["first_measure"] + k], MEASURED, facts, seats)
         if rule["reference"] == NONE:
-            if not _among(rule["operation"], queue.nested):
+            if not _among(rule["operation"], seats):
                 return FALSE
             continue
-        for i in range(_defined_items(queue.nested)):
-            value = queue.nested.items[MEASURED, i]
+        for i in range(_defined_items(seats)):
+            value = seats.items[MEASURED, i]
             if not np.isnan(value) and not _compares(value, rule["operation"], reference):
                 return FALSE
     return TRUE
 
 
-@inlined
+@merged
 def _compares(value: float, operation: int, reference: float) -> bool:
     """Return whether a value compares to a reference."""
     if operation == LESS:
@@ -175,16 +158,16 @@ def _compares(value: float, operation: int, reference: float) -> bool:
     return value > reference if operation == MORE else value >= reference
 
 
-@expanded
-def _among(operation: int, nested: Nested) -> bool:
+@internal
+def _among(operation: int, seats: Seats) -> bool:
     """Return whether the values of each innermost list are all the same, or all different."""
-    size, items = nested.size[MEASURED], nested.items[MEASURED]
+    size, items = seats.size[MEASURED], seats.items[MEASURED]
     if size["undefined"]:
         return True
     lists = 1 if size["depth"] == 1 else size["lists"]
     start = 0
     for k in range(lists):
-        end = size["items"] if size["depth"] == 1 else nested.lists[MEASURED, k]["end"]
+        end = size["items"] if size["depth"] == 1 else seats.lists[MEASURED, k]["end"]
         for i in range(start, end):
             for j in range(start, i):
                 one, other = items[i], items[j]
@@ -196,48 +179,45 @@ def _among(operation: int, nested: Nested) -> bool:
     return True
 
 
-@expanded
-def _counted(number: int, now: float, partial: bool, world: World, queue: Queue) -> int:
+@internal
+def _counted(number: int, age: int, partial: bool, facts: Facts, seats: Seats) -> int:
     """Judge whether a number of texts, or of lists that have one, is in a range."""
-    rule = world.rules[number]
+    rule = facts.rules[number]
     counts, reference = rule["operation"], np.nan
     if counts != COMMON:
-        reference = _referred(number, now, world, queue)
-        if counts != HOLDERS and queue.nested.size[REFERRED]["undefined"]:
+        reference = _referred(number, age, facts, seats)
+        if counts != HOLDERS and seats.size[REFERRED]["undefined"]:
             return TRUE
-    born = queue.growing[0]["born"]
-    least = holding(rule["least"], born, now, world.steps, 0.0)
-    most = holding(rule["most"], born, now, world.steps, np.inf)
+    least = holding(rule["least"], age, facts.steps, 0.0)
+    most = holding(rule["most"], age, facts.steps, np.inf)
     open_ = partial and counts == HOLDERS and rule["least"] != NONE
     for k in range(rule["measures"]):
-        _compute(world.links[rule["first_measure"] + k], MEASURED, world, queue)
-        size = queue.nested.size[MEASURED]
+        evaluate(facts.links[rule["first_measure"] + k], MEASURED, facts, seats)
+        size = seats.size[MEASURED]
         if size["undefined"]:
             continue
         groups = 1 if size["depth"] == 2 else size["outer"]
         first = 0
         for group in range(groups):
             last = (
-                size["lists"]
-                if size["depth"] == 2
-                else queue.nested.lists[MEASURED, group]["outer_end"]
+                size["lists"] if size["depth"] == 2 else seats.lists[MEASURED, group]["outer_end"]
             )
-            fewest, highest = _range_of(counts, first, last, reference, queue.nested)
+            fewest, highest = _range_of(counts, first, last, reference, seats)
             if highest > most or (fewest < least and not open_):
                 return FALSE
             first = last
     return UNKNOWN if open_ else TRUE
 
 
-@unallocating
+@internal
 def _range_of(
-    counts: int, first: int, last: int, reference: float, nested: Nested
+    counts: int, first: int, last: int, reference: float, seats: Seats
 ) -> tuple[float, float]:
     """Return the least and the most of what is counted of some lists.
 
     Of what cannot be counted they are infinity and -infinity.
     """
-    items, lists = nested.items[MEASURED], nested.lists[MEASURED]
+    items, lists = seats.items[MEASURED], seats.lists[MEASURED]
     fewest, highest = np.inf, -np.inf
     if counts == HOLDERS:
         holders = 0
@@ -258,26 +238,25 @@ def _range_of(
             continue
         overlap = 0
         for i in range(start_of(k, lists), lists[k]["end"]):
-            for j in range(nested.size[REFERRED]["items"]):
-                if items[i] == nested.items[REFERRED, j]:
+            for j in range(seats.size[REFERRED]["items"]):
+                if items[i] == seats.items[REFERRED, j]:
                     overlap += 1
                     break
         fewest, highest = min(fewest, float(overlap)), max(highest, float(overlap))
     return fewest, highest
 
 
-@expanded
-def _reached(number: int, now: float, world: World, queue: Queue) -> int:
+@internal
+def _reached(rule: np.void, age: int, facts: Facts, seats: Seats) -> int:
     """Judge whether there is a region in which all can play."""
-    rule = world.rules[number]
-    growing = queue.growing[0]
-    most = holding(rule["most"], growing["born"], now, world.steps, np.inf)
-    spread = holding(rule["spread"], growing["born"], now, world.steps, np.inf)
-    for region in range(world.pings.shape[2]):
+    growing = seats.growing[0]
+    most = holding(rule["most"], age, facts.steps, np.inf)
+    spread = holding(rule["spread"], age, facts.steps, np.inf)
+    for region in range(facts.pings.shape[2]):
         fine, total, least = True, 0.0, np.inf
         for k in range(growing["tickets"]):
-            ticket = queue.tried[MEMBERS, k]
-            ping = world.pings[rule["row"], ticket, region]
+            ticket = seats.tried[MEMBERS, k]
+            ping = facts.pings[rule["row"], ticket, region]
             if not ping["ping"] <= most:  # nor where it is not reported
                 fine = False
                 break
@@ -286,48 +265,47 @@ def _reached(number: int, now: float, world: World, queue: Queue) -> int:
         if fine and rule["spread"] != NONE:
             reference = least if rule["operation"] else total / growing["players"]
             for k in range(growing["tickets"]):
-                ping = world.pings[rule["row"], queue.tried[MEMBERS, k], region]["ping"]
-                fine = fine and abs(ping - reference) <= spread
+                ping = facts.pings[rule["row"], seats.tried[MEMBERS, k], region]
+                fine = fine and abs(ping["ping"] - reference) <= spread
+                fine = fine and abs(ping["low"] - reference) <= spread
         if fine:
             return TRUE
     return FALSE
 
 
-@expanded
-def _spread(number: int, now: float, world: World, queue: Queue) -> int:
+@internal
+def _spread(rule: np.void, age: int, facts: Facts, seats: Seats) -> int:
     """Judge whether the tickets' values are close to each other, or the same."""
-    rule = world.rules[number]
-    growing = queue.growing[0]
-    most = holding(rule["most"], growing["born"], now, world.steps, 0.0)
+    growing = seats.growing[0]
+    most = holding(rule["most"], age, facts.steps, 0.0)
     low, high = np.inf, -np.inf
     for k in range(growing["tickets"]):
-        value = world.spreads[rule["row"], queue.tried[MEMBERS, k]]
+        value = facts.spreads[rule["row"], seats.tried[MEMBERS, k]]
         if np.isnan(value):  # texts that differ within a party
             return FALSE
         low, high = min(low, value), max(high, value)
     return TRUE if high - low <= most else FALSE
 
 
-@expanded
-def _combined(number: int, partial: bool, world: World, queue: Queue) -> int:
+@internal
+def _combined(rule: np.void, partial: bool, facts: Facts, seats: Seats) -> int:
     """Judge what logic makes of the verdicts on the rules before."""
-    rule = world.rules[number]
     top = -1
     for k in range(rule["parts"]):
-        part = world.links[rule["first_part"] + k]
+        part = facts.links[rule["first_part"] + k]
         if part >= 0:
             top += 1
-            queue.judged[top]["stack"] = queue.judged[part]["verdict"]
+            seats.judged[top]["stack"] = seats.judged[part]["verdict"]
         elif part == NOT:
-            queue.judged[top]["stack"] = UNKNOWN if partial else 1 - queue.judged[top]["stack"]
+            seats.judged[top]["stack"] = UNKNOWN if partial else 1 - seats.judged[top]["stack"]
         else:
             top -= 1
-            one, other = queue.judged[top]["stack"], queue.judged[top + 1]["stack"]
-            queue.judged[top]["stack"] = _both(part, one, other, partial)
-    return queue.judged[0]["stack"]
+            one, other = seats.judged[top]["stack"], seats.judged[top + 1]["stack"]
+            seats.judged[top]["stack"] = _both(part, one, other, partial)
+    return seats.judged[0]["stack"]
 
 
-@inlined
+@merged
 def _both(operator: int, one: int, other: int, partial: bool) -> int:
     """Return the value of an operator of two verdicts, in three-valued logic."""
     if operator == AND:

@@ -1,8 +1,9 @@
 """The arrays of a world of tickets: what rules say, what players have, who waits, what is tried.
 
 Of texts there are numbers, of names too. An undefined number is NaN; what is computed of no player
-is undefined. A step function is known by its first entry of `steps`; the others follow. There are
-few arrays, as each travels as seven words.
+is undefined. Of a step function there is a row of `steps`: what holds at each age, where ages are
+the numbers of waits of the table that have passed. Kernels take groups of these arrays, as each
+array travels as seven words.
 """
 
 from __future__ import annotations
@@ -28,14 +29,17 @@ MIN, MAX, AVG, MEDIAN, SUM, STDDEV, COUNT, FLATTEN, INTERSECTION = range(9)
 AND, OR, XOR, NOT = -1, -2, -3, -4
 """Operators of a rule of the kind COMBINED; its other parts are rules."""
 
-FALSE, TRUE, UNKNOWN = range(3)
-"""Verdicts."""
+FALSE, TRUE, UNKNOWN, UNDECIDED = range(4)
+"""Verdicts; UNDECIDED is one that tallies cannot tell."""
 
 AWAY, WAITING, PROPOSED, COMPLETED, CANCELLED, TIMED_OUT, SEARCHING = range(7)
 """States of a ticket; the last ones are ends."""
 
 NONE = -1
-"""No rule, team, step function or aggregate."""
+"""No rule, team, step function, aggregate, tally or camp."""
+
+BY_TEAM, AS_ONE, OVER_TEAMS = range(3)
+"""What tallies have an aggregate of: each team; all its teams as one; the values of its teams."""
 
 AGGREGATE = np.dtype(
     [
@@ -47,6 +51,12 @@ AGGREGATE = np.dtype(
         ("first_function", "i8"),
         ("functions", "i8"),
         ("lists", "i8"),  # whether the source is lists
+        ("column", "i8"),  # of tallies or of marks, or NONE where they cannot say it
+        ("shape", "i8"),
+        ("inner", "i8"),  # function of players' values; NONE: the values themselves
+        ("outer", "i8"),  # function of the teams' values
+        ("first_place", "i8"),  # of teams in tallies
+        ("places", "i8"),
     ]
 )
 RULE = np.dtype(
@@ -54,16 +64,21 @@ RULE = np.dtype(
         ("kind", "i8"),
         ("alone", "i8"),  # whether it has to hold by itself
         ("unknown", "i8"),  # whether nothing can be said before a match is complete
+        ("final", "i8"),  # whether a complete match may be judged otherwise than before
         ("operation", "i8"),
         ("first_measure", "i8"),
         ("measures", "i8"),
-        ("reference", "i8"),  # of step functions the first entry, or NONE
+        ("reference", "i8"),  # of step functions the row, or NONE
         ("least", "i8"),
         ("most", "i8"),
         ("spread", "i8"),
         ("row", "i8"),  # of `spreads` or `pings`
         ("first_part", "i8"),
         ("parts", "i8"),
+        ("tallied", "i8"),  # whether tallies may tell the verdict
+        ("partly", "i8"),  # whether they can tell no more than that it is false
+        ("column", "i8"),  # of tallies; of marks the first
+        ("slack", "f8"),  # how far a sum may be from what the general code finds
     ]
 )
 TEAM = np.dtype([("least", "i8"), ("most", "i8"), ("ever", "i8")])  # the most at any age
@@ -77,20 +92,28 @@ TICKET = np.dtype(
         ("matchable", "i8"),
         ("first_answer", "i8"),
         ("answers", "i8"),
+        ("camp", "i8"),  # no match has tickets of two; NONE: no match has it
+        ("first_part", "i8"),  # of a game that runs: of its teams
+        ("parts", "i8"),
     ]
 )
+PART = np.dtype([("team", "i8"), ("players", "i8"), ("row", "i8")])
+"""The players of a game that runs on one of its teams."""
+
 STEP = np.dtype(
     [
-        ("wait", "f8"),
         ("value", "f8"),
         ("aggregate", "i8"),  # in place of the value, or NONE
-        ("last", "i8"),
+        ("entry", "i8"),  # which of the function's values it is
     ]
 )
 CELL = np.dtype([("value", "f8"), ("first", "i8"), ("end", "i8")])
-PING = np.dtype([("ping", "f8"), ("total", "f8"), ("least", "f8")])
+PING = np.dtype([("ping", "f8"), ("low", "f8"), ("total", "f8"), ("least", "f8")])
 ANSWER = np.dtype([("seconds", "f8"), ("accepts", "i8")])
 SORT = np.dtype([("from_anchor", "i8"), ("descending", "i8")])
+STAT = np.dtype([("low", "f8"), ("high", "f8"), ("total", "f8"), ("players", "i8")])
+"""What tallies keep of the values of some players."""
+
 OPTIONS = np.dtype(
     [
         ("oldest", "i8"),
@@ -99,6 +122,9 @@ OPTIONS = np.dtype(
         ("sorted", "i8"),  # whether batches are of the sorted pool, else of a random order
         ("backfill", "i8"),  # 0: anchors by age, 1: games that run first, 2: last
         ("passes", "i8"),  # 0: until one forms nothing
+        ("counted", "i8"),  # whether each verdict on each rule is counted
+        ("common", "i8"),  # of the order of rules, those whatever team a ticket is on
+        ("swift", "i8"),  # the end of those that tallies tell
         ("timeout", "f8"),
         ("horizon", "f8"),
         ("review", "f8"),  # seconds between reviews; 0: whenever something changes
@@ -107,25 +133,51 @@ OPTIONS = np.dtype(
 )
 
 
-class World(NamedTuple):
-    """What does not change.
+class Facts(NamedTuple):
+    """What rules are judged by: the rules and what players have.
 
     Attributes
     ----------
-    options : (1,) records of OPTIONS
-    rules, aggregates, teams, steps, tickets : records
+    rules, aggregates : records
     links : ndarray of int64
         What rules and aggregates refer to: measures, parts, teams, functions.
-    home : ndarray of int64
-        Of players of games that run, the team.
+    steps : (functions, ages) records of STEP
     cells : (columns, players) records of CELL
         Numbers, or numbers of texts, or where lists are in `list_items`; the last column are ids.
     list_items : ndarray of float64
     spreads : (rules, tickets) ndarray of float64
         Of each ticket the value; of texts NaN where its players differ.
     pings : (rules, tickets, regions) records of PING
-        Milliseconds of a ticket, NaN where not all its players report the region; sum and least
-        of its players.
+        Milliseconds of a ticket, NaN where not all its players report the region, the highest and
+        the lowest that count; sum and least of its players.
+    """
+
+    rules: Records
+    aggregates: Records
+    links: Ints
+    steps: Records
+    cells: Records
+    list_items: Floats
+    spreads: Floats
+    pings: Records
+
+
+class World(NamedTuple):
+    """What does not change.
+
+    Attributes
+    ----------
+    options : (1,) records of OPTIONS
+    facts : Facts
+    teams, tickets, parts : records
+    home : ndarray of int64
+        Of players of games that run, the team.
+    own : (tickets and parts, columns) records of STAT
+        What tickets, and parts of those of games that run, add to tallies.
+    own_marks : (tickets and parts, columns) ndarray of uint64
+        Sets of texts that all their players have, or of regions that they reach.
+    order : ndarray of int64
+        Rules in the order in which a match that is not complete is judged by them.
     sorts : records of SORT
     sort_values : (sorts, tickets, keys + 1) ndarray of float64
         NaN where there is none; last the key whose value counts for a ticket as anchor, or NONE.
@@ -133,23 +185,20 @@ class World(NamedTuple):
     answers : records of ANSWER
         Seconds are NaN for never.
     waits : ndarray of float64
-        Ages at which something may change.
+        Waits at which something may change, increasing.
     place : (3,) ndarray of uint64
         Where the random numbers lie.
     """
 
     options: Records
-    rules: Records
-    aggregates: Records
+    facts: Facts
     teams: Records
-    links: Ints
-    steps: Records
     tickets: Records
+    parts: Records
     home: Ints
-    cells: Records
-    list_items: Floats
-    spreads: Floats
-    pings: Records
+    own: Records
+    own_marks: Words
+    order: Ints
     sorts: Records
     sort_values: Floats
     batch_values: Floats
@@ -181,21 +230,6 @@ MEASURED, REFERRED = range(2)
 """Nested lists that there is room for."""
 
 
-class Nested(NamedTuple):
-    """Nested lists of up to three levels, in the place of aggregates.
-
-    Attributes
-    ----------
-    size : (2,) records of NESTED
-    items : (2, n) ndarray of float64
-    lists : (2, m) records of LIST
-    """
-
-    size: Records
-    items: Floats
-    lists: Records
-
-
 MATCH = np.dtype(
     [
         ("time", "f8"),  # when it was made, or is decided
@@ -211,9 +245,8 @@ GROWING = np.dtype(
         ("tickets", "i8"),
         ("players", "i8"),
         ("running", "i8"),
-        ("newest", "f8"),
-        ("oldest", "f8"),
-        ("born", "f8"),  # of these two, whose age counts
+        ("age", "i8"),  # of its newest or oldest ticket, whichever counts
+        ("full", "i8"),  # whether no team has room
         ("best", "i8"),  # tickets of the best match so far
         ("best_players", "i8"),
     ]
@@ -230,18 +263,84 @@ STATE = np.dtype(
         ("reviews", "i8"),
         ("tick", "i8"),
         ("too_many", "i8"),  # tickets that were too many for an exhaustive search
+        ("next_end", "f8"),  # no ticket leaves before
     ]
 )
-SLOT = np.dtype([("status", "i8"), ("end", "f8"), ("asked", "i8"), ("key", "f8")])
+SLOT = np.dtype(
+    [
+        ("status", "i8"),
+        ("end", "f8"),
+        ("asked", "i8"),
+        ("key", "f8"),
+        ("age", "i8"),  # waits that have passed
+        ("news", "i8"),
+    ]
+)
 JUDGED = np.dtype([("verdict", "i8"), ("stack", "i8"), ("held", "i8"), ("refused", "i8")])
 
-LINE, POOL, BATCH, OTHERS, SPARE, ENDED, PENDING, MADE = range(8)
+NOTHING_NEW, OLDER, NEW = range(3)
+"""News of a ticket since the last review: it has passed one of the waits; it has joined."""
+
+LINE, POOL, BATCH, OTHERS, SPARE, ENDED, PENDING, MADE, NEWS = range(9)
 """Lists of `lists`: who waits, by age; the pool and a batch of a pass; whom an anchor tries; room
-to sort; who has ended, in order; matches that wait for answers; those that were made, in order."""
+to sort; who has ended, in order; matches that wait for answers; those that were made, in order;
+of whom there are news, by camp."""
 
 MEMBERS, TEAMS, PLACES, BEST, BEST_TEAMS, BEST_PLACES = range(6)
 """Lists of `tried`: tickets of a match, their teams, their places in the order of the anchor; those
 of the best match so far."""
+
+CAMP = np.dtype([("first", "i8"), ("end", "i8"), ("first_news", "i8"), ("end_news", "i8")])
+"""Where the tickets of a camp that wait are in BATCH, and those with news in NEWS."""
+
+KEPT = np.dtype([("anchor", "i8"), ("tickets", "i8"), ("full", "i8")])
+"""A match that an anchor could not complete: how many tickets, and whether it had no room."""
+
+
+class Seats(NamedTuple):
+    """Who is in the match that is tried, and what is judged of it.
+
+    Attributes
+    ----------
+    growing : (1,) records of GROWING
+    tried : (6, m) ndarray of int64
+    sizes : (teams,) ndarray of int64
+    players : (teams, players) ndarray of int64
+    judged : records of JUDGED
+        Of each rule the verdict, and how often it has held and has refused; room for logic.
+    size, items, lists : ndarray
+        Nested lists of up to three levels, in the place of aggregates: (2,) records of NESTED,
+        (2, n) numbers, (2, m) records of LIST.
+    """
+
+    growing: Records
+    tried: Ints
+    sizes: Ints
+    players: Ints
+    judged: Records
+    size: Records
+    items: Floats
+    lists: Records
+
+
+class Tallies(NamedTuple):
+    """What is known at any time of the players of the match that is tried, by team.
+
+    Attributes
+    ----------
+    own : (tickets and parts, columns) records of STAT
+    own_marks : (tickets and parts, columns) ndarray of uint64
+        As in `World`.
+    stats : (columns, teams + 1) records of STAT
+        Last of all teams.
+    marks : (columns, teams + 1) ndarray of uint64
+        What the players have in common; of nobody all ones.
+    """
+
+    own: Records
+    own_marks: Words
+    stats: Records
+    marks: Words
 
 
 class Queue(NamedTuple):
@@ -250,31 +349,33 @@ class Queue(NamedTuple):
     Attributes
     ----------
     state : (1,) records of STATE
-    growing : (1,) records of GROWING
-        The match that is tried.
     slots : records of SLOT
         Of each ticket how and when it ended, how many proposals it has had, by what to sort it.
-    lists : (8, n) ndarray of int64
-    tried : (6, m) ndarray of int64
-    sizes : (teams,) ndarray of int64
-    players : (teams, players) ndarray of int64
-    judged : records of JUDGED
-        Of each rule the verdict, and how often it has held and has refused; room for logic.
-    nested : Nested
-        Room for aggregates.
+    lists : (9, n) ndarray of int64
+    seats : Seats
+    tallies : Tallies
+    order : ndarray of int64
+        As in `World`; those that refuse move forward.
+    filling : ndarray of int64
+        The teams in the order in which they are filled.
+    camps : records of CAMP
+    kept : records of KEPT
+    kept_tickets : (rows, m) ndarray of int64
+        Tickets of matches that were kept, each with its team.
     matches : records of MATCH
     matched : (2, n) ndarray of int64
         Tickets of matches and their teams.
     """
 
     state: Records
-    growing: Records
     slots: Records
     lists: Ints
-    tried: Ints
-    sizes: Ints
-    players: Ints
-    judged: Records
-    nested: Nested
+    seats: Seats
+    tallies: Tallies
+    order: Ints
+    filling: Ints
+    camps: Records
+    kept: Records
+    kept_tickets: Ints
     matches: Records
     matched: Ints

@@ -62,6 +62,8 @@ class Outcome:
     ----------
     matches : list of Made
         In the order in which they were made.
+    proposed : list of Made
+        All that were proposed or made at once, in order; `time` is when that was decided.
     ended : list of int
         Tickets in the order in which they ended.
     statuses : list of str
@@ -73,13 +75,21 @@ class Outcome:
     """
 
     matches: list[Made]
+    proposed: list[Made]
     ended: list[int]
     statuses: list[str]
     times: list[float]
     judged: Records
 
 
-def play(table: Table, tickets: Sequence[Ticket], service: Service, search: Search) -> Outcome:
+def play(
+    table: Table,
+    tickets: Sequence[Ticket],
+    service: Service,
+    search: Search,
+    *,
+    counted: bool = True,
+) -> Outcome:
     """Play a world.
 
     Parameters are those of `valmatch.matching.tickets.building.world_of`.
@@ -89,7 +99,7 @@ def play(table: Table, tickets: Sequence[Ticket], service: Service, search: Sear
     RunError
         If an exhaustive search would have to look at too many tickets.
     """
-    world = world_of(table, tickets, service, search)
+    world = world_of(table, tickets, service, search, counted)
     queue = queue_of(world)
     if too_many := play_kernel(world, queue):
         raise RunError(
@@ -98,10 +108,11 @@ def play(table: Table, tickets: Sequence[Ticket], service: Service, search: Sear
         )
     return Outcome(
         [_made(int(number), table, tickets, queue) for number in _completed(queue)],
+        [_made(number, table, tickets, queue) for number in range(queue.state[0]["matches"])],
         queue.lists[ENDED, : queue.state[0]["ended"]].tolist(),
         [STATUSES.get(int(status), "") for status in queue.slots["status"]],
         queue.slots["end"].tolist(),
-        queue.judged[["held", "refused"]][: len(table.rules)],
+        queue.seats.judged[["held", "refused"]][: len(table.rules)],
     )
 
 

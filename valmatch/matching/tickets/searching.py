@@ -9,36 +9,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from valmatch.arrays import Ints, Records
 from valmatch.draws.addressed import uniform_at
-from valmatch.kernels.compilation import expanded, inlined, unallocating
-from valmatch.matching.tickets.growing import (
-    begin,
-    grow,
-    is_full,
-    is_valid,
-    shrink,
-    take,
-)
+from valmatch.kernels.compilation import internal
+from valmatch.matching.tickets.exhausting import try_all
 from valmatch.matching.tickets.layout import (
     BATCH,
     BEST,
-    BEST_PLACES,
     BEST_TEAMS,
     LINE,
-    MEMBERS,
+    NEW,
+    NEWS,
     NONE,
+    NOTHING_NEW,
+    OLDER,
     OTHERS,
     PENDING,
-    PLACES,
     POOL,
     PROPOSED,
     SPARE,
-    TEAMS,
     WAITING,
     Queue,
     World,
 )
+from valmatch.matching.tickets.ordering import group, stable_sort
+from valmatch.matching.tickets.trying import try_greedily
 
 BATCHES = 1
 """Source of the random order of a pool that is cut."""
@@ -50,44 +44,11 @@ MOST_TRIED = 16
 """Most tickets that an exhaustive search looks at."""
 
 
-@unallocating
-def stable_sort(order: Ints, spare: Ints, slots: Records, count: int) -> None:
-    """Sort the first `count` of some tickets by their keys; equal ones keep their order.
-
-    Parameters
-    ----------
-    order : ndarray of int64
-        In and out.
-    spare : ndarray of int64
-        Room for as many.
-    slots : records of SLOT
-        Of each ticket the key.
-    count : int
-    """
-    width = 1
-    while width < count:
-        for start in range(0, count, 2 * width):
-            middle, end = min(start + width, count), min(start + 2 * width, count)
-            one, other = start, middle
-            for k in range(start, end):
-                first = one < middle and (
-                    other >= end or not slots[order[other]]["key"] < slots[order[one]]["key"]
-                )
-                if first:
-                    spare[k] = order[one]
-                    one += 1
-                else:
-                    spare[k] = order[other]
-                    other += 1
-        for k in range(count):
-            order[k] = spare[k]
-        width *= 2
-
-
-@unallocating
+@internal
 def review(now: float, world: World, queue: Queue) -> None:
     """Repeat passes until one forms nothing."""
     options, passes = world.options[0], 0
+    _let_age(now, world, queue)
     while queue.state[0]["too_many"] == 0:
         made = _one_pass(now, passes, world, queue)
         passes += 1
@@ -96,13 +57,21 @@ def review(now: float, world: World, queue: Queue) -> None:
     queue.state[0]["reviews"] += 1
 
 
-@expanded
-def _sort(row: int, count: int, queue: Queue) -> None:
-    """Sort the first tickets of a list by their keys."""
-    stable_sort(queue.lists[row], queue.lists[SPARE], queue.slots, count)
+@internal
+def _let_age(now: float, world: World, queue: Queue) -> None:
+    """Note which waits the tickets have passed."""
+    for k in range(queue.state[0]["waiting"]):
+        ticket = queue.lists[LINE, k]
+        slot, time = queue.slots[ticket], world.tickets[ticket]["time"]
+        age = slot["age"]
+        while age < world.waits.size and time + world.waits[age] <= now:
+            age += 1
+        if slot["news"] != NEW:
+            slot["news"] = OLDER if age > slot["age"] else NOTHING_NEW
+        slot["age"] = age
 
 
-@expanded
+@internal
 def _one_pass(now: float, number: int, world: World, queue: Queue) -> int:
     """Let each ticket that is free be an anchor once; return how many matches were made."""
     options = world.options[0]
@@ -112,29 +81,42 @@ def _one_pass(now: float, number: int, world: World, queue: Queue) -> int:
         if world.tickets[ticket]["matchable"]:
             queue.lists[POOL, pool] = ticket
             pool += 1
-    size = options["batch_size"]
-    if size == 0:
-        size = max(pool, 1)
-    else:
+    keeps = options["batch_size"] == 0 and world.sorts.size == 0
+    keeps = keeps and not (options["exhaustive"] or options["counted"])
+    size = pool if options["batch_size"] == 0 else options["batch_size"]
+    if options["batch_size"]:
         _order_pool(pool, number, world, queue)
+    if keeps:
+        _bring_together(pool, world, queue)
     made = 0
-    for start in range(0, pool, size):
+    for start in range(0, pool, max(size, 1)):
         count = min(size, pool - start)
         for k in range(count):
             ticket = queue.lists[POOL, start + k]
-            queue.lists[BATCH, k], queue.slots[ticket]["key"] = ticket, float(ticket)
-        _sort(BATCH, count, queue)
-        made += _batch(now, count, world, queue)
+            if options["batch_size"]:
+                queue.lists[BATCH, k], queue.slots[ticket]["key"] = ticket, float(ticket)
+            elif not keeps:
+                queue.lists[BATCH, k] = ticket
+        if options["batch_size"]:
+            _sort(BATCH, count, queue)
+        made += _batch(now, count, keeps, world, queue)
+    for k in range(queue.state[0]["waiting"]):
+        queue.slots[queue.lists[LINE, k]]["news"] = NOTHING_NEW
     if made:
         _let_go(world, queue)
     return made
 
 
-@expanded
+@internal
+def _sort(row: int, count: int, queue: Queue) -> None:
+    """Sort the first tickets of a list by their keys."""
+    stable_sort(queue.lists[row], queue.lists[SPARE], queue.slots, count)
+
+
+@internal
 def _order_pool(pool: int, number: int, world: World, queue: Queue) -> None:
     """Put the pool in the order in which it is cut into batches."""
-    options = world.options[0]
-    if not options["sorted"]:
+    if not world.options[0]["sorted"]:
         counter = queue.state[0]["reviews"] * PASSES + number
         for k in range(pool):
             ticket = queue.lists[POOL, k]
@@ -148,7 +130,25 @@ def _order_pool(pool: int, number: int, world: World, queue: Queue) -> None:
         _sort(POOL, pool, queue)
 
 
-@expanded
+@internal
+def _bring_together(pool: int, world: World, queue: Queue) -> None:
+    """Put the tickets of each camp together, and those of them of whom there are news."""
+    news = 0
+    for k in range(pool):
+        ticket = queue.lists[POOL, k]
+        if world.tickets[ticket]["camp"] != NONE:
+            camp = queue.camps[world.tickets[ticket]["camp"]]
+            camp["first_news"], camp["end_news"] = 0, 0
+        if queue.slots[ticket]["news"] != NOTHING_NEW:
+            queue.lists[SPARE, news] = ticket
+            news += 1
+    camps, tickets = queue.camps, world.tickets
+    group(queue.lists[POOL], pool, queue.lists[BATCH], tickets, camps["first"], camps["end"])
+    firsts, ends = camps["first_news"], camps["end_news"]
+    group(queue.lists[SPARE], news, queue.lists[NEWS], tickets, firsts, ends)
+
+
+@internal
 def _let_go(world: World, queue: Queue) -> None:
     """Take those out of the line who have a match."""
     waiting = 0
@@ -160,53 +160,62 @@ def _let_go(world: World, queue: Queue) -> None:
     queue.state[0]["waiting"] = waiting
 
 
-@expanded
-def _batch(now: float, count: int, world: World, queue: Queue) -> int:
+@internal
+def _batch(now: float, count: int, keeps: bool, world: World, queue: Queue) -> int:
     """Let the tickets of a batch be anchors; return how many matches were made.
 
     By age, or those of games that run before the others, which then are among themselves, or after.
     """
-    priority = world.options[0]["backfill"]
-    made = 0
+    priority, made = world.options[0]["backfill"], 0
     for part in range(1 if priority == 0 else 2):
         running = part == priority - 1
         for k in range(count):
-            anchor = queue.lists[BATCH, k]
+            anchor = queue.lists[POOL if keeps else BATCH, k]
             if queue.slots[anchor]["status"] != WAITING:
                 continue
             if priority and (world.tickets[anchor]["running"] == 1) != running:
                 continue
-            others = 0
-            for i in range(count):
-                ticket = queue.lists[BATCH, i]
-                alike = priority == 0 or running or not world.tickets[ticket]["running"]
-                if ticket != anchor and alike and queue.slots[ticket]["status"] == WAITING:
-                    queue.lists[OTHERS, others] = ticket
-                    others += 1
-            made += _anchored(anchor, others, now, world, queue)
+            if world.tickets[anchor]["camp"] == NONE:
+                continue
+            queue.seats.growing[0]["best"] = 0
+            if not keeps:
+                _try_others(anchor, count, world, queue)
+            else:
+                camp = queue.camps[world.tickets[anchor]["camp"]]
+                try_greedily(anchor, BATCH, camp["first"], camp["end"], True, world, queue)
+            if queue.seats.growing[0]["best"]:
+                _note(anchor, now, world, queue)
+                made += 1
     return made
 
 
-@expanded
-def _anchored(anchor: int, others: int, now: float, world: World, queue: Queue) -> int:
-    """Let an anchor look for a match among others; return whether it has found one."""
+@internal
+def _try_others(anchor: int, count: int, world: World, queue: Queue) -> None:
+    """Let an anchor look for a match among the others of a batch."""
+    others, options, camp = 0, world.options[0], world.tickets[anchor]["camp"]
+    alike = options["backfill"] == 0 or world.tickets[anchor]["running"]
+    for k in range(count):
+        ticket = queue.lists[BATCH, k]
+        record = world.tickets[ticket]
+        if (
+            ticket != anchor
+            and record["camp"] == camp
+            and (alike or not record["running"])
+            and queue.slots[ticket]["status"] == WAITING
+        ):
+            queue.lists[OTHERS, others] = ticket
+            others += 1
     for row in range(world.sorts.size - 1, -1, -1):
         _sort_others(row, anchor, others, world, queue)
-    queue.growing[0]["best"] = 0
-    if world.options[0]["exhaustive"]:
-        if others >= MOST_TRIED:
-            queue.state[0]["too_many"] = others + 1
-            return 0
-        _try_all(anchor, others, now, world, queue)
+    if not options["exhaustive"]:
+        try_greedily(anchor, OTHERS, 0, others, False, world, queue)
+    elif others >= MOST_TRIED:
+        queue.state[0]["too_many"] = others + 1
     else:
-        _try_greedily(anchor, others, now, world, queue)
-    if queue.growing[0]["best"] == 0:
-        return 0
-    _note(anchor, now, world, queue)
-    return 1
+        try_all(anchor, others, world, queue)
 
 
-@expanded
+@internal
 def _sort_others(row: int, anchor: int, others: int, world: World, queue: Queue) -> None:
     """Sort tickets by one sort: those without a value last."""
     key = int(world.sort_values[row, anchor, world.sort_values.shape[2] - 1])
@@ -224,120 +233,17 @@ def _sort_others(row: int, anchor: int, others: int, world: World, queue: Queue)
     _sort(OTHERS, others, queue)
 
 
-@unallocating
-def _try_greedily(anchor: int, others: int, now: float, world: World, queue: Queue) -> None:
-    """Add ticket after ticket; remember the match whenever it is valid."""
-    begin(queue)
-    growing = queue.growing[0]
-    for k in range(-1, others):
-        ticket = anchor if k < 0 else queue.lists[OTHERS, k]
-        if world.tickets[ticket]["running"] and growing["running"]:
-            continue
-        if not take(ticket, now, world, queue):
-            if k < 0:
-                break
-            continue
-        if is_valid(now, world, queue):
-            growing["best"] = growing["tickets"]
-            for i in range(growing["tickets"]):
-                queue.tried[BEST, i] = queue.tried[MEMBERS, i]
-                queue.tried[BEST_TEAMS, i] = queue.tried[TEAMS, i]
-        if is_full(now, world, queue):
-            break
-
-
-@unallocating
-def _try_all(anchor: int, others: int, now: float, world: World, queue: Queue) -> None:
-    """Find the best match of all: most players, then smallest places, then smallest teams."""
-    begin(queue)
-    teams = queue.sizes.size
-    place, team = 0, NONE
-    while True:
-        # The next ticket and team that can be added after the last; else the last is changed.
-        level = queue.growing[0]["tickets"]
-        last = others if level else 0
-        ticket = anchor
-        while place <= last:
-            ticket = queue.lists[OTHERS, place - 1] if place else anchor
-            if _can_take(ticket, team, world, queue):
-                break
-            team += 1
-            if team == teams:
-                place, team = place + 1, NONE
-        if place <= last:
-            grow(ticket, team, world, queue)
-            queue.tried[PLACES, level] = place
-            _compare(now, world, queue)
-            place, team = place + 1, NONE
-        elif level > 0:
-            place, team = queue.tried[PLACES, level - 1], queue.tried[TEAMS, level - 1] + 1
-            shrink(world, queue)
-            if team == teams:
-                place, team = place + 1, NONE
-        else:
-            break
-
-
-@expanded
-def _can_take(ticket: int, team: int, world: World, queue: Queue) -> bool:
-    """Return whether a team may ever have room for a ticket; NONE for one of a game that runs."""
-    record = world.tickets[ticket]
-    if (record["running"] == 1) != (team == NONE):
-        return False
-    if team != NONE:
-        return queue.sizes[team] + record["players"] <= world.teams[team]["ever"]
-    if queue.growing[0]["running"]:
-        return False
-    last = record["first"] + record["players"]
-    for player in range(record["first"], last):
-        home, own = world.home[player], 0
-        for other in range(record["first"], last):
-            own += world.home[other] == home
-        if queue.sizes[home] + own > world.teams[home]["ever"]:
-            return False
-    return True
-
-
-@expanded
-def _compare(now: float, world: World, queue: Queue) -> None:
-    """Remember the match if it is valid and better than the best."""
-    growing = queue.growing[0]
-    tickets, best = growing["tickets"], growing["best"]
-    better = best == 0 or growing["players"] > growing["best_players"]
-    if not better and growing["players"] == growing["best_players"]:
-        order = _order(queue.tried[PLACES], queue.tried[BEST_PLACES], tickets, best)
-        if order == 0:
-            order = _order(queue.tried[TEAMS], queue.tried[BEST_TEAMS], tickets, best)
-        better = order < 0
-    if not better or not is_valid(now, world, queue):
-        return
-    growing["best"], growing["best_players"] = tickets, growing["players"]
-    for i in range(tickets):
-        queue.tried[BEST, i] = queue.tried[MEMBERS, i]
-        queue.tried[BEST_TEAMS, i] = queue.tried[TEAMS, i]
-        queue.tried[BEST_PLACES, i] = queue.tried[PLACES, i]
-
-
-@inlined
-def _order(one: Ints, other: Ints, size: int, other_size: int) -> int:
-    """Return -1 if a list of numbers comes lexicographically before another one, 1 if after."""
-    for k in range(min(size, other_size)):
-        if one[k] != other[k]:
-            return -1 if one[k] < other[k] else 1
-    return 0 if size == other_size else (-1 if size < other_size else 1)
-
-
-@expanded
+@internal
 def _note(anchor: int, now: float, world: World, queue: Queue) -> None:
     """Write the best match down; its tickets wait no more."""
     state = queue.state[0]
     match = queue.matches[state["matches"]]
     match["proposed"], match["anchor"] = now, anchor
-    match["tickets"], match["first"] = queue.growing[0]["best"], state["listed"]
+    match["tickets"], match["first"] = queue.seats.growing[0]["best"], state["listed"]
     for k in range(match["tickets"]):
-        ticket = queue.tried[BEST, k]
+        ticket = queue.seats.tried[BEST, k]
         queue.matched[0, state["listed"] + k] = ticket
-        queue.matched[1, state["listed"] + k] = queue.tried[BEST_TEAMS, k]
+        queue.matched[1, state["listed"] + k] = queue.seats.tried[BEST_TEAMS, k]
         queue.slots[ticket]["status"] = PROPOSED
     state["listed"] += match["tickets"]
     queue.lists[PENDING, state["proposals"]] = state["matches"]

@@ -17,14 +17,15 @@ from valmatch.ratings.games import (
     one_game,
     open_game,
 )
-from valmatch.ratings.registry import NAMES, all_systems
+from valmatch.ratings.registry import systems_of_results
 from valmatch.ratings.system import System, Values
 from valmatch.ratings.zonestats import score_per_hour
 
 KNOWN = -1
-"""The system that knows the skills, instead of the place of one in the registry."""
+"""The system that knows the skills, instead of the place of one among `_SYSTEMS`."""
 
-_strengths, _chances, _update = verbs_by_number(all_systems())
+_SYSTEMS = systems_of_results()
+_strengths, _chances, _update = verbs_by_number(_SYSTEMS)
 
 
 class Rater(NamedTuple):
@@ -33,7 +34,7 @@ class Rater(NamedTuple):
     Attributes
     ----------
     system : int
-        Its place in the registry, or `KNOWN`.
+        Its place among the systems that the ladder knows, or `KNOWN`.
     deviation : int
         The column of its state that is the deviation of the rating; -1 without one.
     numbers : numpy.ndarray
@@ -54,7 +55,7 @@ def rater_of(system: System | None, values: Values) -> Rater:
         return Rater(KNOWN, -1, np.zeros(1), np.zeros(1))
     still = {**values, **dict.fromkeys(system.drift, 0.0)}
     numbers, stored = (np.array(system.numbers(own), np.float64) for own in (values, still))
-    return Rater(NAMES.index(system.name), system.deviation, numbers, stored)
+    return Rater(_SYSTEMS.index(system), system.deviation, numbers, stored)
 
 
 def new_match(team_num: int, minutes: float) -> Games:

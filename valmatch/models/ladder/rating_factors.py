@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field, create_model
 
 from valmatch.inputs.fields import Factors, Real, factor
 from valmatch.models.ladder.factor_types import Level, Points
-from valmatch.ratings.registry import all_systems
+from valmatch.ratings.registry import systems_of_results
 from valmatch.ratings.system import Factor, Parameter, System
 
 DEFAULT, KNOWN = "trueskill", "known"
@@ -17,7 +17,7 @@ DEFAULT, KNOWN = "trueskill", "known"
 
 SYSTEMS: Mapping[str, System] = {
     system.name: system
-    for system in sorted(all_systems(), key=lambda system: system.name != DEFAULT)
+    for system in sorted(systems_of_results(), key=lambda system: system.name != DEFAULT)
 }
 """The rating systems, the default first."""
 

@@ -27,6 +27,7 @@ CHAPTERS = {
     "optimize": "optimize",
     "rate": "rate",
     "predict": "predict",
+    "rules replay": "replay",
 }
 """The modules whose `chapter` says what a command found."""
 

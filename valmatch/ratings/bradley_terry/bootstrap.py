@@ -10,8 +10,8 @@ import numpy as np
 from valmatch.arrays import Floats
 from valmatch.ratings.bradley_terry.connections import ABOVE, BELOW, Levels, link
 from valmatch.ratings.bradley_terry.contests import Design
+from valmatch.ratings.bradley_terry.estimating import HALF, Estimate, WholeModel, estimate
 from valmatch.ratings.bradley_terry.fit import NoEstimate
-from valmatch.ratings.bradley_terry.rating import Estimate, Model, estimate
 
 
 class Bootstrap(NamedTuple):
@@ -34,16 +34,16 @@ class Bootstrap(NamedTuple):
 
 
 def refit(
-    design: Design, levels: Levels, model: Model, found: Estimate, weights: Floats
+    design: Design, levels: Levels, model: WholeModel, found: Estimate, weights: Floats
 ) -> tuple[Floats, Floats]:
     """Return the ratings of reweighted games as low and as high as they may be.
 
     They differ of who is not linked to the others; who is above or below them is infinitely far.
     """
-    n = design.contests.n_players
+    n = len(found.ratings)
     if not (weights > 0.0).any():
         return np.full(n, -np.inf), np.full(n, np.inf)
-    if model.prior is None:
+    if not model.rates_all:
         linked = link(design.contests, levels, weights, model.anchors.players, all_rated=False)
     else:  # everybody, also who has no game among these
         linked = found.linked._replace(games=weights > 0.0)
@@ -60,7 +60,7 @@ def refit(
 def bootstrap(
     design: Design,
     levels: Levels,
-    model: Model,
+    model: WholeModel,
     found: Estimate,
     level: float,
     draws: Iterable[np.random.Generator],
@@ -79,9 +79,7 @@ def bootstrap(
     weights = np.where(found.linked.games, design.contests.weights, 0.0)
     _, clusters = np.unique(design.contests.clusters[weights > 0.0], return_inverse=True)
     n = int(clusters.max(initial=-1)) + 1
-    model = Model(
-        model.draws if model.draws == "half" else "", model.prior, model.anchors, model.mean
-    )
+    model = model.with_draws(HALF if model.draws == HALF else "")
     every_low, every_high = [], []
     for generator in draws:
         times = np.bincount(generator.integers(n, size=n), minlength=n)

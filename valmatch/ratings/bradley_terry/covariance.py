@@ -9,9 +9,10 @@ from scipy import sparse
 from scipy.linalg import lapack
 
 from valmatch.arrays import Floats, Ints
-from valmatch.ratings.bradley_terry.fit import Fit, Problem
+from valmatch.ratings.bradley_terry.fit import Fit, Problem, padded
 from valmatch.ratings.bradley_terry.likelihood import cluster_gradients
-from valmatch.ratings.bradley_terry.linear import conjugate_gradients
+from valmatch.ratings.bradley_terry.linear import DENSE, conjugate_gradients
+from valmatch.ratings.bradley_terry.parts import inverse_by_parts, mirror, moves_freely
 from valmatch.ratings.bradley_terry.prior import add_to_cells
 
 DENSE_COVARIANCE = 10_000
@@ -20,7 +21,8 @@ DENSE_COVARIANCE = 10_000
 DRAWS = 1_000
 """Draws of which standard errors are made where there are more players."""
 
-_BLOCK = 512
+_ROWS = 64
+"""Rows of a matrix over all players that a processor holds at once."""
 
 
 def inverse_information(fit: Fit) -> Floats:
@@ -28,11 +30,13 @@ def inverse_information(fit: Fit) -> Floats:
     information = fit.information
     if not information.size:
         return np.zeros((0, 0))
+    if information.size > DENSE and moves_freely(information):
+        return inverse_by_parts(information)
     matrix = information.dense().T  # symmetric; so LAPACK works in place
     factor, failed = lapack.dpotrf(matrix, lower=1, overwrite_a=1)
     assert not failed, "the information has been found to be regular"
     inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
-    _mirror(inverse)
+    mirror(inverse)
     if information.moves:
         places = np.flatnonzero(information.shift)
         free = 1.0 / information.held_weight
@@ -40,23 +44,13 @@ def inverse_information(fit: Fit) -> Floats:
     return np.ascontiguousarray(inverse.T)
 
 
-def _mirror(matrix: Floats) -> None:
-    """Copy the lower triangle of a matrix to the upper one, block by block."""
-    n = len(matrix)
-    for at in range(0, n, _BLOCK):
-        end = min(at + _BLOCK, n)
-        own = matrix[at:end, at:end]
-        own[...] = np.tril(own) + np.tril(own, -1).T
-        matrix[at:end, end:] = matrix[end:, at:end].T
-
-
-def _meat(problem: Problem, fit: Fit) -> tuple[sparse.csr_array, float, int]:
+def meat(problem: Problem, fit: Fit) -> tuple[sparse.csr_array, float]:
     """Return the sums of the gradients of clusters, what their squares are to be multiplied by."""
     place = fit.place
     sums = cluster_gradients(problem.design, problem.tallies, place[:-1], float(place[-1]))
     weighty = problem.tallies.weights > 0.0
     n = len(np.unique(problem.design.contests.clusters[weighty]))
-    return sparse.csr_array(sums)[:, problem.free], n / (n - 1.0), n
+    return sparse.csr_array(sums)[:, problem.free], n / (n - 1.0)
 
 
 def covariance(problem: Problem, fit: Fit, sandwich: bool) -> Floats:
@@ -75,21 +69,21 @@ def covariance(problem: Problem, fit: Fit, sandwich: bool) -> Floats:
     bread = inverse_information(fit)
     if not sandwich:
         return bread
-    sums, factor, _ = _meat(problem, fit)
-    found = bread @ _times_meat(problem, sums, factor, bread)
+    sums, factor = meat(problem, fit)
+    found = bread @ times_meat(problem, sums, factor, bread)
     return 0.5 * (found + found.T)
 
 
-def _times_meat(problem: Problem, sums: sparse.csr_array, factor: float, right: Floats) -> Floats:
+def times_meat(problem: Problem, sums: sparse.csr_array, factor: float, right: Floats) -> Floats:
     """Return the product of the sandwich's inner part, with the prior's width, and a matrix."""
     found: Floats = factor * (sums.T @ (sums @ right))
     if problem.prior.flat:
         return found
-    n = problem.n_players
-    own, rank_one = np.zeros(len(problem.start)), np.zeros(len(problem.start))
-    own[:n], rank_one[:n] = problem.prior.diagonal, problem.prior.rank_one
-    own, rank_one = own[problem.free], rank_one[problem.free]
-    found += own[:, np.newaxis] * right
+    n, size, free = problem.n_players, len(problem.start), problem.free
+    rank_one = np.zeros(size)
+    rank_one[:n] = problem.prior.rank_one
+    rank_one = rank_one[free]
+    found += sparse.csr_array(padded(problem.prior.sparse_part, size)[free][:, free]) @ right
     return found - np.outer(rank_one, rank_one @ right)
 
 
@@ -108,7 +102,7 @@ def sampled_variances(
     place = fit.place
     sums = None
     if sandwich:
-        sums, factor, _ = _meat(problem, fit)
+        sums, factor = meat(problem, fit)
         sums = sums * np.sqrt(factor)
     else:
         roots = _information_roots(problem, place)
@@ -120,6 +114,8 @@ def sampled_variances(
         noise = noise + _prior_noise(problem, draws, block)
         found = conjugate_gradients(fit.information, noise, 1e-4)
         assert found is not None, "the information has been found to be regular"
+        n = int((problem.free < problem.n_players).sum())
+        found[:n] = problem.prior.still(found[:n])
         total += (found**2).sum(axis=1)
     return total / DRAWS
 
@@ -149,15 +145,9 @@ def _information_roots(problem: Problem, place: Floats) -> sparse.csr_array:
 
 def _prior_noise(problem: Problem, draws: np.random.Generator, columns: int) -> Floats:
     """Return noise whose covariance is the information of the prior."""
-    n, prior = problem.n_players, problem.prior
     found = np.zeros((len(problem.start), columns))
-    if not prior.flat:
-        noise = draws.standard_normal((n, columns)) * np.sqrt(prior.scatter)
-        noise[~prior.scattered] = 0.0
-        if prior.scattered.any():
-            noise[prior.scattered] -= noise[prior.scattered].mean(axis=0)
-        own = np.sqrt(prior.precisions)[:, np.newaxis] * draws.standard_normal((n, columns))
-        found[:n] = noise + own
+    if not problem.prior.flat:
+        found[: problem.n_players] = problem.prior.noise(draws, columns)
     return found[problem.free]
 
 
@@ -183,12 +173,19 @@ def rank_ranges(ratings: Floats, covariances: Floats, critical: float) -> Ranks:
     """
     n = len(ratings)
     low, high = np.empty(n, np.int64), np.empty(n, np.int64)
-    own = np.diag(covariances)
-    for at in range(0, n, _BLOCK):
-        rows = slice(at, at + _BLOCK)
-        variance = own[rows, np.newaxis] + own - 2.0 * covariances[rows]
+    own = np.diag(covariances).copy()
+    for at in range(0, n, _ROWS):
+        rows = slice(at, at + _ROWS)
+        variance = np.multiply(covariances[rows], -2.0)
+        variance += own[rows, np.newaxis] + own
+        np.maximum(variance, 0.0, out=variance)
+        variance *= critical**2
         lead = ratings[rows, np.newaxis] - ratings
-        shown = lead**2 > critical**2 * np.maximum(variance, 0.0)
-        low[rows] = 1 + np.count_nonzero(shown & (lead < 0.0), axis=1)
-        high[rows] = n - np.count_nonzero(shown & (lead > 0.0), axis=1)
+        better = lead > 0.0
+        lead *= lead
+        shown = lead > variance
+        better &= shown
+        ahead = np.count_nonzero(better, axis=1)
+        low[rows] = 1 + np.count_nonzero(shown, axis=1) - ahead
+        high[rows] = n - ahead
     return Ranks(low, high)

@@ -18,7 +18,7 @@ from valmatch.ratings.bradley_terry.likelihood import (
     terms_at,
 )
 from valmatch.ratings.bradley_terry.linear import blind_direction, solve
-from valmatch.ratings.bradley_terry.prior import Information, Prior
+from valmatch.ratings.bradley_terry.prior import Information, Knowledge
 
 POINTS = math.log(10.0) / 400.0
 """Log odds of a point of rating: 400 points are 10 : 1."""
@@ -59,7 +59,7 @@ class Problem:
         The games.
     tallies : Tallies
         How they ended; only games among players who are free or anchored weigh anything.
-    prior : Prior
+    prior : Knowledge
         What is known before.
     free : numpy.ndarray
         Numbers of the parameters to fit; the last of all is ln nu.
@@ -72,7 +72,7 @@ class Problem:
 
     design: Design
     tallies: Tallies
-    prior: Prior
+    prior: Knowledge
     free: Ints
     start: Floats
     moves: bool
@@ -100,11 +100,10 @@ class Problem:
         """Return minus its second derivatives by the free parameters."""
         n, last = self.n_players, len(self.start) - 1
         found = information_of(self.design, terms)
-        more, rank_one, shift = np.zeros(last), np.zeros(last), np.zeros(last)
-        more[:n], rank_one[:n] = self.prior.diagonal, self.prior.rank_one
-        shift[:n] = self.moves
-        if more.any():
-            found = sparse.csr_array(found + sparse.diags_array(more))
+        rank_one, shift = np.zeros(last), np.zeros(last)
+        rank_one[:n], shift[:n] = self.prior.rank_one, self.moves
+        if not self.prior.flat:
+            found = sparse.csr_array(found + padded(self.prior.sparse_part, last))
         free = self.free[self.free < last]
         if len(free) < last:
             found = sparse.csr_array(found[free][:, free])
@@ -112,7 +111,13 @@ class Problem:
         if len(free) < len(self.free):
             crossed = self.design.leads.T @ terms.crossed
             border = np.append(crossed[free], terms.draw_curvature)
-        return Information(found, rank_one[free], shift[free], border)
+        return Information(found, rank_one[free], shift[free], border, self.prior.chained)
+
+
+def padded(matrix: sparse.csr_array, size: int) -> sparse.csr_array:
+    """Return a square matrix with rows and columns of zeros added at its end."""
+    starts = np.append(matrix.indptr, np.full(size - matrix.shape[0], matrix.indptr[-1]))
+    return sparse.csr_array((matrix.data, matrix.indices, starts), shape=(size, size))
 
 
 @dataclass(frozen=True)
@@ -190,7 +195,8 @@ def _moved(
 
 def _refuse_blind(problem: Problem, information: Information) -> None:
     """Raise where games say nothing of some parameters."""
-    direction = blind_direction(information)
+    held = problem.n_players if problem.prior.holds_all else 0
+    direction = blind_direction(information, held)
     if direction is None:
         return
     sizes = np.abs(direction)

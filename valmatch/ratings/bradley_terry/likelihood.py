@@ -88,12 +88,16 @@ class DuelChances(NamedTuple):
 
 def duel_chances(leads: Floats, log_nu: float) -> DuelChances:
     """Return how duels at some leads end; `log_nu` is -inf where there are no draws."""
-    half = 0.5 * leads
-    total = np.logaddexp(half, -half)
-    if log_nu > -np.inf:
-        total = np.logaddexp(total, log_nu)
-    drawn = np.exp(log_nu - total) if log_nu > -np.inf else np.zeros_like(total)
-    return DuelChances(np.exp(half - total), np.exp(-half - total), drawn, total)
+    half = 0.5 * np.abs(leads)
+    root = np.exp(-half)  # all is in units of the stronger side, so that nothing overflows
+    weaker, drawn = root * root, np.exp(log_nu) * root
+    others = weaker + drawn
+    stronger = 1.0 / (1.0 + others)
+    weaker *= stronger
+    drawn *= stronger
+    ahead = leads >= 0.0
+    first, second = np.where(ahead, stronger, weaker), np.where(ahead, weaker, stronger)
+    return DuelChances(first, second, drawn, half + np.log1p(others))
 
 
 def terms_at(design: Design, tallies: Tallies, point: Floats, log_nu: float) -> Terms:

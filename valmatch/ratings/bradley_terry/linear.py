@@ -72,12 +72,9 @@ def conjugate_gradients(
     precision, least : float
         What may be wrong with the result, as a share and in units of standard errors.
     """
-    scale = 1.0 / np.maximum(information.diagonal, 1e-300)
-    if right.ndim > 1:
-        scale = scale[:, np.newaxis]
     found = np.zeros_like(right)
     rest = _still(information, right)
-    eased = scale * rest
+    eased = information.eased(rest)
     move = eased.copy()
     before = (rest * eased).sum(axis=0)
     goal = np.maximum(precision**2 * before, least**2)
@@ -93,18 +90,28 @@ def conjugate_gradients(
         length = np.where(open_, before / np.where(open_, along, 1.0), 0.0)
         found += length * move
         rest -= length * image
-        eased = scale * rest
+        eased = information.eased(rest)
         now = (rest * eased).sum(axis=0)
         move = eased + now / np.where(before > 0.0, before, 1.0) * move
         before = now
     return None
 
 
-def blind_direction(information: Information) -> Floats | None:
+def blind_direction(information: Information, held: int = 0) -> Floats | None:
     """Return a direction of which the information says nothing; None where there is none.
 
     The direction is in parameters that are scaled to unit information each.
+
+    Parameters
+    ----------
+    information : Information
+        The information.
+    held : int
+        How many of the first parameters a prior tells by itself; then only what is left of the
+        information of the others, once these have been eliminated, can say nothing.
     """
+    if held:
+        return _blind_direction_beyond(information, held)
     if not information.size:
         return None
     if information.size > DENSE and _clearly_regular(information):
@@ -114,6 +121,24 @@ def blind_direction(information: Information) -> Floats | None:
         return None
     direction: Floats = vectors[:, 0]
     return direction
+
+
+def _blind_direction_beyond(information: Information, held: int) -> Floats | None:
+    """Return such a direction among the parameters after those that a prior tells."""
+    more = information.size - held
+    if not more:
+        return None
+    units = np.zeros((information.size, more))
+    units[held:] = np.eye(more)
+    columns = information.times(units)
+    solved = solve(information.leading(held), np.ascontiguousarray(columns[:held]), least=0.0)
+    assert solved is not None, "the prior makes the information of these regular"
+    own = columns[held:]
+    root = np.sqrt(np.maximum(np.diag(own), 1e-300))
+    values, vectors = np.linalg.eigh((own - columns[:held].T @ solved) / root / root[:, np.newaxis])
+    if values[0] >= SINGULAR:
+        return None
+    return np.append(np.zeros(held), vectors[:, 0])
 
 
 def _clearly_regular(information: Information) -> bool:

@@ -2,17 +2,65 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import lapack
 
 from valmatch.arrays import Bools, Floats, Ints
 
 
+class Knowledge(ABC):
+    """Minus a log density that is quadratic in the strengths of the players, in log odds."""
+
+    @abstractmethod
+    def penalty(self, strengths: Floats) -> float:
+        """Return minus the log density, but for a constant."""
+
+    @abstractmethod
+    def slopes(self, strengths: Floats) -> Floats:
+        """Return the derivatives of the penalty."""
+
+    @property
+    @abstractmethod
+    def sparse_part(self) -> sparse.csr_array:
+        """Second derivatives, but for what `rank_one` has."""
+
+    @property
+    def rank_one(self) -> Floats:
+        """A vector whose square is to be subtracted from the second derivatives."""
+        return np.zeros(self.sparse_part.shape[0])
+
+    @property
+    def chained(self) -> Bools:
+        """Whether each strength is tied to the next one; empty where none is."""
+        return np.zeros(0, np.bool_)
+
+    @property
+    def flat(self) -> bool:
+        """Whether it says nothing."""
+        return False
+
+    @property
+    def holds_all(self) -> bool:
+        """Whether it tells every strength by itself, so that games need not."""
+        return False
+
+    def still(self, draws: Floats) -> Floats:
+        """Return draws of (strengths, columns) with what is held as the zero at 0."""
+        return draws
+
+    @abstractmethod
+    def noise(self, draws: np.random.Generator, columns: int) -> Floats:
+        """Return (strengths, columns) noise whose covariance are the second derivatives."""
+
+
 @dataclass(frozen=True)
-class Prior:
-    """Minus a log density that is quadratic in the strengths of the players, in log odds.
+class Prior(Knowledge):
+    """Players who scatter about their mean, and normal priors of some by themselves.
 
     Attributes
     ----------
@@ -36,32 +84,42 @@ class Prior:
         mean = strengths[self.scattered].mean()
         return np.where(self.scattered, strengths - mean, 0.0)
 
-    def penalty(self, strengths: Floats) -> float:
-        """Return minus the log density, but for a constant."""
+    def penalty(self, strengths: Floats) -> float:  # noqa: D102 - as `Knowledge` says
         away, own = self._away(strengths), strengths - self.centres
         return float(0.5 * self.scatter * away @ away + 0.5 * self.precisions @ own**2)
 
-    def slopes(self, strengths: Floats) -> Floats:
-        """Return the derivatives of the penalty."""
+    def slopes(self, strengths: Floats) -> Floats:  # noqa: D102
         found: Floats = self.scatter * self._away(strengths)
         return found + self.precisions * (strengths - self.centres)
 
     @property
-    def diagonal(self) -> Floats:
-        """Second derivatives, but for what `rank_one` has."""
-        return np.where(self.scattered, self.scatter, 0.0) + self.precisions
+    def sparse_part(self) -> sparse.csr_array:  # noqa: D102
+        own = np.where(self.scattered, self.scatter, 0.0) + self.precisions
+        return sparse.csr_array(sparse.diags_array(own))
 
     @property
-    def rank_one(self) -> Floats:
-        """A vector whose square is to be subtracted from the second derivatives."""
+    def rank_one(self) -> Floats:  # noqa: D102
         if not self.scatter or not self.scattered.any():
             return np.zeros(len(self.scattered))
         return np.where(self.scattered, np.sqrt(self.scatter / self.scattered.sum()), 0.0)
 
     @property
-    def flat(self) -> bool:
-        """Whether it says nothing."""
+    def flat(self) -> bool:  # noqa: D102
         return not self.scatter and not self.precisions.any()
+
+    def noise(self, draws: np.random.Generator, columns: int) -> Floats:  # noqa: D102
+        n = len(self.scattered)
+        noise = draws.standard_normal((n, columns)) * np.sqrt(self.scatter)
+        noise[~self.scattered] = 0.0
+        if self.scattered.any():
+            noise[self.scattered] -= noise[self.scattered].mean(axis=0)
+        own: Floats = np.sqrt(self.precisions)[:, np.newaxis] * draws.standard_normal((n, columns))
+        found: Floats = noise + own
+        return found
+
+
+NO_CHAINS: Bools = np.zeros(0, np.bool_)
+"""Of parameters of which none is tied to the next one."""
 
 
 class Information:
@@ -77,10 +135,17 @@ class Information:
         (free,) 1 for each player where all of them can move together, else 0.
     border : numpy.ndarray
         (free + 1,) the row of ln nu, where it is free, itself at last; else empty.
+    chained : numpy.ndarray
+        Whether each of the first parameters is tied to the next one; empty where none is.
     """
 
     def __init__(
-        self, sparse_part: sparse.csr_array, rank_one: Floats, shift: Floats, border: Floats
+        self,
+        sparse_part: sparse.csr_array,
+        rank_one: Floats,
+        shift: Floats,
+        border: Floats,
+        chained: Bools = NO_CHAINS,
     ) -> None:
         self.sparse_part, self.rank_one, self.border = sparse_part, rank_one, border
         more = border[-1:]
@@ -89,6 +154,43 @@ class Information:
         self.size = len(self.diagonal)
         self.moves = bool(shift.any())
         self._ranked = bool(rank_one.any())
+        self._chained = chained
+
+    @cached_property
+    def _chains(self) -> tuple[Floats, Floats] | None:
+        """The factor of the chains alone; None where nothing is chained."""
+        if not self._chained.any():
+            return None
+        beside, n = np.zeros(self.size - 1), len(self._chained)
+        beside[:n] = np.where(self._chained, self.sparse_part.diagonal(k=1)[:n], 0.0)
+        diagonal, beside, failed = lapack.dpttrf(self.diagonal, beside)
+        assert not failed, "games and priors only add to the information of a chain"
+        return diagonal, beside
+
+    def eased(self, vector: Floats) -> Floats:
+        """Return about what the information maps to a vector, or to the columns of a matrix.
+
+        The chains are solved exactly; where there are none, each parameter by itself.
+        """
+        if self._chains is None:
+            scale = 1.0 / np.maximum(self.diagonal, 1e-300)
+            return (scale[:, np.newaxis] if vector.ndim > 1 else scale) * vector
+        return np.asarray(lapack.dpttrs(*self._chains, vector)[0])
+
+    def leading(self, n: int) -> Information:
+        """Return that of the first parameters alone."""
+        part = sparse.csr_array(self.sparse_part[:n, :n])
+        ends = self.rank_one[:n], self.shift[:n]
+        return Information(part, *ends, np.zeros(0), self._chained[: max(n - 1, 0)])
+
+    def whole(self) -> sparse.csr_array:
+        """Return all but the square that is subtracted as one sparse matrix."""
+        if not len(self.border):
+            return self.sparse_part
+        row = sparse.csr_array(self.border[np.newaxis, :-1])
+        corner = sparse.csr_array(self.border[np.newaxis, -1:])
+        blocks = [[self.sparse_part, row.T], [row, corner]]
+        return sparse.csr_array(sparse.block_array(blocks, format="csr"))
 
     @property
     def held_weight(self) -> float:
@@ -112,8 +214,7 @@ class Information:
         """Return the whole matrix, with the mean held where all players can move together."""
         n = len(self.rank_one)
         found = np.zeros((self.size, self.size))
-        cells = self.sparse_part.tocoo()
-        np.add.at(found, (cells.row, cells.col), cells.data)
+        found[:n, :n] = self.sparse_part.toarray()
         if len(self.border):
             found[n] = found[:, n] = self.border
         if self._ranked:

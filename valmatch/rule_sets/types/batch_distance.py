@@ -48,6 +48,6 @@ BATCH_DISTANCE = RuleType(
     ("batchAttribute", "maxDistance", "partyAggregation"),
     _read,
     _sentence,
-    ("maxDistance",),
+    {"maxDistance": "most"},
     large=True,
 )

@@ -86,5 +86,5 @@ COLLECTION = RuleType(
     ("measurements", "referenceValue", "operation", "minCount", "maxCount", "partyAggregation"),
     _read,
     _sentence,
-    ("referenceValue", "minCount", "maxCount"),
+    {"referenceValue": "reference", "minCount": "least", "maxCount": "most"},
 )

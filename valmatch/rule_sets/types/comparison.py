@@ -78,5 +78,5 @@ COMPARISON = RuleType(
     ("measurements", "referenceValue", "operation", "partyAggregation"),
     _read,
     _sentence,
-    ("referenceValue",),
+    {"referenceValue": "reference"},
 )

@@ -56,5 +56,5 @@ DISTANCE = RuleType(
     ("measurements", "referenceValue", "minDistance", "maxDistance", "partyAggregation"),
     _read,
     _sentence,
-    ("referenceValue", "minDistance", "maxDistance"),
+    {"referenceValue": "reference", "minDistance": "least", "maxDistance": "most"},
 )

@@ -2,7 +2,7 @@
 
 Source: "FlexMatch rule types", latency rule; "50 ms or less" of the published example 3. One region
 for all (thread 6317 of the former forums), where each ticket is one number by partyAggregation
-("the latency of each ticket").
+("the latency of each ticket"); whoever reads it otherwise lets each player count (`latencyOf`).
 """
 
 from __future__ import annotations
@@ -42,13 +42,14 @@ def _sentence(rule: Reached, names: Names) -> str:
     if rule.spread:
         what = {"min": "the least", "avg": "the mean"}.get(rule.reference, "")
         parts.append(f"at most {amount(rule.spread)} ms from {what} of the players")
-    return f"some region that all report, with {' and '.join(parts)} for every ticket"
+    whose = "player" if rule.each else "ticket"
+    return f"some region that all report, with {' and '.join(parts)} for every {whose}"
 
 
 LATENCY = RuleType(
     ("maxLatency", "maxDistance", "distanceReference", "partyAggregation"),
     _read,
     _sentence,
-    ("maxLatency", "maxDistance"),
+    {"maxLatency": "most", "maxDistance": "spread"},
     large=True,
 )

@@ -6,9 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from valmatch.inputs.csv_names import are_marked, unmark
+from valmatch.plots.parts.day_paths import DATES, read_paths
 from valmatch.plots.parts.source import RunFiles
-from valmatch.plots.report.charts import Interval, Intervals
+from valmatch.plots.report.charts import Graph, Interval, Intervals, Line
 from valmatch.plots.report.document import Block, Chapter
 from valmatch.plots.report.words import counted, joined
 from valmatch.text.sheet import Sheet
@@ -19,6 +22,9 @@ COLUMNS = ("rank", "player", "rating", "low", "high", "rank_low", "rank_high", "
 
 SHOWN = 30
 """Players that are drawn and listed: the first and the last, if there are more."""
+
+DRAWN = 3
+"""Players whose paths are drawn."""
 
 NAMED = 5
 """Players tied for first who are named."""
@@ -37,20 +43,32 @@ def chapter(run: RunFiles, log: str, given: Mapping[str, Any]) -> Chapter:
         f" {counted(games, 'game')} at once?"
     )
     made = Chapter(f"Rating of {log} by {system}", asked, meant=MEANT)
-    rated, others = _rows(run)
+    rated, others = rows_shown(run)
     made.found = _found(given, rated, games)
     made.blocks.append(Block("Players", sheet=_players(rated, given), items=_left_out(others)))
     if any(row["low"] for row in rated):
         title = f"Ratings with their {given['level']:.0%} intervals"
         made.blocks.append(Block("Chart", charts=[Intervals(title, [*map(_interval, rated)])]))
+    if "drift" in given:
+        made.blocks.append(Block("Paths", charts=[_paths(run, rated, given)]))
     made.blocks.append(Block("Coefficients", sheet=_coefficients(run)))
     made.blocks.append(Block("How it was rated", items=_facts(given)))
     made.blocks = [block for block in made.blocks if block.items or block.charts or block.sheet]
     return made
 
 
-def _rows(run: RunFiles) -> tuple[list[dict[str, str]], dict[str, list[str]]]:
-    """Return the players to be shown, best first, and who could not be rated, by status."""
+def rows_shown(
+    run: RunFiles, players: Sequence[str] = ()
+) -> tuple[list[dict[str, str]], dict[str, list[str]]]:
+    """Return the players to be shown, best first, and who could not be rated, by status.
+
+    Parameters
+    ----------
+    run : RunFiles
+        The folder.
+    players : sequence of str
+        Who is to be shown; none: the first and the last.
+    """
     marked = are_marked(run.folder / RATINGS)
     first: list[dict[str, str]] = []
     last: list[dict[str, str]] = []
@@ -58,9 +76,11 @@ def _rows(run: RunFiles) -> tuple[list[dict[str, str]], dict[str, list[str]]]:
     for cells in run.rows(RATINGS, COLUMNS):
         row = dict(zip(COLUMNS, cells, strict=True))
         row["player"] = unmark(row["player"]) if marked else row["player"]
+        if players and row["player"] not in players:
+            continue
         if not row["rating"]:
             others.setdefault(row["status"], []).append(row["player"])
-        elif len(first) < SHOWN // 2:
+        elif players or len(first) < SHOWN // 2:
             first.append(row)
         else:
             last = [*last[-(SHOWN // 2 - 1) :], row]
@@ -130,6 +150,21 @@ def _interval(row: Mapping[str, str]) -> Interval:
     return Interval(row["player"], mean, low, high, said)
 
 
+def _paths(run: RunFiles, rated: Sequence[Mapping[str, str]], given: Mapping[str, Any]) -> Graph:
+    """Return the ratings of the best over the days on which they played."""
+    best = [row["player"] for row in rated[:DRAWN]]
+    first = given["first_day"]
+    paths, over = read_paths(run, best)
+    start = float(np.datetime64(first, "D").astype(np.int64)) if over == DATES else 0.0
+    lines = [
+        Line(name, path.days - start, path.ratings, low, high, colour=k)
+        for k, (name, path) in enumerate(paths.items())
+        for low, high in [(path.low, path.high) if given["quantile"] else (None, None)]
+    ]
+    day = f"days after {first}" if over == DATES else over
+    return Graph("Ratings of the best by day played", day, "rating [points]", lines)
+
+
 def _coefficients(run: RunFiles) -> Sheet | None:
     """Return a table of what was fitted beside the players."""
     columns = ("name", "value", "low", "high", "unit")
@@ -144,6 +179,19 @@ def _coefficients(run: RunFiles) -> Sheet | None:
 def _facts(given: Mapping[str, Any]) -> list[str]:
     """Return sentences on the model and its intervals."""
     facts = [f"Ratings and their intervals are relative to: {given['zero']}."]
+    if "drift" in given:
+        facts[0] = "Ratings are relative to the mean of all players' first days."
+        facts.append(f"Ratings and ranks are of the last day of the log, {given['last_day']}.")
+        facts.append(
+            f"A rating moves by a drift of {given['drift']:.4g} points a square-root day, from a"
+            f" first day with a deviation of {given['deviation']:g} points."
+        )
+        if given["tuning"]:
+            more = given["tuning"]["evidence"] - given["tuning"]["unmoved"]
+            facts.append(
+                f"The drift is the one of the greatest evidence (Laplace), {more:.2f} above the log"
+                " evidence of none."
+            )
     clusters = given["clusters"]
     by = f" by {clusters:,} clusters" if clusters else ""
     facts.append(f"Intervals: {given['interval']}{by}.")

@@ -1,0 +1,70 @@
+"""Make the table of this folder: what the intervals of whole logs hold, in simulated leagues.
+
+    python results/batch-coverage/make.py
+
+That takes about eight minutes on one core. `worlds` after it plays the leagues alone, `page` puts
+their table into the page. What is done is said on stderr.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+import numpy as np
+
+from results.pages import counted, fill, make_parts, table
+from tests.support.batch_leagues import LEAGUES, MEASURES, shares
+from valmatch.storage.output import write_csv
+
+HERE = Path(__file__).parent
+TABLE = HERE / "coverage.csv"
+WORLDS = 500
+
+HEAD = ("league", "interval", *MEASURES)
+
+
+def worlds() -> None:
+    """Write `coverage.csv`: shares of each league and kind of interval, with standard errors."""
+    rows: list[dict[str, object]] = []
+    played = ((league, shares(league, WORLDS, number)) for number, league in enumerate(LEAGUES))
+    for league, found in counted("leagues", played, len(LEAGUES)):
+        for kind, own in found.items():
+            means, errors = own.mean(axis=0), own.std(axis=0, ddof=1) / math.sqrt(len(own))
+            row: dict[str, object] = {"league": league.name, "interval": kind, "worlds": len(own)}
+            for name, mean, error in zip(MEASURES, means.tolist(), errors.tolist(), strict=True):
+                known = not math.isnan(mean)
+                row[name] = round(mean, 6) if known else None
+                row[f"{name}, std_error"] = round(error, 6) if known else None
+            rows.append(row)
+    write_csv(TABLE, {name: [row[name] for row in rows] for name in rows[0]})
+
+
+def page() -> None:
+    """Put the table into the page."""
+    with TABLE.open(newline="", encoding="utf-8") as file:
+        rows = [*csv.DictReader(file)]
+    lines = [
+        [row["league"], row["interval"], *(cell(row, name) for name in MEASURES)] for row in rows
+    ]
+    errors = [float(row[f"{name}, std_error"] or 0.0) for row in rows for name in MEASURES]
+    texts = {
+        "coverage": table(HEAD, lines),
+        "worlds": f"{WORLDS:,}",
+        "left out": f"{sum(WORLDS - int(row['worlds']) for row in rows):,}",
+        "error": f"{np.max(errors):.1%}",
+    }
+    fill(HERE / "README.md", texts)
+
+
+def cell(row: dict[str, str], name: str) -> str:
+    """Return a share in percent; nothing where there is none."""
+    return f"{100.0 * float(row[name]):.1f}" if row[name] else ""
+
+
+PARTS = {part.__name__: part for part in (worlds, page)}
+
+
+if __name__ == "__main__":
+    make_parts(__doc__, PARTS)

@@ -1,0 +1,479 @@
+"""Make the tables of this folder: how well rating systems predict the games of public logs.
+
+    python results/rating-benchmark/make.py LOGS
+
+LOGS is a folder with the logs that the page names, such as `football.csv`, which are not part of
+this repository. Those that are there are measured, with the packages that are installed (extras
+`peers` and `openskill`); rows of the others stay. That takes some two minutes a log on a free
+core. What is done is said on stderr. With `--page` nothing is measured and the tables are put into
+the page, with `--check` the script says whether they are there.
+"""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from results.pages import check, fill, parser, say, table
+from tests.support.command import valmatch
+from valmatch import compare_ratings
+from valmatch.arrays import Floats, Ints
+from valmatch.draws.streams import Streams
+from valmatch.game_logs.blocks import blocks_of
+from valmatch.game_logs.comparison.baselines import COIN, RECORD, FormerPredictions
+from valmatch.game_logs.comparison.result import compared, tallies
+from valmatch.game_logs.games import joined
+from valmatch.game_logs.names import Names
+from valmatch.game_logs.options import LogKeywords, split
+from valmatch.game_logs.parameters import values_of
+from valmatch.game_logs.reading.log import open_log
+from valmatch.game_logs.roster import Roster
+from valmatch.ratings.games import Games
+from valmatch.ratings.registry import BATCH_NAMES, NAMES, all_systems
+from valmatch.ratings.system import MOST_PLAYERS, System
+from valmatch.storage.output import write_csv
+
+HERE = Path(__file__).parent
+TABLE, FITTED_TABLE = HERE / "scores.csv", HERE / "fitted.csv"
+
+LOGS: dict[str, dict[str, str]] = {
+    "football": {"home": "home_team", "away": "away_team", "time": "date"},
+    "valorant": {
+        "winner": "winning_team",
+        "loser": "losing_team",
+        "winner_score": "winning_team_score",
+        "loser_score": "losing_team_score",
+        "time": "match_timestamp",
+    },
+    "votes": {},
+    "halo": {},
+    "tennis": {"winner": "winner_name", "loser": "loser_name"},
+}
+"""Columns of each log by meaning, where they differ."""
+
+BATCH_OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
+    "bradley_terry": {
+        "bradley_terry, prior 350": ("--prior", "350"),
+        "bradley_terry, prior 100": ("--prior", "100"),
+    }
+}
+"""How systems that rate a whole log at once are called, where that is not without options."""
+
+SHUFFLED = ("votes",)
+"""Logs without times whose file is sorted by who plays; their games are drawn in another order."""
+
+FITTED = {
+    "zonestats": ("GAME_MULT",),
+    "elo": ("K",),
+    "glicko2": ("deviation", "volatility"),
+    "openskill": ("beta", "tau"),
+    "trueskill": ("beta", "tau"),
+}
+"""What is fitted to the first half of a log, before all are compared on the second one."""
+
+FITTED_AT_HOME = {"elo": ("home_advantage",)}
+"""What else is, where a side is at home."""
+
+MEASURES = ("accuracy", "log_loss", "brier_score")
+_DAY = 86_400.0
+
+
+class Played(NamedTuple):
+    """A log of games of one against one.
+
+    Attributes
+    ----------
+    games : Games
+        The games, named by their numbers.
+    names : list of str
+        The players.
+    numbers : Names
+        The players as `Roster` takes them.
+    dated : bool
+        Whether times are seconds since 1970.
+    timed : bool
+        Whether there are times.
+    blocks : list of tuple of int
+        First and last game, exclusive, of each block.
+    """
+
+    games: Games
+    names: list[str]
+    numbers: Names
+    dated: bool
+    timed: bool
+    blocks: list[tuple[int, int]]
+
+    @property
+    def pairs(self) -> Ints:
+        """(games, 2) the players of each game."""
+        return self.games.players.reshape(-1, 2)
+
+    @property
+    def scores(self) -> Floats:
+        """(games,) scores of the first players."""
+        points = self.games.points.reshape(-1, 2)
+        found: Floats = 0.5 * (1.0 + np.sign(points[:, 0] - points[:, 1]))
+        return found
+
+
+def read(path: Path, columns: Mapping[str, str]) -> Played:
+    """Read a log."""
+    options, _ = split({"columns": columns}, LogKeywords)
+    with closing(open_log(path, options, MOST_PLAYERS)) as log:
+        games = joined([part for part in log.games(lambda _: None) if part.n_games])
+        if not (np.diff(games.game_starts) == 2).all() or len(games.players) != 2 * games.n_games:
+            raise SystemExit(f"{path}: holds games of more than one against one")
+        games = games._replace(names=np.arange(games.n_games))
+        names = log.players.texts(list(range(int(games.players.max()) + 1)))
+        blocks = blocks_of(games, log.dated)
+        return Played(games, list(names), log.players, log.dated, log.timed, blocks)
+
+
+Predict = Callable[[Played], Floats]
+"""Returns the expected score of the first player of each game, from games before it alone."""
+
+
+def refitted(name: str, more: Sequence[str]) -> Predict:
+    """Return predictions by a whole-log system, refitted before each block by our commands."""
+
+    def predict(log: Played) -> Floats:
+        expected = np.full(log.games.n_games, 0.5)
+        with tempfile.TemporaryDirectory() as scratch:
+            for first, last in log.blocks[1:]:
+                folder = Path(scratch)
+                _write(log, 0, first, folder / "before.csv")
+                _write(log, first, last, folder / "after.csv")
+                out, to_come = folder / f"ratings{first}", folder / f"games{first}"
+                options = (*more, "--interval", "none", "--quiet")
+                made = valmatch(
+                    *("rate", folder / "before.csv", "--system", name, *options, "--out", out)
+                )
+                if made.code:
+                    raise ValueError(made.err.strip().splitlines()[-1])
+                made = valmatch(
+                    *("predict", out, folder / "after.csv", "--quiet", "--out", to_come)
+                )
+                if made.code:
+                    raise ValueError(made.err.strip().splitlines()[-1])
+                with (to_come / "predictions.csv").open(newline="", encoding="utf-8") as file:
+                    rows = [row for row in csv.DictReader(file) if row["side"] == "1"]
+                expected[first:last] = [float(row["expected"]) for row in rows]
+        return expected
+
+    return predict
+
+
+def _write(log: Played, first: int, last: int, path: Path) -> None:
+    """Write some games as a log, those on neutral ground as such."""
+    homes = log.games.homes[first:last]
+    head = ["home", "away", "neutral", "result"]
+    if not (log.games.homes >= 0).any():
+        head = ["player_a", "player_b", "remark", "result"]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([*head, "time"] if log.timed else head)
+        for k, (a, b) in enumerate(log.pairs[first:last].tolist()):
+            result = {1.0: "1-0", 0.5: "1/2-1/2", 0.0: "0-1"}[float(log.scores[first + k])]
+            row = [log.names[a], log.names[b], "no" if homes[k] >= 0 else "yes", result]
+            if log.timed:
+                at = float(log.games.times[first + k])
+                row.append(datetime.fromtimestamp(at, UTC).isoformat() if log.dated else repr(at))
+            writer.writerow(row)
+
+
+def riix(kind: str) -> Predict:
+    """Return predictions by a system of riix: a day is a period, a game is where there are none."""
+    from riix.utils.data_utils import MatchupDataset
+
+    def predict(log: Played) -> Floats:
+        steps = np.floor(log.games.times / _DAY) if log.dated else np.arange(log.games.n_games)
+        data = MatchupDataset.init_from_arrays(
+            (steps - steps[0]).astype(np.int32), log.pairs.astype(np.int32), log.scores, log.names
+        )
+        system = getattr(import_module(f"riix.models.{kind.lower()}"), kind)(competitors=log.names)
+        found: Floats = system.fit_dataset(data, return_pre_match_probs=True)
+        return np.asarray(found, np.float64)
+
+    return predict
+
+
+def elote(kind: str) -> Predict:
+    """Return predictions by a system of elote."""
+    import elote as package
+
+    def predict(log: Played) -> Floats:
+        players = [getattr(package, kind)() for _ in log.names]
+        expected = np.empty(log.games.n_games)
+        scores, times = log.scores.tolist(), log.games.times.tolist()
+        more: dict[str, Any] = {}
+        for k, (a, b) in enumerate(log.pairs.tolist()):
+            first, second = players[a], players[b]
+            expected[k] = first.expected_score(second)
+            if kind == "Glicko2Competitor":
+                when = datetime.fromtimestamp(times[k] if log.dated else 0.0, UTC)
+                more = {"match_time": when.replace(tzinfo=None)}
+            verbs = {1.0: first.beat, 0.5: first.tied, 0.0: first.lost_to}
+            verbs[scores[k]](second, **more)
+        return expected
+
+    return predict
+
+
+def openskill() -> Predict:
+    """Return predictions by the package openskill, Plackett and Luce."""
+    from openskill.models import PlackettLuce
+
+    def predict(log: Played) -> Floats:
+        model = PlackettLuce()
+        players = [model.rating() for _ in log.names]
+        expected = np.empty(log.games.n_games)
+        scores = log.scores.tolist()
+        for k, (a, b) in enumerate(log.pairs.tolist()):
+            expected[k] = model.predict_win([[players[a]], [players[b]]])[0]
+            ranks = {1.0: [1.0, 2.0], 0.5: [1.0, 1.0], 0.0: [2.0, 1.0]}[scores[k]]
+            (players[a],), (players[b],) = model.rate([[players[a]], [players[b]]], ranks=ranks)
+        return expected
+
+    return predict
+
+
+def choix() -> Predict:
+    """Return predictions by choix, refitted before each block, with its regularisation of .1."""
+    from choix import ilsr_pairwise_dense
+
+    def predict(log: Played) -> Floats:
+        expected, n = np.full(log.games.n_games, 0.5), len(log.names)
+        pairs, scores = log.pairs, log.scores
+        for first, last in log.blocks[1:]:
+            wins = np.zeros((n, n))
+            before = pairs[:first]
+            np.add.at(wins, (before[:, 0], before[:, 1]), scores[:first])
+            np.add.at(wins, (before[:, 1], before[:, 0]), 1.0 - scores[:first])
+            found = ilsr_pairwise_dense(wins, alpha=0.1, max_iter=1000)
+            leads = found[pairs[first:last, 0]] - found[pairs[first:last, 1]]
+            expected[first:last] = 1.0 / (1.0 + np.exp(-leads))
+        return expected
+
+    return predict
+
+
+PEERS: dict[tuple[str, str], Callable[[], Predict]] = {
+    ("riix", "Elo"): partial(riix, "Elo"),
+    ("riix", "Glicko"): partial(riix, "Glicko"),
+    ("riix", "Glicko2"): partial(riix, "Glicko2"),
+    ("riix", "TrueSkill"): partial(riix, "TrueSkill"),
+    ("elote", "Elo"): partial(elote, "EloCompetitor"),
+    ("elote", "Glicko-2"): partial(elote, "Glicko2Competitor"),
+    ("elote", "TrueSkill"): partial(elote, "TrueSkillCompetitor"),
+    ("openskill", "PlackettLuce"): openskill,
+    ("choix", "ilsr_pairwise"): choix,
+}
+"""Systems of other packages, as these set them up."""
+
+
+def measured(name: str, log: Played) -> list[dict[str, object]]:
+    """Return the rows of a log."""
+    sums: dict[str, Floats] = {}
+    seconds: dict[str, float] = {}
+
+    def judge(label: str, system: System, values: Mapping[str, float]) -> float:
+        started = time.perf_counter()
+        roster = Roster(system, values, log.numbers, ())
+        sums[label] = tallies(roster, log.games, log.blocks, 0)
+        return time.perf_counter() - started
+
+    for system in all_systems():
+        values = values_of(system, {}, {})
+        judge(f"valmatch {system.name}", system, values)  # kernels are compiled
+        seconds[f"valmatch {system.name}"] = judge(f"valmatch {system.name}", system, values)
+        say(f"{name}: valmatch {system.name}")
+    others: dict[str, Callable[[], Predict]] = {
+        f"valmatch {label}": partial(refitted, batch, more)
+        for batch in BATCH_NAMES
+        for label, more in BATCH_OPTIONS.get(batch, {batch: ()}).items()
+    }
+    others |= {" ".join(key): prepare for key, prepare in PEERS.items()}
+    for label, prepare in others.items():
+        try:
+            predict = prepare()
+            started = time.perf_counter()
+            expected = predict(log)
+        except (ImportError, ValueError) as error:
+            say(f"{name}: {label} does not run: {error}")
+            continue
+        seconds[label] = time.perf_counter() - started
+        judge(label, FormerPredictions(label, expected), {})
+        say(f"{name}: {label}")
+    judge("coin", COIN, {})
+    judge("better record", RECORD, {})
+    return _rows(name, log, sums, seconds)
+
+
+def _rows(
+    name: str, log: Played, sums: Mapping[str, Floats], seconds: Mapping[str, float]
+) -> list[dict[str, object]]:
+    """Return what is found, the least log loss first."""
+    found = compared(sums, {label: {} for label in seconds}, log.games, 0)
+    rows = []
+    for label in sorted(sums, key=lambda one: found.means[one]["log_loss"].mean or 9.0):
+        row: dict[str, object] = {"log": name, "system": label, "games": log.games.n_games}
+        for measure in MEASURES:
+            excess = found.differences[label][measure]
+            row[measure] = _rounded(found.means[label][measure].mean)
+            row[f"{measure}_to_best"] = _rounded(excess.mean)
+            row[f"{measure}_half_width"] = _rounded(excess.half_width)
+        row["seconds"] = round(seconds[label], 3) if label in seconds else None
+        rows.append(row)
+    return rows
+
+
+def fitted(name: str, path: Path, columns: Mapping[str, str]) -> list[dict[str, object]]:
+    """Return how well systems predict the second half of a log, fitted to the first one."""
+    asked = {system: list(FITTED.get(system, ())) for system in NAMES}
+    if "home" in columns:
+        for system, more in FITTED_AT_HOME.items():
+            asked[system] += more
+    tune = [f"{system}.{one}" for system, own in asked.items() for one in own]
+    found = compare_ratings(path, list(asked), tune=tune, columns=columns, warn=lambda _: None)
+    say(f"{name}: fitted")
+    rows: list[dict[str, object]] = []
+    for label in sorted(found.means, key=lambda one: found.means[one]["log_loss"].mean or 9.0):
+        values = found.parameters.get(label, {})
+        adopted = ", ".join(f"{one} = {values[one]:.4g}" for one in found.fitted.get(label, ()))
+        row: dict[str, object] = {"log": name, "system": label, "games": found.games}
+        row["fitted"] = adopted
+        for measure in MEASURES:
+            excess = found.differences[label][measure]
+            row[measure] = _rounded(found.means[label][measure].mean)
+            row[f"{measure}_to_best"] = _rounded(excess.mean)
+            row[f"{measure}_half_width"] = _rounded(excess.half_width)
+        rows.append(row)
+    return rows
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6) + 0.0
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a table; none before it is made."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return [*csv.DictReader(file)]
+
+
+def page() -> None:
+    """Put the tables and what they show into the page."""
+    texts = {}
+    for more, path in (("", TABLE), (", fitted", FITTED_TABLE)):
+        rows = rows_of(path)
+        for name in dict.fromkeys(row["log"] for row in rows):
+            own = [row for row in rows if row["log"] == name]
+            texts[f"{name}{more}"] = _table(own)
+            texts[f"{name}{more}: found"] = _finding(own)
+    fill(HERE / "README.md", texts)
+
+
+def _table(rows: Sequence[Mapping[str, str]]) -> str:
+    last = "fitted" if "fitted" in rows[0] else "seconds"
+    head = ("system", "accuracy", "log loss", "to the best", "Brier score", "to the best", last)
+    lines = []
+    for row in rows:
+        cells = [row["system"], f"{100 * float(row['accuracy']):.1f}%"]
+        for measure in ("log_loss", "brier_score"):
+            excess, half = float(row[f"{measure}_to_best"]), float(row[f"{measure}_half_width"])
+            apart = "" if row is _leader(rows) else f"{excess:+.4f} ± {half:.4f}"
+            cells += [f"{float(row[measure]):.4f}", apart]
+        value = row[last]
+        lines.append([*cells, f"{float(value):.2f}" if last == "seconds" and value else value])
+    return table(head, lines)
+
+
+def _leader(rows: Sequence[Mapping[str, str]]) -> Mapping[str, str]:
+    """Return the row of the system of least log loss, to which the others are compared."""
+    return next(row for row in rows if row["system"] not in (COIN.name, RECORD.name))
+
+
+def _finding(rows: Sequence[Mapping[str, str]]) -> str:
+    """Say which systems the log loss shows to be worse than the leader, and which it does not."""
+    leader = _leader(rows)["system"]
+    shown: list[str] = []
+    tied: list[str] = []
+    for row in rows:
+        if row["system"] != leader:
+            low = float(row["log_loss_to_best"]) - float(row["log_loss_half_width"])
+            (shown if low > 0.0 else tied).append(f"`{row['system']}`")
+    text = f"`{leader}` has the least log loss of {int(rows[0]['games']):,} games."
+    if tied:
+        text += f" It is not shown to be better than {', '.join(tied)}."
+    if shown:
+        text += f" It is shown to be better than {', '.join(shown)}."
+    return f"{text}\n"
+
+
+def update(path: Path, fresh: Mapping[str, Sequence[Mapping[str, object]]]) -> None:
+    """Write a table with the rows of the logs that were measured, and the former ones of others."""
+    before = rows_of(path)
+    rows: list[Mapping[str, object]] = []
+    for name in LOGS:
+        rows += fresh.get(name, [row for row in before if row["log"] == name])
+    if rows:
+        write_csv(path, {key: [row[key] for row in rows] for key in rows[0]})
+
+
+def _logs(folder: Path, scratch: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the logs that are there, each with its file."""
+    for name in LOGS:
+        path = folder / f"{name}.csv"
+        if path.is_file():
+            if name in SHUFFLED:
+                head, *lines = path.read_text(encoding="utf-8").splitlines()
+                order = Streams(1).stream(None, 0).permutation(len(lines))
+                path = scratch / path.name
+                rows = [head, *(lines[k] for k in order)]
+                path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+            yield name, path
+
+
+def measure(logs: Mapping[str, Path], fitted_alone: bool) -> None:
+    """Measure some logs, and write the tables."""
+    fresh = {name: fitted(name, path, LOGS[name]) for name, path in logs.items()}
+    update(FITTED_TABLE, fresh)
+    if not fitted_alone:
+        fresh = {name: measured(name, read(path, LOGS[name])) for name, path in logs.items()}
+        update(TABLE, fresh)
+
+
+def main() -> None:
+    """Measure the logs that are there."""
+    given = parser(__doc__)
+    given.add_argument("logs", nargs="?", type=Path, metavar="LOGS", help="folder of the logs")
+    given.add_argument("--fitted", action="store_true", help="measure fitted systems alone")
+    given.add_argument("--page", action="store_true", help="put the tables into the page")
+    given.add_argument("--check", action="store_true", help="whether the page holds the tables")
+    asked = given.parse_args()
+    if asked.check:
+        check(HERE / "README.md", page)
+        return
+    if asked.logs is None and not asked.page:
+        given.error("LOGS is missing")
+    if asked.logs is not None:
+        with tempfile.TemporaryDirectory() as scratch:
+            measure(dict(_logs(asked.logs, Path(scratch))), asked.fitted)
+    page()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,210 @@
+"""``valmatch rules explain``: why a ticket of a replay waited."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.command import Outcome, valmatch
+from tests.support.published_worlds import party, solo, team, world
+
+FOLDER = Path(__file__).parents[1] / "fixtures" / "ticket_worlds"
+
+NEAR = {"name": "Near", "type": "batchDistance", "batchAttribute": "skill", "maxDistance": 100}
+STEPS = [{"waitTimeSeconds": 10, "value": 200}, {"waitTimeSeconds": 40, "value": 450}]
+SKILL = [{"name": "skill", "type": "number"}]
+ONES = [team("red", 1, 1), team("blue", 1, 1)]
+
+
+def duels(*tickets: dict[str, Any], **more: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Return a world of single players against each other, near in skill."""
+    return world(
+        ONES,
+        tickets,
+        rules=[NEAR],
+        playerAttributes=SKILL,
+        expansions=[{"target": "rules[Near].maxDistance", "steps": STEPS}],
+        **more,
+    )
+
+
+def played(folder: Path, given: dict[str, Any], *options: object) -> Outcome:
+    (folder / "world.json").write_text(json.dumps(given), encoding="utf-8")
+    done = valmatch("rules", "replay", folder / "world.json", "--out", folder / "out", *options)
+    assert done.code == 0, done.err
+    return done
+
+
+def why(folder: Path, ticket: str, *options: object) -> dict[str, Any]:
+    done = valmatch("rules", "explain", folder / "out", ticket, "--json", *options)
+    assert done.code == 0, done.err
+    document: dict[str, Any] = json.loads(done.out)
+    return document
+
+
+def test_which_rule_refused_and_what_was_nearest(tmp_path: Path) -> None:
+    tickets = [solo(1, 0, skill=1000), solo(2, 2, skill=1300), solo(3, 3, skill=1460)]
+    played(tmp_path, duels(*tickets, timeout=30))
+    document = why(tmp_path, "t1")["pass"]
+    assert (document["status"], document["waited"]) == ("TIMED_OUT", 30)
+    # Reviews at 0, 2, 3, and as steps are reached at 10, 12; at 13 the others have a match.
+    assert (document["reviews"], document["looked_at"], document["anchor"]) == (6, 6, 6)
+    assert document["tried"] == {"tried": 7, "taken": 0, "no_room": 0}
+    assert document["tried_by_others"] == {"tried": 7, "taken": 0, "no_room": 0}
+    (rule,) = document["rules"]
+    assert (rule["refused"], rule["alone"], rule["share"]) == (14, 14, 1.0)
+    nearest = document["nearest"]
+    assert (nearest["time"], nearest["age"], nearest["with"]) == (12, 10, ["t2"])
+    assert nearest["rules"] == [
+        {
+            "rule": "Near",
+            "needs": [{"property": "maxDistance", "needed": 300, "in_force": 200}],
+            "holds_from": 40,
+        }
+    ]
+    assert document["fullest"]["players"] == 1
+    assert document["blocked_by"] == []
+
+
+def test_a_ticket_that_blocks_is_named(tmp_path: Path) -> None:
+    threes = [team("red", 3, 3), team("blue", 3, 3)]
+    tickets = [solo(1), *(party(k, [{}] * 3, float(k)) for k in range(2, 6))]
+    done = played(tmp_path, world(threes, tickets))
+    line = "blocked: 4 tickets of 5 waited behind t1, which could join them, and without which"
+    assert line in done.out
+    with (tmp_path / "out" / "tickets.csv").open(encoding="utf-8", newline="") as file:
+        assert [row["blocked_by"] for row in csv.DictReader(file)] == ["", "t1", "t1", "t1", "t1"]
+    document = why(tmp_path, "t2")["pass"]
+    assert document["blocked_by"] == [{"tickets": ["t1"], "reviews": 3}]
+    assert document["tried"]["no_room"] > 0
+    assert document["fullest"]["with"] == ["t1"]
+    printed = valmatch("rules", "explain", tmp_path / "out", "t2").out
+    assert "blocked: without t1, a match at 3 reviews" in printed
+    summary = json.loads(valmatch("rules", "replay", tmp_path / "world.json", "--json").out)
+    assert summary["pass"]["blocked_by"] == [{"tickets": ["t1"], "behind": 4, "reviews": 3}]
+
+
+def test_what_is_printed_fits_a_terminal(tmp_path: Path) -> None:
+    tickets = [solo(1, 0, skill=1000), solo(2, 2, skill=1300)]
+    played(tmp_path, duels(*tickets, timeout=30))
+    done = valmatch("rules", "explain", tmp_path / "out", "t1")
+    lines = done.out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0].startswith("search pass: t1 (1 player, skill 1000) timed out after 30 s: Near")
+    text = " ".join(line.strip() for line in lines)
+    assert "needs maxDistance 300, 200 is in force; allowed from 40 s" in text
+
+
+def test_each_search_has_its_reasons(tmp_path: Path) -> None:
+    file = FOLDER / "02-close.json"
+    done = valmatch("rules", "replay", file, "--out", tmp_path / "out")
+    assert done.code == 0
+    ticket = json.loads(file.read_text(encoding="utf-8"))["tickets"][0]["id"]
+    assert list(why(tmp_path, ticket)) == ["pass", "exhaustive"]
+    assert list(why(tmp_path, ticket, "--search", "exhaustive")) == ["exhaustive"]
+
+
+def test_an_exhaustive_search_says_which_sets_were_refused(tmp_path: Path) -> None:
+    tickets = [solo(1, 0, skill=1000), solo(2, 2, skill=1300)]
+    played(tmp_path, duels(*tickets, timeout=30), "--search", "exhaustive")
+    document = why(tmp_path, "t2")["exhaustive"]
+    # On either team, around either ticket, at 2, 10, 12 s.
+    assert document["tried"] == {"tried": 6, "taken": 0, "no_room": 0}
+    assert document["tried_by_others"]["tried"] == 6
+    assert document["nearest"]["rules"][0]["needs"][0]["needed"] == 300
+
+
+def test_who_cannot_be_matched_at_all(tmp_path: Path) -> None:
+    tight = {"name": "Ping", "type": "latency", "maxLatency": 50}
+    far, silent = solo(1, 0, skill=1), solo(2, 0)
+    far["players"][0]["latency"] = {"eu": 80, "us": 95}
+    given = world(ONES, [far, silent], rules=[tight], playerAttributes=SKILL)
+    played(tmp_path, given)
+    document = why(tmp_path, "t1")["pass"]
+    assert document["refused_alone"] == {"Ping": 1}
+    assert document["region"] == "eu"
+    (rule,) = document["rules"]
+    assert rule["nearest"]["rules"][0]["needs"] == [
+        {"property": "maxLatency", "needed": 80, "in_force": 50}
+    ]
+    assert why(tmp_path, "t2")["pass"]["unmatchable"] == ["skill"]
+    printed = valmatch("rules", "explain", tmp_path / "out", "t2").out
+    assert "no match can take it: no value of skill" in printed
+
+
+def test_all_that_ended_without_a_match(tmp_path: Path) -> None:
+    tickets = [solo(1, 0, skill=1000), solo(2, 2, skill=1090), solo(3, 3, skill=5000)]
+    played(tmp_path, duels(*tickets, timeout=30), "--explain")
+    lines = (tmp_path / "out" / "explain.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["ticket"] for line in lines] == ["t3"]
+    assert json.loads(lines[0]) == why(tmp_path, "t3")["pass"]
+    refused = valmatch("rules", "replay", tmp_path / "world.json", "--explain")
+    assert (refused.code, refused.err) == (2, "--explain: --out is needed too, which takes it\n")
+
+
+def test_after_a_failed_proposal_a_ticket_waits_again(tmp_path: Path) -> None:
+    tickets = [solo(1, 0, skill=1000), solo(2, 2, skill=1050)]
+    tickets[1]["answers"] = [[1, False]]
+    given = duels(*tickets, timeout=30)
+    given["config"]["acceptanceTimeoutSeconds"] = 5
+    played(tmp_path, given)
+    document = why(tmp_path, "t1")["pass"]
+    assert document["status"] == "TIMED_OUT"
+    # At 0, at its return at 3, at its step at 10; not at 2, when it had a proposal.
+    assert document["reviews"] == 3
+
+
+def test_the_world_can_be_played_again(tmp_path: Path) -> None:
+    for path in sorted(FOLDER.glob("*.json")):
+        out = tmp_path / path.stem
+        assert valmatch("rules", "replay", path, "--out", out).code == 0
+        for search in json.loads((out / "result.json").read_text(encoding="utf-8")):
+            again = tmp_path / f"{path.stem}-{search}"
+            argv = ("rules", "replay", out / "world.json", "--search", search, "--out", again)
+            assert valmatch(*argv).code == 0
+            results = [
+                json.loads((folder / "result.json").read_text(encoding="utf-8"))[search]
+                for folder in (out, again)
+            ]
+            assert results[0] == results[1]
+
+
+BAD: list[tuple[str, str, str]] = [
+    ("world.json", "{", "world.json:1:2: damaged"),
+    ("proposals.jsonl", "7\n", "proposals.jsonl:1: damaged: not a proposal"),
+    (
+        "proposals.jsonl",
+        '{"search": "pass", "time": 1.0, "anchor": "t1", "tickets": ["t8"]}\n',
+        "proposals.jsonl:1: damaged: 't8' is no ticket of the world",
+    ),
+    ("result.json", '{"pass": 7}', "result.json: damaged: not the result of a replay"),
+]
+
+
+@pytest.mark.parametrize(("file", "content", "text"), BAD)
+def test_a_damaged_folder_is_refused(file: str, content: str, text: str, tmp_path: Path) -> None:
+    played(tmp_path, duels(solo(1, 0, skill=1)))
+    (tmp_path / "out" / file).write_text(content, encoding="utf-8")
+    done = valmatch("rules", "explain", tmp_path / "out", "t1")
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert text in done.err
+
+
+def test_what_is_not_there(tmp_path: Path) -> None:
+    played(tmp_path, duels(solo(1, 0, skill=1)))
+    done = valmatch("rules", "explain", tmp_path / "out", "t11")
+    assert (done.code, done.err) == (
+        2,
+        f"{tmp_path / 'out'}: no ticket 't11' (did you mean t1?)\n",
+    )
+    other = valmatch("rules", "explain", tmp_path, "t1")
+    assert (other.code, "no folder of a replay" in other.err) == (2, True)
+    search = valmatch("rules", "explain", tmp_path / "out", "t1", "--search", "exhaustive")
+    assert (search.code, "--search: 'exhaustive' (allowed: pass)" in search.err) == (2, True)
+    (tmp_path / "out" / "world.json").unlink()
+    gone = valmatch("rules", "explain", tmp_path / "out", "t1")
+    assert (gone.code, "world.json: cannot be read" in gone.err) == (2, True)

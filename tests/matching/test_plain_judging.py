@@ -1,0 +1,132 @@
+"""What a rule that refuses a match would need, and from which age on it would hold."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.support.published_worlds import party, solo, team, world
+from valmatch.matching.plain_tickets.judging import Judge, Lack, holds_from
+from valmatch.matching.plain_tickets.partial_match import PartialMatch
+from valmatch.matching.plain_tickets.pool import Pool
+from valmatch.rule_sets.world_reading import read_world
+
+ATTRIBUTES = [
+    {"name": "skill", "type": "number", "default": 0},
+    {"name": "mode", "type": "string", "default": "x"},
+    {"name": "roles", "type": "string_list", "default": []},
+]
+SKILLS = "flatten(teams[*].players.attributes[skill])"
+ROLES = "flatten(teams[*].players.attributes[roles])"
+
+
+def match_of(rule: dict[str, Any], tickets: list[dict[str, Any]], *steps: Any) -> PartialMatch:  # noqa: ANN401
+    """Return a match of all tickets on one team, by one rule and the steps of one property."""
+    expansions = [
+        {"target": f"rules[R].{key}", "steps": [{"waitTimeSeconds": wait, "value": value}]}
+        for key, wait, value in steps
+    ]
+    rules = [{"name": "R", **rule}]
+    given = world(
+        [team("a", 1, 9)], tickets, rules=rules, expansions=expansions, playerAttributes=ATTRIBUTES
+    )
+    read, problems = read_world(json.dumps(given))
+    assert read is not None, problems
+    match = PartialMatch(Pool(read.table, read.tickets, read.service, "pass"))
+    for number in range(len(tickets)):
+        match = match.with_ticket(number, 0)
+    return match
+
+
+def pinged(number: int, **latency: int) -> dict[str, Any]:
+    ticket = solo(number)
+    ticket["players"][0]["latency"] = latency
+    return ticket
+
+
+NEAR = {"type": "distance", "measurements": [SKILLS], "referenceValue": 5, "maxDistance": 3}
+SPREAD = {"type": "batchDistance", "batchAttribute": "skill", "maxDistance": 3}
+COMPARED = {"type": "comparison", "measurements": [SKILLS], "referenceValue": 4, "operation": ">="}
+HELD = {"type": "collection", "operation": "contains", "measurements": [ROLES]}
+LATENCY = {"type": "latency", "maxLatency": 50}
+TWO = [solo(1, skill=4), solo(2, skill=10)]
+
+LACKING = [
+    (NEAR, TWO, [Lack("most", 5, 3)]),
+    ({**NEAR, "maxDistance": 9, "minDistance": 2}, TWO, [Lack("least", 1, 2)]),
+    (SPREAD, TWO, [Lack("most", 6, 3)]),
+    ({**SPREAD, "batchAttribute": "mode"}, [solo(1), solo(2, mode="y")], []),
+    ({**COMPARED, "referenceValue": 7}, TWO, [Lack("reference", 4, 7)]),
+    ({**COMPARED, "operation": "="}, TWO, []),
+    ({**HELD, "referenceValue": "m", "minCount": 1}, TWO, [Lack("least", 0, 1)]),
+    (
+        {**HELD, "referenceValue": "m", "maxCount": 1},
+        [solo(1, roles=["m"]), solo(2, roles=["m", "n"])],
+        [Lack("most", 2, 1)],
+    ),
+    (LATENCY, [pinged(1, eu=40, us=90), pinged(2, eu=70, us=20)], [Lack("most", 70, 50)]),
+    (LATENCY, [pinged(1, eu=40), pinged(2, us=20)], []),
+    (
+        {"type": "latency", "maxDistance": 5, "distanceReference": "min"},
+        [pinged(1, eu=40), pinged(2, eu=70)],
+        [Lack("spread", 30, 5)],
+    ),
+]
+
+
+@pytest.mark.parametrize(("rule", "tickets", "lacks"), LACKING)
+def test_what_a_rule_needs(
+    rule: dict[str, Any], tickets: list[dict[str, Any]], lacks: list[Lack]
+) -> None:
+    match = match_of(rule, tickets)
+    finding = Judge(match, 0.0, partial=False).finding(0)
+    assert finding.verdict is False
+    assert list(finding.lacks) == lacks
+    assert holds_from(match, 0.0, False, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "step", "tickets"),
+    [
+        (NEAR, ("maxDistance", 20, 5), TWO),
+        (SPREAD, ("maxDistance", 20, 6), TWO),
+        ({**COMPARED, "referenceValue": 7}, ("referenceValue", 20, 4), TWO),
+        ({**HELD, "referenceValue": "m", "minCount": 1}, ("minCount", 20, 0), TWO),
+        (LATENCY, ("maxLatency", 20, 70), [pinged(1, eu=40), pinged(2, eu=70)]),
+    ],
+)
+def test_the_age_at_which_a_rule_would_hold(
+    rule: dict[str, Any], step: tuple[str, float, float], tickets: list[dict[str, Any]]
+) -> None:
+    key, wait, value = step
+    assert holds_from(match_of(rule, tickets, step), 0.0, False, 0) == 20
+    stricter = (key, wait, _worse(rule, value))
+    assert holds_from(match_of(rule, tickets, stricter), 0.0, False, 0) is None
+
+
+def _worse(rule: dict[str, Any], value: float) -> float:
+    """Return a value that is one too strict."""
+    return value + 1 if rule["type"] in ("comparison", "collection") else value - 1
+
+
+def test_of_an_unfinished_match_some_is_unknown() -> None:
+    counts = {**COMPARED, "measurements": ["count(teams[a].players)"], "referenceValue": 9}
+    match = match_of(counts, TWO)
+    assert Judge(match, 0.0, partial=True).finding(0).verdict is None
+    assert Judge(match, 0.0, partial=False).finding(0).verdict is False
+    holders = {**HELD, "referenceValue": "m", "minCount": 1, "maxCount": 1}
+    assert Judge(match_of(holders, TWO), 0.0, partial=True).finding(0).verdict is None
+
+
+def test_each_player_counts_where_that_is_said() -> None:
+    pair = party(1, [{}, {}])
+    for player, ping in zip(pair["players"], (20, 60), strict=True):
+        player["latency"] = {"eu": ping}
+    match = match_of(LATENCY, [pair])
+    assert Judge(match, 0.0, partial=False).finding(0).verdict is True
+    rule = match.pool.table.rules[0]
+    each = rule._replace(predicate=rule.predicate._replace(each=True))  # type: ignore[call-arg]
+    match.pool.table = match.pool.table._replace(rules=(each,))
+    assert Judge(match, 0.0, partial=False).finding(0).lacks == (Lack("most", 60, 50),)

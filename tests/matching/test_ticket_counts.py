@@ -1,0 +1,63 @@
+"""How often each rule held and refused: as a plain twin counts that judges every rule on all."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.oracles import tickets as twin
+from tests.oracles.addressed import Addressed
+from tests.oracles.rule_judge import Judge
+from tests.support.ticket_worlds import plain_world, random_world
+from valmatch.matching.tickets.playing import play
+from valmatch.rule_sets.world_reading import read_world
+
+Counts = dict[str, list[int]]
+
+
+def counts_of(world: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Counts:
+    """Return how often each rule held and refused in the twin, one rule after the other."""
+    counts: Counts = {rule["name"]: [0, 0] for rule in world["ruleSet"]["rules"]}
+
+    class Counting(Judge):
+        """Judges the rules and counts; those that others take up do not refuse by themselves."""
+
+        def refuses(self) -> str | None:
+            statements = [rule.get("statement", "") for rule in self.rules.values()]
+            for name, rule in self.rules.items():
+                refused = self.verdict(rule) is False
+                counts[name][refused] += 1
+                if refused and not any(name in statement for statement in statements):
+                    return name
+            return None
+
+    monkeypatch.setattr(twin, "Judge", Counting)
+    random = Addressed(world["config"]["seed"], 0)
+    twin.play(
+        world,
+        "pass",
+        lambda review, number, ticket: random.uniform(1, ticket, review * 2**20 + number),
+    )
+    return counts
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_verdicts_are_counted_as_the_twin_counts_them(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = (plain_world if seed % 2 else random_world)(seed, 12)
+    read, problems = read_world(json.dumps(world))
+    assert read is not None, problems
+    outcome = play(read.table, read.tickets, read.service, "pass")
+    names = [rule.name for rule in read.table.rules]
+    counted = dict(zip(names, map(list, outcome.judged.tolist()), strict=True))
+    assert counted == counts_of(world, monkeypatch)
+
+
+def test_nothing_is_counted_where_it_is_not_wanted() -> None:
+    read, _ = read_world(json.dumps(random_world(3, 12)))
+    assert read is not None
+    outcome = play(read.table, read.tickets, read.service, "pass", counted=False)
+    assert outcome.judged["held"].sum() + outcome.judged["refused"].sum() == 0

@@ -1,0 +1,67 @@
+"""Intervals of whole logs hold what they promise in simulated leagues."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tests.support.batch_leagues import (
+    CLUSTERED,
+    INFORMATION,
+    LEAGUES,
+    LEVEL,
+    MEASURES,
+    BatchLeague,
+    shares,
+)
+from valmatch.arrays import Floats
+
+NAMED = {league.name: league for league in LEAGUES}
+
+
+def z_of(found: Floats, measure: str) -> float:
+    """Return by how many standard errors the mean of a measure exceeds the level."""
+    own = found[:, MEASURES.index(measure)]
+    spread = float(own.std(ddof=1)) / math.sqrt(len(own))
+    excess = float(own.mean()) - LEVEL
+    return excess / spread if spread else math.copysign(math.inf, excess)  # all or none
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "league",
+    [
+        BatchLeague("draws, a side at home", 8, 300, 150.0, draw_weight=0.8, home=60.0),
+        BatchLeague("orders", 8, 60, 150.0, sides=4),
+        BatchLeague("equals", 12, 400, 0.0),
+    ],
+    ids=lambda league: league.name,
+)
+def test_intervals_hold_the_truth(league: BatchLeague) -> None:
+    found = shares(league, 150, 0)[INFORMATION]
+    assert len(found) > 145
+    for measure in MEASURES:
+        if not np.isnan(found[:, MEASURES.index(measure)]).any():
+            z = z_of(found, measure)
+            assert z > -3.0, measure
+            assert z < 3.0 or measure == "ranks together", measure
+
+
+@pytest.mark.slow
+def test_votes_are_held_by_clustered_intervals_and_not_by_plain_ones() -> None:
+    found = shares(NAMED["votes, 20 voters of 100"], 60, 0)
+    assert abs(z_of(found[CLUSTERED], "differences")) < 3.0
+    assert z_of(found[CLUSTERED], "ranks together") > -3.0
+    assert z_of(found[INFORMATION], "differences") < -10.0
+
+
+def test_equal_players_share_their_ranks() -> None:
+    league = NAMED["duels, 12 equal players"]
+    contests, truth = league.play(np.random.default_rng(1))
+    assert (truth == 0.0).all()
+    assert contests.n_games == 1320
+    assert len(np.unique(contests.players.reshape(-1, 2), axis=0)) == 132
+    noisy = NAMED["votes on equals, 8 voters of 250"]
+    assert (noisy.target(truth) == 1500.0).all()

@@ -1,0 +1,221 @@
+"""Glicko agrees with Glickman's example and, period by period, with dictionaries and loops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.oracles.rate import Game, read_long
+from tests.ratings.test_glicko2 import OPPONENTS, TIMED, crowd, table, timed
+from tests.support.game_logs import write
+from valmatch.game_logs.prediction.predicting import predict_games
+from valmatch.game_logs.rating import RatedLog, rate_games
+from valmatch.ratings import glicko
+from valmatch.ratings.registry import system_named
+
+PUBLISHED = {one.name: one.published for one in system_named("glicko").parameters}
+COLUMNS = "player,rating,deviation,base_rating,base_deviation,information,surprise,time,games"
+Q = math.log(10.0) / 400.0
+
+Belief = tuple[float, float]  # r, RD
+
+
+def g(deviation: float) -> float:
+    return 1.0 / math.sqrt(1.0 + 3.0 * Q**2 * deviation**2 / math.pi**2)
+
+
+def expected_score(rating: float, other: float, deviation: float) -> float:
+    return 1.0 / (1.0 + math.exp(-g(deviation) * Q * (rating - other)))
+
+
+@dataclass
+class Glickman:
+    """Rates periods one by one by the steps of the source, everyone at the end of each.
+
+    Attributes
+    ----------
+    values : parameters
+    beliefs : at the end of each player's last period with a game
+    played : that period
+    expected : mean expected score of the player's side, by game and player
+    """
+
+    values: Mapping[str, float]
+    beliefs: dict[str, Belief] = field(default_factory=dict)
+    played: dict[str, int] = field(default_factory=dict)
+    expected: dict[tuple[str, str], float] = field(default_factory=dict)
+
+    def play(self, games: list[Game], times: Mapping[str, float]) -> None:
+        length = self.values["period"]
+        if not length:
+            for game in games:
+                self.played = dict.fromkeys(self.beliefs, 0)
+                self.rate([game], 1)
+            return
+        for k, some in groupby(games, key=lambda game: math.floor(times[game.name] / length)):
+            self.rate(list(some), k)
+
+    def onset(self, player: str, period: int) -> Belief:
+        if player not in self.beliefs:
+            return 1500.0, self.values["deviation"]
+        rating, deviation = self.beliefs[player]
+        t = period - self.played[player]
+        grown = math.sqrt(deviation**2 + self.values["c"] ** 2 * t)
+        return rating, min(grown, self.values["deviation"])
+
+    def rate(self, games: list[Game], period: int) -> None:
+        start = {
+            row.player: self.onset(row.player, period) for game in games for row in game.rows()
+        }
+        results: dict[str, list[tuple[float, float, float]]] = {}
+        for game in games:
+            sides = [self.side([start[row.player] for row in side]) for side in game.sides]
+            for a, members in enumerate(game.sides):
+                others = [b for b in range(len(sides)) if b != a]
+                chances = [
+                    expected_score(sides[a][0], sides[b][0], math.hypot(sides[a][1], sides[b][1]))
+                    for b in others
+                ]
+                for row in members:
+                    self.expected[game.name, row.player] = sum(chances) / len(chances)
+                    results.setdefault(row.player, []).extend(
+                        (*sides[b], game.score(a, b)) for b in others
+                    )
+        for player, met in results.items():
+            self.beliefs[player] = self.update(start[player], met)
+            self.played[player] = period
+
+    def side(self, beliefs: list[Belief]) -> Belief:
+        squares = [deviation**2 for _, deviation in beliefs]
+        mean = sum(rating for rating, _ in beliefs) / len(beliefs)
+        return mean, math.sqrt(sum(squares) / len(squares))
+
+    def update(self, belief: Belief, results: list[tuple[float, float, float]]) -> Belief:
+        r, rd = belief
+        chances = [expected_score(r, r_j, rd_j) for r_j, rd_j, _ in results]
+        d_squared = 1.0 / (
+            Q**2
+            * sum(
+                g(rd_j) ** 2 * e * (1.0 - e)
+                for e, (_, rd_j, _) in zip(chances, results, strict=True)
+            )
+        )
+        weight = 1.0 / rd**2 + 1.0 / d_squared
+        total = sum(g(rd_j) * (s - e) for e, (_, rd_j, s) in zip(chances, results, strict=True))
+        return r + Q / weight * total, max(math.sqrt(1.0 / weight), self.values["floor"])
+
+
+def rated(path: Path, out: Path, values: Mapping[str, float], **options: Any) -> RatedLog:  # noqa: ANN401
+    return rate_games(path, "glicko", parameters=values, out=out, **options)
+
+
+def earlier(path: Path, rows: Mapping[str, Belief], games: int = 0) -> Path:
+    """Write ratings of players whose last period is that of the time 0."""
+    lines = [f"{name},{r},{rd},{r},{rd},0,0,0,{games}" for name, (r, rd) in rows.items()]
+    path.write_text("\n".join([COLUMNS, *lines, ""]))
+    return path
+
+
+def test_published_example() -> None:
+    """1500 and 200 against three opponents become 1464 and 151.4."""
+    assert PUBLISHED == {"deviation": 350.0, "c": 34.6, "floor": 30.0, "period": 0.0}
+    results = [(r, rd, score) for r, rd, score in OPPONENTS]
+    want = Glickman(PUBLISHED).update((1500.0, 200.0), results)
+    assert (round(want[0]), round(want[1], 1)) == (1464, 151.4)
+    assert [round(g(rd), 4) for _, rd, _ in OPPONENTS] == [0.9955, 0.9531, 0.7242]
+
+
+def test_published_example_as_a_log(tmp_path: Path) -> None:
+    ratings = {f"o{k}": (r, rd) for k, (r, rd, _) in enumerate(OPPONENTS)}
+    known = earlier(tmp_path / "earlier.csv", {"x": (1500.0, 200.0), **ratings})
+    rows = [[["x", "o0", "10"]], [["o1", "x", "11"]], [["o2", "x", "19"]]]
+    path = write(tmp_path / "log.csv", rows, "winner,loser,time")
+    rated(path, tmp_path / "out", {"period": 10.0}, ratings=known)
+    found = {row["player"]: row for row in table(tmp_path / "out/ratings.csv")}
+    assert round(float(found["x"]["rating"])) == 1464
+    assert round(float(found["x"]["deviation"]), 1) == 151.4
+
+
+@pytest.mark.parametrize("period", [0.0, 0.5, 10.0, 33.3, 1e6])
+@pytest.mark.parametrize("given", [{}, {"c": 90.0, "floor": 120.0, "deviation": 200.0}])
+def test_agrees_with_dictionaries_and_loops(
+    period: float, given: dict[str, float], tmp_path: Path
+) -> None:
+    games, times = timed(crowd(1), 1)
+    values = {**PUBLISHED, "period": period, **given}
+    path = write(tmp_path / "log.csv", games, TIMED)
+    rated(path, tmp_path / "out", values)
+    oracle = Glickman(values)
+    oracle.play(read_long(path), times)
+    rows = {row["player"]: row for row in table(tmp_path / "out" / "ratings.csv")}
+    assert rows.keys() == oracle.beliefs.keys()
+    for player, want in oracle.beliefs.items():
+        got = [float(rows[player][column]) for column in ("rating", "deviation")]
+        assert got == pytest.approx(want, rel=1e-6)  # the scale is 173.7178, rounded as published
+    for row in table(tmp_path / "out" / "history.csv"):
+        want_expected = oracle.expected[row["game"], row["player"]]
+        assert float(row["expected"]) == pytest.approx(want_expected, abs=1e-6)
+
+
+def test_deviations_grow_to_that_of_a_newcomer_and_fall_to_the_floor(tmp_path: Path) -> None:
+    """A deviation of 50 is one of 350 after 100 periods, with the published c."""
+    known = earlier(tmp_path / "known.csv", {"a": (1500.0, 50.0), "b": (1500.0, 50.0)}, games=1)
+    onsets = []
+    for periods in (1, 10, 99, 101, 500):
+        path = write(tmp_path / "log.csv", [[["a", "b", f"{periods}"]]], "winner,loser,time")
+        out = tmp_path / f"{periods}"
+        rated(path, out, {"period": 1.0}, ratings=known, again=True)
+        row = table(out / "ratings.csv")[0]
+        onsets.append(float(row["base_deviation"]))
+    assert onsets[:3] == pytest.approx([math.hypot(50.0, 34.6 * t**0.5) for t in (1, 10, 99)])
+    assert onsets[2] < 350.0
+    assert onsets[3:] == [350.0, 350.0]
+    rows = [[["a", "b", "5"]], [["b", "a", "5"]]] * 400
+    path = write(tmp_path / "log.csv", rows, "winner,loser,time")
+    rated(path, tmp_path / "many", {"period": 10.0})
+    assert {row["deviation"] for row in table(tmp_path / "many" / "ratings.csv")} == {"30.0"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("period", [0.0, 30.0, 1e6])
+def test_continuing_from_ratings_is_one_long_log(period: float, tmp_path: Path) -> None:
+    games, _ = timed(crowd(6), 6)
+    values = {"period": period}
+    rated(write(tmp_path / "all.csv", games, TIMED), tmp_path / "all", values)
+    one, two = tmp_path / "one", tmp_path / "two"
+    rated(write(tmp_path / "one.csv", games[:40], TIMED), one, values)
+    second = write(tmp_path / "two.csv", games[40:], TIMED)
+    rated(second, two, values, ratings=one / "ratings.csv", again=True)
+    assert (two / "ratings.csv").read_text() == (tmp_path / "all" / "ratings.csv").read_text()
+
+
+def test_predictions_grow_less_certain_by_periods(tmp_path: Path) -> None:
+    """A game without a time is one of the next period."""
+    rows = [[["ann", "bob", "2024-01-01"]], [["bob", "ann", "2024-01-02"]]]
+    log = write(tmp_path / "log.csv", rows, "winner,loser,time")
+    rated(log, tmp_path / "rated", {"period": 86400.0})
+    path, widths = tmp_path / "fixtures.csv", []
+    for day in ("2024-01-03", "2024-01-10", "2025-01-03"):
+        path.write_text(f"home,away,time\nann,bob,{day}\n")
+        (one,) = predict_games(tmp_path / "rated", path).forecasts
+        widths.append(one.high[0] - one.low[0])
+    assert widths[0] < widths[1] < widths[2]
+    (now,) = predict_games(tmp_path / "rated", pair="ann,bob").forecasts
+    assert now.high[0] - now.low[0] == widths[0]
+
+
+def test_kernels_agree_with_their_interpreted_twins() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        deviation, floor = float(rng.uniform(20.0, 350.0)), float(rng.uniform(0.0, 60.0))
+        growth = (deviation, float(rng.uniform(0.0, 90.0)), float(rng.integers(1, 99)), 350.0)
+        period = (deviation, float(rng.uniform(0.0, 5.0)), float(rng.normal()), floor)
+        assert glicko.grown(*growth) == vars(glicko.grown)["py_func"](*growth)
+        assert glicko.updated(*period) == vars(glicko.updated)["py_func"](*period)

@@ -1,0 +1,320 @@
+"""Ratings by player and day and their covariance, against a dense twin on small random logs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.oracles import whole_history as plain
+from tests.oracles.bradley_terry import Game, Side
+from tests.oracles.whole_history import PathWorld
+from valmatch.arrays import Floats
+from valmatch.ratings.bradley_terry import rating as unmoved
+from valmatch.ratings.bradley_terry.connections import Levels, Linked, levels_of, link
+from valmatch.ratings.bradley_terry.contests import Contests
+from valmatch.ratings.bradley_terry.estimating import Estimate, Uncertainty, estimate
+from valmatch.ratings.bradley_terry.fit import POINTS, NoEstimate
+from valmatch.ratings.whole_history import covariance as parts
+from valmatch.ratings.whole_history import evidence
+from valmatch.ratings.whole_history.days import player_days
+from valmatch.ratings.whole_history.rating import PathModel
+
+N = 6
+
+
+def contests_of(world: PathWorld) -> Contests:
+    """Return the games of a world in flat arrays."""
+    sides = [side for game in world.games for side in game.sides]
+    ends = [
+        np.cumsum([0, *sizes])
+        for sizes in (
+            [len(game.sides) for game in world.games],
+            [len(side.players) for side in sides],
+        )
+    ]
+    return Contests(
+        N,
+        ends[0],
+        ends[1],
+        np.array([side.score for side in sides], float),
+        np.array([player for side in sides for player in side.players]),
+        np.array([side.features for side in sides], float).reshape(len(sides), world.n_features),
+        np.array([game.weight for game in world.games], float),
+        np.array([game.cluster for game in world.games]),
+    )
+
+
+def model_of(world: PathWorld, draws: str = "") -> PathModel:
+    """Return the model of a world."""
+    days = player_days(contests_of(world), np.array(world.days))
+    return PathModel(
+        draws, days=days, drift=world.drift, deviation=world.deviation, mean=world.mean
+    )
+
+
+def who_and_levels(world: PathWorld) -> tuple[Contests, Levels, Linked]:
+    """Return the games of a world with what else an estimate takes."""
+    contests = contests_of(world)
+    levels = levels_of(contests)
+    none = np.zeros(0, np.int64)
+    return contests, levels, link(contests, levels, contests.weights, none, all_rated=True)
+
+
+def rated(world: PathWorld, draws: str = "") -> Estimate:
+    """Rate the players of a world."""
+    contests, levels, linked = who_and_levels(world)
+    model = model_of(world, draws)
+    return estimate(model.design(contests), levels, model, linked, contests.weights)
+
+
+def close(found: Any, expected: Any, rtol: float, atol: float = 0.0) -> None:  # noqa: ANN401
+    """Compare arrays, none of which may be missing."""
+    assert found is not None
+    assert expected is not None
+    np.testing.assert_allclose(found, expected, rtol=rtol, atol=atol)
+
+
+def sure_of(world: PathWorld, found: Estimate, sandwich: bool) -> Uncertainty:
+    """Return how sure an estimate is."""
+    return model_of(world).uncertainty(found, sandwich, np.random.default_rng(1))
+
+
+def log(
+    seed: int,
+    *,
+    kinds: tuple[int, ...] = (2,),
+    team: int = 1,
+    draws: float = 0.3,
+    features: int = 0,
+    games: int = 40,
+) -> tuple[list[Game], list[int]]:
+    """Return a random log of six players over some days."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for _ in range(games):
+        k = int(rng.choice(kinds))
+        players = rng.permutation(N)[: k * min(team, N // k)]
+        scores = rng.permutation(k) * 1.0
+        if rng.random() < draws:
+            scores = rng.integers(0, 2, k) * 1.0
+        sides = [
+            Side(own.tolist(), float(score), rng.normal(size=features).round(1).tolist())
+            for own, score in zip(np.array_split(players, k), scores, strict=True)
+        ]
+        made.append(Game(sides, float(rng.integers(1, 3)), int(rng.integers(8))))
+    return made, np.sort(rng.integers(-20, 60, games)).tolist()
+
+
+WORLDS = {
+    "draws": PathWorld(*log(1), davidson=True),
+    "halves": PathWorld(*log(2)),
+    "coefficients": PathWorld(*log(4, features=2), 2, davidson=True, drift=30.0, deviation=90.0),
+    "teams": PathWorld(*log(5, team=3), davidson=True, drift=12.0),
+    "orders": PathWorld(*log(6, kinds=(2, 3, 4)), davidson=True, drift=20.0, mean=0.0),
+    "orders of teams": PathWorld(*log(7, kinds=(3,), team=2, features=1), 1),
+    "hardly any drift": PathWorld(*log(8), davidson=True, drift=0.01),
+    "far apart": PathWorld(*log(9, draws=0.0), drift=300.0, deviation=2000.0),
+}
+
+
+@pytest.mark.parametrize("name", WORLDS)
+@pytest.mark.parametrize("sandwich", [False, True])
+def test_paths_and_covariance_are_those_of_the_dense_twin(name: str, sandwich: bool) -> None:
+    world = WORLDS[name]
+    expected = plain.solved(world)
+    found = rated(world, "" if world.davidson else "half")
+    n = len(world.states)
+    assert found.days is not None
+    np.testing.assert_allclose(found.days, expected.place[:n], atol=1e-6)
+    np.testing.assert_allclose(
+        found.coefficients, expected.place[n : n + world.n_features], atol=1e-6
+    )
+    if world.davidson:
+        assert np.log(found.draw_weight) == pytest.approx(expected.place[-1], abs=1e-8)
+    assert found.fit.log_likelihood == pytest.approx(expected.log_likelihood, rel=1e-10)
+    spread = plain.covariance(world, expected, sandwich)
+    sure = sure_of(world, found, sandwich)
+    errors = np.sqrt(np.diag(spread))
+    now, together = plain.on_last_day(world, expected, spread)
+    assert sure.covariance is not None
+    assert sure.days is not None
+    np.testing.assert_allclose(found.ratings, now, atol=1e-6)
+    loose = 1e-4 if name == "hardly any drift" else 1e-6
+    np.testing.assert_allclose(sure.days, errors[:n], rtol=loose)
+    np.testing.assert_allclose(sure.covariance, together, rtol=loose, atol=loose * together.max())
+    np.testing.assert_allclose(sure.std_errors, np.sqrt(np.diag(together)), rtol=loose)
+    np.testing.assert_allclose(sure.coefficients, errors[n : n + world.n_features], rtol=1e-6)
+    if world.davidson:
+        assert sure.log_draw_weight == pytest.approx(errors[-1], rel=1e-6)
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_the_mean_of_the_first_days_is_held(name: str) -> None:
+    world = WORLDS[name]
+    found = rated(world, "" if world.davidson else "half")
+    assert found.days is not None
+    assert found.days[world.first].mean() == pytest.approx(world.mean, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["draws", "coefficients", "orders of teams"])
+def test_fronts_and_draws_say_the_same_as_the_whole_inverse(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = WORLDS[name]
+    found = rated(world, "" if world.davidson else "half")
+    exact = sure_of(world, found, False)
+    monkeypatch.setattr(parts, "SMALL", 0)
+    monkeypatch.setattr("valmatch.ratings.whole_history.fronts.BLOCK", 7)
+    fronts = sure_of(world, found, False)
+    monkeypatch.setattr(parts, "DENSE_COVARIANCE", 0)
+    for sandwich in (False, True):
+        monkeypatch.setattr(parts, "DENSE_COVARIANCE", 10_000)
+        dense = sure_of(world, found, sandwich)
+        monkeypatch.setattr(parts, "DENSE_COVARIANCE", 0)
+        solved = sure_of(world, found, sandwich)
+        assert solved.drawn
+        assert dense.covariance is not None
+        close(solved.covariance, dense.covariance, rtol=1e-5, atol=1e-2)
+        close(solved.std_errors, dense.std_errors, rtol=1e-5)
+        # 1,000 draws: a relative standard error of .022 for each.
+        close(solved.days, dense.days, rtol=0.1)
+        close(solved.coefficients, dense.coefficients, rtol=0.1)
+        monkeypatch.setattr(parts, "_MOST_SOLVED", 0)
+        assert sure_of(world, found, sandwich).covariance is None
+        monkeypatch.setattr(parts, "_MOST_SOLVED", 10**9)
+    assert not fronts.drawn
+    for own, other in zip(exact[:5], fronts[:5], strict=True):
+        close(own, other, rtol=1e-8, atol=1e-6)
+
+
+def test_without_drift_it_is_bradley_terry_with_a_normal_prior() -> None:
+    world = replace(WORLDS["draws"], drift=0.0, deviation=150.0)
+    contests, levels, linked = who_and_levels(world)
+    model = unmoved.Model("", 150.0)
+    still = estimate(model.design(contests), levels, model, linked, contests.weights)
+    expected = model.uncertainty(still, False, np.random.default_rng(1))
+    for drift, far in ((0.0, 1e-7), (1e-3, 1e-2)):
+        moved = replace(world, drift=drift)
+        found = rated(moved)
+        sure = sure_of(moved, found, False)
+        np.testing.assert_allclose(found.ratings, still.ratings, atol=1e-6 + far)
+        close(sure.covariance, expected.covariance, rtol=1e-7, atol=1e-6 + 100 * far)
+        assert sure.days is not None
+        assert sure.days.shape == (len(world.states),)
+
+
+@pytest.mark.parametrize("name", ["coefficients", "orders"])
+def test_derivatives_are_those_of_the_density(name: str) -> None:
+    found = rated(WORLDS[name])
+    problem, rng = found.problem, np.random.default_rng(3)
+    place = found.fit.place + 0.3 * rng.normal(size=len(found.fit.place))
+    whole = problem.information(problem.terms(place)).whole().toarray()
+    size = len(place)
+
+    def slopes(at: Floats) -> Floats:
+        return problem.gradient(at, problem.terms(at))
+
+    for k in range(0, size, 3):
+        move = np.zeros(size)
+        move[k] = 1e-4
+        ahead, behind = place + move, place - move
+        rise = problem.value(ahead, problem.terms(ahead))
+        rise -= problem.value(behind, problem.terms(behind))
+        assert slopes(place)[k] == pytest.approx(rise / 2e-4, rel=1e-5, abs=1e-5)
+        bend = (slopes(behind) - slopes(ahead)) / 2e-4
+        np.testing.assert_allclose(whole[k], bend, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["draws", "coefficients", "orders of teams"])
+def test_the_evidence_is_that_of_the_dense_twin(name: str) -> None:
+    world = WORLDS[name]
+    found = rated(world, "" if world.davidson else "half")
+    expected = plain.log_evidence(world, plain.solved(world))
+    assert evidence.log_evidence(model_of(world), found) == pytest.approx(expected, abs=1e-7)
+
+
+def moving(seed: int, drift: float) -> PathWorld:
+    """Return a world in which ratings drift."""
+    rng = np.random.default_rng(seed)
+    paths = np.cumsum(drift * rng.normal(size=(N, 300)), axis=1) + 100.0 * rng.normal(size=(N, 1))
+    games, days = [], []
+    for day in range(300):
+        a, b = rng.permutation(N)[:2]
+        won = rng.random() < 1.0 / (1.0 + np.exp(POINTS * (paths[b, day] - paths[a, day])))
+        games.append(Game([Side([int(a)], float(won)), Side([int(b)], float(not won))]))
+        days.append(day)
+    return PathWorld(games, days)
+
+
+@pytest.mark.parametrize("drift", [0.0, 40.0])
+def test_the_drift_of_the_greatest_evidence_is_found(drift: float) -> None:
+    world = moving(5, drift)
+    found = evidence.tuned_drift(model_of(world), *who_and_levels(world))
+    if not drift:
+        assert found.drift < 4.0
+    else:
+        assert 20.0 < found.drift < 80.0
+        assert found.evidence > found.unmoved + 5.0
+        for near in (0.95, 1.05):
+            other = replace(world, drift=near * found.drift)
+            assert evidence.log_evidence(model_of(other), rated(other)) < found.evidence
+
+
+def test_the_evidence_of_hardly_any_drift_is_that_of_none() -> None:
+    world = WORLDS["draws"]
+    none, little = (
+        evidence.log_evidence(model_of(own), rated(own))
+        for own in (replace(world, drift=0.0), replace(world, drift=1e-3))
+    )
+    assert little == pytest.approx(none, abs=1e-4)
+
+
+def test_too_large_a_log_has_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evidence, "MOST_WORK", 10.0)
+    with pytest.raises(evidence.TooLarge):
+        evidence.log_evidence(model_of(WORLDS["draws"]), rated(WORLDS["draws"]))
+
+
+def test_covariates_that_are_the_same_are_not_told_apart() -> None:
+    games, days = log(4, features=1)
+    for game in games:
+        for side in game.sides:
+            side.features = [*side.features, 2.0 * side.features[0]]
+    with pytest.raises(NoEstimate) as caught:
+        rated(PathWorld(games, days, 2, davidson=True))
+    assert not caught.value.separated
+    n = len(PathWorld(games, days).states)
+    assert set(caught.value.parameters.tolist()) == {n, n + 1}
+
+
+def test_half_of_the_intervals_of_days_that_ought_to_hold_the_truth_do() -> None:
+    """Intervals of 50 % of simulated paths, by the standard error of the share over worlds."""
+    shares = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        day, days, games = 0, [], []
+        paths = 150.0 * rng.normal(size=N)
+        truth = {}
+        for _ in range(80):
+            step = int(rng.integers(0, 4))
+            day += step
+            paths = paths + 25.0 * np.sqrt(step) * rng.normal(size=N)
+            a, b = rng.permutation(N)[:2].tolist()
+            won = rng.random() < 1.0 / (1.0 + np.exp(POINTS * (paths[b] - paths[a])))
+            games.append(Game([Side([a], float(won)), Side([b], float(not won))]))
+            days.append(day)
+            truth[a, day], truth[b, day] = paths[a], paths[b]
+        world = PathWorld(games, days, drift=25.0, deviation=150.0)
+        found = rated(world)
+        sure = sure_of(world, found, False)
+        assert found.days is not None
+        assert sure.days is not None
+        true = np.array([truth[state] for state in world.states])
+        true = true - true[world.first].mean() + world.mean
+        held = np.abs(found.days - true) <= 0.6744898 * sure.days
+        shares.append(held.mean())
+    error = np.std(shares, ddof=1) / np.sqrt(len(shares))
+    assert abs(np.mean(shares) - 0.5) < 3.0 * error

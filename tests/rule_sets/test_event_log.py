@@ -1,0 +1,270 @@
+"""A game's own log: what its events say, and what of a line is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from valmatch.rule_sets.event_log import EventLog, is_event_log, read_events
+from valmatch.rule_sets.flexmatch import read_rule_set
+from valmatch.rule_sets.logged_tickets import world_of_log
+from valmatch.rule_sets.table import Table
+from valmatch.rule_sets.world_reading import WorldReading
+from valmatch.rule_sets.worlds import Player
+
+START = datetime(2017, 8, 8, 21, 15, tzinfo=UTC)
+
+TABLE = read_rule_set(
+    json.dumps(
+        {
+            "ruleLanguageVersion": "1.0",
+            "playerAttributes": [
+                {"name": "skill", "type": "number"},
+                {"name": "mode", "type": "string", "default": "casual"},
+            ],
+            "teams": [
+                {"name": "red", "minPlayers": 1, "maxPlayers": 2},
+                {"name": "blue", "minPlayers": 1, "maxPlayers": 2},
+            ],
+            "rules": [
+                {
+                    "name": "Near",
+                    "type": "distance",
+                    "measurements": ["avg(flatten(teams[*].players.attributes[skill]))"],
+                    "referenceValue": 5,
+                    "maxDistance": 9,
+                },
+                {"name": "Mode", "type": "batchDistance", "batchAttribute": "mode"},
+                {"name": "Ping", "type": "latency", "maxLatency": 50},
+            ],
+        }
+    )
+).table
+
+
+def iso(seconds: float) -> str:
+    return (START + timedelta(seconds=seconds)).isoformat(timespec="milliseconds")[:-6] + "Z"
+
+
+def ticket(name: str, time: float, *players: Mapping[str, Any]) -> dict[str, Any]:
+    own = players or ({"playerId": f"p-{name}"},)
+    return {"ticketId": name, "startTime": iso(time), "players": list(own)}
+
+
+def event(time: float, kind: str, *tickets: object, **more: object) -> dict[str, Any]:
+    """Return an event as EventBridge delivers it."""
+    return {
+        "version": "0",
+        "detail-type": "GameLift Matchmaking Event",
+        "source": "aws.gamelift",
+        "time": iso(time),
+        "detail": {"tickets": list(tickets), "type": kind, **more},
+    }
+
+
+def text_of(*events: object) -> str:
+    return "".join(json.dumps(one) + "\n" for one in events)
+
+
+def log_of(*events: object) -> EventLog:
+    log, problems = read_events(text_of(*events))
+    assert log is not None, problems
+    return log
+
+
+def world_from(log: EventLog, **known: Player) -> tuple[WorldReading, list[str]]:
+    said: list[str] = []
+    assert isinstance(TABLE, Table)
+    world, problems = world_of_log(log, known, TABLE, (None, 1.0), said.append)
+    assert world is not None, problems
+    return world, said
+
+
+A, B = ticket("a", 0), ticket("b", 2.5)
+
+SUCCESS = (
+    event(0.5, "MatchmakingSearching", A),
+    event(3.0, "MatchmakingSearching", B),
+    event(
+        4.0,
+        "PotentialMatchCreated",
+        A,
+        B,
+        matchId="m",
+        acceptanceRequired=False,
+        ruleEvaluationMetrics=[{"ruleName": "Near", "passedCount": 3, "failedCount": 1}],
+    ),
+    event(9.0, "MatchmakingSucceeded", A, B, matchId="m"),
+)
+
+
+def test_a_match_is_made_when_it_is_proposed() -> None:
+    log = log_of(*SUCCESS)
+    assert [(one.id, one.status, one.end - log.start) for one in log.tickets] == [
+        ("a", "COMPLETED", 4.0),
+        ("b", "COMPLETED", 4.0),
+    ]
+    assert log.judged == {"Near": [3, 1]}
+    assert log.acceptance is None
+    world, _ = world_from(log)
+    assert [(one.time, one.cancel) for one in world.tickets] == [(0.0, None), (2.5, None)]
+    assert world.service.horizon == 9.0
+
+
+def test_events_may_come_in_any_order_twice_and_in_notifications() -> None:
+    named = [{**one, "id": f"e{number}"} for number, one in enumerate(SUCCESS)]
+    wrapped = {"Type": "Notification", "Message": json.dumps(named[0]), "TopicArn": "x"}
+    other = {"detail-type": "GameLift Queue Placement Event", "time": iso(0), "detail": {}}
+    log = log_of(*reversed(named), wrapped, other)
+    assert [(one.id, one.status) for one in log.tickets] == [("a", "COMPLETED"), ("b", "COMPLETED")]
+    assert (log.repeated, log.others) == (1, 1)
+
+
+def test_tickets_end_as_in_the_log() -> None:
+    tickets = [ticket(name, 0) for name in "abcd"]
+    log = log_of(
+        *(event(0.5, "MatchmakingSearching", one) for one in tickets),
+        event(30.2, "MatchmakingTimedOut", tickets[0], reason="TimedOut"),
+        event(12.0, "MatchmakingCancelled", tickets[1], reason="Cancelled"),
+        event(13.0, "MatchmakingFailed", tickets[2], reason="UNEXPECTED_ERROR"),
+    )
+    statuses = [one.status for one in log.tickets]
+    assert statuses == ["TIMED_OUT", "CANCELLED", "FAILED", "SEARCHING"]
+    assert log.timeout == 30.0
+    world, said = world_from(log)
+    assert [one.cancel for one in world.tickets] == [None, 12.0, 13.0, None]
+    assert world.service.timeout == 30.0
+    assert any("the request timeout is 30 s" in one for one in said)
+
+
+def accepted(one: dict[str, Any], value: bool) -> dict[str, Any]:
+    return {**one, "players": [{**player, "accepted": value} for player in one["players"]]}
+
+
+def test_acceptance_becomes_answers() -> None:
+    log = log_of(
+        event(0.5, "MatchmakingSearching", A),
+        event(3.0, "MatchmakingSearching", B),
+        event(
+            4.0,
+            "PotentialMatchCreated",
+            A,
+            B,
+            matchId="m",
+            acceptanceRequired=True,
+            acceptanceTimeout=20,
+        ),
+        event(5.5, "AcceptMatch", accepted(A, True), B, matchId="m"),
+        event(7.0, "AcceptMatch", accepted(A, True), accepted(B, False), matchId="m"),
+        event(7.0, "AcceptMatchCompleted", A, B, matchId="m", acceptance="Rejected"),
+        event(7.1, "MatchmakingSearching", A),
+        event(7.2, "MatchmakingCancelled", B),
+    )
+    assert log.acceptance == 20.0
+    world, _ = world_from(log)
+    assert [one.answers for one in world.tickets] == [((1.5, True),), ((3.0, False),)]
+    assert [one.cancel for one in world.tickets] == [None, None]
+    assert world.service.acceptance == 20.0
+
+
+def test_players_with_teams_before_a_match_are_of_a_game_that_runs() -> None:
+    running = ticket("g", 0, {"playerId": "x", "team": "red"}, {"playerId": "y", "team": "blue"})
+    log = log_of(event(0, "MatchmakingSearching", running), event(1, "MatchmakingSearching", A))
+    world, _ = world_from(log)
+    assert [one.running for one in world.tickets] == [True, False]
+    assert [one.team for one in world.tickets[0].players] == ["red", "blue"]
+    elsewhere = ticket("g", 0, {"playerId": "x", "team": "green"})
+    log = log_of(event(0, "MatchmakingSearching", elsewhere))
+    assert isinstance(TABLE, Table)
+    world_, problems = world_of_log(log, {}, TABLE, (9.0, 1.0), lambda text: None)
+    assert world_ is None
+    assert "player 'x' is on team 'green', which the rules do not have" in problems[0].text
+
+
+def test_what_is_missing_is_said_of_the_rules_that_look_at_it() -> None:
+    known = {"p-a": Player("p-a", {"skill": 5.0}, {"eu": 20.0})}
+    world, said = world_from(log_of(*SUCCESS), **known)
+    assert world.tickets[0].players[0] == known["p-a"]
+    missing = [one for one in said if "players have no" in one]
+    assert missing == [
+        "1 of 2 players have no 'skill', which Near looks at: without a default their tickets"
+        " cannot be matched",
+        "2 of 2 players have no 'mode', which Mode looks at: the default, 'casual', stands for it",
+        "1 of 2 players have no latencies, which Ping looks at: their tickets cannot be matched",
+    ]
+
+
+def test_logs_are_told_from_lists_of_tickets() -> None:
+    assert is_event_log("\n" + text_of(*SUCCESS))
+    assert is_event_log('{"Type": "Notification", "Message": "x"}')
+    assert not is_event_log('{"id": "t", "time": 0}')
+    assert not is_event_log("no JSON")
+    assert not is_event_log("[]")
+
+
+GOOD = SUCCESS[0]
+
+
+def changed(**values: object) -> dict[str, Any]:
+    return {key: value for key, value in {**GOOD, **values}.items() if value is not None}
+
+
+def with_ticket(**values: object) -> dict[str, Any]:
+    own = {key: value for key, value in {**A, **values}.items() if value is not None}
+    return event(1, "MatchmakingSearching", own)
+
+
+FAULTS: list[tuple[object, str, str]] = [
+    (changed(time="yesterday"), "events[1].time", "a date-time is needed, 2017-08-08T21:15:36"),
+    (changed(time=7), "events[1].time", "a string is needed, not 7"),
+    (changed(time=None), "events[1]", "no time"),
+    (changed(detail=None), "events[1]", "no detail"),
+    (changed(detail=[]), "events[1].detail", "an object is needed, not a list"),
+    (changed(detail={"tickets": []}), "events[1].detail", "no type"),
+    (changed(detail={"tickets": [], "type": "MatchmakingTimeOut"}), "events[1].detail.type", "me"),
+    (changed(detail={"type": "MatchmakingFailed"}), "events[1].detail", "no tickets"),
+    (event(0, "MatchmakingSearching", 3), "events[1].detail.tickets[0]", "an object is needed"),
+    (with_ticket(ticketId=None), "events[1].detail.tickets[0]", "no ticketId"),
+    (with_ticket(startTime="x"), "events[1].detail.tickets[0].startTime", "a date-time is"),
+    (with_ticket(startTime=iso(1)), "events[1].detail.tickets[0].startTime", "at another time"),
+    (with_ticket(players=[]), "events[1].detail.tickets[0].players", "no player"),
+    (with_ticket(players=[{"playerId": "q"}]), "events[1].detail.tickets[0].players", "other pl"),
+    (
+        with_ticket(ticketId="z", players=[{"playerId": "q"}] * 2),
+        "events[1].detail.tickets[0].players[1].playerId",
+        "twice in a ticket",
+    ),
+    ({"Type": "Notification", "Message": "{"}, "events[1].Message", "no event in it: no JSON"),
+    ({"Type": "Notification", "Message": "3"}, "events[1].Message", "an object, not 3"),
+    ({"Type": "Notification", "Message": 3}, "events[1].Message", "a string is needed"),
+    (7, "line 2", "an object is needed, not 7"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "path", "what"), FAULTS)
+def test_faults(line: object, path: str, what: str) -> None:
+    log, problems = read_events(text_of(GOOD, line))
+    assert log is None
+    found = [one for one in problems if one.severity == "error"]
+    assert [one for one in found if one.line == 2 and one.path == path and what in one.text], found
+
+
+def test_separators_within_strings_end_no_line() -> None:
+    odd = ticket("a", 0, {"playerId": "one\u2028two\x85"})
+    text = json.dumps(event(0, "MatchmakingSearching", odd), ensure_ascii=False)
+    log, problems = read_events(text + "\r\n" + text_of(SUCCESS[1]))
+    assert log is not None, problems
+    assert list(log.tickets[0].players) == ["one\u2028two\x85"]
+
+
+def test_a_log_without_tickets_or_without_end() -> None:
+    other = {"detail-type": "x", "detail": {}}
+    log, problems = read_events(text_of(other))
+    assert (log, problems[0].text) == (None, "no ticket: no event of a matchmaker")
+    log, problems = read_events(text_of(GOOD, event(4e7, "MatchmakingSearching", B)))
+    assert log is None
+    assert "more than 366 days" in problems[0].text

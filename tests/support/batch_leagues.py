@@ -1,0 +1,264 @@
+"""Leagues whose true strengths are known, and what the intervals of a whole log say of these."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from valmatch.arrays import Floats, Ints
+from valmatch.draws.streams import Streams
+from valmatch.ratings.bradley_terry.connections import levels_of
+from valmatch.ratings.bradley_terry.contests import Contests, design_of
+from valmatch.ratings.bradley_terry.covariance import rank_ranges
+from valmatch.ratings.bradley_terry.estimating import HALF, Estimate
+from valmatch.ratings.bradley_terry.fit import POINTS, NoEstimate
+from valmatch.ratings.bradley_terry.rating import Model, rate
+from valmatch.ratings.bradley_terry.studentized_range import quantile
+from valmatch.statistics.estimates import t_quantile
+
+LEVEL = 0.95
+INFORMATION, SANDWICH, CLUSTERED = "information", "sandwich", "clustered"
+
+DIFFERENCES, RATINGS, COEFFICIENTS = "differences", "ratings", "coefficients"
+TOGETHER, RANKS = "differences together", "ranks together"
+MEASURES = (DIFFERENCES, RATINGS, COEFFICIENTS, TOGETHER, RANKS)
+"""Shares of a world's intervals that hold the truth; of those together, whether all do."""
+
+
+@dataclass(frozen=True)
+class BatchLeague:
+    """Games between players whose strengths are normal, in points.
+
+    Attributes
+    ----------
+    name : str
+        What tables call it.
+    players, games : int
+        How many there are; who plays is drawn evenly.
+    spread : float
+        Standard deviation of the strengths.
+    sides, team : int
+        Sides of a game, and players of a side.
+    draw_weight : float
+        Davidson's nu.
+    home : float
+        Advantage of the first side, which is fitted where it is not 0.
+    voters : int
+        Clusters of games: each voter casts as many votes as the others. 0: games are independent.
+    noise : float
+        Standard deviation of how a voter differs from all, drawn for each player.
+    draws : str
+        As `Model` takes it.
+    prior : float or None
+        As `Model` takes it.
+    kinds : tuple of str
+        Kinds of intervals that are looked at.
+    """
+
+    name: str
+    players: int
+    games: int
+    spread: float
+    sides: int = 2
+    team: int = 1
+    draw_weight: float = 0.0
+    home: float = 0.0
+    voters: int = 0
+    noise: float = 0.0
+    draws: str = ""
+    prior: float | None = None
+    kinds: tuple[str, ...] = (INFORMATION,)
+
+    def play(self, rng: np.random.Generator) -> tuple[Contests, Floats]:
+        """Return the games of one world, and the true strengths of its players."""
+        truth = rng.normal(0.0, self.spread, self.players)
+        own = rng.normal(0.0, self.noise, (max(self.voters, 1), self.players))
+        voters = np.arange(self.games) % max(self.voters, 1)
+        drawn = rng.random((self.games, self.players)).argsort(axis=1)
+        players = drawn[:, : self.sides * self.team]
+        seen = (truth + own)[voters[:, np.newaxis], players]
+        strengths = seen.reshape(self.games, self.sides, self.team).mean(axis=2)
+        strengths[:, 0] += self.home
+        points = self._points(strengths, rng)
+        n_sides = self.games * self.sides
+        features = np.zeros((n_sides, int(self.home != 0.0)))
+        features[:: self.sides] = 1.0
+        contests = Contests(
+            self.players,
+            np.arange(self.games + 1) * self.sides,
+            np.arange(n_sides + 1) * self.team,
+            points.ravel(),
+            players.ravel(),
+            features,
+            np.ones(self.games),
+            voters if self.voters else np.arange(self.games),
+        )
+        return contests, truth
+
+    def _points(self, strengths: Floats, rng: np.random.Generator) -> Floats:
+        """Return the points of the sides of each game."""
+        if self.sides > 2:  # the order of strengths with Gumbel's noise is that of Luce
+            found: Floats = POINTS * strengths + rng.gumbel(size=strengths.shape)
+            return found
+        won, drawn = self._chances(strengths[:, 0] - strengths[:, 1])
+        uniform = rng.random(len(strengths))
+        first = np.where(uniform < won, 1.0, np.where(uniform < won + drawn, 0.5, 0.0))
+        return np.column_stack([first, 1.0 - first])
+
+    def _chances(self, leads: Floats) -> tuple[Floats, Floats]:
+        """Return how likely the first of two sides wins, and draws, by its lead in points."""
+        up = np.exp(0.5 * POINTS * leads)
+        total = up + 1.0 / up + self.draw_weight
+        return up / total, self.draw_weight / total
+
+    def target(self, truth: Floats) -> Floats:
+        """Return what estimates tend to with ever more games, by the strengths.
+
+        The strengths themselves, but for voters who differ and draws that count as halves: what
+        fits the true chances of all pairs best.
+        """
+        if not self.noise and self.draws != HALF:
+            return truth
+        a, b = np.triu_indices(self.players, 1)
+        nodes, weights = np.polynomial.hermite_e.hermegauss(41)
+        leads = (truth[a] - truth[b])[:, np.newaxis] + math.sqrt(2.0) * self.noise * nodes
+        won, drawn = (own @ weights / weights.sum() for own in self._chances(leads))
+        scores = np.repeat([1.0, 0.5, 0.0], len(a))
+        n = len(scores)
+        contests = Contests(
+            self.players,
+            2 * np.arange(n + 1),
+            np.arange(2 * n + 1),
+            np.column_stack([scores, 1.0 - scores]).ravel(),
+            np.column_stack([np.tile(a, 3), np.tile(b, 3)]).ravel(),
+            np.zeros((2 * n, 0)),
+            np.concatenate([won, drawn, 1.0 - won - drawn]),
+            np.arange(n),
+        )
+        found = rate(design_of(contests), levels_of(contests), Model(self.draws)).ratings
+        rounded: Floats = np.round(found, 6)  # equals stay equal
+        return rounded
+
+
+BOTH = (INFORMATION, CLUSTERED)
+
+LEAGUES = (
+    BatchLeague("duels, 12 players", 12, 1320, 150.0),
+    BatchLeague("duels, 12 players, few games", 12, 198, 150.0),
+    BatchLeague("duels, 12 equal players", 12, 1320, 0.0),
+    BatchLeague("duels, 40 players", 40, 2000, 200.0),
+    BatchLeague("teams of 3, 16 players", 16, 800, 200.0, team=3),
+    BatchLeague("orders of 8, 20 players", 20, 200, 150.0, sides=8),
+    BatchLeague("draws, a side at home, 20 players", 20, 1000, 150.0, draw_weight=0.8, home=60.0),
+    BatchLeague(
+        "draws as halves, 12 players",
+        *(12, 600, 150.0),
+        draw_weight=0.8,
+        draws=HALF,
+        kinds=(INFORMATION, SANDWICH),
+    ),
+    BatchLeague("prior of the true spread, 40 players", 40, 240, 150.0, prior=150.0),
+    BatchLeague("prior of a third of the spread", 40, 240, 300.0, prior=100.0),
+    BatchLeague("votes, 400 voters of 5", 12, 2000, 100.0, voters=400, noise=200.0, kinds=BOTH),
+    BatchLeague(
+        "votes with draws, 60 voters of 40",
+        *(12, 2400, 100.0),
+        draw_weight=0.5,
+        voters=60,
+        noise=200.0,
+        kinds=BOTH,
+    ),
+    BatchLeague("votes, 20 voters of 100", 12, 2000, 100.0, voters=20, noise=200.0, kinds=BOTH),
+    BatchLeague("votes, 8 voters of 250", 12, 2000, 100.0, voters=8, noise=200.0, kinds=BOTH),
+    BatchLeague(
+        "votes on equals, 60 voters of 40", 12, 2400, 0.0, voters=60, noise=200.0, kinds=BOTH
+    ),
+    BatchLeague(
+        "votes on equals, 8 voters of 250", 12, 2000, 0.0, voters=8, noise=200.0, kinds=BOTH
+    ),
+)
+"""Leagues of the page `results/batch-coverage`, by which the tests go, too."""
+
+
+@cache
+def _critical(players: int, degrees: float) -> float:
+    return quantile(LEVEL, players, degrees) / math.sqrt(2.0)
+
+
+def covered(league: BatchLeague, kind: str, contests: Contests, truth: Floats) -> Floats | None:
+    """Return the `MEASURES` of one world; None where somebody in it cannot be rated."""
+    design, model = design_of(contests), Model(league.draws, league.prior)
+    try:
+        found = rate(design, levels_of(contests), model)
+    except NoEstimate:
+        return None
+    if not found.linked.rated.all():
+        return None
+    sure = model.uncertainty(found, kind != INFORMATION, np.random.default_rng(0))
+    assert sure.covariance is not None
+    degrees = league.voters - 1.0 if kind == CLUSTERED else math.inf
+    half, critical = t_quantile(0.5 + 0.5 * LEVEL, degrees), _critical(league.players, degrees)
+    target = league.target(truth)
+    a, b = np.triu_indices(league.players, 1)
+    own = np.diag(sure.covariance)
+    errors = np.sqrt(own[a] + own[b] - 2.0 * sure.covariance[a, b])
+    wrong = np.abs(found.ratings[a] - found.ratings[b] - target[a] + target[b])
+    zero = np.abs(found.ratings - found.ratings.mean() - target + target.mean())
+    ranks = rank_ranges(found.ratings, sure.covariance, critical)
+    low, high = _true_ranks(target)
+    measures = {
+        DIFFERENCES: np.mean(wrong <= half * errors),
+        RATINGS: np.mean(zero <= half * sure.std_errors),
+        COEFFICIENTS: _coefficients(league, found, sure.coefficients, sure.log_draw_weight, half),
+        TOGETHER: np.all(wrong <= critical * errors),
+        RANKS: np.all((ranks.low <= low) & (ranks.high >= high)),
+    }
+    return np.array([measures[name] for name in MEASURES], np.float64)
+
+
+def _true_ranks(truth: Floats) -> tuple[Ints, Ints]:
+    """Return the best and the worst rank of each player, which differ for equal ones."""
+    order = np.sort(-truth)
+    return 1 + np.searchsorted(order, -truth, "left"), np.searchsorted(order, -truth, "right")
+
+
+def _coefficients(
+    league: BatchLeague, found: Estimate, home_errors: Floats, log_error: float, half: float
+) -> float:
+    """Return the share of home advantage and draw weight that is covered; NaN without them."""
+    held = [
+        abs(value - league.home) <= half * error
+        for value, error in zip(found.coefficients, home_errors, strict=True)
+    ]
+    if league.draw_weight and league.draws != HALF and not league.noise:
+        off = math.log(found.draw_weight) - math.log(league.draw_weight)
+        held.append(abs(off) <= half * log_error)
+    return float(np.mean(held)) if held else math.nan
+
+
+def shares(league: BatchLeague, worlds: int, number: int, seed: int = 1) -> dict[str, Floats]:
+    """Return (worlds, measures) what is covered by each kind of interval.
+
+    Parameters
+    ----------
+    league : BatchLeague
+        The league.
+    worlds : int
+        How many are played; those in which somebody cannot be rated are left out.
+    number : int
+        The source of its random numbers.
+    seed : int
+        Their seed.
+    """
+    streams = Streams(seed)
+    found: dict[str, list[Floats]] = {kind: [] for kind in league.kinds}
+    for world in range(worlds):
+        contests, truth = league.play(streams.stream(world, number))
+        for kind, rows in found.items():
+            own = covered(league, kind, contests, truth)
+            if own is not None:
+                rows.append(own)
+    return {kind: np.array(rows).reshape(-1, len(MEASURES)) for kind, rows in found.items()}

@@ -1,0 +1,166 @@
+"""Why a ticket of a replay waited, from the files of the replay."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from valmatch.errors import InputError
+from valmatch.experiments.replay_result import Ended
+from valmatch.inputs import arguments
+from valmatch.inputs.arguments import PathLike
+from valmatch.inputs.files import read_text
+from valmatch.kernels.plain_python import interpret
+from valmatch.rule_sets.world_reading import WorldReading, read_world
+from valmatch.rule_sets.worlds import SEARCHES, Search
+from valmatch.storage.json_file import read_json
+from valmatch.storage.manifest import command_of
+from valmatch.text.suggestions import closest_name
+from valmatch.text.terminal import shown
+
+REPLAY = "rules replay"
+
+
+class Explanation(NamedTuple):
+    """Why a ticket waited.
+
+    Attributes
+    ----------
+    world : WorldReading
+    documents : dict of str to dict
+        By search, see `valmatch.experiments.explanations`.
+    """
+
+    world: WorldReading
+    documents: dict[Search, dict[str, Any]]
+
+
+def explain_ticket(folder: PathLike, ticket: str, *, search: str | None = None) -> Explanation:
+    """Return why a ticket of a replay waited, whatever has become of it.
+
+    Parameters
+    ----------
+    folder : PathLike
+        The folder of a replay.
+    ticket : str
+        Its id.
+    search : {"pass", "exhaustive"} or None
+        Of which search; by default of each that was made.
+
+    Raises
+    ------
+    InputError
+        If the folder holds no replay, or one without that ticket or search.
+    """
+    path = arguments.path("folder", folder)
+    if command_of(path) != REPLAY:
+        raise InputError(f"{path}: no folder of a replay (valmatch {REPLAY} --out makes one)")
+    # Nothing here is compiled.
+    interpret()
+    world = _world(path / "world.json")
+    names = [one.id for one in world.tickets]
+    if ticket not in names:
+        near = closest_name(ticket, names)
+        meant = f" (did you mean {near}?)" if near else f" of {len(names):,}"
+        raise InputError(f"{path}: no ticket {shown(ticket)}{meant}")
+    ended = _ended(path / "result.json", names)
+    searches = [one for one in SEARCHES if one in ended]
+    if search is not None:
+        chosen = arguments.one_of("search", search, searches)
+        searches = [one for one in searches if one == chosen]
+    return Explanation(world, dict(_explained(path, world, searches, names.index(ticket), ended)))
+
+
+def _explained(
+    path: Path,
+    world: WorldReading,
+    searches: list[Search],
+    ticket: int,
+    ended: dict[Search, dict[int, Ended]],
+) -> Iterator[tuple[Search, dict[str, Any]]]:
+    """Yield why a ticket waited, by search."""
+    from valmatch.experiments.explanations import explained
+    from valmatch.matching.plain_tickets.pool import Pool
+    from valmatch.matching.plain_tickets.timeline import Proposal
+
+    place = {one.id: number for number, one in enumerate(world.tickets)}
+    rows = _proposals(path / "proposals.jsonl", place)
+    for search in searches:
+        if ticket not in ended[search]:
+            raise InputError(f"{path}: {world.tickets[ticket].id} joined after the horizon")
+        proposals = [
+            Proposal(one.time, place[one.anchor], tuple(place[name] for name in one.tickets))
+            for one in rows
+            if one.search == search
+        ]
+        pool = Pool(world.table, world.tickets, world.service, search)
+        (document,) = explained(pool, proposals, ended[search], ticket)
+        yield search, document
+
+
+def _world(path: Path) -> WorldReading:
+    """Return the world that was played."""
+    world, problems = read_world(read_text(path))
+    if world is None:
+        line, column, _, where, what = next(one for one in problems if one.severity == "error")
+        raise InputError(f"{path}:{line}:{column}: damaged: {where}: {what}")
+    return world
+
+
+class ProposalRow(BaseModel):
+    """A line of ``proposals.jsonl``."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    search: str
+    time: float
+    anchor: str
+    tickets: list[str]
+
+
+def _proposals(path: Path, known: dict[str, int]) -> list[ProposalRow]:
+    """Return all that was proposed."""
+    rows = []
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        try:
+            row = ProposalRow.model_validate(json.loads(line))
+        except (ValueError, ValidationError, RecursionError):
+            raise InputError(f"{path}:{number}: damaged: not a proposal") from None
+        if strangers := {row.anchor, *row.tickets} - set(known):
+            what = f"{shown(min(strangers))} is no ticket of the world"
+            raise InputError(f"{path}:{number}: damaged: {what}")
+        rows.append(row)
+    return rows
+
+
+class EndRow(BaseModel):
+    """How a ticket ended, in ``result.json``."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    status: str
+    time: float
+
+
+def _ended(path: Path, names: list[str]) -> dict[Search, dict[int, Ended]]:
+    """Return how tickets ended, by search."""
+    try:
+        content = read_json(path)
+        tickets = {one: content[one]["tickets"] for one in SEARCHES if one in content}
+        return {
+            search: {
+                number: Ended(row.status, row.time)
+                for number, name in enumerate(names)
+                if name in rows
+                for row in [EndRow.model_validate(rows[name])]
+            }
+            for search, rows in tickets.items()
+        }
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except (KeyError, TypeError, ValidationError):
+        raise InputError(f"{path}: damaged: not the result of a replay") from None

@@ -1,0 +1,286 @@
+"""The judge of a match in plain Python: of each rule whether it holds, and what it would need.
+
+What cannot be said of a match that is not complete is unknown: rules with count or sum, the least
+number of players who have a text, what `not` and `xor` make of it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, cast
+
+from valmatch.matching.plain_tickets.aggregates import (
+    common,
+    defined,
+    evaluate,
+    innermost,
+    leaves,
+)
+from valmatch.matching.plain_tickets.partial_match import PartialMatch
+from valmatch.matching.plain_tickets.pool import Ping, in_force
+from valmatch.matching.tickets.building import OF_PARTY
+from valmatch.rule_sets.table import (
+    Aggregate,
+    Combined,
+    Compared,
+    Counted,
+    Predicate,
+    Reached,
+    Spread,
+    Steps,
+    Within,
+)
+
+Verdict = bool | None
+"""None is unknown."""
+
+COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "=": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+class Lack(NamedTuple):
+    """A number of a rule that is in force, and the nearest one that would let the rule hold.
+
+    Attributes
+    ----------
+    key : str
+        Of the predicate: ``least``, ``most``, ``spread``, ``reference``.
+    needed, held : float
+    """
+
+    key: str
+    needed: float
+    held: float
+
+    @property
+    def excess(self) -> float:
+        """By what part of the number in force it is missed."""
+        return abs(self.needed - self.held) / (abs(self.held) or 1.0)
+
+
+class Finding(NamedTuple):
+    """What is found of a rule; of what no number says, it lacks nothing."""
+
+    verdict: Verdict
+    lacks: tuple[Lack, ...] = ()
+
+
+HOLDS = Finding(True)
+
+
+class Judge:
+    """Judges the rules of a table on a match.
+
+    Parameters
+    ----------
+    match : PartialMatch
+        The match.
+    now : float
+        When.
+    partial : bool
+        Whether it is not complete.
+    """
+
+    def __init__(self, match: PartialMatch, now: float, partial: bool) -> None:
+        self.match, self.partial = match, partial
+        self.now, self.born = now, match.born
+        self.rules = match.pool.table.rules
+        self._found: dict[int, Finding] = {}
+
+    def refuses(self) -> bool:
+        """Return whether a rule that has to hold by itself is false."""
+        return any(True for _ in self._false())
+
+    def refusing(self) -> list[int]:
+        """Return all rules that have to hold by themselves and are false."""
+        return list(self._false())
+
+    def _false(self) -> Iterator[int]:
+        """Yield the rules that have to hold by themselves and are false."""
+        for number, rule in enumerate(self.rules):
+            if rule.alone and self.finding(number).verdict is False:
+                yield number
+
+    def finding(self, number: int) -> Finding:
+        """Return what is found of a rule."""
+        if number not in self._found:
+            predicate = self.rules[number].predicate
+            unknown = self.partial and self.match.pool.is_open[number]
+            self._found[number] = Finding(None) if unknown else self._judged(predicate)
+        return self._found[number]
+
+    def _judged(self, predicate: Predicate) -> Finding:
+        if isinstance(predicate, Within):
+            return self._within(predicate)
+        if isinstance(predicate, Compared):
+            return self._compared(predicate)
+        if isinstance(predicate, Counted):
+            return self._counted(predicate)
+        if isinstance(predicate, Reached):
+            return self._reached(predicate)
+        if isinstance(predicate, Spread):
+            return self._spread(predicate)
+        if isinstance(predicate, Combined):
+            return Finding(self._combined(predicate))
+        return HOLDS
+
+    def _number(self, steps: Steps | None) -> float | None:
+        """Return a number that is in force, None where there is none."""
+        return None if steps is None else cast(float, in_force(steps, self.born, self.now))
+
+    def _value(self, aggregate: Aggregate) -> Any:  # noqa: ANN401
+        return evaluate(aggregate, self.match.teams)
+
+    def _reference(self, steps: Steps) -> Any:  # noqa: ANN401
+        """Return the value of a reference, None where it is undefined."""
+        value = in_force(steps, self.born, self.now)
+        return self._value(value) if isinstance(value, Aggregate) else value
+
+    def _within(self, rule: Within) -> Finding:
+        reference = self._reference(rule.reference)
+        if reference is None:
+            return HOLDS
+        values = leaves([self._value(measure) for measure in rule.measures])
+        return self._in_range([abs(value - reference) for value in values], rule)
+
+    def _in_range(self, numbers: list[float], rule: Within | Counted) -> Finding:
+        """Return whether all of some numbers are in the range of a rule."""
+        least, most = self._number(rule.least), self._number(rule.most)
+        lacks = []
+        if numbers and least is not None and min(numbers) < least:
+            lacks.append(Lack("least", min(numbers), least))
+        if numbers and most is not None and max(numbers) > most:
+            lacks.append(Lack("most", max(numbers), most))
+        return Finding(not lacks, tuple(lacks))
+
+    def _compared(self, rule: Compared) -> Finding:
+        values = [self._value(measure) for measure in rule.measures]
+        if rule.reference is None:
+            lists = [one for value in values for one in innermost(value)]
+            same = rule.operation == "="
+            return Finding(
+                all(len(set(one)) <= 1 if same else len(set(one)) == len(one) for one in lists)
+            )
+        reference = self._reference(rule.reference)
+        if reference is None:
+            return HOLDS
+        wrong = [value for value in leaves(values) if not COMPARE[rule.operation](value, reference)]
+        if not wrong:
+            return HOLDS
+        if rule.operation in ("=", "!="):
+            return Finding(False)
+        worst = max(wrong) if rule.operation in ("<", "<=") else min(wrong)
+        return Finding(False, (Lack("reference", worst, reference),))
+
+    def _counted(self, rule: Counted) -> Finding:
+        reference = self._reference(rule.reference) if rule.reference else None
+        if rule.counts == "overlap" and reference is None:
+            return HOLDS
+        counts: list[float] = []
+        for measure in rule.measures:
+            for lists in groups(self._value(measure), measure.depth):
+                counts += counted(rule, lists, reference)
+        if not (self.partial and rule.counts == "holders" and rule.least is not None):
+            return self._in_range(counts, rule)
+        found = self._in_range(counts, rule._replace(least=None))
+        return found if found.verdict is False else Finding(None)
+
+    def _reached(self, rule: Reached) -> Finding:
+        """Judge whether there is a region; else say what the nearest one lacks."""
+        most, spread = self._number(rule.most), self._number(rule.spread)
+        own = [self.match.pool.pings(ticket, rule) for ticket in self.match.tickets]
+        nearest: tuple[float, tuple[Lack, ...]] | None = None
+        for region in sorted(set(own[0]).intersection(*own[1:])):
+            pings = [one[region] for one in own]
+            lacks, highest = [], max(ping.high for ping in pings)
+            if most is not None and highest > most:
+                lacks.append(Lack("most", highest, most))
+            if spread is not None and (gap := self._gap(pings, rule)) > spread:
+                lacks.append(Lack("spread", gap, spread))
+            if not lacks:
+                return HOLDS
+            excess = sum(lack.needed - lack.held for lack in lacks)
+            if nearest is None or excess < nearest[0]:
+                nearest = excess, tuple(lacks)
+        return Finding(False, nearest[1] if nearest else ())
+
+    def _gap(self, pings: list[Ping], rule: Reached) -> float:
+        """Return the largest distance of a ticket from the reference of the players."""
+        reference = min(ping.least for ping in pings)
+        if rule.reference != "min":
+            total = 0.0
+            for ping in pings:
+                total += ping.total
+            reference = total / self.match.players
+        return max(max(abs(ping.high - reference), abs(ping.low - reference)) for ping in pings)
+
+    def _spread(self, rule: Spread) -> Finding:
+        lists = [self.match.pool.values(k, rule.attribute) for k in self.match.tickets]
+        if rule.most is None:
+            return Finding(len({value for values in lists for value in values}) == 1)
+        values = [OF_PARTY[rule.party](values) for values in lists]
+        most = cast(float, self._number(rule.most))
+        gap = max(values) - min(values)
+        return HOLDS if gap <= most else Finding(False, (Lack("most", gap, most),))
+
+    def _combined(self, rule: Combined) -> Verdict:
+        """Return what logic makes of the verdicts on other rules, in three values."""
+        stack: list[Verdict] = []
+        for part in rule.program:
+            if isinstance(part, int):
+                stack.append(self.finding(part).verdict)
+            elif part == "not":
+                one = stack.pop()
+                stack.append(None if self.partial else not one)
+            else:
+                other, one = stack.pop(), stack.pop()
+                stack.append(self._both(part, one, other))
+        return stack[0]
+
+    def _both(self, name: str, one: Verdict, other: Verdict) -> Verdict:
+        if name == "xor":
+            return None if self.partial else one is not other
+        decisive = name == "or"
+        if decisive in (one, other):
+            return decisive
+        return None if None in (one, other) else not decisive
+
+
+def groups(value: Any, depth: int) -> list[list[Any]]:  # noqa: ANN401
+    """Return the lists of lists of a value of a depth; what is undefined is left out."""
+    if value is None:
+        return []
+    if depth == 2:
+        return [defined(value)]
+    return [one for inner in defined(value) for one in groups(inner, depth - 1)]
+
+
+def counted(rule: Counted, lists: list[Any], reference: Any) -> list[float]:  # noqa: ANN401
+    """Return what a rule counts of some lists: one number, of overlaps one for each list."""
+    if rule.counts == "holders":
+        return [float(sum(reference in one for one in lists))]
+    if rule.counts == "common":
+        shared = common(lists)
+        return [] if shared is None else [float(len(shared))]
+    return [float(sum(value in reference for value in one)) for one in lists]
+
+
+def holds_from(match: PartialMatch, now: float, partial: bool, number: int) -> float | None:
+    """Return the age of the match from which a rule that is false would not be, None if never.
+
+    Its tickets stay the same; only what is in force changes with their age.
+    """
+    age = now - match.born
+    for wait in match.pool.table.waits:
+        if wait > age:
+            later = Judge(match, match.born + wait, partial)
+            if later.finding(number).verdict is not False:
+                return wait
+    return None

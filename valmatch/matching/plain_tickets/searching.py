@@ -1,0 +1,207 @@
+"""The search for matches in plain Python: the passes of a review, one anchor after the other.
+
+Nothing is quick here; `valmatch.matching.tickets` finds the same matches by compiled kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple, cast
+
+from valmatch.draws.addressed import uniform_at
+from valmatch.draws.streams import Streams
+from valmatch.matching.plain_tickets.judging import Judge
+from valmatch.matching.plain_tickets.partial_match import PartialMatch
+from valmatch.matching.plain_tickets.pool import Pool
+from valmatch.matching.tickets.searching import BATCHES, PASSES
+
+MANY = 2**62
+"""More anchors than there ever are."""
+
+
+class Found(NamedTuple):
+    """A match that an anchor has found."""
+
+    anchor: int
+    match: PartialMatch
+
+
+class Watcher:
+    """What is told of a search; this one does nothing with it."""
+
+    def begun(self, anchor: int) -> None:
+        """Note that an anchor begins to look for a match."""
+
+    def tried(
+        self, match: PartialMatch, ticket: int, refused: list[PartialMatch], taken: bool
+    ) -> None:
+        """Note a ticket that is tried: on which teams with room it is refused, if it is taken."""
+
+    def judged(self, match: PartialMatch) -> None:
+        """Note a match of sizes that can be, which an exhaustive search judges."""
+
+    def ended(self, anchor: int, match: PartialMatch, found: bool) -> None:
+        """Note with what an anchor has ended, and whether it has found a match on the way."""
+
+
+class Search:
+    """Searches the tickets that wait at a review.
+
+    Parameters
+    ----------
+    pool : Pool
+        The world.
+    watcher : Watcher
+        Is told of what is tried.
+    """
+
+    def __init__(self, pool: Pool, watcher: Watcher | None = None) -> None:
+        self.pool, self.watcher = pool, watcher or Watcher()
+        self.place = Streams(pool.service.seed).place(0)
+
+    def one_pass(
+        self, waiting: Sequence[int], now: float, review: int, number: int = 0, most: int = MANY
+    ) -> Iterator[Found]:
+        """Let each ticket that is free be an anchor once; yield the matches.
+
+        Parameters
+        ----------
+        waiting : sequence of int
+            Who waits, by age.
+        now : float
+            When.
+        review, number : int
+            How many reviews there were before, and of this one how many passes.
+        most : int
+            Most anchors.
+        """
+        taken: set[int] = set()
+        for anchor, others in islice(self.anchors(waiting, review, number), most):
+            if anchor not in taken:
+                free = [one for one in others if one not in taken]
+                match = self.best(anchor, free, now)
+                if match is not None:
+                    taken.update(match.tickets)
+                    yield Found(anchor, match)
+
+    def anchors(
+        self, waiting: Sequence[int], review: int, number: int = 0
+    ) -> Iterator[tuple[int, list[int]]]:
+        """Yield tickets in the order of anchors, with whom they try; see `one_pass`."""
+        for batch in self._batches(waiting, review, number):
+            for anchor, others in self._anchors(batch):
+                yield anchor, [one for one in others if one != anchor]
+
+    def _batches(self, waiting: Sequence[int], review: int, number: int) -> list[list[int]]:
+        """Return the tickets that can be matched, in batches, each by age."""
+        pool = [ticket for ticket in waiting if self.pool.matchable[ticket]]
+        size = self.pool.service.batch_size
+        if size is None:
+            return [pool]
+        if self.pool.table.search.batches == "sorted":
+            pool.sort(key=self._sorting)
+        else:
+            counter = review * PASSES + number
+            pool.sort(key=lambda ticket: uniform_at(self.place, BATCHES, ticket, counter))
+        return [sorted(pool[start : start + size]) for start in range(0, len(pool), size)]
+
+    def _sorting(self, ticket: int) -> tuple[Any, ...]:
+        """Return by what the pool is sorted: of a party the average, of texts the smallest."""
+        found: list[Any] = []
+        for attribute in self.pool.table.search.batch_order:
+            values = self.pool.values(ticket, attribute)
+            is_number = self.pool.table.attributes[attribute].kind == "number"
+            found.append(sum(values) / len(values) if is_number else min(values))
+        return tuple(found)
+
+    def _anchors(self, batch: list[int]) -> Iterator[tuple[int, list[int]]]:
+        """Yield the tickets of a batch in the order of anchors, with whom they try."""
+        priority = self.pool.table.search.backfill
+        if priority == "normal":
+            yield from ((ticket, batch) for ticket in batch)
+            return
+        new = [ticket for ticket in batch if not self.pool.tickets[ticket].running]
+        running = [ticket for ticket in batch if self.pool.tickets[ticket].running]
+        parts = [(running, batch), (new, new)]
+        for anchors, others in parts if priority == "high" else parts[::-1]:
+            yield from ((anchor, others) for anchor in anchors)
+
+    def best(self, anchor: int, others: list[int], now: float) -> PartialMatch | None:
+        """Return the match that an anchor makes of others, given by age, if any."""
+        others = self.pool.in_order(anchor, others)
+        self.watcher.begun(anchor)
+        if self.pool.search == "exhaustive":
+            return self._exhaustive(anchor, others, now)
+        return self._greedy(anchor, others, now)
+
+    def _greedy(self, anchor: int, others: list[int], now: float) -> PartialMatch | None:
+        """Add ticket after ticket to the first team that takes it; the last valid match counts."""
+        match, last = PartialMatch(self.pool), None
+        for ticket in (anchor, *others):
+            if self.pool.tickets[ticket].running and match.running:
+                continue
+            grown = self._with_ticket(match, ticket, now)
+            if grown is None:
+                if ticket == anchor:
+                    break
+                continue
+            match = grown
+            if is_valid(match, now):
+                last = match
+            if match.is_full(now):
+                break
+        self.watcher.ended(anchor, match, last is not None)
+        return last
+
+    def _with_ticket(self, match: PartialMatch, ticket: int, now: float) -> PartialMatch | None:
+        """Return a match with another ticket, None if no team takes it."""
+        refused: list[PartialMatch] = []
+        for home in match.homes_for(ticket, now):
+            grown = match.with_ticket(ticket, home)
+            if not Judge(grown, now, partial=True).refuses():
+                self.watcher.tried(match, ticket, refused, True)
+                return grown
+            refused.append(grown)
+        self.watcher.tried(match, ticket, refused, False)
+        return None
+
+    def _exhaustive(self, anchor: int, others: list[int], now: float) -> PartialMatch | None:
+        """Return the best of all valid matches with an anchor.
+
+        Most players; then lexicographically smallest places; then smallest numbers of teams.
+        """
+        best: tuple[Any, PartialMatch] | None = None
+        for match, places in self._every([anchor, *others]):
+            if not match.fits(now):
+                continue
+            self.watcher.judged(match)
+            teams = tuple(-1 if home is None else home for home in match.homes)
+            key = (-match.players, places, teams)
+            better = best is None or key < best[0]
+            if better and not Judge(match, now, partial=False).refuses():
+                best = key, match
+        return best[1] if best else None
+
+    def _every(self, tickets: list[int]) -> Iterator[tuple[PartialMatch, tuple[int, ...]]]:
+        """Yield all matches with the first of some tickets, and the places of their tickets."""
+        most = [max(cast("tuple[float, ...]", team.most.values)) for team in self.pool.table.teams]
+
+        def grow(match: PartialMatch, places: tuple[int, ...], at: int) -> Any:  # noqa: ANN401
+            if at:
+                yield match, places
+            for place in range(at, 1 if at == 0 else len(tickets)):
+                running = self.pool.tickets[tickets[place]].running
+                for home in [None] if running else range(len(most)):
+                    if home is None and match.running:
+                        continue
+                    grown = match.with_ticket(tickets[place], home)
+                    if all(map(int.__le__, map(len, grown.teams), map(int, most))):
+                        yield from grow(grown, (*places, place), place + 1)
+
+        yield from grow(PartialMatch(self.pool), (), 0)
+
+
+def is_valid(match: PartialMatch, now: float) -> bool:
+    """Return whether a match can be made at its own age."""
+    return match.fits(now) and not Judge(match, now, partial=False).refuses()

@@ -1,0 +1,63 @@
+"""Ratings by player and day, read from ``days.csv``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from valmatch.arrays import Floats
+from valmatch.inputs.csv_names import are_marked, unmark
+from valmatch.plots.parts.source import RunFiles, damaged
+
+DAYS = "days.csv"
+DATES, TIMES = "date (UTC)", "day"
+"""What paths are drawn over."""
+
+
+class DayPath(NamedTuple):
+    """The ratings of a player.
+
+    Attributes
+    ----------
+    days : numpy.ndarray
+        (days,) when he played, in days, since 1970 if they are dates.
+    ratings, low, high : numpy.ndarray
+        (days,) ratings and the ends of their intervals; NaN without intervals.
+    """
+
+    days: Floats
+    ratings: Floats
+    low: Floats
+    high: Floats
+
+
+def read_paths(run: RunFiles, players: Sequence[str]) -> tuple[dict[str, DayPath], str]:
+    """Return the ratings of some players, in their order, and over what they are.
+
+    Rows stream through, because there may be many.
+
+    Raises
+    ------
+    InputError
+        If ``days.csv`` is missing or damaged.
+    """
+    marked = are_marked(run.folder / DAYS)
+    found: dict[str, list[list[float]]] = {name: [] for name in players}
+    over = TIMES
+    with damaged(run.folder / DAYS):
+        for player, day, *cells in run.rows(DAYS, ("player", "day", "rating", "low", "high")):
+            name = unmark(player) if marked else player
+            if name not in found:
+                continue
+            if "-" in day[1:]:
+                over = DATES
+                at = float(np.datetime64(day, "D").astype(np.int64))
+            else:
+                at = float(day)
+            found[name].append([at, *(float(cell) if cell else np.nan for cell in cells)])
+    paths = {
+        name: DayPath(*np.array(rows, np.float64).reshape(-1, 4).T) for name, rows in found.items()
+    }
+    return paths, over

@@ -1,0 +1,205 @@
+"""What all systems that rate a whole log have in common: what they take, and what they find."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from valmatch.arrays import Floats, Ints
+from valmatch.ratings.bradley_terry.connections import Levels, Linked, decisive_cycle
+from valmatch.ratings.bradley_terry.contests import Contests, Design
+from valmatch.ratings.bradley_terry.fit import Fit, NoEstimate, Problem, fit
+from valmatch.ratings.bradley_terry.likelihood import Tallies, tallies_of
+
+DAVIDSON, HALF = "davidson", "half"
+"""What a draw is: a result of its own, or half a win."""
+
+
+def _no_numbers() -> Floats:
+    return np.zeros(0)
+
+
+@dataclass(frozen=True)
+class Anchors:
+    """Players of whom something is known: `deviations` are 0 where it is the rating itself."""
+
+    players: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    ratings: Floats = field(default_factory=_no_numbers)
+    deviations: Floats = field(default_factory=_no_numbers)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Ratings by the maximum of the likelihood, or of the posterior density.
+
+    Attributes
+    ----------
+    linked : Linked
+        Who is rated, from which games.
+    ratings : numpy.ndarray
+        (players,) in points; NaN of who is not rated.
+    coefficients : numpy.ndarray
+        (features,) in points.
+    draw_weight : float
+        nu; 0 where draws are no results of their own.
+    fit : Fit
+        The maximum.
+    problem : Problem
+        What was fitted.
+    days : numpy.ndarray or None
+        (player-days,) the rating of each, where players have more than one.
+    """
+
+    linked: Linked
+    ratings: Floats
+    coefficients: Floats
+    draw_weight: float
+    fit: Fit
+    problem: Problem
+    days: Floats | None = None
+
+
+class Uncertainty(NamedTuple):
+    """How sure an estimate is.
+
+    Attributes
+    ----------
+    covariance : numpy.ndarray or None
+        (rated, rated) of the ratings of those who are rated, in their order, in points; None where
+        they are too many.
+    std_errors : numpy.ndarray
+        (rated,) of their ratings.
+    coefficients : numpy.ndarray
+        (features,) standard errors of the coefficients, in points.
+    log_draw_weight : float
+        Standard error of ln nu.
+    days : numpy.ndarray or None
+        (player-days,) standard errors, where players have more than one rating.
+    drawn : bool
+        Whether standard errors are from draws.
+    """
+
+    covariance: Floats | None
+    std_errors: Floats
+    coefficients: Floats
+    log_draw_weight: float
+    days: Floats | None = None
+    drawn: bool = False
+
+
+@dataclass(frozen=True)
+class WholeModel(ABC):
+    """How games follow from ratings, and what is known of these before.
+
+    Attributes
+    ----------
+    draws : str
+        ``davidson``, ``half``, or "" for the first of these where there are draws.
+    """
+
+    draws: str = ""
+
+    @property
+    @abstractmethod
+    def rates_all(self) -> bool:
+        """Whether a prior rates everybody who played."""
+
+    @property
+    def anchors(self) -> Anchors:
+        """Players whose places are known."""
+        return Anchors()
+
+    @abstractmethod
+    def design(self, contests: Contests) -> Design:
+        """Return how leads and strengths in some games follow from the parameters."""
+
+    @abstractmethod
+    def problem(self, design: Design, linked: Linked, tallies: Tallies, davidson: bool) -> Problem:
+        """Return what is to be fitted."""
+
+    @abstractmethod
+    def in_points(self, problem: Problem, linked: Linked, found: Fit) -> Estimate:
+        """Return an estimate with its zero where it belongs."""
+
+    @abstractmethod
+    def uncertainty(
+        self, found: Estimate, sandwich: bool, draws: np.random.Generator
+    ) -> Uncertainty:
+        """Return how sure an estimate is.
+
+        Parameters
+        ----------
+        found : Estimate
+            The estimate.
+        sandwich : bool
+            Whether that is by the scatter of clusters, see `covariance`.
+        draws : numpy.random.Generator
+            Used where there are too many parameters for their covariance.
+        """
+
+    def with_draws(self, draws: str) -> Self:
+        """Return it with another meaning of draws."""
+        return replace(self, draws=draws)
+
+
+def estimate(
+    design: Design,
+    levels: Levels,
+    model: WholeModel,
+    linked: Linked,
+    weights: Floats,
+    before: Estimate | None = None,
+) -> Estimate:
+    """Rate the players who can be rated.
+
+    Parameters
+    ----------
+    design : Design
+        The games.
+    levels : Levels
+        Their levels.
+    model : WholeModel
+        How they follow from ratings.
+    linked : Linked
+        Who can be rated.
+    weights : numpy.ndarray
+        (games,) their weights.
+    before : Estimate or None
+        An estimate of almost the same games, from which the search starts.
+
+    Raises
+    ------
+    NoEstimate
+        If a coefficient runs off to infinity, or games say nothing of parameters.
+    """
+    tallies = tallies_of(design, np.where(linked.games, weights, 0.0))
+    drawn = float(tallies.draws.sum()) > 0.0
+    davidson = model.draws == DAVIDSON or (not model.draws and drawn)
+    if davidson and not model.rates_all:
+        cycle = decisive_cycle(design.contests, levels, linked.games, model.anchors.players)
+        if not (drawn and cycle):
+            raise NoEstimate(True, np.array([design.leads.shape[1]]))
+    problem = model.problem(design, linked, tallies, davidson)
+    if before is not None:
+        _start_from(problem, before)
+    found = fit(problem, checked=before is None)
+    return model.in_points(problem, linked, found)
+
+
+def first_log_nu(tallies: Tallies, davidson: bool) -> float:
+    """Return where the search for ln nu begins; -inf where draws are halves of wins."""
+    if not davidson:
+        return -math.inf
+    decided = float(tallies.wins.sum() + tallies.losses.sum())
+    drawn = float(tallies.draws.sum())
+    return math.log(2.0 * max(drawn, 0.5) / max(decided, 0.5))
+
+
+def _start_from(problem: Problem, before: Estimate) -> None:
+    """Let a search begin where another one has ended."""
+    known = before.fit.place[problem.free]
+    problem.start[problem.free] = np.where(np.isfinite(known), known, problem.start[problem.free])

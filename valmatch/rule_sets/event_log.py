@@ -1,0 +1,337 @@
+"""A game's own log: the events that its matchmaker sent, one JSON object a line.
+
+Source: the pages "FlexMatch matchmaking events" of the guide. A line is an event as EventBridge
+delivers it, or the notification of SNS that has it as text. Delivery is on a best-effort basis, so
+that events come out of order, or twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from statistics import median
+from typing import NamedTuple, cast
+
+from valmatch.rule_sets.items import Item, called
+from valmatch.rule_sets.json_text import Member, Node, read_json
+from valmatch.rule_sets.problems import Problem, Problems
+from valmatch.rule_sets.world_reading import Answer, line_items
+from valmatch.text.datetimes import seconds_of
+from valmatch.text.terminal import shown
+
+KIND = "GameLift Matchmaking Event"
+"""What the events are called in their envelope; others pass unseen."""
+
+TYPES = (
+    "MatchmakingSearching",
+    "PotentialMatchCreated",
+    "AcceptMatch",
+    "AcceptMatchCompleted",
+    "MatchmakingSucceeded",
+    "MatchmakingTimedOut",
+    "MatchmakingCancelled",
+    "MatchmakingFailed",
+)
+
+ENDS = {
+    "MatchmakingSucceeded": "COMPLETED",
+    "MatchmakingTimedOut": "TIMED_OUT",
+    "MatchmakingCancelled": "CANCELLED",
+    "MatchmakingFailed": "FAILED",
+}
+"""How a ticket ends, by the last event of it."""
+
+LONGEST = 366 * 86_400.0
+"""Most seconds of a log."""
+
+
+@dataclass
+class LoggedTicket:
+    """What a log says of a ticket.
+
+    Attributes
+    ----------
+    id : str
+    item : Item
+        Where it was named first.
+    time : float
+        Seconds since 1970 when it was made.
+    players : dict of str to str
+        Ids, each with the team that it had when it began to search; "" for none.
+    status : str
+        How it ended; ``SEARCHING`` where the log does not say.
+    end : float
+        When it ended; of a match, when that was proposed.
+    match : str
+        The match that it ended in, "" for none.
+    answers : list
+        To each proposal seconds and whether it accepts; None for no answer.
+    refused : bool
+        Whether it was cancelled because it did not accept.
+    """
+
+    id: str
+    item: Item
+    time: float
+    players: dict[str, str]
+    status: str = "SEARCHING"
+    end: float = 0.0
+    match: str = ""
+    answers: list[Answer] = field(default_factory=list)
+    refused: bool = False
+
+    @property
+    def running(self) -> bool:
+        """Whether it is of a game that runs: its players have teams before there is a match."""
+        return all(self.players.values())
+
+
+@dataclass
+class EventLog:
+    """What a game's log says.
+
+    Attributes
+    ----------
+    tickets : list of LoggedTicket
+        In order of time.
+    start, end : float
+        Seconds since 1970 of the first ticket and of the last event.
+    acceptance : float or None
+        Seconds in which matches had to be accepted, where they had to.
+    judged : dict of str to list of int
+        Of each rule how often the matches that were proposed say it passed and failed.
+    others, repeated : int
+        Lines that are no event of a matchmaker, and events that came twice.
+    """
+
+    tickets: list[LoggedTicket]
+    start: float
+    end: float
+    acceptance: float | None = None
+    judged: dict[str, list[int]] = field(default_factory=dict)
+    others: int = 0
+    repeated: int = 0
+
+    @property
+    def timeout(self) -> float | None:
+        """The request timeout that the tickets which timed out had, None if none did."""
+        waits = [one.end - one.time for one in self.tickets if one.status == "TIMED_OUT"]
+        return float(max(round(median(waits)), 1)) if waits else None
+
+
+class _Event(NamedTuple):
+    """An event, ordered by time."""
+
+    time: float
+    order: int
+    kind: str
+    detail: Item
+
+
+def is_event_log(text: str) -> bool:
+    """Return whether a file is a log of events, not a list of tickets, by its first line."""
+    first = next((line for line in text.split("\n") if line.strip()), "")
+    node = read_json(first.removeprefix("\ufeff"), Problems(first))
+    if node is None or node.kind != "object":
+        return False
+    keys = set(cast("dict[str, object]", node.value))
+    return "detail" in keys or {"Type", "Message"} <= keys
+
+
+def read_events(text: str) -> tuple[EventLog | None, list[Problem]]:
+    """Return what a log says; None with errors, and all that is wrong."""
+    problems = Problems(text)
+    reader = _Reader(problems)
+    for item in line_items(text, problems, "events"):
+        reader.read(item)
+    if problems.errors:
+        return None, problems.sorted()
+    log = reader.log()
+    if not log.tickets:
+        problems.error(0, "", "no ticket: no event of a matchmaker")
+    elif log.end - log.start > LONGEST:
+        problems.error(0, "", f"more than {LONGEST / 86_400:g} days from the first to the last")
+    return (None if problems.errors else log), problems.sorted()
+
+
+class _Reader:
+    """Reads the events of one log."""
+
+    def __init__(self, problems: Problems) -> None:
+        self.problems = problems
+        self.events: list[_Event] = []
+        self.ids: set[str] = set()
+        self.others = self.repeated = 0
+        self.tickets: dict[str, LoggedTicket] = {}
+        self.proposed: dict[str, float] = {}
+        self.dropped: set[str] = set()
+
+    def read(self, item: Item) -> None:
+        """Read the event of a line."""
+        item = self._unpacked(item) or item
+        if "Message" in item.members:
+            return
+        kind = item.text("detail-type") if "detail-type" in item.members else KIND
+        if kind != KIND:
+            self.others += kind is not None
+            return
+        number = item.text("id") if "id" in item.members else None
+        if number is not None and number in self.ids:
+            self.repeated += 1
+            return
+        if number is not None:
+            self.ids.add(number)
+        time = self._time(item, "time")
+        node = item.get("detail", "object", required=True)
+        if node is None:
+            return
+        detail = Item(node, item.inner("detail"), self.problems, lenient=True)
+        kind = detail.choice("type", TYPES, required=True)
+        tickets = detail.items("tickets", required=True)
+        for one in tickets:
+            self._check_ticket(one)
+        if kind is not None and time is not None:
+            self.events.append(_Event(time, len(self.events), kind, detail))
+
+    def _unpacked(self, item: Item) -> Item | None:
+        """Return the event in a notification; None where the line is no notification."""
+        if not {"Type", "Message"} <= set(item.members):
+            return None
+        message = item.text("Message")
+        if message is None:
+            return None
+        own = Problems(message)
+        node = read_json(message, own)
+        if node is None or node.kind != "object":
+            why = own.sorted()[0].text if node is None else f"an object, not {called(node)}"
+            item.error("Message", f"no event in it: {why}")
+            return None
+        start = item.at("Message")
+        return Item(_placed(node, start), item.inner("Message"), self.problems, lenient=True)
+
+    def _time(self, item: Item, key: str) -> float | None:
+        """Return the seconds since 1970 of a date-time."""
+        text = item.text(key, required=True)
+        if text is None:
+            return None
+        seconds = seconds_of(text)
+        if seconds != seconds:
+            item.error(key, f"a date-time is needed, 2017-08-08T21:15:36.421Z, not {shown(text)}")
+            return None
+        return seconds
+
+    def _check_ticket(self, item: Item) -> None:
+        """Read what a ticket is, when it is named first."""
+        name = item.text("ticketId", required=True)
+        time = self._time(item, "startTime")
+        players: dict[str, str] = {}
+        for one in item.items("players", required=True):
+            player = one.text("playerId", required=True)
+            team = one.text("team") if "team" in one.members else None
+            if player is not None and player in players:
+                one.error("playerId", f"player {shown(player)} twice in a ticket")
+            players[player or ""] = team or ""
+        if name is None or time is None:
+            return
+        known = self.tickets.get(name)
+        if not players:
+            item.error("players", "no player")
+        elif known is None:
+            self.tickets[name] = LoggedTicket(name, item, time, players)
+        elif set(known.players) != set(players):
+            item.error("players", f"ticket {shown(name)} had other players before")
+        elif known.time != time:
+            item.error("startTime", f"ticket {shown(name)} began at another time before")
+
+    def log(self) -> EventLog:
+        """Return what the events say, in order of time."""
+        events = sorted(self.events)
+        tickets = sorted(self.tickets.values(), key=lambda one: one.time)
+        first = tickets[0].time if tickets else 0.0
+        found = EventLog(tickets, first, events[-1].time if events else first)
+        found.others, found.repeated = self.others, self.repeated
+        for one in tickets:  # teams of those who search, not of matches
+            one.players = dict.fromkeys(one.players, "")
+        for event in events:
+            self._follow(event, found)
+        return found
+
+    def _follow(self, event: _Event, log: EventLog) -> None:
+        """Take an event into account."""
+        match = event.detail.text("matchId") if "matchId" in event.detail.members else None
+        named = event.detail.items("tickets")
+        if event.kind == "PotentialMatchCreated":
+            self.proposed[match or ""] = event.time
+            self._propose(event, log)
+        if event.kind == "AcceptMatchCompleted" and event.detail.text("acceptance") != "Accepted":
+            self.dropped |= {str(one.text("ticketId")) for one in named}
+        for one in named:
+            ticket = self.tickets[str(one.text("ticketId"))]
+            if event.kind == "MatchmakingSearching":
+                self.dropped.discard(ticket.id)
+                ticket.players |= _teams(one)
+            elif event.kind == "AcceptMatch" and ticket.answers:
+                self._answer(ticket, one, event.time - self.proposed.get(match or "", event.time))
+            elif event.kind in ENDS:
+                ticket.status, ticket.end = ENDS[event.kind], event.time
+                ticket.refused = event.kind == "MatchmakingCancelled" and ticket.id in self.dropped
+                if event.kind == "MatchmakingSucceeded":
+                    ticket.match = match or f"{event.time}"
+                    ticket.end = self.proposed.get(ticket.match, event.time)
+
+    def _propose(self, event: _Event, log: EventLog) -> None:
+        """Take a match that is proposed into account."""
+        detail = event.detail
+        required = detail.members.get("acceptanceRequired")
+        limit = detail.members.get("acceptanceTimeout")
+        if required and required.node.value is True:
+            seconds = limit.node.value if limit and limit.node.kind == "number" else 0
+            log.acceptance = max(float(cast(float, seconds)), log.acceptance or 1.0)
+            for one in detail.items("tickets"):
+                self.tickets[str(one.text("ticketId"))].answers.append(None)
+        for rule in detail.items("ruleEvaluationMetrics"):
+            counts = log.judged.setdefault(str(rule.text("ruleName")), [0, 0])
+            for place, key in enumerate(("passedCount", "failedCount")):
+                counts[place] += int(rule.number(key, whole=True, least=0) or 0)
+
+    def _answer(self, ticket: LoggedTicket, item: Item, seconds: float) -> None:
+        """Take down what the players of a ticket say so far: all have to accept."""
+        said = [one.members.get("accepted") for one in item.items("players")]
+        values = [one.node.value for one in said if one]
+        if False in values:
+            ticket.answers[-1] = (max(seconds, 0.0), False)
+        elif len(values) == len(said) and ticket.answers[-1] is None:
+            ticket.answers[-1] = (max(seconds, 0.0), True)
+
+
+def _teams(item: Item) -> dict[str, str]:
+    """Return the players of a ticket with their teams."""
+    return {
+        str(one.text("playerId")): (one.text("team") or "") if "team" in one.members else ""
+        for one in item.items("players")
+    }
+
+
+def _placed(node: Node, start: int) -> Node:
+    """Return a node all of which stands at one place."""
+    value = node.value
+    if node.kind == "array":
+        value = [_placed(one, start) for one in cast("list[Node]", value)]
+    elif node.kind == "object":
+        members = cast("dict[str, Member]", node.value)
+        value = {key: Member(start, _placed(one.node, start)) for key, one in members.items()}
+    return Node(node.kind, value, start, start)
+
+
+def rounded(log: EventLog, time: float) -> float:
+    """Return seconds since the first ticket; logs have milliseconds."""
+    return round(time - log.start, 3)
+
+
+def proposals(log: EventLog) -> Iterator[tuple[str, list[LoggedTicket]]]:
+    """Yield the matches that were made, each with its tickets."""
+    found: dict[str, list[LoggedTicket]] = {}
+    for one in log.tickets:
+        if one.match:
+            found.setdefault(one.match, []).append(one)
+    yield from found.items()

@@ -1,0 +1,440 @@
+"""The short form of a rule set: a mapping of a few words, expanded to FlexMatch's own.
+
+`expand` is a pure function from a mapping with places. Every value of the result stands at the
+place of the word that it comes from, and the paths of the result are led back to those words, so
+that whatever is found in the result is reported of the short form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, cast
+
+from valmatch.rule_sets.items import Item, called
+from valmatch.rule_sets.json_text import Member, Node
+from valmatch.rule_sets.problems import Problems
+from valmatch.text.suggestions import hint
+from valmatch.text.terminal import shown
+
+KEYS = ("name", "teams", "skill", "balance", "latency", "same", "age", "backfill", "defaults")
+"""What a short form may say."""
+
+OWN = frozenset(KEYS) - {"name", "teams"}
+"""What a rule set of FlexMatch cannot say in these words."""
+
+NOT_OWN = frozenset(("ruleLanguageVersion", "playerAttributes", "algorithm", "rules", "expansions"))
+"""What only a rule set of FlexMatch says."""
+
+AGES = ("newest", "oldest")
+PRIORITIES = ("normal", "high", "low")
+
+TEAMS = re.compile(r" *([0-9]{1,4}) *x(.+)")
+SIZES = re.compile(r" *([0-9]{1,4}) *(?:- *([0-9]{1,4}) *)?")
+
+SMALL = 40
+"""Most players of a match whose teams may be compared with each other."""
+
+EACH = "team"
+"""Name of the teams of ``2x5``."""
+
+Origins = dict[str, str]
+"""Paths of the short form by those of what it stands for."""
+
+
+class Expanded(NamedTuple):
+    """What a short form stands for.
+
+    Attributes
+    ----------
+    node : Node
+        A rule set of FlexMatch.
+    origins : dict of str to str
+        Paths of the short form by those of the rule set.
+    """
+
+    node: Node
+    origins: Origins
+
+    def origin(self, path: str) -> str:
+        """Return the path of the short form that a path of the rule set comes from."""
+        end = len(path)
+        while end > 0:
+            if path[:end] in self.origins:
+                return self.origins[path[:end]] + path[end:]
+            end = max(path.rfind(".", 0, end), path.rfind("[", 0, end))
+        return ""
+
+
+def is_short(node: Node) -> bool:
+    """Return whether an object is a short form, not a rule set of FlexMatch."""
+    if node.kind != "object":
+        return False
+    members = cast("Mapping[str, Member]", node.value)
+    if not NOT_OWN.isdisjoint(members):
+        return False
+    teams = members.get("teams")
+    by_teams = teams is not None and teams.node.kind in ("string", "object", "number")
+    return by_teams or not OWN.isdisjoint(members)
+
+
+def expand(node: Node, path: str, problems: Problems, lenient: bool = False) -> Expanded | None:
+    """Return the rule set that a short form stands for; None where it has faults.
+
+    Parameters
+    ----------
+    node : Node
+        The mapping.
+    path : str
+        Where it stands, "" for a whole file.
+    problems : Problems
+        Takes what is wrong.
+    lenient : bool
+        Whether unknown keys are warnings.
+    """
+    before = problems.errors
+    root = Item(node, path, problems, lenient)
+    root.known(KEYS)
+    writer = _Writer(root)
+    writer.write()
+    return None if problems.errors > before else Expanded(writer.result(), writer.origins)
+
+
+def made(value: object, start: int) -> Node:
+    """Return a plain value as a node at a place; nodes in it keep their own."""
+    if isinstance(value, Node):
+        return value
+    if isinstance(value, Mapping):
+        members = {key: Member(start, made(one, start)) for key, one in value.items()}
+        return Node("object", members, start, start)
+    if isinstance(value, list | tuple):
+        return Node("array", [made(one, start) for one in value], start, start)
+    return Node("string" if isinstance(value, str) else "number", value, start, start)
+
+
+class _Writer:
+    """Writes the rule set of a short form, section by section."""
+
+    def __init__(self, root: Item) -> None:
+        self.root = root
+        self.origins: Origins = {}
+        self.attributes: dict[str, Node] = {}
+        self.free: set[str] = set()  # attributes that may be numbers as well as strings
+        self.algorithm: dict[str, object] = {}
+        self.teams: list[Node] = []
+        self.rules: list[Node] = []
+        self.expansions: list[Node] = []
+        self.most = 0
+
+    def write(self) -> None:
+        """Read all sections."""
+        self._teams()
+        large = self.most > SMALL
+        self._skill()
+        balanced = self._balance(large)
+        self._latency()
+        self._same(large)
+        self._algorithm(large, balanced)
+        self._defaults()
+
+    def result(self) -> Node:
+        """Return the rule set."""
+        start = self.root.node.start
+        parts: dict[str, object] = {"ruleLanguageVersion": "1.0"}
+        if "name" in self.root.members:
+            parts = {"name": self.root.members["name"].node, **parts}
+            self.origins["name"] = self.root.inner("name")
+        if self.attributes:
+            parts["playerAttributes"] = list(self.attributes.values())
+        if self.algorithm:
+            parts["algorithm"] = made(self.algorithm, self.root.at("age"))
+        parts["teams"] = self.teams
+        if self.rules:
+            parts["rules"] = self.rules
+        if self.expansions:
+            parts["expansions"] = self.expansions
+        return made(parts, start)
+
+    def _teams(self) -> None:
+        """Write the teams: ``2x5``, or sizes by name."""
+        member = self.root.members.get("teams")
+        if member is None:
+            self.root.error("", 'no teams (such as "2x5", two teams of five)')
+            return
+        node, path = member.node, self.root.inner("teams")
+        if node.kind == "object":
+            own = Item(node, path, self.root.problems)
+            if not own.members:
+                self.root.error("teams", "no team")
+            for name in own.members:
+                self._team(name, own)
+            return
+        text = str(node.value) if node.kind == "string" else ""
+        found = TEAMS.fullmatch(text)
+        sizes = _sizes(found[2]) if found else None
+        if found is None or sizes is None or not int(found[1]):
+            wanted = '"2x5" (two teams of five), "2x4-5", or sizes by name are meant'
+            self.root.error("teams", f"{wanted}, not {called(node)}")
+            return
+        self._add_team(EACH, sizes, made(int(found[1]), node.start), node.start, path)
+
+    def _team(self, name: str, teams: Item) -> None:
+        """Write a team that has a name: its size, or an object of size, count and fewer."""
+        member = teams.members[name]
+        path = teams.inner(name)
+        if not _is_name(name):
+            text = f"{shown(name)} cannot be the name of a team"
+            teams.problems.error(member.start, path, text)
+            return
+        if member.node.kind != "object":
+            self._sized(name, teams, name, None)
+            return
+        own = Item(member.node, path, teams.problems, teams.lenient)
+        own.known(("size", "count", "fewer"))
+        if "size" not in own.members:
+            own.error("", 'no size (such as 5, or "4-5")')
+            return
+        count = own.get("count", "number")
+        number = len(self.teams)
+        if self._sized(name, own, "size", count):
+            self.origins[f"teams[{number}].quantity"] = own.inner("count")
+            if "fewer" in own.members:
+                self._expand(f"teams[{name}].minPlayers", own, "fewer")
+
+    def _sized(self, name: str, item: Item, key: str, count: Node | None) -> bool:
+        """Write a team whose sizes stand under a key; return whether they do."""
+        node = item.members[key].node
+        sizes = None
+        if node.kind == "number":
+            sizes = node, node
+        elif node.kind == "string":
+            sizes = _sizes(str(node.value), node.start)
+        if sizes is None:
+            item.error(key, f'players of a team are needed, 5 or "4-5", not {called(node)}')
+            return False
+        self._add_team(name, sizes, count, node.start, item.inner(key))
+        return True
+
+    def _add_team(
+        self, name: str, sizes: Sequence[Node], count: Node | None, start: int, path: str
+    ) -> None:
+        least, most = sizes
+        team: dict[str, object] = {"name": name, "minPlayers": least, "maxPlayers": most}
+        if count is not None:
+            team["quantity"] = count
+        number = len(self.teams)
+        self.teams.append(made(team, start))
+        self.origins[f"teams[{number}]"] = path
+        for key in team:
+            self.origins[f"teams[{number}].{key}"] = path
+        self.most += _whole(most) * (1 if count is None else _whole(count))
+
+    def _skill(self) -> None:
+        """Write that all tickets of a match are near each other."""
+        item = self._section("skill", ("attribute", "within", "widen", "party"), "within")
+        attribute = self._attribute(item, "number")
+        if item is None or attribute is None:
+            return
+        rule = {
+            "name": "skill",
+            "type": "batchDistance",
+            "batchAttribute": attribute,
+            "maxDistance": item.members["within"].node,
+        }
+        self._rule(item, rule, {"maxDistance": "within"})
+
+    def _balance(self, large: bool) -> Node | None:
+        """Write that the averages of teams are near each other; return the attribute."""
+        needed = "" if large else "within"
+        item = self._section("balance", ("attribute", "within", "widen"), needed)
+        attribute = self._attribute(item, "number")
+        if item is None or attribute is None:
+            return None
+        if large:
+            for key in ("within", "widen"):
+                if key in item.members:
+                    text = f"matches of more than {SMALL} are balanced without a limit"
+                    item.error(key, f"{text}, and there are up to {self.most}")
+            return attribute
+        values = f"teams[*].players.attributes[{attribute.value}]"
+        rule = {
+            "name": "balance",
+            "type": "distance",
+            "measurements": [f"avg({values})"],
+            "referenceValue": f"avg(flatten({values}))",
+            "maxDistance": item.members["within"].node,
+        }
+        self._rule(item, rule, {"maxDistance": "within"})
+        return attribute
+
+    def _latency(self) -> None:
+        """Write that there is a region near to all."""
+        item = self._section("latency", ("max", "widen", "party"), "max")
+        if item is not None:
+            rule = {"name": "latency", "type": "latency", "maxLatency": item.members["max"].node}
+            self._rule(item, rule, {"maxLatency": "max"})
+
+    def _same(self, large: bool) -> None:
+        """Write that all players of a match have the same values."""
+        for path, node in self.root.list_of("same", "string"):
+            name = str(node.value)
+            if not _is_name(name):
+                text = f"{shown(name)} cannot be the name of an attribute"
+                self.root.problems.error(node.start, path, text)
+                continue
+            if name in self.attributes:
+                text = f"attribute {shown(name)} is looked at already"
+                self.root.problems.error(node.start, path, text)
+                continue
+            self._declare(node, path, "string")
+            rule: dict[str, object] = {"name": f"same-{name}", "type": "comparison"}
+            if large:
+                rule = {**rule, "type": "batchDistance", "batchAttribute": node}
+            else:
+                rule["measurements"] = [f"flatten(teams[*].players.attributes[{name}])"]
+                rule["operation"] = "="
+                self.free.add(name)
+            self.origins[f"rules[{len(self.rules)}]"] = path
+            self.rules.append(made(rule, node.start))
+
+    def _algorithm(self, large: bool, balanced: Node | None) -> None:
+        """Write how matches are looked for."""
+        if large:
+            self.algorithm = {"strategy": "balanced", "batchingPreference": "largestPopulation"}
+            if balanced is None and "balance" not in self.root.members:
+                text = f"up to {self.most} players: more than {SMALL} need balance: {{attribute:"
+                self.root.error("teams", f"{text} ...}}")
+            elif balanced is not None:
+                self.algorithm["balancedAttribute"] = balanced
+        for key, inner, choices in (
+            ("age", "expansionAgeSelection", AGES),
+            ("backfill", "backfillPriority", PRIORITIES),
+        ):
+            if self.root.choice(key, choices):
+                self.algorithm[inner] = self.root.members[key].node
+                self.origins[f"algorithm.{inner}"] = self.root.inner(key)
+
+    def _defaults(self) -> None:
+        """Give attributes the values of players who have none."""
+        node = self.root.get("defaults", "object")
+        if node is None:
+            return
+        own = Item(node, self.root.inner("defaults"), self.root.problems)
+        names = list(self.attributes)
+        for name, member in own.members.items():
+            if name not in self.attributes:
+                text = f"no rule looks at attribute {shown(name)} ({hint(name, names)})"
+                own.problems.error(member.start, own.inner(name), text)
+                continue
+            declared = cast("dict[str, Member]", self.attributes[name].value)
+            if name in self.free and member.node.kind == "number":
+                declared["type"] = Member(member.start, made("number", member.start))
+            declared["default"] = Member(member.start, member.node)
+            self.origins[f"playerAttributes[{names.index(name)}].default"] = own.inner(name)
+
+    def _section(self, key: str, keys: Sequence[str], needed: str) -> Item | None:
+        """Return a section, None where it is missing or lacks what it needs."""
+        node = self.root.get(key, "object")
+        if node is None:
+            return None
+        item = Item(node, self.root.inner(key), self.root.problems, self.root.lenient)
+        item.known(keys)
+        if needed and needed not in item.members:
+            item.error("", f"no {needed} (a number is needed)")
+            return None
+        return item
+
+    def _attribute(self, item: Item | None, kind: str) -> Node | None:
+        """Return the name of the attribute of a section, declared."""
+        node = item.get("attribute", "string", required=True) if item else None
+        if item is None or node is None:
+            return None
+        if not _is_name(str(node.value)):
+            item.error("attribute", f"{shown(node.value)} cannot be the name of an attribute")
+            return None
+        self._declare(node, item.inner("attribute"), kind)
+        return node
+
+    def _declare(self, node: Node, path: str, kind: str) -> None:
+        """Declare an attribute, once."""
+        name = str(node.value)
+        if name not in self.attributes:
+            self.origins[f"playerAttributes[{len(self.attributes)}]"] = path
+            self.attributes[name] = made({"name": node, "type": kind}, node.start)
+
+    def _rule(self, item: Item, own: Mapping[str, object], keys: Mapping[str, str]) -> None:
+        """Add a rule of a section, with its steps."""
+        rule = dict(own)
+        number = len(self.rules)
+        if "party" in item.members:
+            rule["partyAggregation"] = item.members["party"].node
+        self.origins[f"rules[{number}]"] = item.path
+        self.origins[f"rules[{number}].partyAggregation"] = item.inner("party")
+        for inner, key in keys.items():
+            self.origins[f"rules[{number}].{inner}"] = item.inner(key)
+            if "widen" in item.members:
+                self._expand(f"rules[{rule['name']}].{inner}", item, "widen")
+        self.rules.append(made(rule, item.node.start))
+
+    def _expand(self, target: str, item: Item, key: str) -> None:
+        """Add the steps that stand under a key, pairs of seconds and a value."""
+        steps: list[Node] = []
+        number = len(self.expansions)
+        place = f"expansions[{number}]"
+        self.origins[place] = self.origins[f"{place}.steps"] = item.inner(key)
+        for path, pair in item.list_of(key, "array"):
+            parts = cast("list[Node]", pair.value)
+            if [part.kind for part in parts] != ["number", "number"]:
+                text = f"a pair of seconds and a value is needed, such as [15, 200]{_of(parts)}"
+                item.problems.error(pair.start, path, text)
+                continue
+            inner = f"{place}.steps[{len(steps)}]"
+            self.origins[inner] = path
+            self.origins[f"{inner}.waitTimeSeconds"] = f"{path}[0]"
+            self.origins[f"{inner}.value"] = f"{path}[1]"
+            step = {"waitTimeSeconds": parts[0], "value": parts[1]}
+            steps.append(made(step, pair.start))
+        start = item.members[key].node.start
+        self.expansions.append(made({"target": target, "steps": steps}, start))
+
+
+def _of(parts: Sequence[Node]) -> str:
+    """Say what a pair is instead."""
+    if len(parts) != 2:
+        return f", not a list of {len(parts)}"
+    wrong = next(part for part in parts if part.kind != "number")
+    return f", not {called(wrong)}"
+
+
+def _sizes(text: str, start: int = 0) -> tuple[Node, Node] | None:
+    """Return the least and the most players of ``5`` or ``4-5``; None if it is neither."""
+    found = SIZES.fullmatch(text)
+    if found is None:
+        return None
+    least = int(found[1])
+    most = int(found[2]) if found[2] else least
+    return (made(least, start), made(most, start)) if most >= max(least, 1) else None
+
+
+def _whole(value: object) -> int:
+    """Return a number of players or teams; 0 where it is none, which is reported elsewhere."""
+    number = value.value if isinstance(value, Node) else value
+    if isinstance(number, int | float) and 0 <= number < SMALL**2:
+        return int(number)
+    return 0
+
+
+def _is_name(text: str) -> bool:
+    """Return whether a name can stand in an expression and in the target of an expansion."""
+    plain_text = bool(text) and text == text.strip() and text.isprintable()
+    return plain_text and not set("[](),*") & set(text)
+
+
+def plain(node: Node) -> object:
+    """Return a value without its places."""
+    if node.kind == "array":
+        return [plain(one) for one in cast("list[Node]", node.value)]
+    if node.kind == "object":
+        members = cast("dict[str, Member]", node.value)
+        return {key: plain(member.node) for key, member in members.items()}
+    return node.value
