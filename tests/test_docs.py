@@ -76,10 +76,12 @@ def columns_on_the_page(name: str, model: str = "") -> list[str]:
     ("config", "table", "model"),
     [
         ("valorant", "players", "valorant"),
-        ("valorant", "matches", ""),
+        ("valorant", "matches", "valorant"),
         ("ladder-duel", "games", "ladder"),
-        ("ladder-duel", "tickets", ""),
-        ("ladder-duel", "days", ""),
+        ("ladder-duel", "tickets", "ladder"),
+        ("ladder-duel", "days", "ladder"),
+        ("tickets-low", "tickets", "tickets"),
+        ("tickets-low", "matches", "tickets"),
     ],
 )
 def test_the_page_on_files_has_the_columns_of_tables(config: str, table: str, model: str) -> None:

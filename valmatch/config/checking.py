@@ -16,7 +16,7 @@ from valmatch.config.factor_paths import factor_names, parts, section_depth
 from valmatch.config.problem_units import ProblemUnits, problem_names
 from valmatch.config.sections import SECTIONS, DesignOptions, OptimizeOptions, ReplicateOptions
 from valmatch.errors import MOST, InputError, in_lines
-from valmatch.inputs.fields import Factors, Section, allowed, schema_at
+from valmatch.inputs.fields import Factors, Misplaced, Section, allowed, schema_at
 from valmatch.inputs.files import sha256
 from valmatch.inputs.yaml_document import (
     find,
@@ -159,7 +159,8 @@ class _Check:
         return ""
 
     def _unknown_key(self, key: Node, value: Node, inner: Mapping[str, str]) -> None:
-        if key.value not in FILES:
+        # A file is named by a text: a mapping is something else.
+        if key.value not in FILES or kind(value) in ("map", "seq"):
             meant = _key_hint(key.value, self.keys, inner)
             self.problems.append((key, f"{shortened(key.value)}: unknown key ({meant})"))
         elif kind(value) != "null":
@@ -204,7 +205,12 @@ class _Check:
         given = set(factor_names(type(factors)))
         if any(self._overridden([key]) for key in files):
             given = {name for name in given if self._overridden(["factors", *parts(name)])}
-        return factors.with_files({key: file.path for key, file in files.items()}, given)
+        try:
+            return factors.with_files({key: file.path for key, file in files.items()}, given)
+        except Misplaced as wrong:
+            path = ("factors", *wrong.path)
+            self.problems.append((self._closest_node(path), f"{_label(path)}: {wrong.text}"))
+            self._raise()
 
     def _overridden(self, path: Sequence[str | int]) -> bool:
         """Return whether what stands at a path is from an override."""

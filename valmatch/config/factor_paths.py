@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_origin
 
 from pydantic.fields import FieldInfo
 
@@ -11,6 +12,9 @@ from valmatch.inputs.fields import Section
 from valmatch.text.numerals import whole_number
 
 S = TypeVar("S", bound=Section)
+
+INDEX = re.compile(r"\[([0-9]+)\]")
+"""An index in brackets."""
 
 
 def section_of(field: FieldInfo | None) -> type[Section] | None:
@@ -56,6 +60,22 @@ def unchecked(section: type[S], values: Mapping[str, Any]) -> S:
         for (name, value), of in zip(values.items(), inner.values(), strict=True)
     }
     return section.model_construct(**made)
+
+
+def is_open(field: FieldInfo) -> bool:
+    """Return whether a factor is a mapping, which has parts of any name."""
+    return get_origin(field.annotation) is dict
+
+
+def dotted(name: str) -> str:
+    """Return a name with indices in brackets as a dotted one.
+
+    Examples
+    --------
+    >>> dotted("expansions.Fair.maxDistance[1].wait")
+    'expansions.Fair.maxDistance.1.wait'
+    """
+    return INDEX.sub(r".\1", name)
 
 
 def parts(name: str) -> list[str | int]:

@@ -9,7 +9,7 @@ from pydantic_core import PydanticUndefined
 from yaml import Node
 
 from valmatch.config.checking import FILES, TOP_LEVEL
-from valmatch.config.factor_paths import factor_at, section_depth
+from valmatch.config.factor_paths import dotted, factor_at, is_open, section_depth
 from valmatch.config.problem_units import problem_names
 from valmatch.config.sections import RangeOptions, VariableOptions
 from valmatch.errors import InputError, option
@@ -72,7 +72,7 @@ def _shown(override: str) -> str:
 def _override(root: Node, override: str, name: Override) -> Node:
     """Apply one ``KEY=VALUE``; what it writes is marked with `name` as its file."""
     key, equals, text = override.partition("=")
-    path = key.strip().split(".")
+    path = dotted(key.strip()).split(".")
     if not equals or not all(path):
         raise InputError(f"{name}: not of the form KEY=VALUE (for instance team_diff=300)")
     if len(path) > MAX_DEPTH:
@@ -91,11 +91,13 @@ def _override(root: Node, override: str, name: Override) -> Node:
 def _full_path(root: Node, path: list[str]) -> list[str]:
     """Return a path from the top: of a key there, a factor, or a name of the problem, in turn."""
     first, *rest = path
+    entry = _entry_of(root)
     if tuple(path[:2]) in BY_FACTOR and len(path) > 2:
         return [*path[:2], *_by_factor(root, path[2:], BY_FACTOR[path[0], path[1]])]
-    if first in (*TOP_LEVEL, *_files_of(root)):
+    # A file has no parts: what has them is a factor of that name.
+    of_factor = rest and entry and first in entry.factors.model_fields
+    if first in (*TOP_LEVEL, *_files_of(root)) and not (of_factor and first not in TOP_LEVEL):
         return path
-    entry = _entry_of(root)
     named = problem_names(root).get(first)
     if named is None or (entry and first in entry.factors.model_fields):
         return ["factors", *path]
@@ -106,7 +108,8 @@ def _by_factor(root: Node, path: list[str], keys: Collection[str]) -> list[str]:
     """Return a path below the name of a factor with that name, dots and all, as one part."""
     entry = _entry_of(root)
     length = 1 + (section_depth(entry.factors, path) if entry else 0)
-    unknown = entry is not None and factor_at(entry.factors, path[:length]) is None
+    field = factor_at(entry.factors, path[:length]) if entry else None
+    unknown = entry is not None and (field is None or is_open(field))
     for part in path[length:]:
         index = whole_number(part) is not None
         if part in keys or (index and not keys) or not (index or unknown):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, Strict, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, Strict, model_validator
 
+from valmatch.config.factor_paths import dotted
 from valmatch.inputs.fields import Flag, NonNegative, Number, Real, Section, Whole, refuse
 from valmatch.inputs.limits import LARGEST, LEVEL, RANGES
 
@@ -118,10 +119,20 @@ class ConstraintOptions(Section):
         return self
 
 
+def _dotted_keys(names: object) -> object:
+    """Return a mapping by names of factors with indices in brackets as parts of them."""
+    return {dotted(str(key)): of for key, of in names.items()} if isinstance(names, dict) else names
+
+
+ByFactor = BeforeValidator(_dotted_keys)
+
+
 class OptimizeOptions(Options):
     """The problem and the options of ``valmatch optimize`` that a config can give."""
 
-    variables: dict[str, VariableOptions] = Field({}, description="Decision variables by factor.")
+    variables: Annotated[dict[str, VariableOptions], ByFactor] = Field(
+        {}, description="Decision variables by factor."
+    )
     objective: dict[str, TermOptions] = Field(
         {}, description="Terms of the objective, which is minimised, by name."
     )
@@ -181,10 +192,12 @@ class RangeOptions(Section):
 class DesignOptions(Options):
     """The points of an experiment: a grid, or a sample that fills ranges."""
 
-    grid: dict[str, Annotated[list[Any], Field(min_length=1)]] = Field(
+    grid: Annotated[dict[str, Annotated[list[Any], Field(min_length=1)]], ByFactor] = Field(
         {}, description="Values by factor; every combination is a point."
     )
-    ranges: dict[str, RangeOptions] = Field({}, description="Ranges to fill, by factor.")
+    ranges: Annotated[dict[str, RangeOptions], ByFactor] = Field(
+        {}, description="Ranges to fill, by factor."
+    )
     sample: Literal["latin-hypercube", "sobol"] | None = Field(
         None, description="How ranges are filled; null: latin-hypercube."
     )

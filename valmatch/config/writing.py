@@ -61,7 +61,8 @@ def template(model: str) -> str:
     lines = [*_wrap(f"{model}: {entry.summary}.", "# "), f"model: {model}", "", "factors:"]
     lines += _factors(entry.factors, [])
     for key, meaning in entry.files.items():
-        lines += [*_wrap(meaning, "# "), f"# {key}: {key}.csv", ""]
+        suffix = "json" if "JSON" in meaning else "csv"
+        lines += [*_wrap(meaning, "# "), f"# {key}: {key}.{suffix}", ""]
     for section, options in SECTIONS.items():
         assert options.__doc__
         meaning = options.__doc__.splitlines()[0].replace("``", "`")

@@ -16,9 +16,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.arrays import Words
+from valmatch.arrays import Ints, Words
 from valmatch.draws.philox import block_of
-from valmatch.kernels.compilation import inlined, unallocating
+from valmatch.kernels.compilation import at, inlined, unallocating
 
 ADDRESSED = 2**63
 """Added to the number of a source, for the third word of its counters."""
@@ -68,3 +68,15 @@ def fill_uniforms(place: Words, source: int, counter: int, out: NDArray[np.float
     """
     for player in range(out.size):
         out[player] = uniform_at(place, source, player, counter)
+
+
+@unallocating
+def fill_uniforms_of(
+    place: Words, source: int, players: Ints, counters: Ints, out: NDArray[np.float64]
+) -> None:
+    """Give the uniform number of each of some players, (n,), at its own counter to `out`, (n,).
+
+    The other parameters are those of `uniform_at`.
+    """
+    for i in range(out.size):
+        out[at(i)] = uniform_at(place, source, players[at(i)], counters[at(i)])

@@ -69,6 +69,22 @@ def factor(
     return Field(default, description=description, json_schema_extra=extra)
 
 
+class Misplaced(Exception):  # noqa: N818 - caught where the config is checked
+    """A factor does not go with a file of the config.
+
+    Parameters
+    ----------
+    path : sequence
+        Which factor, by the parts of its name.
+    text : str
+        What is wrong.
+    """
+
+    def __init__(self, path: Path, text: str) -> None:
+        super().__init__(text)
+        self.path, self.text = tuple(path), text
+
+
 class Section(BaseModel):
     """A frozen config section in which every key is known."""
 
@@ -125,8 +141,17 @@ class Factors(Section):
         ------
         InputError
             If a file cannot be read.
+        Misplaced
+            If a factor does not go with one.
         """
         return self
+
+    def rewritten(self, files: Mapping[str, FilePath]) -> Mapping[str, str]:
+        """Return the texts of files, by name, in which values of these factors are put.
+
+        Those of which nothing differs are not among them.
+        """
+        return {}
 
     def one_history(self, files: Collection[str]) -> bool:
         """Return whether every replication with these files is the same."""
@@ -196,7 +221,8 @@ def schema_at(section: type[BaseModel], path: Path) -> dict[str, Any]:
             inner = outer.get("items", {})
         else:
             inner = outer.get("properties", {}).get(part) or outer.get("additionalProperties") or {}
-        schema = target(inner)
+        # True: anything.
+        schema = target(inner) if isinstance(inner, dict) else {}
     return schema
 
 

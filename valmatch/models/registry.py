@@ -108,6 +108,18 @@ OWN: dict[str, ModelEntry] = {
             " valmatch rate.",
         },
     ),
+    "tickets": OwnEntry(
+        "valmatch.models.tickets.factors:TicketsFactors",
+        "parties with latencies and wishes come, and the rule set that a game deploys matches them",
+        "valmatch.models.tickets.model:TicketsModel",
+        files={
+            "rules": "A rule set, FlexMatch JSON, relative to this file. Without it: two teams of"
+            " five, and no rule.",
+            "latency": "A CSV file of round-trip times that replaces the built-in ones, relative to"
+            " this file: a header home and the data centres, in each row a home region and"
+            " milliseconds.",
+        },
+    ),
 }
 
 MODELS = Extended(OWN, GROUP, "model")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from itertools import combinations, product
 from typing import Any
 
 from pydantic import ValidationError
@@ -13,6 +14,7 @@ from valmatch.config.factor_paths import (
     factor_at,
     factor_names,
     flat,
+    is_open,
     parts,
     replaced,
     section_of,
@@ -55,6 +57,7 @@ def problem_of(config: Config, model: Model[object]) -> Problem:
             )
     responses = [response.name for response in model.responses]
     posed = [_variable(config, name, given) for name, given in variables.items()]
+    _check_together(config, model, posed)
     return Problem(
         posed,
         [
@@ -230,12 +233,39 @@ def _check_range(config: Config, name: str, path: str, key: str, value: float) -
     """Refuse a bound that the factor itself does not take."""
     try:
         with_factors(config, {name: value})
-    except ValidationError:
-        limits = allowed(schema_at(type(config.factors), parts(name)))
+    except ValidationError as error:
+        schema = schema_at(type(config.factors), parts(name))
+        limits = allowed(schema) if schema else error.errors()[0]["msg"]
         raise InputError(
             f"{config.at(f'{path}.{key}')}: {plain_number(value)} is outside the range of the"
             f" factor (allowed: {limits})"
         ) from None
+
+
+def _check_together(config: Config, model: Model[object], variables: Sequence[Variable]) -> None:
+    """Refuse bounds between which parts of an open factor do not go together, such as steps.
+
+    These are asked of two values at a time, so that pairs of bounds show it.
+
+    Raises
+    ------
+    InputError
+        If a pair of values is not allowed.
+    """
+    fields = type(config.factors).model_fields
+    own = [one for one in variables if is_open(fields[one.name.partition(".")[0]])]
+    files = {key: file.path for key, file in config.files.items()}
+    for first, second in combinations(own, 2) if len(own) > 1 else [(one, one) for one in own]:
+        for values in product((first.low, first.high), (second.low, second.high)):
+            changes = dict(zip((first.name, second.name), values, strict=True))
+            try:
+                type(model)(with_factors(config, changes), files)  # type: ignore[call-arg]
+            except (InputError, ValidationError) as error:
+                what = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error
+                given = ", ".join(f"{name}={plain_number(v)}" for name, v in changes.items())
+                raise InputError(
+                    f"{config.at('optimize.variables')}: the bounds allow {given}: {what}"
+                ) from None
 
 
 def _constraint(

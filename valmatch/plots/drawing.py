@@ -34,6 +34,7 @@ DRAWERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("replicate", "opponent"): ("opponent.replications", "responses"),
     ("replicate", "zonestats"): ("curves", "responses"),
     ("replicate", "ladder"): ("curves", "responses"),
+    ("replicate", "tickets"): ("responses", "tickets.groups", "valorant.hours"),
     ("replicate", ""): ("responses",),
     ("compare", ""): ("compare",),
     ("design", "opponent"): ("opponent.design", "design"),

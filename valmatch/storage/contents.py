@@ -48,6 +48,7 @@ CONTENTS = {
             "frontier.csv",
             "front.csv",
             "recommended.yaml",
+            "tuned_rules.json",
             "start_and_recommended.csv",
             "summary.json",
         ),

@@ -14,14 +14,18 @@ from valmatch.config.factor_paths import parts, replaced
 from valmatch.config.identity import config_id, identity
 from valmatch.config.writing import document
 from valmatch.optimization.problem import Problem
+from valmatch.optimization.problem_of_config import with_factors
 from valmatch.optimization.solver_run import SolverRun
 from valmatch.storage.output import write_atomically
 
 RECOMMENDED = "recommended.yaml"
 
+REWRITTEN = ("tuned_rules.json",)
+"""Files that models write with the values of the recommended point; see `Factors.rewritten`."""
+
 
 def write_recommended(folder: Path, config: Config, point: Mapping[str, float], why: str) -> None:
-    """Write the config with the variables of a point, ready to run.
+    """Write the config with the variables of a point, ready to run, and files with its values.
 
     Parameters
     ----------
@@ -52,6 +56,10 @@ def write_recommended(folder: Path, config: Config, point: Mapping[str, float], 
     head = f"Recommended by valmatch optimize for config {config_id(config)}: {why}."
     with write_atomically(folder / RECOMMENDED) as file:
         file.write(document(head, config.model, factors, **files))
+    read = {key: file.path for key, file in config.files.items()}
+    for name, text in with_factors(config, point).rewritten(read).items():
+        with write_atomically(folder / name) as file:
+            file.write(text)
 
 
 def trajectory(problem: Problem, runs: Sequence[SolverRun]) -> dict[str, list[Any]]:

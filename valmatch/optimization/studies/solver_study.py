@@ -33,6 +33,7 @@ from valmatch.optimization.solvers.registry import AUTO, algorithm, check
 from valmatch.optimization.studies.parallel_runs import Job, SolverJob
 from valmatch.optimization.studies.result_files import (
     RECOMMENDED,
+    REWRITTEN,
     candidates,
     trajectory,
     write_recommended,
@@ -159,7 +160,7 @@ class Study(StudyResult):
         if self.comparison:
             write_csv(folder / "progress.csv", self.comparison.progress)
         # One from before, of a smaller budget, may be recommended no more.
-        for name in (RECOMMENDED, AGAINST_START, AGAINST_TODAY):
+        for name in (RECOMMENDED, *REWRITTEN, AGAINST_START, AGAINST_TODAY):
             (folder / name).unlink(missing_ok=True)
         if self.verdict and recommends(self.verdict, self.shard):
             write_recommended(folder, self.config, self.verdict.point, self.verdict.why)

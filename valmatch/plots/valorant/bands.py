@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from valmatch.plots.parts.labels import few_ticks, in_first_column, label
-from valmatch.plots.parts.samples import ResponseSample, arms_of, fact_of, read_samples
+from valmatch.plots.parts.part_panels import draw_parts
 from valmatch.plots.parts.source import RunFiles
-from valmatch.plots.parts.style import GOOD, GREY, head, panels
 
 
 def draw(run: RunFiles) -> dict[str, Figure]:
@@ -22,43 +16,5 @@ def draw(run: RunFiles) -> dict[str, Figure]:
     InputError
         If the file is missing or damaged, or holds no replication.
     """
-    known = run.units.responses
-    wanted = run.choice(known)
-    found = [
-        response for response in known.values() if response.part and response.part.of == "rating"
-    ]
-    found = [response for response in found if response.name in wanted]
-    groups: dict[str, dict[str, ResponseSample]] = {}
-    for sample in read_samples(run, found) if found else ():
-        assert sample.response.part
-        measure, _, band = sample.response.part
-        groups.setdefault(measure, {})[band] = sample
-    groups = {measure: own for measure, own in groups.items() if len(own) > 1}
-    if not groups:
-        return {}
-    most = max(map(len, groups.values()))
-    figure, grid = panels(len(groups), 3, width=3.2, height=0.9 + 0.25 * most, free=True)
-    for axes, (measure, own) in zip(grid, groups.items(), strict=True):
-        _panel(axes, own)
-        if len(own) == most and not in_first_column(axes):
-            axes.tick_params(labelleft=False)
-        label(axes, run.units.response(measure))
-    samples = [sample for own in groups.values() for sample in own.values()]
-    head(figure, run.heading(fact_of(run, samples)))
-    return {"bands": figure}
-
-
-def _panel(axes: Axes, bands: Mapping[str, ResponseSample]) -> None:
-    """Draw means with intervals, the lowest ratings at the bottom."""
-    for place, sample in enumerate(bands.values()):
-        estimate, arms = sample.estimate, arms_of(sample.estimate)
-        if estimate.mean is None:
-            across = axes.get_yaxis_transform()
-            axes.text(0.02, place, "undefined", transform=across, va="center", color=GREY)
-            continue
-        ends = None if np.isnan(arms[0]) else [[arm] for arm in arms]
-        axes.errorbar([estimate.mean], [place], xerr=ends, fmt="o", color=GOOD, markersize=4.5)
-    axes.set_yticks(range(len(bands)), list(bands))
-    axes.set_ylim(-0.6, len(bands) - 0.4)
-    axes.grid(axis="x", color="0.9", linewidth=0.6)
-    few_ticks(axes)
+    figure = draw_parts(run, "rating")
+    return {"bands": figure} if figure else {}

@@ -1,0 +1,200 @@
+"""Worlds of columns: equal to those of the same tickets as objects."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from valmatch.draws.streams import Streams
+from valmatch.matching.tickets.building import world_of
+from valmatch.matching.tickets.columns import (
+    Columns,
+    Lists,
+    Texts,
+    play_columns,
+    world_of_columns,
+)
+from valmatch.matching.tickets.layout import COMPLETED
+from valmatch.matching.tickets.playing import STATUSES, play
+from valmatch.rule_sets.flexmatch import read_rule_set
+from valmatch.rule_sets.table import Table
+from valmatch.rule_sets.worlds import Player, Service, Ticket
+
+RULES: dict[str, Any] = {
+    "ruleLanguageVersion": "1.0",
+    "playerAttributes": [
+        {"name": "skill", "type": "number"},
+        {"name": "mode", "type": "string"},
+        {"name": "roles", "type": "string_list"},
+        {"name": "league", "type": "number", "default": 2},
+        {"name": "maps", "type": "string_number_map", "default": {"dust": 3, "ice": 1}},
+        {"name": "tags", "type": "string_list", "default": ["new", "eu"]},
+        {"name": "clan", "type": "string", "default": "none"},
+    ],
+    "algorithm": {"batchingPreference": "sorted", "sortByAttributes": ["mode", "skill"]},
+    "teams": [{"name": "red", "minPlayers": 1, "maxPlayers": 3, "quantity": 2}],
+    "rules": [
+        {"name": "near", "type": "distanceSort", "sortDirection": "ascending",
+         "sortAttribute": "skill", "partyAggregation": "max"},
+        {"name": "map", "type": "absoluteSort", "sortDirection": "descending",
+         "sortAttribute": "maps", "mapKey": "maxValue"},
+        {"name": "mode", "type": "batchDistance", "batchAttribute": "mode"},
+        {"name": "league", "type": "batchDistance", "batchAttribute": "skill", "maxDistance": 6,
+         "partyAggregation": "min"},
+        {"name": "roles", "type": "collection", "operation": "contains",
+         "measurements": ["flatten(teams[*].players.attributes[roles])"],
+         "referenceValue": "tank", "minCount": 0, "maxCount": 3},
+        {"name": "tags", "type": "collection", "operation": "intersection",
+         "measurements": ["flatten(teams[*].players.attributes[tags])"], "minCount": 1},
+        {"name": "even", "type": "distance",
+         "measurements": ["avg(teams[*].players.attributes[skill])"],
+         "referenceValue": "avg(flatten(teams[*].players.attributes[skill]))", "maxDistance": 4},
+        {"name": "clans", "type": "comparison",
+         "measurements": ["flatten(teams[*].players.attributes[clan])"], "operation": "="},
+        {"name": "ping", "type": "latency", "maxLatency": 70, "partyAggregation": "max"},
+    ],
+    "expansions": [
+        {"target": "teams[red].minPlayers", "steps": [{"waitTimeSeconds": 40, "value": 0}]},
+        {"target": "rules[ping].maxLatency", "steps": [{"waitTimeSeconds": 20, "value": 120}]},
+    ],
+}  # fmt: skip
+
+
+def table() -> Table:
+    """Return the table of the rules."""
+    reading = read_rule_set(json.dumps(RULES))
+    assert reading.table, reading.problems
+    return reading.table
+
+
+def random_columns(seed: int, n: int = 60) -> Columns:
+    """Return random tickets; numbers are whole, so that sums are exact."""
+    random = np.random.default_rng(seed)
+    sizes = random.integers(1, 4, n)
+    players = int(sizes.sum())
+    of = np.repeat(np.arange(n), sizes)
+    answers = np.where(random.random((n, 3)) < 0.2, np.nan, random.integers(0, 8, (n, 3)))
+    cancels = np.where(random.random(n) < 0.2, random.integers(0, 200, n), np.inf)
+    return Columns(
+        np.sort(random.integers(0, 800, n) / 8.0),
+        cancels,
+        sizes,
+        {
+            "skill": random.integers(0, 12, players).astype(np.float64),
+            "mode": Texts(random.integers(0, 2, n)[of], ("ranked", "casual")),
+            "roles": Lists(random.random((players, 2)) < 0.5, ("tank", "medic")),
+            "unseen": np.zeros(players),
+        },
+        ("us", "eu"),
+        random.integers(10, 140, (players, 2)).astype(np.float64),
+        answers,
+        Streams(5).place(0),
+    )
+
+
+def as_objects(columns: Columns) -> list[Ticket]:
+    """Return the tickets of columns."""
+    skill, mode, roles = (columns.values[name] for name in ("skill", "mode", "roles"))
+    assert isinstance(skill, np.ndarray)
+    assert isinstance(mode, Texts)
+    assert isinstance(roles, Lists)
+    tickets, first = [], 0
+    for k, size in enumerate(columns.sizes.tolist()):
+        players = []
+        for p in range(first, first + size):
+            pairs = zip(roles.texts, roles.has[p], strict=True)
+            attributes: dict[str, object] = {
+                "skill": float(skill[p]),
+                "mode": mode.texts[mode.codes[p]],
+                "roles": tuple(text for text, has in pairs if has),
+            }
+            latency = dict(zip(columns.regions, columns.latencies[p].tolist(), strict=True))
+            players.append(Player(f"p{p}", attributes, latency))
+        answers = tuple(None if np.isnan(a) else (float(a), True) for a in columns.answers[k])
+        cancel = None if np.isinf(columns.cancels[k]) else float(columns.cancels[k])
+        time = float(columns.times[k])
+        tickets.append(Ticket(f"t{k}", time, tuple(players), cancel, False, answers))
+        first += size
+    return tickets
+
+
+SERVICES = [
+    Service(60.0, 130.0, 1.0, seed=5),
+    Service(60.0, 130.0, None, acceptance=5.0, seed=5),
+    Service(45.0, 130.0, 2.0, batch_size=7, passes=2, seed=5),
+]
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_columns_are_played_like_objects(service: Service) -> None:
+    matched = 0
+    for seed in range(12):
+        columns = random_columns(seed)
+        outcome = play(table(), as_objects(columns), service, "pass")
+        played = play_columns(table(), columns, service, "pass")
+        assert [STATUSES.get(int(one), "") for one in played.statuses] == outcome.statuses
+        assert played.ends.tolist() == outcome.times
+        assert played.times.tolist() == [match.time for match in outcome.matches]
+        assert played.proposed.tolist() == [match.proposed for match in outcome.matches]
+        for number, match in enumerate(outcome.matches):
+            own = played.matches == number
+            assert sorted(played.tickets[own].tolist()) == match.tickets
+            ids = {f"p{p}" for team in match.teams for p in [int(name[1:]) for name in team]}
+            assert len(ids) == columns.sizes[match.tickets].sum()
+            sizes = columns.sizes[played.tickets[own]]
+            teams = np.bincount(played.teams[own], sizes, len(match.teams))
+            assert teams.tolist() == [len(team) for team in match.teams]
+        matched += int((played.statuses == COMPLETED).sum())
+    assert matched > 100
+
+
+def test_a_missing_attribute_is_never_matched() -> None:
+    columns = random_columns(1)
+    columns = columns._replace(values={"skill": columns.values["skill"]})
+    assert not play_columns(table(), columns, SERVICES[0], "pass").times.size
+
+
+def test_nobody_comes() -> None:
+    columns = random_columns(1, 0)
+    played = play_columns(table(), columns, SERVICES[0], "pass")
+    assert (played.times.size, played.statuses.size) == (0, 0)
+
+
+def test_arrays_are_those_of_objects() -> None:
+    columns = random_columns(2)
+    made = world_of_columns(table(), columns, SERVICES[0], "pass")
+    twin = world_of(table(), as_objects(columns), SERVICES[0], "pass", counted=False)
+    for name in ("tickets", "home", "answers", "sorts", "batch_values"):
+        mine, other = getattr(made, name), getattr(twin, name)
+        if name == "batch_values":  # of texts only the order matters
+            mine, other = (np.argsort(one, axis=1, kind="stable") for one in (mine, other))
+        fields = mine.dtype.names or (...,)
+        for field in set(fields) - {"camp"}:  # whose numbers are those of texts
+            np.testing.assert_array_equal(mine[field], other[field], err_msg=name)
+    np.testing.assert_array_equal(made.sort_values[..., -1], twin.sort_values[..., -1])
+
+
+@pytest.mark.slow
+def test_tickets_may_be_proposed_many_times() -> None:
+    # More than twice as often as there are tickets, for which a queue of objects has room.
+    n = 400
+    columns = Columns(
+        np.arange(n, dtype=np.float64) / 8.0,
+        np.full(n, np.inf),
+        np.ones(n, np.int64),
+        {},
+        (),
+        np.empty((n, 0)),
+        np.where(np.random.default_rng(1).random((n, 16)) < 0.3, np.nan, 1.0),
+        Streams(1).place(0),
+    )
+    teams = [{"name": name, "minPlayers": 10, "maxPlayers": 10} for name in ("a", "b")]
+    reading = read_rule_set(json.dumps({"ruleLanguageVersion": "1.0", "teams": teams}))
+    assert reading.table
+    service = Service(1e4, 1e4, 1.0, acceptance=2.0)
+    played = play_columns(reading.table, columns, service, "pass")
+    assert (np.bincount(played.tickets, minlength=n) <= 1).all()
+    assert ((played.statuses == COMPLETED) == (np.bincount(played.tickets, minlength=n) > 0)).all()

@@ -1,0 +1,291 @@
+"""The model `tickets`: responses, groups, rule values as factors, what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from valmatch import load, replicate, simulate
+from valmatch.config.identity import config_id
+from valmatch.config.loading import shipped_configs
+from valmatch.errors import InputError
+from valmatch.execution.simulator import build
+from valmatch.experiments.combine import combine
+from valmatch.optimization.problem_of_config import problem_of
+from valmatch.rule_sets.files import read_rule_file
+
+
+def arena() -> dict[str, Any]:
+    """Return the shipped config, with few tickets."""
+    return {
+        "model": "tickets",
+        "rules": str(shipped_configs()["tickets"].with_suffix(".json")),
+        "factors": {
+            "hours": 0.5,
+            "warmup_minutes": 5,
+            "arrivals": {"per_hour": 240},
+            "attributes": {"mode": {"ranked": 0.7, "casual": 0.3}},
+        },
+    }
+
+
+@pytest.mark.parametrize("name", ["tickets", "tickets-low"])
+def test_shipped_configs(name: str) -> None:
+    config = load(name)
+    assert config.warnings == ()
+    reading = read_rule_file(config.files["rules"].path, timeout=120)
+    assert reading.problems == []
+    assert build(config).warnings == ()
+
+
+def test_tables_say_what_responses_say() -> None:
+    found = simulate(
+        load(arena(), {"measure": ["sizes", "steps", "hours"], "arrivals.per_hour": 480})
+    )
+    values = found.summary()["responses"]
+    tickets, matches = found["tickets"], found["matches"]
+    came, made = tickets["time"] >= 300.0, matches["time"] >= 300.0
+    matched = came & (tickets["status"] == "COMPLETED")
+    assert values["tickets_matched"] == matched.sum() > 20
+    assert values["time_to_match"] == pytest.approx(tickets["wait"][matched].mean())
+    assert values["n_matches"] == made.sum()
+    assert values["true_team_diff"] == pytest.approx(matches["true_team_diff"][made].mean())
+    assert values["players_per_match"] == matches["players"][made].mean() == 10.0
+    for size in (1, 2):
+        own = matched & (tickets["players"] == size)
+        mean = tickets["wait"][own].mean()
+        assert values[f"time_to_match.size_{size}"] == pytest.approx(mean)
+    shares = [values[f"step_used.{step}"] for step in range(5)]
+    assert sum(shares) == pytest.approx(1.0)
+    assert sum(k * share for k, share in enumerate(shares)) == pytest.approx(values["step_used"])
+    # Every match of two teams has a winner, whose chance is the other's risk.
+    first = [tickets["win_prob"][(tickets["match"] == k) & (tickets["team"] == 0)] for k in (0, 1)]
+    second = [tickets["win_prob"][(tickets["match"] == k) & (tickets["team"] == 1)] for k in (0, 1)]
+    for mine, other in zip(first, second, strict=True):
+        assert np.allclose(mine[0] + other, 1.0)
+        assert np.allclose(mine, mine[0])
+
+
+def test_the_result_is_the_same_on_any_workers_and_shards(tmp_path: Path) -> None:
+    def bytes_of(folder: str) -> bytes:
+        return (tmp_path / folder / "replications.csv").read_bytes()
+
+    config = load(arena(), {"hours": 0.25, "warmup_minutes": 1})
+    replicate(config, n=4, workers=1, out=tmp_path / "one")
+    replicate(config, n=4, workers=2, out=tmp_path / "two")
+    for shard in ("0/2", "1/2"):
+        replicate(config, n=4, shard=shard, out=tmp_path / shard[0])
+    combine(tmp_path / "whole", [tmp_path / "0", tmp_path / "1"])
+    replicate(config, n=2, out=tmp_path / "more")
+    replicate(config, n=4, resume=True, out=tmp_path / "more")
+    for other in ("two", "whole", "more"):
+        assert bytes_of(other) == bytes_of("one"), other
+
+
+def test_values_of_the_rule_set_are_factors(tmp_path: Path) -> None:
+    plain = load(arena())
+    assert plain.factors.model_dump()["rules"]["FairTeamSkill"]["maxDistance"] == 60
+    steps = plain.factors.model_dump()["expansions"]["FairTeamSkill"]["maxDistance"]
+    assert steps == [{"wait": 10, "value": 100}, {"wait": 25, "value": 200}]
+    changed = load(
+        arena(),
+        ["rules.FairTeamSkill.maxDistance=80", "expansions.FairTeamSkill.maxDistance[1].wait=30"],
+    )
+    factors = changed.factors
+    [(name, text)] = factors.rewritten({"rules": changed.files["rules"].path}).items()
+    assert name == "tuned_rules.json"
+    original = changed.files["rules"].path.read_text(encoding="utf-8")
+    pairs = zip(original.splitlines(), text.splitlines(), strict=True)
+    differing = [(old.strip(), new.strip()) for old, new in pairs if old != new]
+    assert differing == [
+        ('"maxDistance": 60', '"maxDistance": 80'),
+        ('{ "waitTimeSeconds": 25, "value": 200 }', '{ "waitTimeSeconds": 30, "value": 200 }'),
+    ]
+    # Values that are those of the file are the file's.
+    same = load(arena(), ["rules.FairTeamSkill.maxDistance=60"])
+    assert config_id(same) == config_id(plain) != config_id(changed)
+    whole = load(arena(), ["rules.FairTeamSkill.maxDistance=80.0"])
+    assert whole.factors.model_dump()["rules"]["FairTeamSkill"]["maxDistance"] == 80
+
+
+def test_the_content_of_the_rule_set_belongs_to_the_id(tmp_path: Path) -> None:
+    given = arena()
+    text = Path(given["rules"]).read_text(encoding="utf-8")
+    (tmp_path / "rules.json").write_text(text.replace("Everybody plays", "All play"))
+    other = load({**given, "rules": str(tmp_path / "rules.json")})
+    (tmp_path / "same.json").write_text(text)
+    same = load({**given, "rules": str(tmp_path / "same.json")})
+    assert config_id(same) == config_id(load(given)) != config_id(other)
+
+
+def test_a_default_of_the_algorithm_can_be_set(tmp_path: Path) -> None:
+    given = arena()
+    rules = json.loads(Path(given["rules"]).read_text(encoding="utf-8"))
+    for algorithm in (None, {}, {"batchingPreference": "random"}):
+        content = {k: v for k, v in rules.items() if k != "algorithm"}
+        if algorithm is not None:
+            content["algorithm"] = algorithm
+        (tmp_path / "rules.json").write_text(json.dumps(content))
+        config = load(
+            {**given, "rules": str(tmp_path / "rules.json")},
+            ["rules.algorithm.expansionAgeSelection=oldest"],
+        )
+        [text] = config.factors.rewritten({"rules": config.files["rules"].path}).values()
+        expected = {**(algorithm or {}), "expansionAgeSelection": "oldest"}
+        assert json.loads(text)["algorithm"] == expected
+        build(config)
+
+
+REFUSED = {
+    "rules.FairTeamSkil.maxDistance=80": "rules.FairTeamSkil: is not in the rule set (did you mean"
+    " FairTeamSkill?)",
+    "rules.FairTeamSkill.maxDistance=abc": "maxDistance: a number is needed, not 'abc'",
+    "expansions.FairTeamSkill.maxDistance[1].wait=5": "factors.expansions:"
+    " FairTeamSkill.maxDistance: steps have to increase: 5 s comes after 10 s",
+    "expansions.FairTeamSkill.maxDistance[2].wait=5": "is no step (there are steps 0 to 1)",
+    "rules.teams.red.minPlayers=7": "rules.teams.red.minPlayers: 7 is more than maxPlayers, 5",
+    "rules.algorithm.expansionAgeSelection=young": "'young' is none (allowed: newest, oldest)",
+    "match.leave_prob=0.1": "leavers cannot be simulated (allowed: 0)",
+    "match.backfill=manual": "backfill cannot be simulated (allowed: none)",
+    "regions.shares={eu: 0.5}": "shares sum to 0.5 (allowed: 1)",
+    "regions.shares={eux: 1}": "no latencies of home region 'eux' (did you mean eu?",
+    "parties.shares=[0.5, 0.4]": "shares sum to 0.9 (allowed: 1)",
+    "attributes={mode: {mean: 1, std: 2}}": "'mode' is a string in",
+    "attributes={mode: {a: 0.4}}": "'mode': shares sum to 0.4",
+    "arrivals=x.csv": "arrivals: this model takes none",
+    "rules={teams: 2x5}": "rules: a mapping of 1 is not allowed (allowed: a file)",
+    "warmup_minutes=30": "leaves nothing of 0.5 hours",
+    "arrivals.hourly_profile=[1, 2]": "a list of 2 is too short (allowed: a list of 24 numbers",
+}
+
+
+@pytest.mark.parametrize(("override", "message"), REFUSED.items())
+def test_what_is_refused(override: str, message: str) -> None:
+    with pytest.raises(InputError) as info:
+        build(load(arena(), [override]))
+    assert message in str(info.value)
+    assert "\n" not in str(info.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("home,eu\neu,0\n", "latency.csv:2: '0' is no latency"),
+        ("home,eu\neu,5,6\n", "latency.csv:2: 3 cells, and the header has 2"),
+        ("home,eu,eu\n", "latency.csv:1: a header home,REGION,... is needed"),
+        ("home,eu\nus,5\n", "latency.csv: no latencies of home region 'eu'"),
+        ("home,eu\neu,5\neu,6\n", "latency.csv:3: home 'eu' twice"),
+        ("# nothing\n", "latency.csv: is empty"),
+    ],
+)
+def test_tables_of_latencies_that_are_refused(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "latency.csv"
+    path.write_text(text)
+    with pytest.raises(InputError) as info:
+        build(load({**arena(), "latency": str(path)}))
+    assert message in str(info.value)
+
+
+def test_a_table_of_latencies_replaces_the_built_in_one(tmp_path: Path) -> None:
+    path = tmp_path / "latency.csv"
+    path.write_text("home,paris,oslo\neu,30,500\nus,40,500\nap,50,500\n")
+    found = simulate(load({**arena(), "latency": str(path)}, {"regions.spread": 0}))
+    assert set(found["matches"]["region"]) == {"paris"}
+    assert set(found["tickets"]["latency"][~np.isnan(found["tickets"]["latency"])]) <= {30, 40, 50}
+
+
+def test_what_is_remarked() -> None:
+    config = load(arena(), {"parties.shares": [0.5, 0, 0, 0, 0, 0.5], "attributes": {}})
+    model = build(config)
+    assert [str(one) for one in model.warnings] == [
+        "parties of 6 are larger than every team (5 players): they can never be matched"
+    ]
+    values = simulate(config).summary()["responses"]
+    assert 0 < values["never_matchable"] < values["n_tickets"]
+
+
+@pytest.mark.parametrize("name", ["rules", "expansions"])
+def test_values_of_no_rule_set_are_refused(name: str) -> None:
+    config = load({"model": "tickets", "factors": {name: {"Fair": {"maxDistance": 3}}}})
+    with pytest.raises(InputError, match=f"^factors.{name}: there is no rule set"):
+        build(config)
+
+
+def test_names_with_dots_are_set_in_the_config(tmp_path: Path) -> None:
+    given = arena()
+    text = Path(given["rules"]).read_text(encoding="utf-8").replace("FairTeamSkill", "fair.v2")
+    (tmp_path / "rules.json").write_text(text)
+    factors = {**given["factors"], "rules": {"fair.v2": {"maxDistance": 70}}}
+    config = load({**given, "rules": str(tmp_path / "rules.json"), "factors": factors})
+    assert config.factors.model_dump()["rules"]["fair.v2"]["maxDistance"] == 70
+
+
+@pytest.mark.parametrize("teams", [1, 3])
+def test_any_number_of_teams(teams: int, tmp_path: Path) -> None:
+    content = {"name": "a", "minPlayers": 1, "maxPlayers": 2, "quantity": teams}
+    path = tmp_path / "rules.json"
+    path.write_text(json.dumps({"ruleLanguageVersion": "1.0", "teams": [content]}))
+    factors = {"hours": 0.2, "warmup_minutes": 0, "parties": {"shares": [0.5, 0.5]}}
+    found = simulate(load({"model": "tickets", "rules": str(path), "factors": factors}))
+    values = found.summary()["responses"]
+    assert values["matched_fraction"] > 0.9
+    # Of one team there is no difference, which is undefined and not 0.
+    assert np.isnan(values["win_gap"]) == (teams == 1)
+    assert np.isnan(found["tickets"]["win_prob"]).all()
+
+
+def test_nobody_comes() -> None:
+    found = simulate(load(arena(), {"arrivals.per_hour": 1e-6}))
+    values = found.summary()["responses"]
+    assert (values["n_tickets"], values["n_matches"], values["current_tickets"]) == (0, 0, 0.0)
+    assert np.isnan(values["time_to_match"])
+
+
+VARIABLES = {
+    "rules.FairTeamSkill.maxDistance": {"low": 20, "high": 200},
+    "expansions.FairTeamSkill.maxDistance[1].wait": {"low": 11, "high": 60},
+}
+
+
+def posed(variables: dict[str, Any]) -> dict[str, Any]:
+    """Return a config with a problem of these variables."""
+    objective = {"gap": {"response": "win_gap"}}
+    return {**arena(), "optimize": {"variables": variables, "objective": objective}}
+
+
+def test_values_of_the_rule_set_are_variables() -> None:
+    config = load(posed(VARIABLES))
+    first, second = problem_of(config, build(config)).variables
+    assert (first.start, second.start) == (60, 25)
+    assert first.whole
+    assert second.whole
+    assert second.name == "expansions.FairTeamSkill.maxDistance.1.wait"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"expansions.FairTeamSkill.maxDistance[1].wait": {"low": 5, "high": 60}},
+            "steps have to increase: 5 s comes after 10 s",
+        ),
+        (
+            {
+                "expansions.FairTeamSkill.maxDistance[0].wait": {"low": 1, "high": 20},
+                "expansions.FairTeamSkill.maxDistance[1].wait": {"low": 15, "high": 60},
+            },
+            "expansions.FairTeamSkill.maxDistance.1.wait=15: FairTeamSkill.maxDistance: steps have"
+            " to increase: 15 s comes after 20 s",
+        ),
+    ],
+)
+def test_bounds_keep_steps_increasing(changes: dict[str, Any], message: str) -> None:
+    config = load(posed(changes))
+    with pytest.raises(InputError) as info:
+        problem_of(config, build(config))
+    assert message in str(info.value)
+    assert "\n" not in str(info.value)

@@ -1,0 +1,364 @@
+"""Worlds of drawn tickets: the arrays made of columns, without an object for each player."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from valmatch.arrays import Bools, Floats, Ints, Records, Words
+from valmatch.errors import RunError
+from valmatch.matching.tickets.building import queue_of, world_of
+from valmatch.matching.tickets.building_rules import rule_arrays
+from valmatch.matching.tickets.building_tallies import Members, tallies_of
+from valmatch.matching.tickets.driving import play as play_kernel
+from valmatch.matching.tickets.layout import (
+    ANSWER,
+    CELL,
+    MADE,
+    NONE,
+    PING,
+    TICKET,
+    Facts,
+    Queue,
+    World,
+)
+from valmatch.matching.tickets.searching import MOST_TRIED
+from valmatch.rule_sets.table import Attribute, Ordered, Party, Reached, Spread, Table
+from valmatch.rule_sets.worlds import Search, Service
+
+
+class Texts(NamedTuple):
+    """Texts of players.
+
+    Attributes
+    ----------
+    codes : (players,) ndarray of int64
+        Which of the texts each player has.
+    texts : sequence of str
+    """
+
+    codes: Ints
+    texts: Sequence[str]
+
+
+class Lists(NamedTuple):
+    """Lists of texts of players.
+
+    Attributes
+    ----------
+    has : (players, items) ndarray of bool
+        Whether a text is in the list of a player.
+    texts : sequence of str
+    """
+
+    has: Bools
+    texts: Sequence[str]
+
+
+class Columns(NamedTuple):
+    """Tickets in order of time; the players of a ticket stand together, in the same order.
+
+    Attributes
+    ----------
+    times, cancels : (tickets,) ndarray of float64
+        Seconds; infinity where a ticket is never cancelled.
+    sizes : (tickets,) ndarray of int64
+        Players of each.
+    values : mapping
+        By attribute: numbers of players, `Texts` or `Lists`; what is not there has its default.
+    regions : sequence of str
+    latencies : (players, regions) ndarray of float64
+    answers : (tickets, proposals) ndarray of float64
+        After how many seconds a ticket accepts each proposal; NaN for never.
+    place : (3,) ndarray of uint64
+        Where the random numbers of batches lie.
+    """
+
+    times: Floats
+    cancels: Floats
+    sizes: Ints
+    values: Mapping[str, Floats | Texts | Lists]
+    regions: Sequence[str]
+    latencies: Floats
+    answers: Floats
+    place: Words
+
+
+class Played(NamedTuple):
+    """What came of tickets.
+
+    Attributes
+    ----------
+    statuses : (tickets,) ndarray of int64
+        Of `valmatch.matching.tickets.layout`; AWAY of those that came after the horizon.
+    ends : (tickets,) ndarray of float64
+        When they ended.
+    times, proposed : (matches,) ndarray of float64
+        When matches were made, in order, and when they had been proposed.
+    tickets, matches, teams : (matched,) ndarray of int64
+        Tickets of matches, of which match, and their teams.
+    """
+
+    statuses: Ints
+    ends: Floats
+    times: Floats
+    proposed: Floats
+    tickets: Ints
+    matches: Ints
+    teams: Ints
+
+
+def play_columns(table: Table, columns: Columns, service: Service, search: Search) -> Played:
+    """Play drawn tickets.
+
+    Parameters
+    ----------
+    table : Table
+        What the matchmaker goes by.
+    columns : Columns
+        The tickets.
+    service : Service
+        How the service ticks.
+    search : {"pass", "exhaustive"}
+        How matches are looked for.
+
+    Raises
+    ------
+    RunError
+        If an exhaustive search would have to look at too many tickets.
+    """
+    world = world_of_columns(table, columns, service, search)
+    queue = _with_room(queue_of(world), world)
+    if too_many := play_kernel(world, queue):
+        raise RunError(
+            f"the search exhaustive is for small pools: it looks at up to {MOST_TRIED} tickets at"
+            f" once, and there are {too_many}"
+        )
+    made = queue.lists[MADE, : queue.state[0]["completed"]]
+    matches = queue.matches[made]
+    of = np.repeat(np.arange(made.size), matches["tickets"])
+    starts = np.repeat(np.cumsum(matches["tickets"]) - matches["tickets"], matches["tickets"])
+    places = np.repeat(matches["first"], matches["tickets"]) + np.arange(of.size) - starts
+    tickets, teams = queue.matched[:, places]
+    ends = np.ascontiguousarray(queue.slots["end"])
+    statuses = np.ascontiguousarray(queue.slots["status"])
+    return Played(statuses, ends, matches["time"], matches["proposed"], tickets, of, teams)
+
+
+def _with_room(queue: Queue, world: World) -> Queue:
+    """Return a queue with room for all proposals.
+
+    Of every one that fails at least one ticket leaves, so that there are at most as many as
+    tickets; but a ticket may be in many. What is never used takes no memory.
+    """
+    most = int(world.teams["ever"].sum()) * world.tickets.size
+    return queue._replace(matched=np.zeros((2, max(most, queue.matched.shape[1])), np.int64))
+
+
+def world_of_columns(table: Table, columns: Columns, service: Service, search: Search) -> World:
+    """Return the arrays of a world of drawn tickets; parameters are those of `play_columns`."""
+    texts: dict[str, int] = {}
+    rules = rule_arrays(table, texts)
+    made = _Columns(table, columns, texts)
+    cells, items = made.cells()
+    facts = Facts(
+        rules.rules,
+        rules.aggregates,
+        rules.links,
+        rules.steps,
+        cells,
+        items,
+        made.spreads(),
+        made.pings(),
+    )
+    tickets = made.tickets()
+    tallies = tallies_of(table, rules, facts, Members(tickets, []), False, search == "exhaustive")
+    tickets["camp"] = tallies.camps
+    empty = world_of(table, (), service, search, counted=False)
+    empty.options["common"], empty.options["swift"] = tallies.common, tallies.swift
+    return empty._replace(
+        facts=facts._replace(links=tallies.links),
+        tickets=tickets,
+        home=np.full(made.players, NONE, np.int64),
+        own=tallies.own,
+        own_marks=tallies.own_marks,
+        order=tallies.order,
+        sort_values=made.sort_values(),
+        batch_values=made.batch_values(),
+        answers=made.answers(),
+        place=columns.place,
+    )
+
+
+class _Columns:
+    """Makes the arrays of a world of columns.
+
+    Attributes
+    ----------
+    players : int
+        How many players there are.
+    firsts : (tickets,) ndarray of int64
+        The first player of each ticket.
+    own : list of ndarray of float64
+        Of each attribute the numbers of players, or of their texts; NaN where there are none.
+    """
+
+    def __init__(self, table: Table, columns: Columns, texts: dict[str, int]) -> None:
+        self._table, self._columns, self._texts = table, columns, texts
+        self.players = int(columns.sizes.sum())
+        self.firsts = np.cumsum(columns.sizes) - columns.sizes
+        self.own = [self._numbers(attribute) for attribute in table.attributes]
+
+    def _numbers(self, attribute: Attribute) -> Floats:
+        """Return the numbers of players of an attribute, or those of their texts."""
+        given = self._columns.values.get(attribute.name)
+        if isinstance(given, Texts):
+            return np.array([self._code(text) for text in given.texts], np.float64)[given.codes]
+        if isinstance(given, np.ndarray):
+            return given
+        default = attribute.default
+        if attribute.kind == "text" and default is not None:
+            default = self._code(str(default))
+        number = default if isinstance(default, int | float) else np.nan
+        return np.full(self.players, number, np.float64)
+
+    def _code(self, text: str) -> int:
+        """Return the number of a text."""
+        return self._texts.setdefault(text, len(self._texts))
+
+    def _missing(self) -> bool:
+        """Return whether an attribute has neither values nor a default: nobody can be matched."""
+        return any(
+            attribute.default is None and attribute.name not in self._columns.values
+            for attribute in self._table.attributes
+        )
+
+    def tickets(self) -> Records:
+        """Return the tickets."""
+        columns = self._columns
+        records = np.zeros(columns.times.size, TICKET)
+        records["time"], records["cancel"] = columns.times, columns.cancels
+        records["first"], records["players"] = self.firsts, columns.sizes
+        records["matchable"] = not self._missing()
+        proposals = columns.answers.shape[1]
+        records["first_answer"] = proposals * np.arange(columns.times.size)
+        records["answers"] = proposals
+        return records
+
+    def cells(self) -> tuple[Records, Floats]:
+        """Return values of all players, and what is in their lists; the last column are ids."""
+        cells = np.zeros((len(self.own) + 1, self.players), CELL)
+        cells["value"] = np.nan
+        items: list[Floats] = [np.empty(0)]
+        for cell, own, attribute in zip(cells, self.own, self._table.attributes, strict=False):
+            if attribute.kind == "texts":
+                first = sum(part.size for part in items)
+                ends, part = self._list_items(attribute)
+                cell["end"] = first + ends
+                cell["first"] = first + np.concatenate(([0], ends[:-1]))[: self.players]
+                items.append(part)
+            elif attribute.kind != "map":
+                cell["value"] = own
+        cells[-1]["value"] = len(self._texts) + np.arange(self.players)
+        return cells, np.concatenate(items)
+
+    def _list_items(self, attribute: Attribute) -> tuple[Ints, Floats]:
+        """Return where the list of each player ends, and the items of all."""
+        given = self._columns.values.get(attribute.name)
+        if isinstance(given, Lists):
+            codes = np.array([self._code(text) for text in given.texts], np.float64)
+            _, items = np.nonzero(given.has)
+            return np.cumsum(given.has.sum(axis=1)), codes[items]
+        default = cast("Sequence[str]", attribute.default or ())
+        codes = np.array([self._code(text) for text in default], np.float64)
+        return codes.size * np.arange(1, self.players + 1), np.tile(codes, self.players)
+
+    def _of_party(self, values: Any, party: Party) -> Any:  # noqa: ANN401 - players, or by region
+        """Return of players' values those that stand for their tickets."""
+        if not self.firsts.size:
+            return values[:0]
+        if party == "avg":
+            sums = np.add.reduceat(values, self.firsts)
+            return sums / self._columns.sizes.reshape(-1, *[1] * (values.ndim - 1))
+        function = np.minimum if party == "min" else np.maximum
+        return function.reduceat(values, self.firsts)
+
+    def spreads(self) -> Floats:
+        """Return the values of tickets that rules of spreads compare."""
+        rules = [rule.predicate for rule in self._table.rules if isinstance(rule.predicate, Spread)]
+        spreads = np.full((len(rules), self.firsts.size), np.nan)
+        for row, rule in zip(spreads, rules, strict=True):
+            own = self.own[rule.attribute]
+            if self._table.attributes[rule.attribute].kind == "text":
+                least = self._of_party(own, "min")
+                row[:] = np.where(least == self._of_party(own, "max"), least, np.nan)
+            else:
+                row[:] = self._of_party(own, rule.party)
+        return spreads
+
+    def pings(self) -> Records:
+        """Return what stands for each ticket in each region, by rule; regions in order."""
+        order = np.argsort(np.array(self._columns.regions, np.str_), kind="stable")
+        latencies = self._columns.latencies[:, order]
+        rules = [
+            rule.predicate for rule in self._table.rules if isinstance(rule.predicate, Reached)
+        ]
+        pings = np.zeros((len(rules), self.firsts.size, order.size), PING)
+        for row, rule in zip(pings, rules, strict=True):
+            row["ping"] = self._of_party(latencies, rule.party)
+            row["total"] = np.add.reduceat(latencies, self.firsts) if self.firsts.size else 0.0
+            row["least"] = self._of_party(latencies, "min")
+        return pings
+
+    def sort_values(self) -> Floats:
+        """Return the values of tickets by key, and which key counts for each of them as anchor."""
+        rules = [
+            rule.predicate for rule in self._table.rules if isinstance(rule.predicate, Ordered)
+        ]
+        if self._table.search.balance is not None:
+            rules.append(Ordered(self._table.search.balance, True, False, "", "avg"))
+        maps = [self._map(rule) for rule in rules]
+        most = max((len(values) for values in maps), default=1)
+        every = np.full((len(rules), self.firsts.size, most + 1), np.nan)
+        for row, rule, values in zip(every, rules, maps, strict=True):
+            if not rule.key:
+                row[:, 0] = self._of_party(self.own[rule.attribute], rule.party)
+                row[:, -1] = np.where(np.isnan(row[:, 0]), NONE, 0)
+                continue
+            row[:, : len(values)] = values
+            row[:, -1] = NONE
+            if values:
+                best = min(values) if rule.key == "lowest" else max(values)
+                row[:, -1] = values.index(best)
+        return every
+
+    def _map(self, rule: Ordered) -> list[float]:
+        """Return the values of a map, which everybody has by default; of numbers one place."""
+        if not rule.key:
+            return [0.0]
+        default = self._table.attributes[rule.attribute].default
+        given = cast("dict[str, float]", default or {})
+        return [float(given[key]) for key in sorted(given)]
+
+    def batch_values(self) -> Floats:
+        """Return by what the pool is sorted before it is cut: averages, or places of texts."""
+        rows = []
+        places = np.argsort(np.argsort(np.array(list(self._texts), np.str_), kind="stable"))
+        for number in self._table.search.batch_order:
+            own = self.own[number]
+            if self._table.attributes[number].kind == "number":
+                rows.append(self._of_party(own, "avg"))
+            elif np.isnan(own).any():
+                rows.append(np.zeros(self.firsts.size))
+            else:
+                rows.append(self._of_party(places[own.astype(np.int64)].astype(np.float64), "min"))
+        return np.array(rows, np.float64).reshape(len(rows), self.firsts.size)
+
+    def answers(self) -> Records:
+        """Return all answers to proposals."""
+        answers = np.zeros(self._columns.answers.size, ANSWER)
+        answers["seconds"] = self._columns.answers.ravel()
+        answers["accepts"] = ~np.isnan(answers["seconds"])
+        return answers

@@ -1,0 +1,208 @@
+"""The `tickets` model: parties ask for matches, and the rule set of a game makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from valmatch.arrays import Bools
+from valmatch.draws.streams import Streams
+from valmatch.errors import InputError
+from valmatch.inputs.fields import Factors
+from valmatch.kernels.compilation import announce_compilation
+from valmatch.matching.tickets.columns import Columns, Played, play_columns
+from valmatch.matching.tickets.driving import play
+from valmatch.models.model import NO_FILES, Batch, Model, Outcome, Record, Response, Responses
+from valmatch.models.tickets.factors import TicketsFactors
+from valmatch.models.tickets.latencies import round_trips
+from valmatch.models.tickets.laws import Kind, kind_of
+from valmatch.models.tickets.measures import (
+    RESPONSES,
+    Matches,
+    further_responses,
+    matches_of,
+    measure,
+    most_players,
+)
+from valmatch.models.tickets.population import HOUR, Drawn, draw_answers, draw_tickets
+from valmatch.models.tickets.rule_file import read_rules
+from valmatch.models.tickets.tables import matches_table, tickets_table
+from valmatch.rule_sets.table import Valued
+from valmatch.rule_sets.worlds import Service
+from valmatch.text.notes import Note
+from valmatch.text.suggestions import hint
+from valmatch.text.terminal import shown
+
+GIVES: dict[Kind, Valued] = {"numbers": "number", "texts": "text", "lists": "texts"}
+"""What an attribute is that a law gives."""
+
+CALLED: dict[Valued, str] = {
+    "number": "a number",
+    "text": "a string",
+    "texts": "a string_list",
+    "map": "a string_number_map",
+}
+
+
+class TicketsModel(Model[Drawn]):
+    """Parties with latencies and wishes, matched by a rule set.
+
+    Parameters
+    ----------
+    factors : TicketsFactors
+        The factors.
+    files : mapping of str to Path
+        ``rules``: the rule set; without it two teams of five and no rule. ``latency``: round trips
+        in place of the built-in ones.
+    """
+
+    responses = RESPONSES
+    releases_gil = True
+    measures = ("sizes", "regions", "hours", "deciles", "steps")
+    drawn_by = frozenset(
+        (
+            "hours",
+            "arrivals",
+            "parties",
+            "skill",
+            "regions",
+            "attributes",
+            "patience",
+            "service.accept_prob",
+            "service.answer_seconds",
+        )
+    )
+
+    def __init__(self, factors: TicketsFactors, files: Mapping[str, Path] = NO_FILES) -> None:
+        service = factors.service
+        self._factors = factors
+        if factors.measure:
+            self.responses = Responses(*RESPONSES, *self.further(factors))
+        given = {"rules": factors.rules, "expansions": factors.expansions}
+        rules = read_rules(files.get("rules"), given, service.request_timeout_seconds)
+        self._table = rules.table
+        self._trips = round_trips(tuple(factors.regions.shares), files.get("latency"))
+        self._service = Service(
+            service.request_timeout_seconds,
+            HOUR * factors.hours,
+            service.review_seconds,
+            service.batch_size,
+            service.passes,
+            service.acceptance_seconds,
+        )
+        self._check_laws(files)
+        self.warnings = (*rules.remarks, *self._remarks())
+
+    @classmethod
+    def further(cls, factors: Factors) -> Sequence[Response]:
+        """Return the responses of groups that factors ask for."""
+        assert isinstance(factors, TicketsFactors)
+        return further_responses(factors)
+
+    def _kinds(self) -> dict[str, Valued]:
+        """Return what factors give, by attribute."""
+        laws = self._factors.attributes.items()
+        given = {name: GIVES[kind_of(law)] for name, law in laws}
+        return {self._factors.skill.attribute: "number", **given}
+
+    def _check_laws(self, files: Mapping[str, Path]) -> None:
+        """Refuse values of another type than the rule set declares, and a limit of few."""
+        declared = {attribute.name: attribute.kind for attribute in self._table.attributes}
+        for name, kind in self._kinds().items():
+            if declared.get(name, kind) != kind:
+                where = "skill" if name == self._factors.skill.attribute else "attributes"
+                raise InputError(
+                    f"factors.{where}: {shown(name)} is {CALLED[declared[name]]} in"
+                    f" {files['rules']}, and {CALLED[kind]} here"
+                )
+
+    def _remarks(self) -> Iterator[str]:
+        """Yield what is to be said of the rule set and of who comes."""
+        given, table = self._kinds(), self._table
+        declared = [attribute.name for attribute in table.attributes]
+        for name in self._factors.attributes:
+            if name not in declared:
+                yield Note(
+                    f"factors.attributes: {shown(name)} is not declared in the rule set"
+                    f" ({hint(name, declared)}): no rule sees it"
+                )
+        for attribute in table.attributes:
+            if attribute.default is None and attribute.name not in given:
+                yield (
+                    f"the attribute {shown(attribute.name)} has neither a value nor a default: no"
+                    " ticket can ever be matched"
+                )
+        shares = self._factors.parties.shares
+        for size in range(self._largest() + 1, len(shares) + 1):
+            if shares[size - 1] > 0.0:
+                yield (
+                    f"parties of {size} are larger than every team ({self._largest()} players):"
+                    " they can never be matched"
+                )
+
+    def _largest(self) -> int:
+        """Return the most players that a team ever has."""
+        return max(most_players(team) for team in self._table.teams)
+
+    def draw(self, streams: Streams, replication: int) -> Drawn:
+        """Return the tickets of a replication; no rule enters."""
+        return draw_tickets(self._factors, self._trips, streams.place(replication))
+
+    def run(self, inputs: Drawn) -> Outcome:
+        """Return the responses."""
+        played, matches = self.play(inputs)
+        return Outcome(self._responses(inputs, played, matches))
+
+    def record(self, inputs: Drawn) -> Record:
+        """Return the responses with every ticket and match."""
+        played, matches = self.play(inputs)
+        homes = tuple(self._factors.regions.shares)
+        tables = (
+            tickets_table(inputs, played, matches, homes),
+            matches_table(played, matches, self._trips.centres),
+        )
+        return Record(self._responses(inputs, played, matches), tables)
+
+    def run_many(
+        self,
+        streams: Streams,
+        replications: Sequence[int],
+        controls: bool,
+        check: Callable[[], None],
+    ) -> Batch:
+        """Run replications one by one."""
+        announce_compilation(play)
+        return super().run_many(streams, replications, controls, check)
+
+    def play(self, inputs: Drawn) -> tuple[Played, Matches]:
+        """Let a rule set match the tickets of a replication."""
+        factors = self._factors
+        answers = np.empty((inputs.times.size, 0))
+        if factors.service.acceptance_seconds is not None:
+            answers = draw_answers(factors, inputs)
+        columns = Columns(
+            inputs.times,
+            inputs.cancels,
+            inputs.sizes,
+            {factors.skill.attribute: inputs.seen, **inputs.attributes},
+            self._trips.centres,
+            inputs.latencies,
+            answers,
+            inputs.place,
+        )
+        played = play_columns(self._table, columns, self._service, factors.service.search)
+        return played, matches_of(inputs, played, self._table, factors.match.spread)
+
+    def _responses(self, inputs: Drawn, played: Played, matches: Matches) -> dict[str, float]:
+        return measure(self._factors, inputs, played, matches, self._matchable(inputs))
+
+    def _matchable(self, inputs: Drawn) -> Bools:
+        """Return which tickets a match can ever take: with all values, and fitting a team."""
+        given = self._kinds()
+        lacks = any(
+            attribute.default is None and attribute.name not in given
+            for attribute in self._table.attributes
+        )
+        return (inputs.sizes <= self._largest()) & (not lacks)

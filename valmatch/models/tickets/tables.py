@@ -1,0 +1,71 @@
+"""Tables of a replication: its tickets, its matches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from valmatch.arrays import Floats
+from valmatch.inputs.csv_columns import joined_names
+from valmatch.matching.tickets.columns import Played
+from valmatch.matching.tickets.playing import STATUSES
+from valmatch.models.model import Table
+from valmatch.models.tickets.measures import Matches
+from valmatch.models.tickets.population import Drawn
+
+
+def tickets_table(drawn: Drawn, played: Played, matches: Matches, homes: Sequence[str]) -> Table:
+    """Return a row for each ticket, in order of time."""
+    ends = np.where(played.statuses > 0, played.ends, np.nan)
+    teams = np.full(drawn.times.size, np.nan)
+    teams[played.tickets] = played.teams
+    return Table(
+        "tickets",
+        {
+            "ticket": np.arange(drawn.times.size),
+            "time": drawn.times,
+            "players": drawn.sizes,
+            "home": np.array(homes)[drawn.homes],
+            "skill": _means(drawn, drawn.skills),
+            "seen": _means(drawn, drawn.seen),
+            "status": [STATUSES[int(status)] for status in played.statuses],
+            "ended": ends,
+            "wait": ends - drawn.times,
+            "match": np.where(matches.match >= 0, matches.match, np.nan),
+            "team": teams,
+            "latency": matches.latency,
+            "win_prob": matches.wins,
+        },
+        whole=("match", "team"),
+    )
+
+
+def matches_table(played: Played, matches: Matches, centres: Sequence[str]) -> Table:
+    """Return a row for each match, in the order in which they were made."""
+    ends = np.searchsorted(played.matches, np.arange(1, played.times.size + 1))
+    starts = np.append(0, ends[:-1])[: ends.size]
+    tickets = [
+        joined_names([str(ticket) for ticket in np.sort(played.tickets[start:end])])
+        for start, end in zip(starts, ends, strict=True)
+    ]
+    return Table(
+        "matches",
+        {
+            "match": np.arange(played.times.size),
+            "time": played.times,
+            "proposed": played.proposed,
+            "tickets": np.array(tickets, np.str_),
+            "players": matches.players,
+            "step": matches.steps,
+            "region": np.array(centres)[matches.centres],
+            "true_team_diff": matches.true_diffs,
+            "seen_team_diff": matches.seen_diffs,
+            "win_gap": matches.gaps,
+        },
+    )
+
+
+def _means(drawn: Drawn, values: Floats) -> Floats:
+    """Return the mean over the players of each ticket."""
+    return np.asarray(np.bincount(drawn.of, values, drawn.sizes.size) / drawn.sizes)

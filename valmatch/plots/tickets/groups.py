@@ -1,0 +1,23 @@
+"""Groups of tickets by size, home, skill, and matches by step: what is measured of each."""
+
+from __future__ import annotations
+
+from matplotlib.figure import Figure
+
+from valmatch.plots.parts.part_panels import draw_parts
+from valmatch.plots.parts.source import RunFiles
+
+PARTS = {"size": "sizes", "region": "regions", "skill": "deciles", "step": "steps"}
+"""The figure of what is divided."""
+
+
+def draw(run: RunFiles) -> dict[str, Figure]:
+    """Draw the groups in ``replications.csv``, a figure for each kind of several groups.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or damaged, or holds no replication.
+    """
+    figures = {name: draw_parts(run, of) for of, name in PARTS.items()}
+    return {name: figure for name, figure in figures.items() if figure}

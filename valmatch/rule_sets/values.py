@@ -1,0 +1,256 @@
+"""Values of a rule set by name: read from its text, and put into it again where they stand.
+
+Names are ``rules.NAME.PROPERTY``, ``rules.algorithm.PROPERTY``, ``rules.teams.NAME.PROPERTY`` and
+``expansions.NAME.PROPERTY.STEP.wait`` or ``.value`` with steps counted from 0.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeAlias, cast
+
+from valmatch.rule_sets.expansions import TARGET
+from valmatch.rule_sets.json_text import Member, Node, read_json
+from valmatch.rule_sets.problems import Problems
+from valmatch.text.suggestions import hint
+from valmatch.text.terminal import shown
+
+Path: TypeAlias = "tuple[str | int, ...]"
+"""Names, and numbers of steps."""
+
+Scalar: TypeAlias = "float | str | bool"
+
+SCALARS = ("number", "string", "boolean")
+
+AGE = ("rules", "algorithm", "expansionAgeSelection")
+"""The one value that has a default and may be set where the text does not have it."""
+
+STEP_KEYS = {"waitTimeSeconds": "wait", "value": "value"}
+
+
+class UnknownValue(Exception):  # noqa: N818 - caught where the text is known by its file
+    """A value is none of the rule set, or not of the kind that it has there."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        super().__init__(text)
+        self.path, self.text = path, text
+
+
+class _Place(NamedTuple):
+    """Where a value stands, and what problems call it."""
+
+    node: Node
+    called: str
+
+
+class RuleValues:
+    """The values of a rule set that can be set.
+
+    Parameters
+    ----------
+    text : str
+        JSON without faults.
+
+    Attributes
+    ----------
+    values : dict
+        Nested by name; steps are lists.
+    names : dict of str to tuple
+        The path of each value by what problems call it, such as ``rules[0].maxDistance``.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        node = read_json(text, Problems(text), lenient=True)
+        assert node is not None
+        self._root = node
+        self._places = dict(_places(node))
+        self.names = {place.called: path for path, place in self._places.items()}
+        self.values: dict[str, Any] = {"rules": {}, "expansions": {}}
+        for path, place in self._places.items():
+            _put(self.values, path, place.node.value)
+        if AGE not in self._places and not _is_rule(node, "algorithm"):
+            _put(self.values, AGE, "newest")
+
+    def changes(self, given: Mapping[str, Any]) -> dict[Path, Scalar]:
+        """Return those of some values that differ from the text's, by path; integers stay so.
+
+        Parameters
+        ----------
+        given : mapping
+            Nested as `values`; lists may be mappings by number.
+
+        Raises
+        ------
+        UnknownValue
+            If one of them is not there, or not of that kind.
+        """
+        found: dict[Path, Scalar] = {}
+        for path, new in _leaves(given, self.values, ()):
+            old = _at(self.values, path)
+            if _kind(new) != _kind(old):
+                wanted = f"{_kind(old)} is needed, not {shown(new)}"
+                raise UnknownValue(path, wanted)
+            if new != old:
+                whole = isinstance(old, int) and isinstance(new, float) and new.is_integer()
+                found[path] = int(new) if whole else new
+        return found
+
+    def text(self, changes: Mapping[Path, Scalar]) -> str:
+        """Return the same text but for some values."""
+        edits = [
+            (self._places[path].node.start, self._places[path].node.end, _written(value))
+            for path, value in changes.items()
+            if path in self._places
+        ]
+        if AGE in changes and AGE not in self._places:
+            edits.append(self._inserted(f'"{AGE[-1]}": {_written(changes[AGE])}'))
+        text = self._text
+        for start, end, new in sorted(edits, reverse=True):
+            text = text[:start] + new + text[end:]
+        return text
+
+    def _inserted(self, member: str) -> tuple[int, int, str]:
+        """Return what puts a member into the algorithm, first of all."""
+        members = _members(self._root)
+        algorithm = members.get("algorithm")
+        if algorithm is None:
+            start = self._root.start + 1
+            return start, start, f' "algorithm": {{ {member} }},'
+        start = algorithm.node.start + 1
+        return start, start, f" {member}{',' if _members(algorithm.node) else ' '}"
+
+
+def filled(given: Mapping[str, Any], values: RuleValues) -> dict[str, Any]:
+    """Return all values of a rule set, with some of them changed.
+
+    Raises
+    ------
+    UnknownValue
+        As of `RuleValues.changes`.
+    """
+    every: dict[str, Any] = json.loads(json.dumps(values.values))
+    for path, value in values.changes(given).items():
+        _put(every, path, value)
+    return every
+
+
+def _members(node: Node) -> dict[str, Member]:
+    """Return the members of an object, none of anything else."""
+    return cast("dict[str, Member]", node.value) if node.kind == "object" else {}
+
+
+def _items(node: Node, key: str) -> list[Node]:
+    """Return the objects of a list that is a member."""
+    member = _members(node).get(key)
+    if member is None or member.node.kind != "array":
+        return []
+    return cast("list[Node]", member.node.value)
+
+
+def _name(node: Node) -> str:
+    member = _members(node).get("name")
+    return str(member.node.value) if member else ""
+
+
+def _is_rule(root: Node, name: str) -> bool:
+    """Return whether a rule has a name, which then means the rule."""
+    return any(_name(rule) == name for rule in _items(root, "rules"))
+
+
+def _places(root: Node) -> Iterator[tuple[Path, _Place]]:
+    """Yield the paths of all values that can be set, with their places."""
+    if not _is_rule(root, "teams"):
+        for number, team in enumerate(_items(root, "teams")):
+            yield from _scalars(team, ("rules", "teams", _name(team)), f"teams[{number}]")
+    algorithm = _members(root).get("algorithm")
+    if algorithm and not _is_rule(root, "algorithm"):
+        yield from _scalars(algorithm.node, ("rules", "algorithm"), "algorithm")
+    for number, rule in enumerate(_items(root, "rules")):
+        yield from _scalars(rule, ("rules", _name(rule)), f"rules[{number}]")
+    for number, expansion in enumerate(_items(root, "expansions")):
+        target = _members(expansion).get("target")
+        parts = TARGET.fullmatch(str(target.node.value)) if target else None
+        if parts is None:
+            continue
+        _, name, key = parts.groups()
+        for k, step in enumerate(_items(expansion, "steps")):
+            called = f"expansions[{number}].steps[{k}]"
+            for path, place in _scalars(step, (), called):
+                yield ("expansions", name, key, k, STEP_KEYS.get(str(path[0]), str(path[0]))), place
+
+
+def _scalars(node: Node, path: Path, called: str) -> Iterator[tuple[Path, _Place]]:
+    """Yield the members of an object that are numbers, texts or truth values."""
+    for key, member in _members(node).items():
+        if member.node.kind in SCALARS and key not in ("name", "type", "description"):
+            yield (*path, key), _Place(member.node, f"{called}.{key}")
+
+
+def _put(values: dict[str, Any], path: Path, new: object) -> None:
+    """Put a value into nested mappings and lists, which are made; steps come in order."""
+    inner: Any = values
+    for part, following in pairwise(path):
+        empty: Any = [] if isinstance(following, int) else {}
+        if isinstance(inner, list):
+            assert isinstance(part, int)
+            if part == len(inner):
+                inner.append(empty)
+            inner = inner[part]
+        else:
+            inner = inner.setdefault(part, empty)
+    inner[path[-1]] = new
+
+
+def _at(values: Any, path: Path) -> Any:  # noqa: ANN401
+    """Return what stands at a path."""
+    for part in path:
+        values = values[part]
+    return values
+
+
+def _leaves(given: Any, known: Any, path: Path) -> Iterator[tuple[Path, Any]]:  # noqa: ANN401
+    """Yield the paths of values that are given, as far as they are known."""
+    if not isinstance(known, dict | list):
+        yield path, given
+        return
+    if isinstance(given, Mapping):
+        items: Sequence[tuple[Any, Any]] = list(given.items())
+    elif isinstance(given, list):
+        items = list(enumerate(given))
+    else:
+        raise UnknownValue(path, f"is no single value ({hint(shown(given), _keys(known))})")
+    for key, inner in items:
+        if isinstance(known, list):
+            number = int(key) if str(key).isdecimal() else len(known)
+            if number >= len(known):
+                last = len(known) - 1
+                raise UnknownValue((*path, key), f"is no step (there are steps 0 to {last})")
+            yield from _leaves(inner, known[number], (*path, number))
+        elif key not in known:
+            raise UnknownValue((*path, key), f"is not in the rule set ({hint(str(key), known)})")
+        else:
+            yield from _leaves(inner, known[key], (*path, key))
+
+
+def _keys(known: dict[str, Any] | list[Any]) -> list[str]:
+    """Return the names of values, or the numbers of steps."""
+    return list(known) if isinstance(known, dict) else [str(k) for k in range(len(known))]
+
+
+def _kind(value: object) -> str:
+    """Say what a value is."""
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, int | float):
+        return "a number"
+    return "a text" if isinstance(value, str) else "no value"
+
+
+def _written(value: Scalar) -> str:
+    """Write a value; whole numbers as such."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return json.dumps(value, ensure_ascii=False)
