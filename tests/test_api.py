@@ -316,6 +316,7 @@ def test_functions_take_the_keywords_that_they_document_and_no_others() -> None:
     reading = {"columns", "separator", "out", "warn"}
     assert keywords_of(valmatch.predict_games) == reading
     fitting = {"tune", "train", "burn_in", "redo", "skip_bad_games", "max_bad_rows", "progress"}
+    fitting |= {"alias", "include", "exclude"}
     assert keywords_of(valmatch.rate_games) == reading | fitting
     assert keywords_of(valmatch.compare_ratings) == reading | fitting
     with pytest.raises(TypeError, match="unexpected keyword argument 'burnin'"):

@@ -364,6 +364,7 @@ def test_traces_and_other_models_have_no_controls(tmp_path: Path) -> None:
     models = [build(load("valorant", [f"arrivals={path}"]))]
     models += [build(load(config)) for config in ("kg-fig1-top", "zonestats")]
     models.append(build(load("ladder", ["days=2", "warmup_days=1"])))
+    models.append(build(load("tickets", ["hours=1", "warmup_minutes=0"])))
     assert len(models) == len(MODELS)
     for model in models:
         plain, seen = run(model, 1, range(2)), run(model, 1, range(2), controls=True)

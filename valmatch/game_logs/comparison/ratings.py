@@ -78,8 +78,8 @@ def compare_ratings(
     parameters : mapping
         Values of parameters that are not as published, by names such as ``elo.K``.
     **keywords
-        columns, separator, skip_bad_games, max_bad_rows, train, burn_in, redo, progress, warn, as
-        for `valmatch.rate_games`. Of two folders only warn.
+        columns, separator, alias, include, exclude, skip_bad_games, max_bad_rows, train, burn_in,
+        redo, progress, warn, as for `valmatch.rate_games`. Of two folders only warn.
 
         tune : str or sequence of str
             Parameters to fit to the log loss of the first part of the log, by names such as
