@@ -9,7 +9,7 @@ import pytest
 from filelock import FileLock
 
 from tests.support.sectioned_model import ENTRY
-from valmatch.cli.parameters import flag
+from valmatch.cli.options.declarations import flag
 from valmatch.config.loading import load
 from valmatch.errors import options_called
 from valmatch.execution.simulator import build, run

@@ -22,7 +22,7 @@ from scipy.special import stdtrit
 
 from results.pages import fill, make_parts, table
 from valmatch import Replications, load, replicate, simulate
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.storage.output import write_csv
 
 HERE = Path(__file__).parent

@@ -25,9 +25,9 @@ import numpy as np
 from scipy.special import stdtrit
 
 from results.pages import fill, make_parts, table
-from valmatch.arrays import Floats
 from valmatch.config.loading import load
 from valmatch.execution.simulator import build, run
+from valmatch.kernels.arrays import Floats
 from valmatch.storage.output import write_csv
 
 HERE = Path(__file__).parent

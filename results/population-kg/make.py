@@ -22,8 +22,8 @@ from scipy.special import ndtri, stdtr, stdtrit
 
 from results.pages import fill, make_parts, table
 from valmatch import load
-from valmatch.arrays import Floats
 from valmatch.execution.simulator import run
+from valmatch.kernels.arrays import Floats
 from valmatch.models.ladder.model import InitialState, LadderModel, Run
 from valmatch.models.ladder.state import NEW, Log, new_log
 from valmatch.models.model import Outcome, Response, Responses

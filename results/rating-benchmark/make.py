@@ -27,7 +27,6 @@ import numpy as np
 from results.pages import check, fill, parser, say, table
 from tests.support.command import valmatch
 from valmatch import compare_ratings
-from valmatch.arrays import Floats, Ints
 from valmatch.draws.streams import Streams
 from valmatch.game_logs.blocks import blocks_of
 from valmatch.game_logs.comparison.baselines import COIN, RECORD, FormerPredictions
@@ -38,6 +37,7 @@ from valmatch.game_logs.options import LogKeywords, split
 from valmatch.game_logs.parameters import values_of
 from valmatch.game_logs.reading.log import open_log
 from valmatch.game_logs.roster import Roster
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.games import Games
 from valmatch.ratings.registry import BATCH_NAMES, NAMES, all_systems
 from valmatch.ratings.system import MOST_PLAYERS, System

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 from tests.support.interpreted import interpreted
-from valmatch.arrays import Floats, Words
 from valmatch.draws.philox import BLOCK, END, POSITION, rewind
 from valmatch.draws.poisson import fill_poisson
 from valmatch.draws.streams import Streams
@@ -33,6 +32,7 @@ from valmatch.draws.ziggurat import (
     fill_exponential,
     fill_normal,
 )
+from valmatch.kernels.arrays import Floats, Words
 from valmatch.kernels.compilation import njit
 
 Fill = Callable[[Words, Floats], None]

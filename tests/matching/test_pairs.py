@@ -24,8 +24,8 @@ from tests.oracles.pairs import (
 )
 from tests.support.interpreted import interpreted
 from tests.support.ladders import POLICIES, random_pairs
-from valmatch.arrays import Floats, Ints
 from valmatch.draws.streams import Streams
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.matching import pairs
 from valmatch.matching.band import ALONE, MOST, match_band
 from valmatch.matching.pairs import Parameters, QueueState

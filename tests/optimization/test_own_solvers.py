@@ -16,7 +16,7 @@ import pytest
 import valmatch
 from tests.support.command import valmatch as command
 from valmatch import InputError, Problem
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.solvers import registry
 from valmatch.optimization.solvers.registry import SOLVERS, listed
 
@@ -191,7 +191,7 @@ def test_a_solver_of_another_package_is_used_listed_and_completed(
     assert "solver: random, cloud\n" in done.out
     assert set(json.loads((out / "summary.json").read_text())["solvers"]) > {"random", "cloud"}
     assert "Normal steps around the best point, ever smaller." in command("solvers").out
-    from valmatch.cli.parameters import complete_solver
+    from valmatch.cli.options.declarations import complete_solver
 
     assert complete_solver("random,cl") == ["random,cloud"]
 

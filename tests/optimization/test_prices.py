@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.support.priced_problems import PROBLEMS, SIDE, outcomes_of, searched, told
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.post_analysis.prices import Price, prices, quotients
 from valmatch.optimization.problem import Constraint
 from valmatch.optimization.solver_run import Evaluation

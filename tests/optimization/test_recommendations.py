@@ -14,10 +14,10 @@ import pytest
 
 from tests.support.known_rules import RULES, registered
 from tests.support.sweeps import swept
-from valmatch.arrays import Floats
 from valmatch.cli.tables.optimization import show_front, show_study
 from valmatch.config.loading import load
 from valmatch.execution.simulator import build
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.certification.certify_run import FreshReplications, certify_run
 from valmatch.optimization.certification.selection import Evaluate
 from valmatch.optimization.controls import Controls, without_controls

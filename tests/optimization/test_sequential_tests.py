@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 from tests.oracles.noisy_problems import PROBLEMS, Case, Laboratory, search
-from valmatch.arrays import Floats
 from valmatch.config.loading import load
 from valmatch.execution.simulator import build
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.certification.selection import RESERVE, Certificate, Evaluate
 from valmatch.optimization.certification.sequential_tests import (
     FIRST,

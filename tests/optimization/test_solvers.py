@@ -16,10 +16,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.oracles.noisy_problems import PROBLEMS, Case, Laboratory, search
 from tests.support.known_rules import RULES, registered
-from valmatch.arrays import Floats
 from valmatch.config.loading import load
 from valmatch.errors import InputError
 from valmatch.execution.simulator import build
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.evaluation import Evaluator
 from valmatch.optimization.problem_of_config import problem_of
 from valmatch.optimization.solver_run import RunSpec, Settings, run_solver

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.optimize import minimize
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 
 B = math.log(10.0) / 400.0
 

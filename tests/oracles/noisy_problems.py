@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.problem import Constraint, Problem, Term, Variable
 from valmatch.optimization.solvers.search import Request, Solver
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tests.oracles.bradley_terry import B, Game
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 
 
 @dataclass

@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.oracles import knowledge_gradient as oracle_kg
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.models.opponent.sample_path import (
     BELIEFS,
     MEASURES,

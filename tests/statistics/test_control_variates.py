@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from tests.support.interpreted import interpreted
-from valmatch.arrays import Floats
 from valmatch.config.loading import load
 from valmatch.draws.streams import Streams
 from valmatch.execution.simulator import build, run
+from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model
 from valmatch.models.registry import MODELS
 from valmatch.models.valorant import controls as controls_module

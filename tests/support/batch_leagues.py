@@ -8,8 +8,8 @@ from functools import cache
 
 import numpy as np
 
-from valmatch.arrays import Floats, Ints
 from valmatch.draws.streams import Streams
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.connections import levels_of
 from valmatch.ratings.bradley_terry.contests import Contests, design_of
 from valmatch.ratings.bradley_terry.covariance import rank_ranges

@@ -24,9 +24,9 @@ from valmatch import (
     Streams,
     Table,
 )
-from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.config.loading import load
+from valmatch.kernels.arrays import Floats
 from valmatch.models.registry import OWN
 
 Truth = Callable[[Floats], tuple[float, float]]

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.arrays import Floats
 from valmatch.config.loading import load
 from valmatch.draws.streams import Streams
 from valmatch.execution.simulator import build
+from valmatch.kernels.arrays import Floats
 from valmatch.models.ladder.measures import accuracy, standing
 from valmatch.models.ladder.model import InitialState, LadderModel
 from valmatch.models.ladder.population import DrawnPlayers

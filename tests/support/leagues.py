@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.game_logs.blocks import blocks_of, difference
 from valmatch.game_logs.comparison.baselines import COIN
 from valmatch.game_logs.comparison.result import tallies
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.roster import Roster
+from valmatch.kernels.arrays import Floats
 from valmatch.ratings.games import Games
 from valmatch.ratings.registry import system_named
 from valmatch.ratings.system import System

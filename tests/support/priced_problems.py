@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.post_analysis.prices import Price, prices
 from valmatch.optimization.problem import Constraint
 from valmatch.optimization.solver_run import Evaluation

@@ -24,7 +24,7 @@ from valmatch import (
     Whole,
     refuse,
 )
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 
 METRES: Any = {"unit": "m"}
 

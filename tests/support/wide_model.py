@@ -22,7 +22,7 @@ from valmatch import (
     Streams,
     Table,
 )
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 
 COUPLED = 0.5
 """How much of the loss is due to two neighbours that are off together."""

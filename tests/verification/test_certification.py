@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from tests.oracles.noisy_problems import PROBLEMS, Case
-from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.config.loading import load
 from valmatch.execution.simulator import build
 from valmatch.execution.simulator import run as simulate
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.certification.certify_run import FINALISTS
 from valmatch.optimization.certification.selection import certify, replications_of_test
 from valmatch.optimization.certification.sequential_tests import certify_in_turn

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand
 
 from valmatch.cli.console import reset, say
-from valmatch.cli.parameters import flag
+from valmatch.cli.options.declarations import flag
 from valmatch.cli.streams import open_streams
 from valmatch.errors import InputError, RunError, options_called
 from valmatch.text.suggestions import hint

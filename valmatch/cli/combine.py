@@ -11,7 +11,7 @@ import typer
 
 from valmatch.cli.console import info, name_of, show, warn
 from valmatch.cli.exit_codes import AGAIN
-from valmatch.cli.parameters import Confidence, Json, Quiet, path, whole
+from valmatch.cli.options.declarations import Confidence, Json, Quiet, path, whole
 from valmatch.cli.replicate import each, show_run
 from valmatch.errors import InputError
 from valmatch.text.terminal import shortened

@@ -11,15 +11,7 @@ import typer
 
 from valmatch.cli.console import load_config, progress, show, warn, warn_of_parts
 from valmatch.cli.exit_codes import of_status
-from valmatch.cli.log_options import (
-    Columns,
-    LogSeparator,
-    MaxBadRows,
-    SkipBadRows,
-    SortRows,
-    log_levels,
-)
-from valmatch.cli.parameters import (
+from valmatch.cli.options.declarations import (
     DEFAULT_SEED,
     Confidence,
     Executor,
@@ -40,7 +32,15 @@ from valmatch.cli.parameters import (
     warn_in_job_array,
     whole,
 )
-from valmatch.cli.response_options import Chosen, measure_levels, names_of
+from valmatch.cli.options.log import (
+    Columns,
+    LogSeparator,
+    MaxBadRows,
+    SkipBadRows,
+    SortRows,
+    log_levels,
+)
+from valmatch.cli.options.responses import Chosen, measure_levels, names_of
 from valmatch.errors import InputError
 from valmatch.text.terminal import shortened
 

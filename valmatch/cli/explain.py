@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from valmatch.cli.console import show
-from valmatch.cli.parameters import Json, Quiet, path
+from valmatch.cli.options.declarations import Json, Quiet, path
 
 
 def explain(

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from valmatch.cli.console import warn
-from valmatch.cli.log_options import (
+from valmatch.cli.options.declarations import Overrides, path
+from valmatch.cli.options.log import (
     Columns,
     LogSeparator,
     MaxBadRows,
@@ -20,12 +21,11 @@ from valmatch.cli.log_options import (
     SortRows,
     log_levels,
 )
-from valmatch.cli.parameters import Overrides, path
 from valmatch.errors import InputError, option
 
 if TYPE_CHECKING:
-    from valmatch.arrays import Bools, Ints
     from valmatch.config.config import Config
+    from valmatch.kernels.arrays import Bools, Ints
     from valmatch.models.valorant.fitting import Days
     from valmatch.models.valorant.queue_log import QueueLog
 

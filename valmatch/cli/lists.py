@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from valmatch.cli.console import show
-from valmatch.cli.parameters import Json, Overrides, complete_model
+from valmatch.cli.options.declarations import Json, Overrides, complete_model
 
 
 def factors(

@@ -10,15 +10,7 @@ import typer
 
 from valmatch.cli.console import info, load_config, progress, show, warn
 from valmatch.cli.exit_codes import MISSED, of_status
-from valmatch.cli.log_options import (
-    Columns,
-    LogSeparator,
-    MaxBadRows,
-    SkipBadRows,
-    SortRows,
-    log_levels,
-)
-from valmatch.cli.parameters import (
+from valmatch.cli.options.declarations import (
     DEFAULT_SEED,
     Confidence,
     ConfigArgument,
@@ -42,7 +34,15 @@ from valmatch.cli.parameters import (
     warn_in_job_array,
     whole,
 )
-from valmatch.cli.response_options import Chosen, measure_levels, names_of
+from valmatch.cli.options.log import (
+    Columns,
+    LogSeparator,
+    MaxBadRows,
+    SkipBadRows,
+    SortRows,
+    log_levels,
+)
+from valmatch.cli.options.responses import Chosen, measure_levels, names_of
 from valmatch.errors import RunError
 
 if TYPE_CHECKING:

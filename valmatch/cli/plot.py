@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from valmatch.cli.console import info, warn
-from valmatch.cli.parameters import path
-from valmatch.cli.response_options import names_of
+from valmatch.cli.options.declarations import path
+from valmatch.cli.options.responses import names_of
 from valmatch.text.terminal import escaped
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from valmatch.cli.console import show, warn
-from valmatch.cli.parameters import (
+from valmatch.cli.options.declarations import (
     ColumnNames,
     Json,
     Out,

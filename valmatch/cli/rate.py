@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from valmatch.cli.batch_options import (
+from valmatch.cli.console import progress, show, warn
+from valmatch.cli.exit_codes import MISSED
+from valmatch.cli.options.batch import (
     AnchorFile,
     BootstrapN,
     Cluster,
@@ -28,10 +30,7 @@ from valmatch.cli.batch_options import (
     refuse_for_batch,
     refuse_for_one_game_at_a_time,
 )
-from valmatch.cli.console import progress, show, warn
-from valmatch.cli.exit_codes import MISSED
-from valmatch.cli.log_options import Alias, Exclude, Include, MaxBadRows
-from valmatch.cli.parameters import (
+from valmatch.cli.options.declarations import (
     ColumnNames,
     Json,
     Out,
@@ -48,6 +47,7 @@ from valmatch.cli.parameters import (
     warn_in_job_array,
     whole,
 )
+from valmatch.cli.options.log import Alias, Exclude, Include, MaxBadRows
 from valmatch.errors import InputError, option
 from valmatch.ratings.registry import BATCH_NAMES, DEFAULT, NAMES
 

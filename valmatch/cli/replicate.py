@@ -20,15 +20,7 @@ from valmatch.cli.console import (
     warn_of_parts,
 )
 from valmatch.cli.exit_codes import of_status
-from valmatch.cli.log_options import (
-    Columns,
-    LogSeparator,
-    MaxBadRows,
-    SkipBadRows,
-    SortRows,
-    log_levels,
-)
-from valmatch.cli.parameters import (
+from valmatch.cli.options.declarations import (
     DEFAULT_SEED,
     Confidence,
     ConfigArgument,
@@ -50,7 +42,15 @@ from valmatch.cli.parameters import (
     name_options,
     whole,
 )
-from valmatch.cli.response_options import Chosen, measure_levels, names_of
+from valmatch.cli.options.log import (
+    Columns,
+    LogSeparator,
+    MaxBadRows,
+    SkipBadRows,
+    SortRows,
+    log_levels,
+)
+from valmatch.cli.options.responses import Chosen, measure_levels, names_of
 from valmatch.errors import RunError
 
 if TYPE_CHECKING:

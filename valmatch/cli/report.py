@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from valmatch.cli.parameters import path
+from valmatch.cli.options.declarations import path
 from valmatch.errors import InputError
 from valmatch.text.terminal import escaped
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from valmatch.cli.console import show, warn
-from valmatch.cli.parameters import Json, Out, Quiet, RawNames, duration, path
+from valmatch.cli.options.declarations import Json, Out, Quiet, RawNames, duration, path
 from valmatch.errors import InputError, in_lines
 from valmatch.text.terminal import one_line
 

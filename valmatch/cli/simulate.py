@@ -7,15 +7,7 @@ from typing import Annotated
 import typer
 
 from valmatch.cli.console import load_config, show, title_of, warn
-from valmatch.cli.log_options import (
-    Columns,
-    LogSeparator,
-    MaxBadRows,
-    SkipBadRows,
-    SortRows,
-    log_levels,
-)
-from valmatch.cli.parameters import (
+from valmatch.cli.options.declarations import (
     DEFAULT_SEED,
     ConfigArgument,
     Json,
@@ -29,7 +21,15 @@ from valmatch.cli.parameters import (
     warn_in_job_array,
     whole,
 )
-from valmatch.cli.response_options import Chosen, measure_levels, names_of
+from valmatch.cli.options.log import (
+    Columns,
+    LogSeparator,
+    MaxBadRows,
+    SkipBadRows,
+    SortRows,
+    log_levels,
+)
+from valmatch.cli.options.responses import Chosen, measure_levels, names_of
 from valmatch.kernels.plain_python import interpret
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from valmatch.cli.console import info, show
-from valmatch.cli.parameters import Json, Quiet, path
+from valmatch.cli.options.declarations import Json, Quiet, path
 
 if TYPE_CHECKING:
     from valmatch.experiments.status import RunStatus

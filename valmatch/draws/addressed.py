@@ -16,8 +16,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.arrays import Ints, Words
 from valmatch.draws.philox import block_of
+from valmatch.kernels.arrays import Ints, Words
 from valmatch.kernels.compilation import at, inlined, unallocating
 
 ADDRESSED = 2**63

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from valmatch.arrays import Words
+from valmatch.kernels.arrays import Words
 from valmatch.kernels.compilation import inlined, njit, replaced, shared
 
 ROUNDS = 10

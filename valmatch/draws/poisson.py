@@ -11,8 +11,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.arrays import Words
 from valmatch.draws.uniform import next_uniform
+from valmatch.kernels.arrays import Words
 from valmatch.kernels.compilation import unallocating
 
 

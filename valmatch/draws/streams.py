@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from valmatch.arrays import Words
 from valmatch.draws.addressed import ADDRESSED
 from valmatch.draws.philox import new_stream, rewind
+from valmatch.kernels.arrays import Words
 
 
 class Streams:

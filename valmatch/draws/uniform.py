@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.arrays import Words
 from valmatch.draws.philox import END, POSITION, next_word, refill
+from valmatch.kernels.arrays import Words
 from valmatch.kernels.compilation import inlined, unallocating
 
 DROPPED = np.uint64(11)

@@ -26,9 +26,9 @@ from pathlib import Path
 
 import numpy as np
 
-from valmatch.arrays import Floats, Words
 from valmatch.draws.philox import END, POSITION, next_word, refill
 from valmatch.draws.uniform import next_uniform
+from valmatch.kernels.arrays import Floats, Words
 from valmatch.kernels.compilation import inlined, njit, unallocating
 
 NORMAL_END = 3.6541528853610087963519472518

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.draws.streams import Streams
 from valmatch.errors import RunError
 from valmatch.inputs.fields import Factors
+from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Batch, Inputs, Model, Responses, Table, row_of
 from valmatch.models.registry import load_model
 

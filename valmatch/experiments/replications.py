@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
 from valmatch.execution.shards import WHOLE, Shard
+from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Axes, Response, Window
 from valmatch.statistics.control_variates import Adjusted, adjust
 from valmatch.statistics.curve_sums import CurveSums

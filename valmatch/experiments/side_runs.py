@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.config.identity import changes, config_id, resolved
 from valmatch.errors import InputError
@@ -20,6 +19,7 @@ from valmatch.execution.simulator import build
 from valmatch.experiments.plan import Plan
 from valmatch.experiments.replicate import check_finished, claim, run_plan
 from valmatch.experiments.replications import Replications
+from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Response
 from valmatch.storage.run_folder import RunFolder, files_of
 

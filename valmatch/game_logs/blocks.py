@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats, Ints
 from valmatch.game_logs.scores import (
     BRIER,
     CORRECT,
@@ -17,6 +16,7 @@ from valmatch.game_logs.scores import (
     THREE_WAY,
     THREE_WAY_LOSS,
 )
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.games import Games
 from valmatch.statistics.estimates import limits_of_difference, t_quantile
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from valmatch.arrays import Ints
+from valmatch.kernels.arrays import Ints
 from valmatch.kernels.compilation import njit
 from valmatch.ratings.games import Games
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.arrays import Bytes, Ints
+from valmatch.kernels.arrays import Bytes, Ints
 from valmatch.kernels.compilation import inlined, njit
 
 S = TypeVar("S", bound=np.generic)

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.errors import InputError, option
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.scores import Scores
+from valmatch.kernels.arrays import Floats
 from valmatch.ratings.games import Games
 from valmatch.ratings.system import System
 

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats, Ints
 from valmatch.game_logs.names import Names, Texts
 from valmatch.game_logs.playing import play
 from valmatch.game_logs.scores import Played, new_tally, unplayed
 from valmatch.game_logs.writing.csv_text import numerals, time_text, words
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import njit
 from valmatch.ratings.games import Games, Players
 from valmatch.ratings.system import System

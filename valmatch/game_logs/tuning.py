@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.errors import InputError, option
 from valmatch.game_logs.blocks import Difference, blocks_of, difference
 from valmatch.game_logs.games import part
 from valmatch.game_logs.roster import Roster
 from valmatch.game_logs.scores import Scores, scores
+from valmatch.kernels.arrays import Floats
 from valmatch.ratings.games import Games
 from valmatch.ratings.system import System
 

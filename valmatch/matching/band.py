@@ -7,7 +7,7 @@ small however many places there are.
 
 from __future__ import annotations
 
-from valmatch.arrays import Bytes, Ints
+from valmatch.kernels.arrays import Bytes, Ints
 from valmatch.kernels.compilation import at, unallocating
 
 ALONE = -1

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Bools, Floats, Ints
+from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.kernels.compilation import at, unallocating
 from valmatch.matching.queue import DISSOLVED, NOBODY, RULE, driver
 from valmatch.matching.queue_statistics import (

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats, Ints, Records
+from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.compilation import at, expanded, shared
 from valmatch.matching.joint_search import find_match
 from valmatch.matching.joint_work import Work, new_work

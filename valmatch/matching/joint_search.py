@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from valmatch.arrays import Floats, Ints
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import unallocating
 from valmatch.matching.joint_tables import search, tabulate
 from valmatch.matching.joint_windows import (

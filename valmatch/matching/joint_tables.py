@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from valmatch.arrays import Floats, Ints, Records
+from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.compilation import inlined, unallocating
 from valmatch.matching.joint_work import (
     BEST_B,

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Ints, Records
+from valmatch.kernels.arrays import Ints, Records
 from valmatch.kernels.compilation import inlined
 from valmatch.kernels.halting import watched
 from valmatch.matching.rules import Rules

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.matching.band import ALONE, MOST, match_band
 from valmatch.matching.joint_search import find_match
 from valmatch.matching.joint_work import new_work

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from valmatch.arrays import Bytes, Floats, Ints, Records, Words
+from valmatch.kernels.arrays import Bytes, Floats, Ints, Records, Words
 from valmatch.kernels.compilation import at, expanded, shared, unallocating
 from valmatch.matching.band import ALONE, MOST, match_band
 from valmatch.matching.queue import no_waiting_teams

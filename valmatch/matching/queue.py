@@ -21,7 +21,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
-from valmatch.arrays import Floats, Records, Words
+from valmatch.kernels.arrays import Floats, Records, Words
 from valmatch.kernels.compilation import at, unallocating, variant
 from valmatch.matching.queue_statistics import Counts, count_match, count_unmatched
 from valmatch.matching.rules import Rules

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats, Records
+from valmatch.kernels.arrays import Floats, Records
 from valmatch.kernels.compilation import at, inlined, shared
 from valmatch.matching.rules import Rules, is_prioritized
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from valmatch.arrays import Floats, Records
+from valmatch.kernels.arrays import Floats, Records
 from valmatch.kernels.compilation import at, inlined
 from valmatch.matching.queue import DISSOLVED, NOBODY
 from valmatch.matching.rules import Rules, is_prioritized, tick_of

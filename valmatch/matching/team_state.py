@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats, Ints, Records
+from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.compilation import at, inlined, shared
 from valmatch.matching.queue import NOBODY
 from valmatch.matching.rules import Rules

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats, Records
+from valmatch.kernels.arrays import Floats, Records
 from valmatch.kernels.compilation import at, inlined, shared
 from valmatch.matching.queue_statistics import LINEUP
 from valmatch.matching.rules import Rules

@@ -13,10 +13,10 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from valmatch.arrays import Floats
 from valmatch.draws.streams import Streams
 from valmatch.errors import RunError
 from valmatch.inputs.fields import Factors
+from valmatch.kernels.arrays import Floats
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.statistics.sampling import INDEPENDENT, Sampling
 

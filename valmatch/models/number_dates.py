@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.inputs.csv_reader import Row
+from valmatch.kernels.arrays import Floats
 from valmatch.text.terminal import shown
 
 DIGITS = {8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}

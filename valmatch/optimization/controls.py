@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.statistics.control_variates import Regression, regress
 
 Controls: TypeAlias = Callable[[int], tuple[Floats, Floats]]

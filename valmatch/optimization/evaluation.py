@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.draws.streams import Streams
 from valmatch.execution.simulator import build
+from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model, row_of
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import with_factors

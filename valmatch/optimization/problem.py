@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 
 START, TODAY = "start", "today's rule"
 """The points that a config gives, by their names."""

@@ -11,9 +11,9 @@ from functools import cache
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.draws.streams import Streams
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.certification.certify_run import FreshReplications, certify_run
 from valmatch.optimization.certification.selection import (
     Certificate,

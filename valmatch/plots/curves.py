@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.plots.parts.curves import Curve, read_curves
 from valmatch.plots.parts.labels import label, legend_below
 from valmatch.plots.parts.source import RunFiles

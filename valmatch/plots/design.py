@@ -12,8 +12,8 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
-from valmatch.arrays import Floats, Ints
 from valmatch.errors import InputError
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.plots.parts.labels import entitle, label, legend_below
 from valmatch.plots.parts.pages import MOST_ROWS, by_division, named, numbered, pages_of
 from valmatch.plots.parts.source import FileTable, RunFiles, damaged

@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from valmatch.arrays import Floats
 from valmatch.errors import InputError
+from valmatch.kernels.arrays import Floats
 from valmatch.plots.parts.labels import few_ticks, label
 from valmatch.plots.parts.pages import MOST_ROWS, numbered, pages_of
 from valmatch.plots.parts.source import RunFiles

@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from valmatch.arrays import Floats
 from valmatch.errors import InputError, option
 from valmatch.inputs.csv_names import are_marked, unmark
+from valmatch.kernels.arrays import Floats
 from valmatch.plots import whole_log
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.parts.style import (

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.markers import TICKUP
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.plots.parts.bins import MOST_BINS
 from valmatch.plots.parts.labels import entitle, label
 from valmatch.plots.parts.replay_files import Replayed, Step, read_replay

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from valmatch.arrays import Floats
 from valmatch.errors import InputError, option
 from valmatch.inputs.csv_names import are_marked, mark
+from valmatch.kernels.arrays import Floats
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.parts.style import GOOD, GREY, head, new_figure
 from valmatch.plots.report.chapters.whole_log import RATINGS, rows_shown

@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from valmatch.arrays import Floats, Ints
 from valmatch.errors import InputError
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.plots.parts.labels import label, legend_above
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.parts.style import COLOURS, GOOD, GREY, dots, head, panels, thinned

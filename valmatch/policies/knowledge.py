@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 
 
 class Workspace(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import unallocating
 from valmatch.ratings.trueskill import draw_quality, update, win_probability
 from valmatch.ratings.trueskill_draws import draw_probability, update_drawn

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import expanded, unallocating
 from valmatch.policies.exp_minus import exp_minus
 from valmatch.policies.knowledge import Knowledge, Workspace, workspace

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from valmatch.arrays import Floats, Ints
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import at, expanded, inlined, unallocating
 from valmatch.policies.myopic import pair_draw_chance
 from valmatch.policies.waiting import Ticket, Waiting

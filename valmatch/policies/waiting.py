@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from valmatch.arrays import Floats, Ints, Words
+from valmatch.kernels.arrays import Floats, Ints, Words
 
 WAITING = np.dtype(
     [

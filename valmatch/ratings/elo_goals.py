@@ -6,7 +6,7 @@ for the goal difference in the game".
 
 from __future__ import annotations
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import inlined
 from valmatch.ratings.elo import Elo
 from valmatch.ratings.elo_margin import margin_of, parameters_with, verbs_with

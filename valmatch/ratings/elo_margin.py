@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import inlined
 from valmatch.ratings.elo import SCALE, Elo
 from valmatch.ratings.elo import SYSTEM as ELO

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import inlined
 from valmatch.ratings.games import Assessment, Games, Players, score_of
 from valmatch.ratings.glicko2 import (

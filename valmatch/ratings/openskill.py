@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import inlined
 from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.system import Chances, SkillSystem, Values, Verbs, Z

@@ -12,7 +12,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import inlined, njit
 from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.system import SKILL, Chances, Parameter, SkillSystem, Values, Verbs, Z

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import inlined, unallocating
 from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.system import (

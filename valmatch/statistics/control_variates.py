@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.statistics.estimates import t_quantile
 
 ROUNDING = 1e-12

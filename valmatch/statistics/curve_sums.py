@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 
 
 class CurveSums:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 
 SHORT = 8
 """Days below which a log is resampled day by day: fewer blocks say too little of a spread."""

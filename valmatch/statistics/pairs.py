@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.statistics.estimates import Estimate, limits_of_difference
 from valmatch.statistics.sampling import INDEPENDENT, OneHistory, Sampling
 

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from valmatch.arrays import Floats
 from valmatch.errors import InputError, option
+from valmatch.kernels.arrays import Floats
 from valmatch.statistics.estimates import Estimate, estimate, t_quantile
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint

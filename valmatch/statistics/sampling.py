@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.statistics.estimates import Estimate, estimate, t_quantile
 from valmatch.statistics.moving_blocks import widening
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple, TypeVar
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.statistics.estimates import Estimate, estimate
 
 W = TypeVar("W", bound=tuple[str, str, str])

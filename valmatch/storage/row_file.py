@@ -14,8 +14,8 @@ from typing import TextIO
 import numpy as np
 from pydantic_core import to_json
 
-from valmatch.arrays import Floats
 from valmatch.errors import InputError, RunError
+from valmatch.kernels.arrays import Floats
 from valmatch.storage.line_file import numbers, read_lines
 from valmatch.storage.output import cell, is_linked, write_bytes
 

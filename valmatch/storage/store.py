@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.config.identity import config_id
+from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Batch, Model
 from valmatch.statistics.curve_sums import CurveSums
 from valmatch.storage.curve_file import read_sums, write_sums

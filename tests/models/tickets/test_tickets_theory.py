@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from valmatch.arrays import Floats
 from valmatch.draws.streams import Streams
+from valmatch.kernels.arrays import Floats
 from valmatch.models.tickets.factors import TicketsFactors
 from valmatch.models.tickets.model import TicketsModel
 

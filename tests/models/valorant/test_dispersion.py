@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tests.support.command import valmatch
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.models.valorant.dispersion import (
     LEVEL,
     daily_trend,

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests.support.command import Outcome, valmatch
-from valmatch.cli.response_options import measure_levels
+from valmatch.cli.options.responses import measure_levels
 from valmatch.config.loading import load
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError

@@ -16,7 +16,7 @@ from tests.support.batch_leagues import (
     BatchLeague,
     shares,
 )
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 
 NAMED = {league.name: league for league in LEAGUES}
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.oracles.bradley_terry import Game, Side, World
 from tests.ratings.bradley_terry.test_estimates import duel, log, rated
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry.fit import POINTS
 
 N = 6

@@ -11,7 +11,7 @@ import pytest
 from tests.oracles import whole_history as plain
 from tests.oracles.bradley_terry import Game, Side
 from tests.oracles.whole_history import PathWorld
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry import rating as unmoved
 from valmatch.ratings.bradley_terry.connections import Levels, Linked, levels_of, link
 from valmatch.ratings.bradley_terry.contests import Contests

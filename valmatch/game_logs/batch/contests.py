@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats, Ints
 from valmatch.errors import InputError, option
 from valmatch.game_logs.batch.options import TIME_UNITS, BatchOptions
 from valmatch.game_logs.reading.further import Facts
 from valmatch.game_logs.reading.log import GameLog
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.contests import Contests, games_of_sides, rows_of_sides
 from valmatch.ratings.games import Games
 

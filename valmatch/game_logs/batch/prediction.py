@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.errors import InputError
 from valmatch.game_logs.batch.contests import HOME, day_of
 from valmatch.game_logs.batch.options import TIME_UNITS
@@ -23,6 +22,7 @@ from valmatch.game_logs.prediction.forecasts import Forecast, of_sides
 from valmatch.game_logs.previous_ratings import KINDS
 from valmatch.game_logs.writing.folder import SUMMARY
 from valmatch.inputs.csv_reader import Dialect, Row, read_rows
+from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry.fit import POINTS
 from valmatch.ratings.bradley_terry.likelihood import duel_chances
 from valmatch.ratings.system import BatchSystem, Chances, Z

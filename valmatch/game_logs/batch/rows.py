@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from valmatch.arrays import Floats, Ints
 from valmatch.draws.streams import Streams
 from valmatch.game_logs.batch.contests import Read
 from valmatch.game_logs.batch.options import BatchOptions
@@ -25,6 +24,7 @@ from valmatch.game_logs.batch.result import (
     Posterior,
 )
 from valmatch.game_logs.batch.sentences import sentences
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.bootstrap import Bootstrap, bootstrap
 from valmatch.ratings.bradley_terry.connections import RATED, Levels, Linked
 from valmatch.ratings.bradley_terry.contests import (

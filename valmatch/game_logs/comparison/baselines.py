@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import inlined
 from valmatch.ratings.games import Assessment, Games, Players
 from valmatch.ratings.system import Column, System, Values, Verbs

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Bytes, Floats, Ints
 from valmatch.errors import InputError
 from valmatch.game_logs.blocks import blocks_of
 from valmatch.game_logs.comparison.baselines import COIN, RECORD, FormerPredictions
@@ -24,6 +23,7 @@ from valmatch.game_logs.writing.csv_text import unmark_cells
 from valmatch.game_logs.writing.folder import HISTORY
 from valmatch.inputs.csv_names import are_marked
 from valmatch.inputs.files import regular
+from valmatch.kernels.arrays import Bytes, Floats, Ints
 from valmatch.ratings.games import Games
 from valmatch.storage.manifest import Manifest, read_manifest
 from valmatch.text.notes import Note

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.game_logs.blocks import MEASURES, OF_DRAWS, Difference, difference
 from valmatch.game_logs.games import part, pieces, until_stopped
 from valmatch.game_logs.roster import Roster
 from valmatch.game_logs.scores import TALLIES, Scores, scores
 from valmatch.game_logs.tuning import Tuning
+from valmatch.kernels.arrays import Floats
 from valmatch.ratings.games import Games
 from valmatch.storage.results import Result
 

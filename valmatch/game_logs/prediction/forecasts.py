@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.game_logs.prediction.fixtures import Fixture
+from valmatch.kernels.arrays import Floats
 from valmatch.ratings.system import Chances
 
 _LEAST = 1e-300  # of a probability by which others are divided

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Bools, Bytes, Floats, Ints
 from valmatch.game_logs.names import same_bytes
+from valmatch.kernels.arrays import Bools, Bytes, Floats, Ints
 from valmatch.kernels.compilation import inlined, njit
 from valmatch.ratings.games import Games
 from valmatch.ratings.zonestats import score_per_hour

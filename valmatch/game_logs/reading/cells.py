@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.arrays import Bytes, Floats, Ints
+from valmatch.kernels.arrays import Bytes, Floats, Ints
 from valmatch.kernels.compilation import inlined, njit
 
 _TAB, _NEWLINE, _RETURN, _SPACE, _QUOTE = b'\t\n\r "'

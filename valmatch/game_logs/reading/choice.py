@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from valmatch.arrays import Bools, Bytes, Ints
 from valmatch.errors import InputError, option
 from valmatch.game_logs.games import reordered
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.reading.arrange import Arranged
 from valmatch.inputs.csv_columns import cells_of
 from valmatch.inputs.csv_reader import Dialect, Row, read_rows
+from valmatch.kernels.arrays import Bools, Bytes, Ints
 from valmatch.text.suggestions import correction
 from valmatch.text.terminal import shown
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from valmatch.arrays import Bytes, Floats, Ints
 from valmatch.game_logs.reading.cells import read_numbers
+from valmatch.kernels.arrays import Bytes, Floats, Ints
 from valmatch.kernels.compilation import inlined, njit
 from valmatch.text.datetimes import seconds_of
 

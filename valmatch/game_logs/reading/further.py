@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats, Ints
 from valmatch.errors import InputError, option
 from valmatch.game_logs.reading.columns import FORMATS, LONG, Columns, Format
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.text.suggestions import hint
 
 

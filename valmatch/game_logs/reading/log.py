@@ -15,7 +15,6 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.arrays import Bytes, Floats, Ints
 from valmatch.errors import InputError, option
 from valmatch.game_logs.games import joined, pieces, reordered
 from valmatch.game_logs.names import Names
@@ -46,6 +45,7 @@ from valmatch.game_logs.writing.csv_text import unmark_cells
 from valmatch.inputs.bad_rows import BadRows
 from valmatch.inputs.csv_names import are_marked
 from valmatch.inputs.csv_text import as_text, open_text
+from valmatch.kernels.arrays import Bytes, Floats, Ints
 from valmatch.ratings.games import Games
 from valmatch.ratings.system import FAR, MOST_PLAYERS
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.arrays import Bools, Bytes, Floats, Ints
 from valmatch.game_logs.names import Names
 from valmatch.game_logs.reading.arrange import Entries, Reason
 from valmatch.game_logs.reading.cells import Cells, read_flags, read_numbers, read_results
 from valmatch.game_logs.reading.datetimes import read_moments
 from valmatch.game_logs.reading.further import Facts, FurtherColumns
+from valmatch.kernels.arrays import Bools, Bytes, Floats, Ints
 from valmatch.ratings.system import FAR
 
 _HEAVIEST = 1e12  # of weights and covariates, whose squares and sums keep their digits

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 import numpy as np
 from pydantic_core import to_json
 
-from valmatch.arrays import Bytes, Floats, Ints
 from valmatch.game_logs.names import Texts
 from valmatch.inputs.csv_names import mark, unmark
+from valmatch.kernels.arrays import Bytes, Floats, Ints
 from valmatch.kernels.compilation import inlined, njit
 
 _NEWLINE, _RETURN, _QUOTE, _COMMA, _SPACE, _MINUS, _COLON, _ZERO = b'\n\r", -:0'

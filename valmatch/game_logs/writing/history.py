@@ -7,11 +7,11 @@ from typing import TextIO
 
 import numpy as np
 
-from valmatch.arrays import Floats, Ints
 from valmatch.game_logs.names import Texts
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.scores import Played
 from valmatch.game_logs.writing.csv_text import lines, numerals, small_numerals, times
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import inlined, njit
 from valmatch.ratings.games import Games
 

@@ -7,11 +7,11 @@ from typing import TextIO
 
 import numpy as np
 
-from valmatch.arrays import Floats, Ints
 from valmatch.game_logs.reading.log import GameLog
 from valmatch.game_logs.scores import Played
 from valmatch.game_logs.writing.csv_text import lines, numerals
 from valmatch.game_logs.writing.history import titles
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import njit
 from valmatch.ratings.games import Games
 from valmatch.ratings.zonestats import pairwise_result, predicted_outcome, time_scaled

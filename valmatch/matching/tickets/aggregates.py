@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from valmatch.arrays import Floats, Records
+from valmatch.kernels.arrays import Floats, Records
 from valmatch.kernels.compilation import internal, merged
 from valmatch.matching.tickets.layout import (
     AVG,

@@ -8,8 +8,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.arrays import Floats, Ints, Records
 from valmatch.draws.streams import Streams
+from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.matching.tickets.building_rules import RuleArrays, rule_arrays
 from valmatch.matching.tickets.building_tallies import Members, tallies_of
 from valmatch.matching.tickets.layout import (

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Ints, Records
+from valmatch.kernels.arrays import Ints, Records
 from valmatch.matching.tickets.layout import (
     AGGREGATE,
     AND,

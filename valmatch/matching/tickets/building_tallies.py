@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.arrays import Floats, Ints, Records, Words
+from valmatch.kernels.arrays import Floats, Ints, Records, Words
 from valmatch.matching.tickets.building_rules import FUNCTIONS, RuleArrays
 from valmatch.matching.tickets.layout import (
     AS_ONE,

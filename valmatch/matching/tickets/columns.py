@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from valmatch.arrays import Bools, Floats, Ints, Records, Words
 from valmatch.errors import RunError
+from valmatch.kernels.arrays import Bools, Floats, Ints, Records, Words
 from valmatch.matching.tickets.building import queue_of, world_of
 from valmatch.matching.tickets.building_rules import rule_arrays
 from valmatch.matching.tickets.building_tallies import Members, tallies_of

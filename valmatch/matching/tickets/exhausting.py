@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from valmatch.arrays import Ints
+from valmatch.kernels.arrays import Ints
 from valmatch.kernels.compilation import internal, merged
 from valmatch.matching.tickets.growing import age_with, begin, is_valid, seat, unseat
 from valmatch.matching.tickets.layout import (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from valmatch.arrays import Records
+from valmatch.kernels.arrays import Records
 from valmatch.kernels.compilation import internal, merged
 from valmatch.matching.tickets.aggregates import evaluate, everywhere, has, start_of
 from valmatch.matching.tickets.layout import (

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats, Ints, Records, Words
+from valmatch.kernels.arrays import Floats, Ints, Records, Words
 
 WITHIN, COMPARED, COUNTED, REACHED, SPREAD, COMBINED, ORDERED = range(7)
 """Kinds of rules, after the predicates of the table."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from valmatch.arrays import Ints, Records
+from valmatch.kernels.arrays import Ints, Records
 from valmatch.kernels.compilation import internal
 
 

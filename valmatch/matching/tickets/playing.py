@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from valmatch.arrays import Ints, Records
 from valmatch.errors import RunError
+from valmatch.kernels.arrays import Ints, Records
 from valmatch.matching.tickets.building import queue_of, world_of
 from valmatch.matching.tickets.driving import play as play_kernel
 from valmatch.matching.tickets.layout import (

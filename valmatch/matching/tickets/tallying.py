@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from valmatch.arrays import Ints
+from valmatch.kernels.arrays import Ints
 from valmatch.kernels.compilation import internal, merged
 from valmatch.matching.tickets.layout import (
     AS_ONE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from valmatch.arrays import Ints, Records
+from valmatch.kernels.arrays import Ints, Records
 from valmatch.kernels.compilation import at, inlined
 
 EVENT = np.dtype([("time", "f8"), ("player", "i8")])

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.arrays import Floats
 from valmatch.errors import InputError
 from valmatch.inputs.csv_reader import Dialect, Row, read_rows
 from valmatch.inputs.files import MAX_FILE
+from valmatch.kernels.arrays import Floats
 from valmatch.models.ladder.factors import MAX_PLAYERS, MAX_STARTS, LadderFactors
 from valmatch.models.ladder.state import NO_SESSIONS, Sessions
 from valmatch.models.number_dates import check_digits, check_serial_days

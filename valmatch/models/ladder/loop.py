@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.draws.addressed import exponential_at, uniform_at
+from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import at, expanded, unallocating
 from valmatch.matching.queue import DISSOLVED, NOBODY, RULE, driver
 from valmatch.models.ladder.event_heap import cancel, schedule

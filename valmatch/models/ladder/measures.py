@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.models.ladder.state import LEFT
 from valmatch.models.model import NOT_NEGATIVE, SHARE, Response, Responses
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.arrays import Floats, Records
 from valmatch.draws.streams import Streams
 from valmatch.kernels import halting
+from valmatch.kernels.arrays import Floats, Records
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.matching.queue import kernel_of, parameters_of, with_people
 from valmatch.matching.registry import queue_rule

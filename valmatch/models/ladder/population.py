@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaincinv, ndtri
 
-from valmatch.arrays import Floats, Words
 from valmatch.draws.addressed import exponential_at, fill_uniforms
+from valmatch.kernels.arrays import Floats, Words
 from valmatch.kernels.compilation import at, unallocating
 from valmatch.models.ladder.sources import ACTIVITY, JOINING, SKILL, SMURF
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import at, inlined
 
 HOURS = 24

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import unallocating
 from valmatch.ratings.dispatch import verbs_by_number
 from valmatch.ratings.games import (

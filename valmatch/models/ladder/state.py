@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats, Ints, Records, Words
+from valmatch.kernels.arrays import Floats, Ints, Records, Words
 from valmatch.matching.queue_statistics import LINEUP
 from valmatch.models.ladder.event_heap import EVENT, new_heap
 from valmatch.models.ladder.rating import Rater, new_match

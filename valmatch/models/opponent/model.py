@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.arrays import Floats, Ints
 from valmatch.draws.streams import Streams
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import announce_compilation, njit
 from valmatch.models.model import (
     ANY,

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.draws.streams import Streams
+from valmatch.kernels.arrays import Floats
 from valmatch.models.opponent.factors import OpponentFactors
 
 MEANS, VARIANCES = 0, 1

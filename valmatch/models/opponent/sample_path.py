@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import unallocating, variant
 from valmatch.policies.knowledge import Knowledge
 from valmatch.policies.registry import OPPONENT, Choose, function_of

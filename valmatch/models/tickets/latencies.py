@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.errors import InputError
 from valmatch.inputs.files import read_document
+from valmatch.kernels.arrays import Floats
 from valmatch.models.tickets.sources import MOST_REGIONS
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from valmatch.arrays import Bools
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors
+from valmatch.kernels.arrays import Bools
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.matching.tickets.columns import Columns, Played, play_columns
 from valmatch.matching.tickets.driving import play

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from valmatch.arrays import Floats, Ints, Words
 from valmatch.draws.addressed import fill_uniforms, fill_uniforms_of
+from valmatch.kernels.arrays import Floats, Ints, Words
 from valmatch.matching.tickets.columns import Lists, Texts
 from valmatch.models.tickets.factors import HOURS, TicketsFactors
 from valmatch.models.tickets.latencies import RoundTrips

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.inputs.csv_columns import joined_names
+from valmatch.kernels.arrays import Floats
 from valmatch.matching.tickets.columns import Played
 from valmatch.matching.tickets.playing import STATUSES
 from valmatch.models.model import Table

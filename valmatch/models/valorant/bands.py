@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from valmatch.arrays import Floats, Ints
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.models.model import NOT_NEGATIVE, SHARE, Part, Response
 
 MEASURES = (

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import njit
 from valmatch.models.valorant.arrivals import ArrivalProcess, ArrivingPlayers
 

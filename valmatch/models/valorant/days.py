@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats, Ints, Records, Words
 from valmatch.draws.philox import rewind
+from valmatch.kernels.arrays import Floats, Ints, Records, Words
 from valmatch.kernels.compilation import njit
 from valmatch.matching.queue import RULE, driver, run
 from valmatch.matching.queue_statistics import LINEUP, STATISTICS, Counts, clear

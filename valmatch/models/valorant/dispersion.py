@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.models.valorant.fitting import HourlyCounts
 from valmatch.models.valorant.wall_clock import DAY
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from valmatch.arrays import Bools, Floats, Ints
+from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 from valmatch.models.valorant.wall_clock import DAY, wall_hours
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from valmatch.arrays import Floats, Ints
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.models.model import NOT_NEGATIVE, SHARE, Part, Response
 from valmatch.models.valorant.wall_clock import DAY
 

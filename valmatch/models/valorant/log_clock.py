@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.errors import option
 from valmatch.inputs.csv_reader import Row
+from valmatch.kernels.arrays import Floats
 from valmatch.models.number_dates import check_digits, check_serial_days
 from valmatch.text.datetimes import datetime_of
 from valmatch.text.numerals import real_number

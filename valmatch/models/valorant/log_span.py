@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 
 DAY, YEAR = 24.0, 24.0 * 365.25
 """Hours."""

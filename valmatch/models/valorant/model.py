@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.arrays import Bools, Floats, Ints
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors
 from valmatch.kernels import halting
+from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.matching.departures import departures_at, run_with_departures
 from valmatch.matching.queue import kernel_of, run

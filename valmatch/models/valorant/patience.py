@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from valmatch.arrays import Bools, Floats
 from valmatch.draws.streams import Streams
+from valmatch.kernels.arrays import Bools, Floats
 from valmatch.models.model import NOT_NEGATIVE, SHARE, Response
 from valmatch.models.valorant.arrivals import ArrivingPlayers
 

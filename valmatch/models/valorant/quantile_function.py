@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.draws.streams import Streams
+from valmatch.kernels.arrays import Floats
 from valmatch.models.valorant.arrivals import CHUNK, ArrivalProcess, ArrivingPlayers
 
 SHIFT = 64.0

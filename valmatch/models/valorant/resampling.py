@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats, Ints
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.models.valorant.arrivals import ArrivingPlayers, Moved
 from valmatch.models.valorant.log_span import LONGEST, YEAR
 from valmatch.models.valorant.queue_log import QueueLog

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from valmatch.arrays import Floats, Ints, Records
+from valmatch.kernels.arrays import Floats, Ints, Records
 from valmatch.kernels.compilation import inlined, njit
 
 Struct = Any

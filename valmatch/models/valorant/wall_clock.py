@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import numpy as np
 
-from valmatch.arrays import Ints
+from valmatch.kernels.arrays import Ints
 
 DAY = 24
 

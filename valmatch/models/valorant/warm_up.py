@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from valmatch.arrays import Bools, Floats, Records
+from valmatch.kernels.arrays import Bools, Floats, Records
 from valmatch.matching.queue_statistics import STATISTICS
 from valmatch.matching.rules import Rules, prioritized
 from valmatch.models.valorant.arrivals import ArrivingPlayers

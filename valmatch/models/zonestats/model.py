@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.draws.streams import Streams
+from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import announce_compilation
 from valmatch.models.model import (
     NO_FILES,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats, Ints
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.kernels.compilation import expanded, inlined, unallocating
 from valmatch.ratings.zonestats import adjust, score_per_hour
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.controls import Controls, regression, without_controls
 from valmatch.optimization.solvers.search import PointEstimates
 from valmatch.statistics.estimates import Estimate, t_quantile

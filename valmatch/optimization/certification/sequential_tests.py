@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.certification.selection import (
     MOST,
     RESERVE,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.certification.selection import Evaluate
 from valmatch.optimization.solver_run import Evaluation
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.draws.streams import Streams
 from valmatch.execution.simulator import build
+from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Model, Response, row_of
 from valmatch.optimization.evaluation import Evaluator, Execution
 from valmatch.optimization.post_analysis.moves import PILOT

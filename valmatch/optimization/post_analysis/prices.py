@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.inputs.fields import plain_number
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.certification.selection import Evaluate
 from valmatch.optimization.post_analysis.moves import PILOT, find_move, near
 from valmatch.optimization.problem import Constraint

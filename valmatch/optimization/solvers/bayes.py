@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.solvers.gaussian_process import Posterior, Total, fit, posterior
 from valmatch.optimization.solvers.penalty import first_looks
 from valmatch.optimization.solvers.proposals import Level, NextTest, Proposal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.solvers.penalty import Scales
 from valmatch.optimization.solvers.rounds import FINEST, rounds
 from valmatch.optimization.solvers.search import SearchTask, Steps

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.solvers.bayes import CENTRES, Surrogate, log_improvement
 from valmatch.optimization.solvers.penalty import latin_hypercube
 from valmatch.optimization.solvers.search import PointEstimates, Request, SearchTask, Steps

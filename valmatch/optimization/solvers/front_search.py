@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.nondominated import nondominated
 from valmatch.optimization.solvers.bayes import POINTS, SHARPER, SHORTER, Surrogate
 from valmatch.optimization.solvers.exact_search import LENGTH, Since

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.kernels.compilation import inlined, njit
 
 # Prior of the hyperparameters, all logarithms: length scales (of a cube with side 1), then the

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.solvers.penalty import Scales
 from valmatch.optimization.solvers.rounds import FINEST, rounds
 from valmatch.optimization.solvers.search import SearchTask, Steps

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.solvers.search import Request, SearchTask, Steps
 from valmatch.text.terminal import one_line, shown

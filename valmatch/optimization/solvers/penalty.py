@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.solvers.search import Archive, Request, SearchTask, Steps, spread
 
 # A violation of one standard deviation of a constraint costs as much as this many of the objective.

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.solvers.inversion import EvaluateRequest, inverted
 from valmatch.optimization.solvers.penalty import Scales, first_looks
 from valmatch.optimization.solvers.search import Request, SearchTask, Steps

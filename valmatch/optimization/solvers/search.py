@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from valmatch.arrays import Bools, Floats
+from valmatch.kernels.arrays import Bools, Floats
 from valmatch.optimization.controls import Controls, regression, without_controls
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.solvers.proposals import Propose

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.draws.streams import Streams
+from valmatch.kernels.arrays import Floats
 from valmatch.kernels.halting import Stopped
 from valmatch.optimization.certification.selection import AdjustedOutcomes, FeasibilityTest
 from valmatch.optimization.evaluation import Evaluator, Execution

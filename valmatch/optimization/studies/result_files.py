@@ -8,11 +8,11 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from valmatch.arrays import Floats
 from valmatch.config.config import Config
 from valmatch.config.factor_paths import parts, replaced
 from valmatch.config.identity import config_id, identity
 from valmatch.config.writing import document
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.problem import Problem
 from valmatch.optimization.problem_of_config import with_factors
 from valmatch.optimization.solver_run import SolverRun

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.config.config import Config
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.best_known import best_known
 from valmatch.optimization.certification.selection import replications_of_test
 from valmatch.optimization.evaluation import Evaluator, Execution, Journal

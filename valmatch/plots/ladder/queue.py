@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.plots.ladder.time import label_below, read_time, shade
 from valmatch.plots.parts.labels import label
 from valmatch.plots.parts.source import RunFiles

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.plots.ladder.time import read_time
 from valmatch.plots.parts.labels import label, legend_above
 from valmatch.plots.parts.source import RunFiles, damaged

@@ -10,8 +10,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from valmatch.arrays import Floats
 from valmatch.errors import InputError
+from valmatch.kernels.arrays import Floats
 from valmatch.plots.figure_options import current_options
 from valmatch.plots.parts.curves import Curve, read_curves
 from valmatch.plots.parts.labels import legend_below

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from valmatch.arrays import Floats
 from valmatch.errors import InputError
+from valmatch.kernels.arrays import Floats
 from valmatch.plots.opponent.replications import BAND, STYLES, moving_average
 from valmatch.plots.parts.labels import legend_below
 from valmatch.plots.parts.source import RunFiles, damaged

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.studies.solver_comparison import BEST_KNOWN
 from valmatch.plots.parts.source import FileTable, Mean, RunFiles, damaged
 from valmatch.plots.parts.style import BAD, FAINT, dots

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.solver_run import RUN, STAGE
 from valmatch.plots.optimization.reading import (
     Candidates,

@@ -19,7 +19,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.optimization.studies.solver_comparison import bootstrapped
 from valmatch.plots.optimization.reading import reference_of
 from valmatch.plots.parts.labels import label

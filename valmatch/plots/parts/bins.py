@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 
 MOST_BINS = 40
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from valmatch.arrays import Floats
 from valmatch.errors import InputError
+from valmatch.kernels.arrays import Floats
 from valmatch.plots.parts.source import RunFiles
 
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.inputs.csv_names import are_marked, unmark
+from valmatch.kernels.arrays import Floats
 from valmatch.plots.parts.source import RunFiles, damaged
 
 DAYS = "days.csv"

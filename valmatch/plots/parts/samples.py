@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.errors import InputError
+from valmatch.kernels.arrays import Floats
 from valmatch.models.model import Response
 from valmatch.plots.parts.bins import Lattice, lattice_of_shares
 from valmatch.plots.parts.source import FileTable, Mean, RunFiles, damaged

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats
 from valmatch.errors import InputError, option
 from valmatch.inputs.csv_names import are_marked, unmark
 from valmatch.inputs.csv_reader import rows_of
 from valmatch.inputs.files import regular
+from valmatch.kernels.arrays import Floats
 from valmatch.plots.parts.units import Units
 from valmatch.storage.json_file import read_json
 from valmatch.storage.line_file import FAR

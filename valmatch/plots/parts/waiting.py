@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 
 MOST_STEPS = 3000
 """Changes that are drawn one by one; more are drawn at this many times."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 
 COLOURS = 8
 """Colours that a page knows, by the classes ``c0`` and so on."""

@@ -8,7 +8,7 @@ from html import escape
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.plots.report.charts import COLOURS, Graph, Line
 from valmatch.plots.report.scales import (
     CHARACTER,

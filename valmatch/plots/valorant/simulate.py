@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.models.valorant.hours import WEEK
 from valmatch.models.valorant.wall_clock import DAY
 from valmatch.plots.parts.labels import label, legend_above

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from valmatch.arrays import Floats, Ints
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.models.valorant.hours import WEEK, time_averages
 from valmatch.models.valorant.wall_clock import DAY, wall_hours
 from valmatch.plots.parts.labels import label

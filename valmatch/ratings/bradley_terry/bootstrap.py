@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry.connections import ABOVE, BELOW, Levels, link
 from valmatch.ratings.bradley_terry.contests import Design
 from valmatch.ratings.bradley_terry.estimating import HALF, Estimate, WholeModel, estimate

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from valmatch.arrays import Bools, Floats, Ints
+from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.ratings.bradley_terry.contests import Contests, games_of_sides, rows_of_sides
 
 RATED, ABOVE, BELOW, UNLINKED = "rated", "above", "below", "unlinked"

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from valmatch.arrays import Bools, Floats, Ints
+from valmatch.kernels.arrays import Bools, Floats, Ints
 
 
 class Contests(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
 
-from valmatch.arrays import Floats, Ints
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.fit import Fit, Problem, padded
 from valmatch.ratings.bradley_terry.likelihood import cluster_gradients
 from valmatch.ratings.bradley_terry.linear import DENSE, conjugate_gradients

@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from valmatch.arrays import Floats, Ints
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.connections import Levels, Linked, decisive_cycle
 from valmatch.ratings.bradley_terry.contests import Contests, Design
 from valmatch.ratings.bradley_terry.fit import Fit, NoEstimate, Problem, fit

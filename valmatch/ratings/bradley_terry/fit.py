@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from valmatch.arrays import Floats, Ints
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.contests import Design
 from valmatch.ratings.bradley_terry.likelihood import (
     Tallies,

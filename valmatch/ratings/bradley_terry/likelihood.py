@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry.contests import Design, Orders
 
 

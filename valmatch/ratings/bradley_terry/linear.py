@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry.prior import Information
 
 DENSE = 600

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
 
-from valmatch.arrays import Bools, Floats, Ints
+from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.ratings.bradley_terry.prior import Information, add_to_cells
 
 _BLOCK = 512

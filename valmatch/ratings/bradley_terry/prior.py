@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
 
-from valmatch.arrays import Bools, Floats, Ints
+from valmatch.kernels.arrays import Bools, Floats, Ints
 
 
 class Knowledge(ABC):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from valmatch.arrays import Bools, Floats, Ints
+from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.ratings.bradley_terry.connections import Levels, Linked, link
 from valmatch.ratings.bradley_terry.contests import Contests, Design, design_of
 from valmatch.ratings.bradley_terry.covariance import (

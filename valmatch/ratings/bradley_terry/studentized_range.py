@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import chdtri, gammaln, ndtr
 
-from valmatch.arrays import Floats
+from valmatch.kernels.arrays import Floats
 
 _GRID = np.linspace(-9.0, 9.0, 451)
 _DENSITY = np.exp(-0.5 * _GRID**2) / math.sqrt(2.0 * math.pi)

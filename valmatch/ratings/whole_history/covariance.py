@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from valmatch.arrays import Floats, Ints
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.covariance import (
     DENSE_COVARIANCE,
     inverse_information,

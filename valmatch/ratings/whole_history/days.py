@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from valmatch.arrays import Bools, Ints
+from valmatch.kernels.arrays import Bools, Ints
 from valmatch.ratings.bradley_terry.contests import Contests, games_of_sides, rows_of_sides
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack, solve_triangular
 
-from valmatch.arrays import Floats, Ints
+from valmatch.kernels.arrays import Floats, Ints
 
 BLOCK = 96
 """Parameters that are eliminated at once."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from valmatch.arrays import Floats, Ints
+from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.bradley_terry.connections import Linked
 from valmatch.ratings.bradley_terry.contests import Contests, Design, design_of
 from valmatch.ratings.bradley_terry.estimating import (

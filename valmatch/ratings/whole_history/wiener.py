@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from valmatch.arrays import Bools, Floats
+from valmatch.kernels.arrays import Bools, Floats
 from valmatch.ratings.bradley_terry.prior import Knowledge
 
 

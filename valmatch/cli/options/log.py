@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from valmatch.cli.parameters import path
+from valmatch.cli.options.declarations import path
 from valmatch.inputs.csv_columns import SEPARATORS, parse_columns, separator_called
 from valmatch.text.numerals import real_number
 from valmatch.text.terminal import shown

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from valmatch.cli.parameters import level, path, whole
+from valmatch.cli.options.declarations import level, path, whole
 from valmatch.errors import InputError, option
 from valmatch.ratings.registry import BATCH_NAMES
 from valmatch.text.numerals import real_number
