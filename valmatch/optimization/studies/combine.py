@@ -101,7 +101,7 @@ class CombinedOptimization:
         for name, owed in self.owed.items():
             n = len(owed)
             shown = ", ".join(map(str, owed[:SHOWN])) + (", ..." if n > SHOWN else "")
-            lines.append(f"{name} owes {n} {self.spec.part}{'s' * (n > 1)}: {shown}")
+            lines.append(f"{name} owes {n:,} {self.spec.part}{'s' * (n > 1)}: {shown}")
         return lines
 
 
