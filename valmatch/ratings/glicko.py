@@ -25,7 +25,7 @@ from valmatch.ratings.glicko2 import (
     NEWCOMER,
     PERIOD,
     SCALE,
-    expected_score,
+    chances_by_deviations,
     outcomes_by_deviations,
     result,
 )
@@ -155,16 +155,6 @@ def _strengths(
 
 
 @inlined
-def _chances(
-    a: int, b: int, games: Games, numbers: Floats, found: Assessment
-) -> tuple[float, float]:
-    """Predict by the deviations of both sides."""
-    lead = (found.strengths[a] - found.strengths[b]) / SCALE
-    phi = math.sqrt(found.spreads[a] + found.spreads[b]) / SCALE
-    return expected_score(lead, phi), math.nan
-
-
-@inlined
 def _update(game: int, games: Games, players: Players, numbers: Floats, found: Assessment) -> bool:
     """Add each player's results to those of the period, and rate the player by all of them."""
     first, last, time = games.game_starts[game], games.game_starts[game + 1], games.times[game]
@@ -231,7 +221,7 @@ class Glicko(System):
         Column("surprise", -1e15, 1e15, printed=False),
         Column("time", -_LATEST, _LATEST, printed=False),
     )
-    verbs = Verbs(_strengths, _chances, _update)
+    verbs = Verbs(_strengths, chances_by_deviations, _update)
     deviation = _DEVIATION
     tuned_first = ("deviation", "c")
 

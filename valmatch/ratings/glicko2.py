@@ -271,7 +271,7 @@ def _strengths(
 
 
 @inlined
-def _chances(
+def chances_by_deviations(
     a: int, b: int, games: Games, numbers: Floats, found: Assessment
 ) -> tuple[float, float]:
     """Predict by the deviations of both sides."""
@@ -398,7 +398,7 @@ class Glicko2(System):
         Column("surprise", -1e15, 1e15, printed=False),
         Column("time", -_LATEST, _LATEST, printed=False),
     )
-    verbs = Verbs(_strengths, _chances, _update)
+    verbs = Verbs(_strengths, chances_by_deviations, _update)
     deviation = _DEVIATION
     tuned_first = ("deviation", "volatility")
 
