@@ -41,6 +41,13 @@ def duels(seed: int, games: int, players: int, spread: float) -> list[list[list[
     return rows
 
 
+def with_margins(seed: int, games: list[list[list[str]]]) -> tuple[list[list[list[str]]], str]:
+    """Return the games with scores that say nothing but who won, and the head of their columns."""
+    margins = np.random.default_rng(seed).poisson(1.0, len(games)) + 1
+    rows = [[[*row, str(n), "0"] for row in game] for game, n in zip(games, margins, strict=True)]
+    return rows, "winner,loser,winner_score,loser_score"
+
+
 def rows_of(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
@@ -56,7 +63,7 @@ def test_fits_to_little_are_adopted_only_if_shown_to_help(system: str, tmp_path:
     names = list(system_named(system).tuned_first)
     adopted = 0
     for seed in range(6):
-        log = write(tmp_path / "log.csv", duels(seed, 48, 12, 150.0), "winner,loser")
+        log = write(tmp_path / "log.csv", *with_margins(seed, duels(seed, 48, 12, 150.0)))
         said: list[str] = []
         result = rate_games(log, system, tune=names, warn=said.append)
         tuning = result.tuning
