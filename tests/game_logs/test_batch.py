@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -264,6 +265,43 @@ def test_a_folder_of_a_whole_log_is_drawn(tmp_path: Path) -> None:
     done = valmatch("plot", tmp_path / "out", "--players", "p3,nobody")
     assert done.code == 2
     assert "'nobody' has no rating" in done.err
+
+
+@pytest.mark.parametrize("players", [4, 40])
+def test_a_report_says_who_is_how_likely_stronger(players: int, tmp_path: Path) -> None:
+    """Of many players the first 30 stand in the matrix; names of which Markdown makes nothing."""
+    rng = np.random.default_rng(6)
+    names = ["=1+1", "a|b", *(f"p{k}" for k in range(players - 2))]
+    lines = ["player_a,player_b,result"]
+    for _ in range(20 * players):
+        a, b = rng.choice(players, 2, replace=False)
+        lines.append(f"{names[a]},{names[b]},{'1-0' if a < b or rng.random() < 0.3 else '0-1'}")
+    (tmp_path / "log.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    options = ("--prior", "200", "--raw-names", "--out", tmp_path / "out")
+    assert valmatch("rate", tmp_path / "log.csv", *BATCH, *options).code == 0
+    chances = rows(tmp_path / "out" / "superiority.csv")[:30]
+    ranked = [row["player"] for row in chances]
+    text = valmatch("report", tmp_path / "out", "--markdown").out
+    _, _, matrix = text.partition("### Who is stronger")
+    cells = [
+        re.split(r"(?<!\\)\|", line)[1:-1]
+        for line in matrix.partition("###")[0].splitlines()
+        if line.startswith("|")
+    ]
+    assert [cell.strip() for cell in cells[0]] == [
+        *("number", "player"), *map(str, range(1, len(ranked) + 1))
+    ]  # fmt: skip
+    assert ("The first 30 of 40 rated players" in text) == (players > 30)
+    for k, row in enumerate(cells[2:]):
+        assert row[1].strip().replace("\\", "") == ranked[k]
+        for cell, player in zip(row[2:], ranked, strict=True):
+            chance = float(chances[k][player])
+            if player == ranked[k]:
+                assert not cell.strip()
+            elif 0.01 <= chance <= 0.99:
+                assert float(cell) == pytest.approx(100.0 * chance, abs=0.501)
+            else:
+                assert cell.strip().replace("\\", "") == (">99" if chance > 0.5 else "<1")
 
 
 def test_fixtures_say_covariates_in_every_format(tmp_path: Path) -> None:
