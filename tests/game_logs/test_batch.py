@@ -361,3 +361,22 @@ def test_bad_covariates_of_fixtures_are_refused_with_their_place(
     done = valmatch("predict", tmp_path / "out", tmp_path / "fixtures.csv")
     assert done.code == 2
     assert message in " ".join(done.err.split())
+
+
+@pytest.mark.parametrize(
+    ("games", "options", "said"),
+    [
+        ("a,b,1-0 b,a,1-0 a,c,1-0 c,a,1-0", (), "--home none helps, --prior D may"),
+        ("a,b,1-0 b,a,1-0 a,c,1-0 c,a,1-0", ("--prior", "100"), "--home none helps"),
+        ("a,b,1/2-1/2 b,c,1/2-1/2", ("--home", "none"), "--draws half helps, --prior D may"),
+        ("a,b,1/2-1/2 b,c,1/2-1/2", ("--home", "none", "--prior", "9"), "--draws half helps"),
+    ],
+)
+def test_what_helps_is_nothing_that_was_asked_for(
+    games: str, options: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    lines = ["home,away,result", *games.split(), ""]
+    (tmp_path / "log.csv").write_text("\n".join(lines), encoding="utf-8")
+    done = valmatch("rate", tmp_path / "log.csv", *BATCH, *options)
+    assert done.code == 3
+    assert " ".join(done.out.split()).endswith(said)
