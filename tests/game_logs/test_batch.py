@@ -380,3 +380,20 @@ def test_what_helps_is_nothing_that_was_asked_for(
     done = valmatch("rate", tmp_path / "log.csv", *BATCH, *options)
     assert done.code == 3
     assert " ".join(done.out.split()).endswith(said)
+
+
+def test_one_who_is_rated_alone_is_not_called_better(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("player_a,player_b,result\na,b,1-0\n", encoding="utf-8")
+    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--out", tmp_path / "out")
+    assert done.code == 3
+    text = valmatch("report", tmp_path / "out", "--markdown").out
+    assert "a is first with a rating of 1500.0 ± 0.0, and nobody else has a rating" in text
+    assert "Who is stronger" not in text
+
+
+def test_a_bootstrap_without_intervals_says_so(tmp_path: Path) -> None:
+    lines = "player_a,player_b,result\na,b,1-0\nb,c,1-0\nc,a,1-0\n"
+    (tmp_path / "log.csv").write_text(lines, encoding="utf-8")
+    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--bootstrap", "40")
+    assert done.code == 0
+    assert "no interval of the bootstrap has an end on both sides" in " ".join(done.out.split())

@@ -19,6 +19,7 @@ from valmatch.plots.report.chapters.whole_log import (
     rows_shown,
     superiority_of,
 )
+from valmatch.plots.report.words import counted
 from valmatch.text.suggestions import correction
 
 NUMBERED = 16
@@ -46,7 +47,7 @@ def draw(run: RunFiles, summary: Mapping[str, Any]) -> dict[str, Figure]:
     with damaged(run.folder / "summary.json"):
         heading = (
             f"{summary['system']}, {summary['rated']:,} of {summary['players']:,} players by"
-            f" {summary['games_used']:,} games"
+            f" {counted(int(summary['games_used']), 'game')}"
         )
         zero, level = str(summary["zero"]), float(summary["level"])
     heading += f", {run.remark}" if run.remark else ""

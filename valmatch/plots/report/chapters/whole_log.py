@@ -146,7 +146,9 @@ def _found(given: Mapping[str, Any], rated: Sequence[Mapping[str, str]], games: 
     half = _half(best)
     said = f"Player {best['player']} is first with a rating of {float(best['rating']):.1f}"
     said += f" ± {half}" if half else ""
-    if len(tied) == 1:
+    if int(given["rated"]) == 1:
+        said += ", and nobody else has a rating"
+    elif len(tied) == 1:
         said += ", and better than all others"
     elif tied:
         more = f" and {len(tied) - NAMED:,} more" if len(tied) > NAMED else ""
