@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +40,7 @@ from valmatch.game_logs.reading.log import open_log
 from valmatch.game_logs.roster import Roster
 from valmatch.kernels.arrays import Floats, Ints
 from valmatch.ratings.games import Games
-from valmatch.ratings.registry import BATCH_NAMES, NAMES, all_systems
+from valmatch.ratings.registry import BATCH_NAMES, all_systems
 from valmatch.ratings.system import MOST_PLAYERS, System
 from valmatch.storage.output import write_csv
 
@@ -65,7 +66,11 @@ BATCH_OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "bradley_terry": {
         "bradley_terry, prior 350": ("--prior", "350"),
         "bradley_terry, prior 100": ("--prior", "100"),
-    }
+    },
+    "whole_history": {
+        "whole_history, deviation 350": (),
+        "whole_history, deviation 100": ("--set", "deviation=100"),
+    },
 }
 """How systems that rate a whole log at once are called, where that is not without options."""
 
@@ -75,14 +80,20 @@ SHUFFLED = ("votes",)
 FITTED = {
     "zonestats": ("GAME_MULT",),
     "elo": ("K",),
+    "elo_margin": ("K",),
+    "elo_goals": ("K",),
+    "glicko": ("deviation", "c"),
     "glicko2": ("deviation", "volatility"),
     "openskill": ("beta", "tau"),
     "trueskill": ("beta", "tau"),
 }
 """What is fitted to the first half of a log, before all are compared on the second one."""
 
-FITTED_AT_HOME = {"elo": ("home_advantage",)}
+FITTED_AT_HOME = dict.fromkeys(("elo", "elo_margin", "elo_goals"), ("home_advantage",))
 """What else is, where a side is at home."""
+
+WIDTH = 128
+"""Of lines of the page."""
 
 MEASURES = ("accuracy", "log_loss", "brier_score")
 _DAY = 86_400.0
@@ -103,6 +114,8 @@ class Played(NamedTuple):
         Whether times are seconds since 1970.
     timed : bool
         Whether there are times.
+    scored : bool
+        Whether there are scores, and not only results.
     blocks : list of tuple of int
         First and last game, exclusive, of each block.
     """
@@ -112,6 +125,7 @@ class Played(NamedTuple):
     numbers: Names
     dated: bool
     timed: bool
+    scored: bool
     blocks: list[tuple[int, int]]
 
     @property
@@ -137,7 +151,7 @@ def read(path: Path, columns: Mapping[str, str]) -> Played:
         games = games._replace(names=np.arange(games.n_games))
         names = log.players.texts(list(range(int(games.players.max()) + 1)))
         blocks = blocks_of(games, log.dated)
-        return Played(games, list(names), log.players, log.dated, log.timed, blocks)
+        return Played(games, list(names), log.players, log.dated, log.timed, log.scored, blocks)
 
 
 Predict = Callable[[Played], Floats]
@@ -293,7 +307,7 @@ def measured(name: str, log: Played) -> list[dict[str, object]]:
         sums[label] = tallies(roster, log.games, log.blocks, 0)
         return time.perf_counter() - started
 
-    for system in all_systems():
+    for system in rating(log.scored):
         values = values_of(system, {}, {})
         judge(f"valmatch {system.name}", system, values)  # kernels are compiled
         seconds[f"valmatch {system.name}"] = judge(f"valmatch {system.name}", system, values)
@@ -338,12 +352,19 @@ def _rows(
     return rows
 
 
+def rating(scored: bool) -> list[System]:
+    """Return the systems that rate by what a log holds."""
+    return [system for system in all_systems() if scored or not system.needs_scores]
+
+
 def fitted(name: str, path: Path, columns: Mapping[str, str]) -> list[dict[str, object]]:
     """Return how well systems predict the second half of a log, fitted to the first one."""
-    asked = {system: list(FITTED.get(system, ())) for system in NAMES}
+    scored = read(path, columns).scored
+    asked = {system.name: list(FITTED.get(system.name, ())) for system in rating(scored)}
     if "home" in columns:
         for system, more in FITTED_AT_HOME.items():
-            asked[system] += more
+            if system in asked:
+                asked[system] += more
     tune = [f"{system}.{one}" for system, own in asked.items() for one in own]
     found = compare_ratings(path, list(asked), tune=tune, columns=columns, warn=lambda _: None)
     say(f"{name}: fitted")
@@ -397,8 +418,15 @@ def _table(rows: Sequence[Mapping[str, str]]) -> str:
             apart = "" if row is _leader(rows) else f"{excess:+.4f} ± {half:.4f}"
             cells += [f"{float(row[measure]):.4f}", apart]
         value = row[last]
-        lines.append([*cells, f"{float(value):.2f}" if last == "seconds" and value else value])
+        lines.append([*cells, _seconds(value) if last == "seconds" else value])
     return table(head, lines)
+
+
+def _seconds(text: str) -> str:
+    """Return seconds to two digits after the point."""
+    if not text:
+        return ""
+    return f"{float(text):.2f}" if float(text) >= 0.01 else "< 0.01"
 
 
 def _leader(rows: Sequence[Mapping[str, str]]) -> Mapping[str, str]:
@@ -420,7 +448,7 @@ def _finding(rows: Sequence[Mapping[str, str]]) -> str:
         text += f" It is not shown to be better than {', '.join(tied)}."
     if shown:
         text += f" It is shown to be better than {', '.join(shown)}."
-    return f"{text}\n"
+    return "".join(f"{line}\n" for line in wrap(text, WIDTH, break_long_words=False))
 
 
 def update(path: Path, fresh: Mapping[str, Sequence[Mapping[str, object]]]) -> None:

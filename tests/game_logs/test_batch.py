@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -266,6 +267,43 @@ def test_a_folder_of_a_whole_log_is_drawn(tmp_path: Path) -> None:
     assert "'nobody' has no rating" in done.err
 
 
+@pytest.mark.parametrize("players", [4, 40])
+def test_a_report_says_who_is_how_likely_stronger(players: int, tmp_path: Path) -> None:
+    """Of many players the first 30 stand in the matrix; names of which Markdown makes nothing."""
+    rng = np.random.default_rng(6)
+    names = ["=1+1", "a|b", *(f"p{k}" for k in range(players - 2))]
+    lines = ["player_a,player_b,result"]
+    for _ in range(20 * players):
+        a, b = rng.choice(players, 2, replace=False)
+        lines.append(f"{names[a]},{names[b]},{'1-0' if a < b or rng.random() < 0.3 else '0-1'}")
+    (tmp_path / "log.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    options = ("--prior", "200", "--raw-names", "--out", tmp_path / "out")
+    assert valmatch("rate", tmp_path / "log.csv", *BATCH, *options).code == 0
+    chances = rows(tmp_path / "out" / "superiority.csv")[:30]
+    ranked = [row["player"] for row in chances]
+    text = valmatch("report", tmp_path / "out", "--markdown").out
+    _, _, matrix = text.partition("### Who is stronger")
+    cells = [
+        re.split(r"(?<!\\)\|", line)[1:-1]
+        for line in matrix.partition("###")[0].splitlines()
+        if line.startswith("|")
+    ]
+    assert [cell.strip() for cell in cells[0]] == [
+        *("number", "player"), *map(str, range(1, len(ranked) + 1))
+    ]  # fmt: skip
+    assert ("The first 30 of 40 rated players" in text) == (players > 30)
+    for k, row in enumerate(cells[2:]):
+        assert row[1].strip().replace("\\", "") == ranked[k]
+        for cell, player in zip(row[2:], ranked, strict=True):
+            chance = float(chances[k][player])
+            if player == ranked[k]:
+                assert not cell.strip()
+            elif 0.01 <= chance <= 0.99:
+                assert float(cell) == pytest.approx(100.0 * chance, abs=0.501)
+            else:
+                assert cell.strip().replace("\\", "") == (">99" if chance > 0.5 else "<1")
+
+
 def test_fixtures_say_covariates_in_every_format(tmp_path: Path) -> None:
     """A coefficient moves the lead by its points per unit, in rows of games and of players."""
     rng = np.random.default_rng(4)
@@ -323,3 +361,39 @@ def test_bad_covariates_of_fixtures_are_refused_with_their_place(
     done = valmatch("predict", tmp_path / "out", tmp_path / "fixtures.csv")
     assert done.code == 2
     assert message in " ".join(done.err.split())
+
+
+@pytest.mark.parametrize(
+    ("games", "options", "said"),
+    [
+        ("a,b,1-0 b,a,1-0 a,c,1-0 c,a,1-0", (), "--home none helps, --prior D may"),
+        ("a,b,1-0 b,a,1-0 a,c,1-0 c,a,1-0", ("--prior", "100"), "--home none helps"),
+        ("a,b,1/2-1/2 b,c,1/2-1/2", ("--home", "none"), "--draws half helps, --prior D may"),
+        ("a,b,1/2-1/2 b,c,1/2-1/2", ("--home", "none", "--prior", "9"), "--draws half helps"),
+    ],
+)
+def test_what_helps_is_nothing_that_was_asked_for(
+    games: str, options: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    lines = ["home,away,result", *games.split(), ""]
+    (tmp_path / "log.csv").write_text("\n".join(lines), encoding="utf-8")
+    done = valmatch("rate", tmp_path / "log.csv", *BATCH, *options)
+    assert done.code == 3
+    assert " ".join(done.out.split()).endswith(said)
+
+
+def test_one_who_is_rated_alone_is_not_called_better(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("player_a,player_b,result\na,b,1-0\n", encoding="utf-8")
+    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--out", tmp_path / "out")
+    assert done.code == 3
+    text = valmatch("report", tmp_path / "out", "--markdown").out
+    assert "a is first with a rating of 1500.0 ± 0.0, and nobody else has a rating" in text
+    assert "Who is stronger" not in text
+
+
+def test_a_bootstrap_without_intervals_says_so(tmp_path: Path) -> None:
+    lines = "player_a,player_b,result\na,b,1-0\nb,c,1-0\nc,a,1-0\n"
+    (tmp_path / "log.csv").write_text(lines, encoding="utf-8")
+    done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--bootstrap", "40")
+    assert done.code == 0
+    assert "no interval of the bootstrap has an end on both sides" in " ".join(done.out.split())

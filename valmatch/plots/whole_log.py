@@ -10,14 +10,17 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from valmatch.errors import InputError, option
-from valmatch.inputs.csv_names import are_marked, mark
-from valmatch.kernels.arrays import Floats
 from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.parts.style import GOOD, GREY, head, new_figure
-from valmatch.plots.report.chapters.whole_log import RATINGS, rows_shown
+from valmatch.plots.report.chapters.whole_log import (
+    RATINGS,
+    SUPERIORITY,
+    percent_of,
+    rows_shown,
+    superiority_of,
+)
+from valmatch.plots.report.words import counted
 from valmatch.text.suggestions import correction
-
-SUPERIORITY = "superiority.csv"
 
 NUMBERED = 16
 """Players up to whom its cells have numbers."""
@@ -44,7 +47,7 @@ def draw(run: RunFiles, summary: Mapping[str, Any]) -> dict[str, Figure]:
     with damaged(run.folder / "summary.json"):
         heading = (
             f"{summary['system']}, {summary['rated']:,} of {summary['players']:,} players by"
-            f" {summary['games_used']:,} games"
+            f" {counted(int(summary['games_used']), 'game')}"
         )
         zero, level = str(summary["zero"]), float(summary["level"])
     heading += f", {run.remark}" if run.remark else ""
@@ -103,7 +106,8 @@ def _ratings(run: RunFiles, heading: str, zero: str, level: float) -> Figure:
 
 def _superiority(run: RunFiles, heading: str) -> Figure:
     """Draw how likely the player of each row is stronger than that of each column."""
-    names, chances = _matrix(run)
+    names = [row["player"] for row in rows_shown(run, run.players)[0]]
+    chances = superiority_of(run, names)
     n = len(names)
     size = max(3.2, 1.9 + 0.3 * n)
     figure = new_figure(size + 1.0, size)
@@ -116,7 +120,7 @@ def _superiority(run: RunFiles, heading: str) -> Figure:
             value = float(hidden[row, column])
             colour = "white" if abs(value - 0.5) > 0.3 else "black"
             axes.text(
-                column, row, _percent(value), ha="center", va="center", color=colour, fontsize=7.0
+                column, row, percent_of(value), ha="center", va="center", color=colour, fontsize=7.0
             )
     labels = [_short(name) for name in names]
     axes.set_xticks(np.arange(n), labels, rotation=90)
@@ -129,27 +133,6 @@ def _superiority(run: RunFiles, heading: str) -> Figure:
     bar.set_ticks([0.0, 0.25, 0.5, 0.75, 1.0], labels=["0", "25", "50", "75", "100"])
     head(figure, heading)
     return figure
-
-
-def _matrix(run: RunFiles) -> tuple[list[str], Floats]:
-    """Return the first and the last players, or those asked for, and the matrix of these."""
-    names = [row["player"] for row in rows_shown(run, run.players)[0]]
-    marked = are_marked(run.folder / SUPERIORITY)
-    columns = [mark(name) for name in names] if marked else names
-    wanted = {name: k for k, name in enumerate(columns)}
-    found = np.full((len(names), len(names)), math.nan)
-    with damaged(run.folder / SUPERIORITY):
-        for player, *cells in run.rows(SUPERIORITY, ["player", *columns]):
-            if player in wanted:
-                found[wanted[player]] = [float(cell) for cell in cells]
-    return names, found
-
-
-def _percent(value: float) -> str:
-    """Return a probability in whole percents, none of which is certain."""
-    if 0.01 <= value <= 0.99:
-        return f"{100.0 * value:.0f}"
-    return ">99" if value > 0.5 else "<1"
 
 
 def _short(name: str) -> str:

@@ -8,10 +8,11 @@ import pytest
 from tests.oracles import bradley_terry as plain
 from tests.oracles.bradley_terry import Game, Side, World
 from valmatch.ratings.bradley_terry import linear, rating
-from valmatch.ratings.bradley_terry.connections import levels_of
+from valmatch.ratings.bradley_terry.bootstrap import refit
+from valmatch.ratings.bradley_terry.connections import levels_of, link
 from valmatch.ratings.bradley_terry.contests import Contests, design_of
 from valmatch.ratings.bradley_terry.estimating import Anchors, Estimate, Uncertainty
-from valmatch.ratings.bradley_terry.fit import NoEstimate
+from valmatch.ratings.bradley_terry.fit import POINTS, NoEstimate
 from valmatch.ratings.bradley_terry.rating import Model, rate
 
 
@@ -199,3 +200,32 @@ def test_conjugate_gradients_and_draws_find_what_dense_matrices_do(
         np.testing.assert_allclose(sampled.std_errors, exact.std_errors, rtol=0.1)
         np.testing.assert_allclose(sampled.coefficients, exact.coefficients, rtol=0.1)
         assert sampled.log_draw_weight == pytest.approx(exact.log_draw_weight, rel=0.1)
+
+
+@pytest.mark.parametrize(("seed", "players"), [(3, 1000), (4, 2000)])
+def test_refits_of_few_games_a_player_end_where_nothing_is_left_to_gain(
+    seed: int, players: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    strengths = rng.normal(0.0, 300.0, players) / 173.7
+    a = rng.integers(players, size=3 * players)
+    b = (a + 1 + rng.integers(players - 1, size=len(a))) % players
+    won = rng.random(len(a)) < 1.0 / (1.0 + np.exp(strengths[b] - strengths[a]))
+    pairs = zip(a.tolist(), b.tolist(), won.tolist(), strict=True)
+    contests = contests_of(World([duel(i, j, float(s)) for i, j, s in pairs], players))
+    design, levels, model = design_of(contests), levels_of(contests), Model()
+    found = rate(design, levels, model)
+    rng = np.random.default_rng(seed)
+    for _ in range(3):  # steps of Newton's method alone would end far outside in some
+        times = np.bincount(rng.integers(len(a), size=len(a)), minlength=len(a))
+        weights = np.where(found.linked.games, 1.0 * times, 0.0)
+        low, high = refit(design, levels, model, found, weights)
+        rated = np.isfinite(low) & np.isfinite(high)
+        assert rated.sum() > 30
+        linked = link(contests, levels, weights, model.anchors.players, all_rated=False)
+        assert (rated == linked.rated).all()
+        ratings = np.where(rated, low, 0.0)
+        lead = POINTS * (ratings[a] - ratings[b])
+        left = np.where(linked.games, weights * (won - 1.0 / (1.0 + np.exp(-lead))), 0.0)
+        slopes = np.bincount(a, left, players) - np.bincount(b, left, players)
+        assert np.abs(slopes).max() < 1e-6

@@ -193,7 +193,7 @@ class BatchRating(Result):
         """What was rated, in one line."""
         facts = self.facts
         rated, games = f"{facts['rated']:,} of {facts['players']:,} players", facts["games_used"]
-        return f"{self.system}, {rated} by {games:,} games"
+        return f"{self.system}, {rated} by {games:,} game{'s' * (games != 1)}"
 
     def columns(self) -> dict[str, list[Any]]:
         """Return a row for each player, the best first."""

@@ -50,7 +50,7 @@ def sentences(
     if trouble is not None:
         if batch.system_of.paths:
             return [_path_trouble(trouble, coefficients, strengths)]
-        return [_trouble(trouble, players, coefficients)]
+        return [_trouble(trouble, players, coefficients, batch.prior is not None)]
     return [
         *_of_zero(found),
         *_of_paths(found),
@@ -83,7 +83,9 @@ def _path_trouble(trouble: NoEstimate, coefficients: Sequence[str], strengths: i
     return f"no ratings: the games do not tell apart {_listed(own)}; a rating without one helps"
 
 
-def _trouble(trouble: NoEstimate, players: Sequence[str], coefficients: Sequence[str]) -> str:
+def _trouble(
+    trouble: NoEstimate, players: Sequence[str], coefficients: Sequence[str], prior: bool
+) -> str:
     """Say why there is no estimate, and what helps."""
     n = len(players)
     own = [coefficients[k - n] for k in trouble.parameters.tolist() if k >= n]
@@ -91,9 +93,10 @@ def _trouble(trouble: NoEstimate, players: Sequence[str], coefficients: Sequence
     helps = f"{option('prior')} D helps"
     if trouble.separated:
         if own:
+            more = "" if prior else f", {option('prior')} D may"
             return (
                 f"no ratings: {own[0]} has no finite estimate (the games are separated by it);"
-                f" {_way_out(own[0])} or {helps}"
+                f" {_way_out(own[0])} helps{more}"
             )
         named = _listed(blamed[:_NAMED])
         return f"no ratings: no finite estimate, farthest off {named}; {helps}"
@@ -189,3 +192,5 @@ def _of_bootstrap(found: BatchRating) -> Iterator[str]:
     ]
     if ratios:
         yield f"intervals of the bootstrap: {statistics.median(ratios):.2f} times as wide (median)"
+    else:
+        yield "no interval of the bootstrap has an end on both sides: refits leave too many without a rating"

@@ -44,7 +44,8 @@ def refit(
     if not (weights > 0.0).any():
         return np.full(n, -np.inf), np.full(n, np.inf)
     if not model.rates_all:
-        linked = link(design.contests, levels, weights, model.anchors.players, all_rated=False)
+        anchors = model.anchors.players
+        linked = link(design.contests, levels, weights, anchors, all_rated=False, grouped=False)
     else:  # everybody, also who has no game among these
         linked = found.linked._replace(games=weights > 0.0)
     try:

@@ -131,7 +131,12 @@ class Linked(NamedTuple):
 
 
 def link(
-    contests: Contests, levels: Levels, weights: Floats, anchors: Ints, all_rated: bool
+    contests: Contests,
+    levels: Levels,
+    weights: Floats,
+    anchors: Ints,
+    all_rated: bool,
+    grouped: bool = True,
 ) -> Linked:
     """Find who can be rated.
 
@@ -147,6 +152,8 @@ def link(
         Players whose places are given.
     all_rated : bool
         Whether a prior rates everybody who played.
+    grouped : bool
+        Whether the parts that no game links are asked for; else all are 0.
     """
     games = weights > 0.0
     row_games = games_of_sides(contests)[rows_of_sides(contests)]
@@ -154,16 +161,21 @@ def link(
     touching = sums.astype(np.float64)
     played = touching > 0.0
     graph = graph_of(contests, levels, games, anchors)
-    groups = _groups(graph, played, touching)
+    groups = np.zeros(contests.n_players, np.int64)
+    if grouped:
+        groups = _groups(graph, played, touching)
     if all_rated:
         statuses = [RATED if one else "" for one in played.tolist()]
         return Linked(played, games, statuses, groups)
     rated = _largest(graph, played, touching, anchors)
     used = games
+    duels = len(contests.players) == 2 * contests.n_games
     # With sides of several and orders, games that are left out may have held others together.
     while True:
         outside = np.bincount(row_games, ~rated[contests.players], contests.n_games)
         used = used & (outside == 0)
+        if duels:
+            break
         part = graph_of(contests, levels, used, anchors)
         within = _largest(part, rated, touching, anchors)
         if (within == rated).all():

@@ -14,6 +14,7 @@ from valmatch.ratings.bradley_terry.likelihood import cluster_gradients
 from valmatch.ratings.bradley_terry.linear import DENSE, conjugate_gradients
 from valmatch.ratings.bradley_terry.parts import inverse_by_parts, mirror, moves_freely
 from valmatch.ratings.bradley_terry.prior import add_to_cells
+from valmatch.ratings.bradley_terry.sums import dot
 
 DENSE_COVARIANCE = 10_000
 """Most rated players whose covariance is held."""
@@ -128,7 +129,7 @@ def _information_roots(problem: Problem, place: Floats) -> sparse.csr_array:
     with np.errstate(divide="ignore", invalid="ignore"):
         crossed = np.where(slopes > 0.0, terms.crossed / slopes, 0.0)
     rows = [sparse.hstack([sparse.diags_array(slopes) @ design.leads, crossed[:, np.newaxis]])]
-    left = max(terms.draw_curvature - float(crossed @ crossed), 0.0)
+    left = max(terms.draw_curvature - dot(crossed, crossed), 0.0)
     last = np.zeros((1, len(place)))
     last[0, -1] = np.sqrt(left)
     rows.append(sparse.csr_array(last))

@@ -19,6 +19,7 @@ from valmatch.ratings.bradley_terry.likelihood import (
 )
 from valmatch.ratings.bradley_terry.linear import blind_direction, solve
 from valmatch.ratings.bradley_terry.prior import Information, Knowledge
+from valmatch.ratings.bradley_terry.sums import dot
 
 POINTS = math.log(10.0) / 400.0
 """Log odds of a point of rating: 400 points are 10 : 1."""
@@ -28,6 +29,9 @@ _STEP = 1e-6 * POINTS
 
 _LEAST = 1e-11
 """What is left of a step may be so long, in units of one standard error."""
+
+_LONGEST = 4.0
+"""The longest step, in log odds; a longer one leaves the place where its derivatives say much."""
 
 MOST_STEPS = 100
 FARTHEST = 1e5 * POINTS
@@ -164,7 +168,8 @@ def fit(problem: Problem, checked: bool = True) -> Fit:
         step = solve(information, gradient, least=_LEAST)
         if step is None:
             break
-        place, terms, length = _moved(problem, place, terms, step, float(gradient @ step))
+        step *= min(1.0, _LONGEST / max(float(np.abs(step).max(initial=0.0)), _LONGEST))
+        place, terms, length = _moved(problem, place, terms, step, dot(gradient, step))
         if np.abs(place[problem.free]).max(initial=0.0) > FARTHEST:
             break
         information = problem.information(terms)

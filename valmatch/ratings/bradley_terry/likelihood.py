@@ -15,6 +15,7 @@ from scipy import sparse
 
 from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry.contests import Design, Orders
+from valmatch.ratings.bradley_terry.sums import dot
 
 
 class Tallies(NamedTuple):
@@ -118,7 +119,7 @@ def terms_at(design: Design, tallies: Tallies, point: Floats, log_nu: float) -> 
     p, q, r, log_total = duel_chances(leads, log_nu)
     wins, draws, losses, _ = tallies
     total = wins + draws + losses
-    value = float(0.5 * leads @ (wins - losses) - total @ log_total)
+    value = 0.5 * dot(leads, wins - losses) - dot(total, log_total)
     if log_nu > -np.inf:
         value += float(draws.sum()) * log_nu
     # Sums of what is left to the score, which keep their digits where a chance is almost 1.
@@ -136,8 +137,8 @@ def terms_at(design: Design, tallies: Tallies, point: Floats, log_nu: float) -> 
         slopes,
         curvature,
         -0.5 * total * r * (p - q),
-        float(draws @ (p + q) - (wins + losses) @ r),
-        float(total @ (r * (p + q))),
+        dot(draws, p + q) - dot(wins + losses, r),
+        dot(total, r * (p + q)),
         tuple(orders),
     )
 
@@ -151,7 +152,7 @@ def _order_terms(part: Orders, weights: Floats, strengths: Floats) -> tuple[floa
     odds = part.shares * np.exp(np.minimum(own[:, np.newaxis, :] - tops, 0.0))
     sums = odds.sum(axis=2, keepdims=True)
     chances = odds / sums
-    value = float(weights @ (own - (np.log(sums) + tops)[:, :, 0]).sum(axis=1))
+    value = dot(weights, (own - (np.log(sums) + tops)[:, :, 0]).sum(axis=1))
     expected = chances.sum(axis=1)
     curvature = -np.einsum("gsi,gsj->gij", chances, chances)
     places = np.arange(own.shape[1])

@@ -7,6 +7,7 @@ from scipy.linalg import lapack
 
 from valmatch.kernels.arrays import Floats
 from valmatch.ratings.bradley_terry.prior import Information
+from valmatch.ratings.bradley_terry.sums import dots
 
 DENSE = 600
 """Parameters up to which dense matrices are faster."""
@@ -54,7 +55,7 @@ def _still(information: Information, found: Floats) -> Floats:
     if not information.moves:
         return found
     shift = information.shift
-    still: Floats = found - np.multiply.outer(shift, shift @ found / shift.sum())
+    still: Floats = found - np.multiply.outer(shift, dots(shift, found) / shift.sum())
     return still
 
 

@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.linalg import lapack
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
+from valmatch.ratings.bradley_terry.sums import dot, dots
 
 
 class Knowledge(ABC):
@@ -86,7 +87,7 @@ class Prior(Knowledge):
 
     def penalty(self, strengths: Floats) -> float:  # noqa: D102 - as `Knowledge` says
         away, own = self._away(strengths), strengths - self.centres
-        return float(0.5 * self.scatter * away @ away + 0.5 * self.precisions @ own**2)
+        return 0.5 * self.scatter * dot(away, away) + 0.5 * dot(self.precisions, own**2)
 
     def slopes(self, strengths: Floats) -> Floats:  # noqa: D102
         found: Floats = self.scatter * self._away(strengths)
@@ -204,11 +205,11 @@ class Information:
         own = vector[:n]
         found: Floats = self.sparse_part @ own
         if self._ranked:
-            found = found - np.multiply.outer(self.rank_one, self.rank_one @ own)
+            found = found - np.multiply.outer(self.rank_one, dots(self.rank_one, own))
         if not len(self.border):
             return found
         found = found + np.multiply.outer(self.border[:-1], vector[n])
-        return np.concatenate([found, [self.border @ vector]])
+        return np.concatenate([found, [dots(self.border, vector)]])
 
     def dense(self) -> Floats:
         """Return the whole matrix, with the mean held where all players can move together."""

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
-from scipy.optimize import minimize_scalar
 from threadpoolctl import threadpool_limits
 
 from valmatch.ratings.bradley_terry.connections import Levels, Linked
@@ -128,6 +127,8 @@ def tuned_drift(
         evidence(drift)
     best = max(GRID, key=known.__getitem__)
     if best > 0.0:
+        from scipy.optimize import minimize_scalar
+
         low, high = math.log(0.5 * best), math.log(min(2.0 * best, GRID[-1]))
         minimize_scalar(
             lambda log: -evidence(math.exp(log)),

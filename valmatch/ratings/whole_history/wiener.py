@@ -9,6 +9,7 @@ from scipy import sparse
 
 from valmatch.kernels.arrays import Bools, Floats
 from valmatch.ratings.bradley_terry.prior import Knowledge
+from valmatch.ratings.bradley_terry.sums import dot
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Wiener(Knowledge):
 
     def penalty(self, strengths: Floats) -> float:  # noqa: D102 - as `Knowledge` says
         own, moves = strengths[self.first], np.diff(strengths)
-        return float(0.5 * self.precision * own @ own + 0.5 * self.steps @ moves**2)
+        return 0.5 * self.precision * dot(own, own) + 0.5 * dot(self.steps, moves**2)
 
     def slopes(self, strengths: Floats) -> Floats:  # noqa: D102
         pulls = self.steps * np.diff(strengths)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from valmatch.inputs.csv_names import are_marked, unmark
+from valmatch.inputs.csv_names import are_marked, mark, unmark
+from valmatch.kernels.arrays import Floats
 from valmatch.plots.parts.day_paths import DATES, read_paths
-from valmatch.plots.parts.source import RunFiles
+from valmatch.plots.parts.source import RunFiles, damaged
 from valmatch.plots.report.charts import Graph, Interval, Intervals, Line
 from valmatch.plots.report.document import Block, Chapter
 from valmatch.plots.report.words import counted, joined
 from valmatch.text.sheet import Sheet
 
-RATINGS, COEFFICIENTS = "ratings.csv", "coefficients.csv"
+RATINGS, COEFFICIENTS, SUPERIORITY = "ratings.csv", "coefficients.csv", "superiority.csv"
 
 COLUMNS = ("rank", "player", "rating", "low", "high", "rank_low", "rank_high", "games", "status")
 
@@ -51,6 +53,8 @@ def chapter(run: RunFiles, log: str, given: Mapping[str, Any]) -> Chapter:
         made.blocks.append(Block("Chart", charts=[Intervals(title, [*map(_interval, rated)])]))
     if "drift" in given:
         made.blocks.append(Block("Paths", charts=[_paths(run, rated, given)]))
+    if int(given["rated"]) > 1 and (run.folder / SUPERIORITY).exists():
+        made.blocks.append(_superiority(run, int(given["rated"])))
     made.blocks.append(Block("Coefficients", sheet=_coefficients(run)))
     made.blocks.append(Block("How it was rated", items=_facts(given)))
     made.blocks = [block for block in made.blocks if block.items or block.charts or block.sheet]
@@ -87,6 +91,48 @@ def rows_shown(
     return [*first, *last], others
 
 
+def superiority_of(run: RunFiles, players: Sequence[str]) -> Floats:
+    """Return the (players, players) probabilities that who is first of a pair is the stronger."""
+    columns = [*map(mark, players)] if are_marked(run.folder / SUPERIORITY) else [*players]
+    wanted = {name: k for k, name in enumerate(columns)}
+    found = np.full((len(columns), len(columns)), math.nan)
+    with damaged(run.folder / SUPERIORITY):
+        for player, *cells in run.rows(SUPERIORITY, ["player", *columns]):
+            if player in wanted:
+                found[wanted[player]] = [float(cell) for cell in cells]
+    return found
+
+
+def percent_of(chance: float) -> str:
+    """Return a probability in whole percents, none of which is certain.
+
+    Examples
+    --------
+    >>> percent_of(0.5), percent_of(0.9951), percent_of(0.0)
+    ('50', '>99', '<1')
+    """
+    if 0.01 <= chance <= 0.99:
+        return f"{100.0 * chance:.0f}"
+    return ">99" if chance > 0.5 else "<1"
+
+
+def _superiority(run: RunFiles, rated: int) -> Block:
+    """Return how likely each player is stronger than each other one, of many players the first."""
+    marked = are_marked(run.folder / RATINGS)
+    first = [name for (name,) in islice(run.rows(RATINGS, ("player",)), min(rated, SHOWN))]
+    names = [unmark(name) for name in first] if marked else first
+    sheet = Sheet.of("number", "player", *(str(k + 1) for k in range(len(names))))
+    for k, row in enumerate(superiority_of(run, names)):
+        cells = [percent_of(chance) if column != k else "" for column, chance in enumerate(row)]
+        sheet.add(str(k + 1), names[k], *cells)
+    if rated > SHOWN:
+        sheet.notes.append(f"The first {SHOWN} of {rated:,} rated players; {SUPERIORITY} has all.")
+    said = (
+        "Probability in percent that the player of a row is stronger than the one of that number."
+    )
+    return Block("Who is stronger", paragraphs=[said], sheet=sheet)
+
+
 def _half(row: Mapping[str, str]) -> str:
     return f"{0.5 * (float(row['high']) - float(row['low'])):.1f}" if row["low"] else ""
 
@@ -100,7 +146,9 @@ def _found(given: Mapping[str, Any], rated: Sequence[Mapping[str, str]], games: 
     half = _half(best)
     said = f"Player {best['player']} is first with a rating of {float(best['rating']):.1f}"
     said += f" ± {half}" if half else ""
-    if len(tied) == 1:
+    if int(given["rated"]) == 1:
+        said += ", and nobody else has a rating"
+    elif len(tied) == 1:
         said += ", and better than all others"
     elif tied:
         more = f" and {len(tied) - NAMED:,} more" if len(tied) > NAMED else ""
