@@ -320,15 +320,37 @@ KEPT_TICKETS = 2**22
 """Most tickets of matches that are kept between two times that an anchor looks."""
 
 
+def room_of_proposals(world: World) -> int:
+    """Return how many tickets all proposals of a world have at most; one counts in each of its own.
+
+    A ticket of which an answer is none, late or a refusal is cancelled with the first proposal that
+    it spoils, so that no more proposals fail than there are such tickets, each with a match full at
+    most; of all others a ticket is in one.
+    """
+    tickets, most = world.tickets.size, int(world.teams["ever"].sum())
+    answers, limit = world.answers, world.options[0]["acceptance"]
+    if not limit:
+        return tickets
+    spoils = ~(answers["seconds"] <= limit) | (answers["accepts"] == 0)
+    before = np.concatenate(([0], np.cumsum(spoils)))
+    first = world.tickets["first_answer"]
+    spoilers = np.count_nonzero(before[first + world.tickets["answers"]] > before[first])
+    return tickets + int(spoilers) * min(most, tickets)
+
+
 def queue_of(world: World) -> Queue:
-    """Return an empty queue with room for a world."""
+    """Return an empty queue with room for a world.
+
+    Each match that has been proposed, and that has ended, has ended a ticket, so that there are as
+    many matches as tickets at most. What is never used takes no memory.
+    """
     tickets, most = world.tickets.size, int(world.teams["ever"].sum())
     kept = max(min(tickets, KEPT_TICKETS // (most + 1)), 1)
     state, slots = np.zeros(1, STATE), np.zeros(tickets, SLOT)
     state["next_end"] = np.inf
     records = np.zeros(kept, KEPT)
     records["anchor"] = NONE
-    room = 2 * max(tickets, 1)
+    room = max(tickets, 1)
     return Queue(
         state,
         slots,
@@ -346,7 +368,7 @@ def queue_of(world: World) -> Queue:
         records,
         np.zeros((kept, most + 1), np.int64),
         np.zeros(room, MATCH),
-        np.zeros((2, room), np.int64),
+        np.zeros((2, max(room_of_proposals(world), 1)), np.int64),
     )
 
 

@@ -234,6 +234,7 @@ MATCH = np.dtype(
     [
         ("time", "f8"),  # when it was made, or is decided
         ("proposed", "f8"),
+        ("review", "i8"),  # how many there were before the one that found it
         ("anchor", "i8"),
         ("accepted", "i8"),
         ("tickets", "i8"),

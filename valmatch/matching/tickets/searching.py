@@ -238,7 +238,7 @@ def _note(anchor: int, now: float, world: World, queue: Queue) -> None:
     """Write the best match down; its tickets wait no more."""
     state = queue.state[0]
     match = queue.matches[state["matches"]]
-    match["proposed"], match["anchor"] = now, anchor
+    match["proposed"], match["review"], match["anchor"] = now, state["reviews"], anchor
     match["tickets"], match["first"] = queue.seats.growing[0]["best"], state["listed"]
     for k in range(match["tickets"]):
         ticket = queue.seats.tried[BEST, k]
