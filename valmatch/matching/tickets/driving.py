@@ -24,6 +24,7 @@ from valmatch.matching.tickets.layout import (
     Queue,
     World,
 )
+from valmatch.matching.tickets.recalling import count_recalled
 from valmatch.matching.tickets.searching import review
 
 
@@ -46,6 +47,7 @@ def play(world: World, queue: Queue) -> int:
     for ticket in range(world.tickets.size):
         if queue.slots[ticket]["status"] < COMPLETED and ticket < state["joined"]:
             _end(ticket, SEARCHING, world.options[0]["horizon"], queue)
+    count_recalled(queue)
     return state["too_many"]
 
 

@@ -178,7 +178,9 @@ def _batch(now: float, count: int, keeps: bool, world: World, queue: Queue) -> i
             if world.tickets[anchor]["camp"] == NONE:
                 continue
             queue.seats.growing[0]["best"] = 0
-            if not keeps:
+            if world.options[0]["recalls"]:
+                try_greedily(anchor, BATCH, 0, count, False, world, queue)
+            elif not keeps:
                 _try_others(anchor, count, world, queue)
             else:
                 camp = queue.camps[world.tickets[anchor]["camp"]]
