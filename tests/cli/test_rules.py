@@ -104,6 +104,18 @@ def test_nothing_heavy_is_imported() -> None:
     assert done.stdout == "[]\n"
 
 
+def test_a_check_reads_its_arguments_without_pydantic() -> None:
+    code = (
+        "import sys; from valmatch.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'numpy', 'scipy', 'numba', 'pydantic'} & set(sys.modules)))"
+    )
+    call = ["rules", "check", str(EXAMPLES / "example-01.json"), "--timeout", "1m"]
+    done = subprocess.run([sys.executable, "-c", code, *call], capture_output=True, text=True)
+    assert done.stdout.endswith("\n[]\n")
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_damaged_rule_sets_give_lines(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)

@@ -178,7 +178,7 @@ BAD: list[tuple[str, str, str]] = [
     ("proposals.jsonl", "7\n", "proposals.jsonl:1: damaged: not a proposal"),
     (
         "proposals.jsonl",
-        '{"search": "pass", "time": 1.0, "anchor": "t1", "tickets": ["t8"]}\n',
+        '{"search": "pass", "time": 1.0, "review": 1, "anchor": "t1", "tickets": ["t8"]}\n',
         "proposals.jsonl:1: damaged: 't8' is no ticket of the world",
     ),
     ("result.json", '{"pass": 7}', "result.json: damaged: not the result of a replay"),

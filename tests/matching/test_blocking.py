@@ -71,7 +71,7 @@ def test_who_has_a_match_waits_behind_nobody() -> None:
     given = starving(0, 4)
     pool = pool_of(given)
     outcome = play(pool.table, pool.tickets, pool.service, "pass")
-    proposals = [Proposal(one.proposed, one.anchor, tuple(one.tickets)) for one in outcome.proposed]
+    proposals = [Proposal(one.review, one.anchor, tuple(one.tickets)) for one in outcome.proposed]
     assert len(proposals) == 2
     assert blockers(pool, proposals) == (0, 0, [])
 

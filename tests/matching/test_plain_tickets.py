@@ -39,7 +39,7 @@ def same(given: dict[str, Any], name: SearchName) -> int:
     assert world is not None, problems
     outcome = play(world.table, world.tickets, world.service, name)
     search = Search(Pool(world.table, world.tickets, world.service, name))
-    proposals = [Proposal(one.proposed, one.anchor, tuple(one.tickets)) for one in outcome.proposed]
+    proposals = [Proposal(one.review, one.anchor, tuple(one.tickets)) for one in outcome.proposed]
     made = iter(outcome.proposed)
     for review in reviews(world.table, world.tickets, world.service, proposals):
         for found in passes(search, review):

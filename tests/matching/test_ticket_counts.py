@@ -11,6 +11,7 @@ from tests.oracles import tickets as twin
 from tests.oracles.addressed import Addressed
 from tests.oracles.rule_judge import Judge
 from tests.support.ticket_worlds import plain_world, random_world
+from valmatch.matching.tickets import building
 from valmatch.matching.tickets.playing import play
 from valmatch.rule_sets.world_reading import read_world
 
@@ -47,7 +48,24 @@ def counts_of(world: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Counts:
 def test_verdicts_are_counted_as_the_twin_counts_them(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world = (plain_world if seed % 2 else random_world)(seed, 12)
+    check((plain_world if seed % 2 else random_world)(seed, 12), monkeypatch)
+
+
+@pytest.mark.parametrize("seed", range(100, 130))
+def test_anchors_recall_what_there_is_room_for(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anchors share rows, and rows are shorter than the lists that they go through."""
+    monkeypatch.setattr(building, "RECALLED", 1 + seed % 5)
+    check(plain_world(seed, 20), monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(200, 260))
+def test_verdicts_of_more_tickets(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    check((plain_world if seed % 3 else random_world)(seed, 40), monkeypatch)
+
+
+def check(world: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check that the counts are those of the twin."""
     read, problems = read_world(json.dumps(world))
     assert read is not None, problems
     outcome = play(read.table, read.tickets, read.service, "pass")

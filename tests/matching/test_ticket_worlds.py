@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.oracles.addressed import Addressed
@@ -20,6 +21,10 @@ from tests.support.published_worlds import (
     world,
 )
 from tests.support.ticket_worlds import answers_of, in_tenths, plain_world, random_world
+from valmatch.matching.tickets.building import queue_of, world_of
+from valmatch.matching.tickets.driving import play as play_kernel
+from valmatch.matching.tickets.playing import play as play_tickets
+from valmatch.rule_sets.world_reading import read_world
 from valmatch.rule_sets.worlds import Search
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "ticket_worlds"
@@ -105,6 +110,65 @@ def test_ages(
     age: str, steps: tuple[tuple[float, int], ...], matches: object, search: Search
 ) -> None:
     assert made(both(ages(age, *steps), search)) == matches
+
+
+# Proposals that are refused.
+
+
+@pytest.mark.parametrize(
+    ("review", "times"), [("changes", [("t1", "t3", 0.0)]), (5, [("t1", "t3", 5.0)])]
+)
+def test_who_returns_at_once_is_reviewed_anew(review: object, times: object) -> None:
+    """Nothing happens later that would bring a review of changes about."""
+    given = world([team("a", 2, 2)], [solo(k) for k in (1, 2, 3)])
+    given["config"] |= {"acceptanceTimeoutSeconds": 10, "review": review}
+    given["tickets"][1]["answers"] = [[0, False]]
+    answers = both(given)
+    assert [(*match["tickets"], match["time"]) for match in answers["matches"]] == times
+    assert answers["tickets"]["t2"] == {"status": "CANCELLED", "time": 0.0}
+
+
+def test_a_step_is_reviewed_once_though_a_proposal_is_refused_at_once() -> None:
+    """Nobody returns; one who cannot be matched reaches the step with the one who refuses."""
+    refuses = {**solo(1, skill=1), "answers": [[0, False]]}
+    step = {"target": "teams[a].minPlayers", "steps": [{"waitTimeSeconds": 5, "value": 1}]}
+    tickets = [refuses, solo(2), solo(3, 7, skill=1)]
+    given = world([team("a", 2, 2)], tickets, expansions=[step], playerAttributes=SKILL)
+    given["config"]["acceptanceTimeoutSeconds"] = 10
+    assert made(both(given)) == [(12, ["t3"])]
+    read, _ = read_world(json.dumps(given))
+    assert read is not None
+    outcome = play_tickets(read.table, read.tickets, read.service, "pass")
+    assert [(one.proposed, one.review) for one in outcome.proposed] == [(5, 1), (12, 3)]
+
+
+def refusing(tickets: int) -> dict[str, Any]:
+    """Return a world in which three tickets accept time and again, and each fourth one refuses."""
+    patient = [solo(k) for k in range(3)]
+    others = [{**solo(k, k), "answers": [[0.25, False]]} for k in range(3, tickets)]
+    given = world([team("a", 4, 4)], [*patient, *others], timeout=1000)
+    given["config"] |= {"acceptanceTimeoutSeconds": 1, "horizon": 1000}
+    return given
+
+
+@pytest.mark.parametrize("seed", range(-1, 40))
+def test_there_is_room_for_proposals_that_are_refused_time_and_again(seed: int) -> None:
+    given = refusing(60) if seed < 0 else random_world(seed, 12)
+    given["config"]["acceptanceTimeoutSeconds"] = 3
+    for ticket in given["tickets"] if seed > 0 else ():
+        ticket["answers"] = [[seed % 3, k % 4 != seed % 4] for k in range(9)]
+    read, problems = read_world(json.dumps(given))
+    assert read is not None, problems
+    arrays = world_of(read.table, read.tickets, read.service, "pass")
+    queue, tickets = queue_of(arrays), len(read.tickets)
+    roomy = queue._replace(
+        matched=np.zeros((2, 100_000), np.int64), matches=np.zeros(1000, queue.matches.dtype)
+    )
+    play_kernel(arrays, roomy)
+    assert roomy.state[0]["listed"] <= queue.matched.shape[1]
+    assert roomy.state[0]["matches"] <= queue.matches.size == tickets
+    if seed < 0:
+        assert roomy.state[0]["listed"] == 4 * 57
 
 
 # "Set match team structure for large matches": fill sequences.

@@ -45,6 +45,7 @@ class Matchmaker:
         self.proposals: list[tuple[float, dict[str, Any], list[Ticket], bool]] = []
         self.asked = dict.fromkeys(self.place, 0)
         self.ended: dict[str, dict[str, Any]] = {}
+        self.seen: set[str] = set()
         self.matches: list[dict[str, Any]] = []
         self.reviews = self.tick = 0
 
@@ -52,8 +53,8 @@ class Matchmaker:
         """Play from the first moment to the horizon."""
         horizon, now = self.config["horizon"], -1.0
         while (moment := self.next_moment(now)) is not None and moment <= horizon:
-            now = moment
-            self.at(now)
+            again, now = moment == now, moment
+            self.at(now, again)
         for ticket in self.tickets:
             if ticket["id"] not in self.ended and ticket["time"] <= horizon:
                 self.end(ticket, "SEARCHING", horizon)
@@ -69,15 +70,17 @@ class Matchmaker:
         if (every := self.config.get("review", "changes")) != "changes":
             moments.append(self.tick * every)
         later = [moment for moment in moments if moment > now]
-        return min(later) if later else None
+        # What is refused at once ends at the moment of its review, which is then gone through anew.
+        later += [now for end, *_ in self.proposals if end <= now]
+        return min(later, default=None)
 
     def waits(self) -> list[float]:
         """Return all ages of steps."""
         expansions = self.rule_set.get("expansions", [])
         return [step["waitTimeSeconds"] for one in expansions for step in one["steps"]]
 
-    def at(self, now: float) -> None:
-        """Let happen what happens at a moment."""
+    def at(self, now: float, again: bool) -> None:
+        """Let happen what happens at a moment, or happens again as proposals end at once."""
         returned = self.end_proposals(now)
         self.waiting.sort(key=lambda one: self.place[one["id"]])
         for ticket in list(self.waiting):
@@ -86,8 +89,9 @@ class Matchmaker:
         for ticket in list(self.waiting):
             if ticket["time"] + self.config["requestTimeoutSeconds"] <= now:
                 self.leave(ticket, "TIMED_OUT", now)
-        joined = [ticket for ticket in self.tickets if ticket["time"] == now]
+        joined = [one for one in self.tickets if one["time"] == now and one["id"] not in self.seen]
         for ticket in joined:
+            self.seen.add(ticket["id"])
             if ticket.get("cancel") is not None and ticket["cancel"] <= now:
                 self.end(ticket, "CANCELLED", now)
             else:
@@ -98,7 +102,7 @@ class Matchmaker:
             due = now == self.tick * every
             self.tick += due
         else:
-            stepping = any(
+            stepping = not again and any(
                 ticket["time"] + wait == now for ticket in self.waiting for wait in self.waits()
             )
             due = bool(joined or returned or stepping)

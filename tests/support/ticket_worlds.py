@@ -322,7 +322,9 @@ class Maker:
             ticket["cancel"] = time + rng.choice([0, 1, 3, 6.5])
         if self.chance(0.4):
             ticket["answers"] = [
-                rng.choice([None, [1, True], [2, True], [0, True], [1, False], [4, True]])
+                rng.choice(
+                    [None, [1, True], [2, True], [0, True], [1, False], [0, False], [4, True]]
+                )
                 for _ in range(rng.randint(0, 2))
             ]
         return ticket

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from valmatch.cli.console import reset, say
 from valmatch.cli.options.declarations import flag
@@ -18,7 +18,49 @@ from valmatch.text.suggestions import hint
 from valmatch.text.terminal import shortened
 
 
-class _Command(TyperCommand):
+class _Light:
+    """A command or a group of them, where values are read without what takes long to import.
+
+    Typer reads each through pydantic, and flags that are not given, too. Where it does not keep
+    what reads a value in the place that is looked for here, nothing is changed.
+    """
+
+    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - typer has its own click
+        """Return the parameters."""
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            single = param.nargs == 1 and not getattr(param, "multiple", False)
+            if single and getattr(param, "_runtime_param", param) is None:
+                param._runtime_param = _Value(param)
+        return params
+
+
+class _Value:
+    """Reads the values of a parameter of one value by its own parser, or as typer does."""
+
+    def __init__(self, param: Any) -> None:  # noqa: ANN401
+        self._described = param.type_descriptor
+        self._parser = self._described.parameter_info.parser
+
+    def coerce(self, value: object, **context: Any) -> object:  # noqa: ANN401
+        """Return the value of a text, None for none; typer says what is wrong with one."""
+        if value is None:
+            return None
+        if self._parser:
+            try:
+                return self._parser(value)
+            except ValueError:
+                pass
+        from typer._coercion import build_runtime_param
+
+        return build_runtime_param(self._described).coerce(value, **context)
+
+
+class _Group(_Light, TyperGroup):
+    """Commands under one name."""
+
+
+class _Command(_Light, TyperCommand):
     """A command whose usage names its arguments as its help does."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401 - typer has its own click
@@ -66,6 +108,7 @@ def command_line(only: str | None = None) -> typer.Typer:
         options of all of them takes as long as importing numpy.
     """
     app = typer.Typer(
+        cls=_Group,
         name="valmatch",
         help="Simulate matchmaking systems, replicate them with honest statistics, optimise their"
         " rules.",
@@ -87,6 +130,7 @@ def command_line(only: str | None = None) -> typer.Typer:
 
 def _rules() -> typer.Typer:
     group = typer.Typer(
+        cls=_Group,
         help="Read a game's FlexMatch rule set: find its faults, say what it says, play tickets.",
         no_args_is_help=False,
         rich_markup_mode=None,

@@ -222,9 +222,10 @@ def _print_blocked(numbers: dict[str, Any]) -> None:
         )
     if len(blocked) > MOST_BLOCKERS:
         print(f"  blocked: by {len(blocked) - MOST_BLOCKERS:,} others, fewer")
-    if numbers.get("reviews_looked_at", 0) < numbers.get("reviews", 0) and blocked:
+    if numbers.get("reviews_looked_at", 0) < numbers.get("reviews", 0):
         looked, every = numbers["reviews_looked_at"], numbers["reviews"]
-        print(f"  blocked: seen at {looked:,} of {every:,} reviews at even distances")
+        seen = "seen" if blocked else "nobody, as seen"
+        print(f"  blocked: {seen} at {looked:,} of {every:,} reviews at even distances")
 
 
 def _print_compared(numbers: dict[str, Any]) -> None:

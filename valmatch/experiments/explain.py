@@ -93,7 +93,7 @@ def _explained(
         if ticket not in ended[search]:
             raise InputError(f"{path}: {world.tickets[ticket].id} joined after the horizon")
         proposals = [
-            Proposal(one.time, place[one.anchor], tuple(place[name] for name in one.tickets))
+            Proposal(one.review, place[one.anchor], tuple(place[name] for name in one.tickets))
             for one in rows
             if one.search == search
         ]
@@ -118,6 +118,7 @@ class ProposalRow(BaseModel):
 
     search: str
     time: float
+    review: int
     anchor: str
     tickets: list[str]
 

@@ -173,7 +173,7 @@ def _played(source: Path, world: WorldReading, log: EventLog | None, explain: bo
         outcomes[search] = outcome = play(*played)
         pool = Pool(*played)
         proposals = [
-            Proposal(one.proposed, one.anchor, tuple(one.tickets)) for one in outcome.proposed
+            Proposal(one.review, one.anchor, tuple(one.tickets)) for one in outcome.proposed
         ]
         if search == "pass":
             behind[search] = blockers(pool, proposals)

@@ -85,6 +85,7 @@ def _proposals(result: Replay) -> Iterator[dict[str, Any]]:
             yield {
                 "search": search,
                 "time": one.proposed,
+                "review": one.review,
                 "anchor": names[one.anchor],
                 "tickets": tickets,
             }

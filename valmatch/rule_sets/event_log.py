@@ -13,7 +13,7 @@ from statistics import median
 from typing import NamedTuple, cast
 
 from valmatch.rule_sets.items import Item, called
-from valmatch.rule_sets.json_text import Member, Node, read_json
+from valmatch.rule_sets.json_text import Member, Node, read_json, read_plainly
 from valmatch.rule_sets.problems import Problem, Problems
 from valmatch.rule_sets.world_reading import Answer, line_items
 from valmatch.text.datetimes import seconds_of
@@ -32,6 +32,9 @@ TYPES = (
     "MatchmakingCancelled",
     "MatchmakingFailed",
 )
+
+DETAILED = ("PotentialMatchCreated", "AcceptMatchCompleted")
+"""Of which more counts than match and tickets."""
 
 ENDS = {
     "MatchmakingSucceeded": "COMPLETED",
@@ -52,8 +55,10 @@ class LoggedTicket:
     Attributes
     ----------
     id : str
-    item : Item
-        Where it was named first.
+    at : int
+        Where it was named first: the character at which its players stand.
+    path : str
+        And as which item of the log.
     time : float
         Seconds since 1970 when it was made.
     players : dict of str to str
@@ -71,7 +76,8 @@ class LoggedTicket:
     """
 
     id: str
-    item: Item
+    at: int
+    path: str
     time: float
     players: dict[str, str]
     status: str = "SEARCHING"
@@ -102,11 +108,14 @@ class EventLog:
         Of each rule how often the matches that were proposed say it passed and failed.
     others, repeated : int
         Lines that are no event of a matchmaker, and events that came twice.
+    text : str
+        The whole.
     """
 
     tickets: list[LoggedTicket]
     start: float
     end: float
+    text: str
     acceptance: float | None = None
     judged: dict[str, list[int]] = field(default_factory=dict)
     others: int = 0
@@ -119,13 +128,23 @@ class EventLog:
         return float(max(round(median(waits)), 1)) if waits else None
 
 
+class _Named(NamedTuple):
+    """A ticket as an event names it: its players with their teams, and what they say to a match."""
+
+    id: str
+    players: dict[str, str]
+    said: list[object]
+
+
 class _Event(NamedTuple):
-    """An event, ordered by time."""
+    """An event, ordered by time; the rest of what it says only of some kinds."""
 
     time: float
     order: int
     kind: str
-    detail: Item
+    match: str
+    tickets: list[_Named]
+    detail: Item | None
 
 
 def is_event_log(text: str) -> bool:
@@ -138,18 +157,21 @@ def is_event_log(text: str) -> bool:
     return "detail" in keys or {"Type", "Message"} <= keys
 
 
-def read_events(text: str) -> tuple[EventLog | None, list[Problem]]:
-    """Return what a log says; None with errors, and all that is wrong."""
+def read_events(text: str, placed: bool = False) -> tuple[EventLog | None, list[Problem]]:
+    """Return what a log says; None with errors, and all that is wrong.
+
+    Places are read where something is wrong, and where `placed` says so: that takes longer.
+    """
     problems = Problems(text)
-    reader = _Reader(problems)
-    for item in line_items(text, problems, "events"):
+    reader = _Reader(problems, placed)
+    for item in line_items(text, problems, "events", placed):
         reader.read(item)
-    if problems.errors:
-        return None, problems.sorted()
-    log = reader.log()
-    if not log.tickets:
+    log = None if problems.errors else reader.log(text)
+    if not placed and problems.sorted():
+        return read_events(text, placed=True)
+    if log is not None and not log.tickets:
         problems.error(0, "", "no ticket: no event of a matchmaker")
-    elif log.end - log.start > LONGEST:
+    elif log is not None and log.end - log.start > LONGEST:
         problems.error(0, "", f"more than {LONGEST / 86_400:g} days from the first to the last")
     return (None if problems.errors else log), problems.sorted()
 
@@ -157,8 +179,8 @@ def read_events(text: str) -> tuple[EventLog | None, list[Problem]]:
 class _Reader:
     """Reads the events of one log."""
 
-    def __init__(self, problems: Problems) -> None:
-        self.problems = problems
+    def __init__(self, problems: Problems, placed: bool) -> None:
+        self.problems, self.placed = problems, placed
         self.events: list[_Event] = []
         self.ids: set[str] = set()
         self.others = self.repeated = 0
@@ -187,11 +209,12 @@ class _Reader:
             return
         detail = Item(node, item.inner("detail"), self.problems, lenient=True)
         kind = detail.choice("type", TYPES, required=True)
-        tickets = detail.items("tickets", required=True)
-        for one in tickets:
-            self._check_ticket(one)
+        named = [self._ticket(one) for one in detail.items("tickets", required=True)]
+        match = detail.text("matchId") if "matchId" in detail.members else None
         if kind is not None and time is not None:
-            self.events.append(_Event(time, len(self.events), kind, detail))
+            tickets = [one for one in named if one]
+            more = detail if kind in DETAILED else None
+            self.events.append(_Event(time, len(self.events), kind, match or "", tickets, more))
 
     def _unpacked(self, item: Item) -> Item | None:
         """Return the event in a notification; None where the line is no notification."""
@@ -200,13 +223,16 @@ class _Reader:
         message = item.text("Message")
         if message is None:
             return None
+        start = item.at("Message")
+        plain = None if self.placed else read_plainly(message, start)
+        if plain and plain.kind == "object":
+            return Item(plain, item.inner("Message"), self.problems, lenient=True)
         own = Problems(message)
         node = read_json(message, own)
         if node is None or node.kind != "object":
             why = own.sorted()[0].text if node is None else f"an object, not {called(node)}"
             item.error("Message", f"no event in it: {why}")
             return None
-        start = item.at("Message")
         return Item(_placed(node, start), item.inner("Message"), self.problems, lenient=True)
 
     def _time(self, item: Item, key: str) -> float | None:
@@ -220,35 +246,39 @@ class _Reader:
             return None
         return seconds
 
-    def _check_ticket(self, item: Item) -> None:
-        """Read what a ticket is, when it is named first."""
+    def _ticket(self, item: Item) -> _Named | None:
+        """Return a ticket of an event; take down what it is when it is named first."""
         name = item.text("ticketId", required=True)
         time = self._time(item, "startTime")
         players: dict[str, str] = {}
+        said: list[object] = []
         for one in item.items("players", required=True):
             player = one.text("playerId", required=True)
             team = one.text("team") if "team" in one.members else None
             if player is not None and player in players:
                 one.error("playerId", f"player {shown(player)} twice in a ticket")
             players[player or ""] = team or ""
+            if "accepted" in one.members:
+                said.append(one.members["accepted"].node.value)
         if name is None or time is None:
-            return
+            return None
         known = self.tickets.get(name)
         if not players:
             item.error("players", "no player")
         elif known is None:
-            self.tickets[name] = LoggedTicket(name, item, time, players)
+            self.tickets[name] = LoggedTicket(name, item.at("players"), item.path, time, players)
         elif set(known.players) != set(players):
             item.error("players", f"ticket {shown(name)} had other players before")
         elif known.time != time:
             item.error("startTime", f"ticket {shown(name)} began at another time before")
+        return _Named(name, players, said)
 
-    def log(self) -> EventLog:
+    def log(self, text: str) -> EventLog:
         """Return what the events say, in order of time."""
         events = sorted(self.events)
         tickets = sorted(self.tickets.values(), key=lambda one: one.time)
         first = tickets[0].time if tickets else 0.0
-        found = EventLog(tickets, first, events[-1].time if events else first)
+        found = EventLog(tickets, first, events[-1].time if events else first, text)
         found.others, found.repeated = self.others, self.repeated
         for one in tickets:  # teams of those who search, not of matches
             one.players = dict.fromkeys(one.players, "")
@@ -258,20 +288,19 @@ class _Reader:
 
     def _follow(self, event: _Event, log: EventLog) -> None:
         """Take an event into account."""
-        match = event.detail.text("matchId") if "matchId" in event.detail.members else None
-        named = event.detail.items("tickets")
-        if event.kind == "PotentialMatchCreated":
-            self.proposed[match or ""] = event.time
-            self._propose(event, log)
-        if event.kind == "AcceptMatchCompleted" and event.detail.text("acceptance") != "Accepted":
-            self.dropped |= {str(one.text("ticketId")) for one in named}
-        for one in named:
-            ticket = self.tickets[str(one.text("ticketId"))]
+        match, detail = event.match, event.detail
+        if detail and event.kind == "PotentialMatchCreated":
+            self.proposed[match] = event.time
+            self._propose(event, detail, log)
+        elif detail and detail.text("acceptance") != "Accepted":
+            self.dropped |= {one.id for one in event.tickets}
+        for one in event.tickets:
+            ticket = self.tickets[one.id]
             if event.kind == "MatchmakingSearching":
                 self.dropped.discard(ticket.id)
-                ticket.players |= _teams(one)
+                ticket.players |= one.players
             elif event.kind == "AcceptMatch" and ticket.answers:
-                self._answer(ticket, one, event.time - self.proposed.get(match or "", event.time))
+                self._answer(ticket, one, event.time - self.proposed.get(match, event.time))
             elif event.kind in ENDS:
                 ticket.status, ticket.end = ENDS[event.kind], event.time
                 ticket.refused = event.kind == "MatchmakingCancelled" and ticket.id in self.dropped
@@ -279,47 +308,35 @@ class _Reader:
                     ticket.match = match or f"{event.time}"
                     ticket.end = self.proposed.get(ticket.match, event.time)
 
-    def _propose(self, event: _Event, log: EventLog) -> None:
+    def _propose(self, event: _Event, detail: Item, log: EventLog) -> None:
         """Take a match that is proposed into account."""
-        detail = event.detail
         required = detail.members.get("acceptanceRequired")
         limit = detail.members.get("acceptanceTimeout")
         if required and required.node.value is True:
             seconds = limit.node.value if limit and limit.node.kind == "number" else 0
             log.acceptance = max(float(cast(float, seconds)), log.acceptance or 1.0)
-            for one in detail.items("tickets"):
-                self.tickets[str(one.text("ticketId"))].answers.append(None)
+            for one in event.tickets:
+                self.tickets[one.id].answers.append(None)
         for rule in detail.items("ruleEvaluationMetrics"):
             counts = log.judged.setdefault(str(rule.text("ruleName")), [0, 0])
             for place, key in enumerate(("passedCount", "failedCount")):
                 counts[place] += int(rule.number(key, whole=True, least=0) or 0)
 
-    def _answer(self, ticket: LoggedTicket, item: Item, seconds: float) -> None:
+    def _answer(self, ticket: LoggedTicket, named: _Named, seconds: float) -> None:
         """Take down what the players of a ticket say so far: all have to accept."""
-        said = [one.members.get("accepted") for one in item.items("players")]
-        values = [one.node.value for one in said if one]
-        if False in values:
+        if False in named.said:
             ticket.answers[-1] = (max(seconds, 0.0), False)
-        elif len(values) == len(said) and ticket.answers[-1] is None:
+        elif len(named.said) == len(named.players) and ticket.answers[-1] is None:
             ticket.answers[-1] = (max(seconds, 0.0), True)
-
-
-def _teams(item: Item) -> dict[str, str]:
-    """Return the players of a ticket with their teams."""
-    return {
-        str(one.text("playerId")): (one.text("team") or "") if "team" in one.members else ""
-        for one in item.items("players")
-    }
 
 
 def _placed(node: Node, start: int) -> Node:
     """Return a node all of which stands at one place."""
     value = node.value
     if node.kind == "array":
-        value = [_placed(one, start) for one in cast("list[Node]", value)]
+        value = [_placed(one, start) for one in node.items]
     elif node.kind == "object":
-        members = cast("dict[str, Member]", node.value)
-        value = {key: Member(start, _placed(one.node, start)) for key, one in members.items()}
+        value = {key: Member(start, _placed(one.node, start)) for key, one in node.members.items()}
     return Node(node.kind, value, start, start)
 
 

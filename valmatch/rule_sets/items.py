@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import inf
 from typing import cast
 
-from valmatch.rule_sets.json_text import Member, Node
+from valmatch.rule_sets.json_text import Node
 from valmatch.rule_sets.problems import Problems
 from valmatch.text.numerals import real_number
 from valmatch.text.suggestions import hint
@@ -48,7 +48,7 @@ class Item:
 
     def __init__(self, node: Node, path: str, problems: Problems, lenient: bool = False) -> None:
         self.node, self.path, self.problems, self.lenient = node, path, problems, lenient
-        self.members = cast("dict[str, Member]", node.value)
+        self.members = node.members
 
     def inner(self, key: str) -> str:
         """Return the path of a key."""
@@ -127,7 +127,7 @@ class Item:
     def list_of(self, key: str, kind: str, required: bool = False) -> Iterator[tuple[str, Node]]:
         """Yield paths and values of a list; those of another kind are reported and left out."""
         node = self.get(key, "array", required)
-        for number, item in enumerate(cast("list[Node]", node.value) if node else []):
+        for number, item in enumerate(node.items if node else []):
             path = f"{self.inner(key)}[{number}]"
             if item.kind == kind:
                 yield path, item

@@ -5,9 +5,12 @@ Python's own reader says neither where a value stands nor that a key stood there
 
 from __future__ import annotations
 
+import math
 import re
-from json import loads
-from typing import Literal, NamedTuple
+from collections.abc import Iterator, Mapping
+from itertools import accumulate
+from json import JSONDecoder, loads
+from typing import Any, Literal, NamedTuple, cast
 
 from valmatch.rule_sets.problems import Problems
 from valmatch.text.terminal import shortened, shown
@@ -36,6 +39,22 @@ WORDS: dict[str, tuple[Kind, bool | None]] = {
     "null": ("null", None),
 }
 
+KINDS: dict[type, Kind] = {
+    dict: "object",
+    list: "array",
+    str: "string",
+    int: "number",
+    float: "number",
+    bool: "boolean",
+    type(None): "null",
+}
+"""What the values of Python's own reader are."""
+
+LONE = re.compile(r"\\u[dD][89a-fA-F]")
+"""What may be half of a character."""
+
+BRACKETS = re.compile(r"[\[\]{}]")
+
 EXACT = 15
 """Digits of an integer that every number of JSON keeps."""
 
@@ -60,12 +79,61 @@ class Node(NamedTuple):
     start: int
     end: int
 
+    @property
+    def members(self) -> Mapping[str, Member]:
+        """The members of an object."""
+        return cast("dict[str, Member]", self.value)
+
+    @property
+    def items(self) -> list[Node]:
+        """The values of a list."""
+        return cast("list[Node]", self.value)
+
 
 class Member(NamedTuple):
     """A key of an object, its place, and its value."""
 
     start: int
     node: Node
+
+
+class UnplacedNode(Node):
+    """A value as Python's own reader returns it: all that is in it stands where it does."""
+
+    @property
+    def members(self) -> Mapping[str, Member]:
+        """The members of an object."""
+        return _UnplacedMembers(cast("dict[str, object]", self.value), self.start)
+
+    @property
+    def items(self) -> list[Node]:
+        """The values of a list."""
+        place, values = self.start, cast("list[object]", self.value)
+        return [UnplacedNode(KINDS[type(value)], value, place, place) for value in values]
+
+
+class _UnplacedMembers(Mapping[str, Member]):
+    """The members of an object, each made when it is asked for: few of a large file are."""
+
+    def __init__(self, values: dict[str, object], place: int) -> None:
+        self._values, self._place = values, place
+
+    def __getitem__(self, key: str) -> Member:
+        value, place = self._values[key], self._place
+        return Member(place, UnplacedNode(KINDS[type(value)], value, place, place))
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._values
+
+    def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - as Mapping has it
+        """Return a member; `default` where there is none."""
+        return self[key] if key in self._values else default
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
 
 
 class SyntaxFault(Exception):  # noqa: N818 - caught where the text is read
@@ -97,6 +165,58 @@ def read_json(text: str, problems: Problems, lenient: bool = False) -> Node | No
         problems.error(fault.offset, "", f"no JSON: {fault.text}")
         return None
     return node
+
+
+def read_plainly(text: str, start: int) -> UnplacedNode | None:
+    """Return the value that a text is, all at one place; None where `read_json` has to look.
+
+    This is ten times as fast. It has to look where something is wrong, a key stands twice, or
+    Python's own reader may see it in another way.
+    """
+    if LONE.search(text) or _is_deep(text):
+        return None
+    try:
+        value = DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return None
+    return UnplacedNode(KINDS[type(value)], value, start, start)
+
+
+def _is_deep(text: str) -> bool:
+    """Return whether there may be more levels than `read_json` allows."""
+    if text.count("{") + text.count("[") <= DEEPEST:
+        return False
+    steps = (1 if bracket in "{[" else -1 for bracket in BRACKETS.findall(text))
+    return max(accumulate(steps)) > DEEPEST
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key twice")
+    return found
+
+
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) <= EXACT else _finite(digits)
+
+
+def _finite(digits: str) -> float:
+    if math.isinf(value := float(digits)):
+        raise ValueError("too large")
+    return value
+
+
+def _constant(name: str) -> float:
+    raise ValueError(f"{name} is no number")
+
+
+DECODER = JSONDecoder(
+    object_pairs_hook=_object,
+    parse_float=_finite,
+    parse_int=_integer,
+    parse_constant=_constant,
+)
 
 
 class _Reader:

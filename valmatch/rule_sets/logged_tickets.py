@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from valmatch.rule_sets.event_log import EventLog, LoggedTicket, rounded
-from valmatch.rule_sets.problems import Problem
+from valmatch.rule_sets.event_log import EventLog, LoggedTicket, read_events, rounded
+from valmatch.rule_sets.problems import Problem, Problems
 from valmatch.rule_sets.table import Aggregate, Combined, Ordered, Reached, Rule, Spread, Table
 from valmatch.rule_sets.world_reading import WorldReading
 from valmatch.rule_sets.worlds import Player, Service, Ticket
@@ -41,17 +41,9 @@ def world_of_log(
     warn : callable
         Takes what is to be said of the log and of what is missing.
     """
-    teams = {team.name for team in table.teams}
-    for one in log.tickets:
-        for player, team in one.players.items() if one.running else ():
-            if team not in teams:
-                text = (
-                    f"player {shown(player)} is on team {shown(team)}, which the rules do not have"
-                )
-                one.item.error("players", text)
-    problems = log.tickets[0].item.problems
-    if problems.errors:
-        return None, problems.sorted()
+    problems = _strange_teams(log, table)
+    if problems:
+        return None, problems
     tickets = tuple(_ticket(log, one, known) for one in log.tickets)
     timeout, review = service
     _remark(log, timeout, warn)
@@ -63,7 +55,25 @@ def world_of_log(
         review,
         acceptance=log.acceptance,
     )
-    return WorldReading(table, tickets, clock, ("pass",)), problems.sorted()
+    return WorldReading(table, tickets, clock, ("pass",)), []
+
+
+def _strange_teams(log: EventLog, table: Table) -> list[Problem]:
+    """Return what is wrong where games that run have teams that the rules do not."""
+    teams = {team.name for team in table.teams}
+    strange = [one for one in log.tickets if one.running and set(one.players.values()) - teams]
+    if not strange:
+        return []
+    names = {one.id for one in strange}
+    problems = Problems(log.text)
+    placed, _ = read_events(log.text, placed=True)
+    assert placed is not None
+    for one in placed.tickets:
+        for player, team in one.players.items() if one.id in names else ():
+            if team not in teams:
+                text = f"is on team {shown(team)}, which the rules do not have"
+                problems.error(one.at, f"{one.path}.players", f"player {shown(player)} {text}")
+    return problems.sorted()
 
 
 def _ticket(log: EventLog, one: LoggedTicket, known: Mapping[str, Player]) -> Ticket:

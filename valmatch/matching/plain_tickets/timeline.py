@@ -21,14 +21,14 @@ class Proposal(NamedTuple):
 
     Attributes
     ----------
-    time : float
-        Of the review that found it.
+    review : int
+        How many there were before the one that found it; several may be at one moment.
     anchor : int
     tickets : tuple of int
         By age.
     """
 
-    time: float
+    review: int
     anchor: int
     tickets: tuple[int, ...]
 
@@ -69,15 +69,8 @@ def reviews(
         if not timeline.advance(now):
             continue
         waiting, found = tuple(timeline.line), []
-        free = set(waiting)
-        # Who returns at the moment of a review may be proposed at a second one of that moment.
-        while (
-            place < len(proposals)
-            and proposals[place].time == now
-            and free.issuperset(proposals[place].tickets)
-        ):
+        while place < len(proposals) and proposals[place].review == timeline.number:
             found.append(proposals[place])
-            free.difference_update(proposals[place].tickets)
             place += 1
         yield Review(timeline.number, now, waiting, tuple(found))
         timeline.number += 1

@@ -38,6 +38,7 @@ from valmatch.matching.tickets.layout import (
     Tallies,
     World,
 )
+from valmatch.matching.tickets.recalling import MOST_AGES
 from valmatch.rule_sets.table import Ordered, Party, Reached, Spread, Table
 from valmatch.rule_sets.worlds import Search, Service, Ticket
 
@@ -91,6 +92,9 @@ def world_of(
     options["counted"] = counted
     options["common"], options["swift"] = tallies.common, tallies.swift
     sorts, sort_values = _sorts(table, tickets)
+    plain = not (service.batch_size or sorts.size or search == "exhaustive")
+    options["recalls"] = counted and plain and len(table.waits) < MOST_AGES
+    options["alone"] = [*(rule.alone for rule in table.rules), False].index(False)
     return World(
         options,
         facts._replace(links=tallies.links),
@@ -319,16 +323,44 @@ def _answers(tickets: Sequence[Ticket]) -> Records:
 KEPT_TICKETS = 2**22
 """Most tickets of matches that are kept between two times that an anchor looks."""
 
+RECALLED = 2**11
+"""Most tickets that an anchor recalls, and most anchors."""
+
+
+def room_of_proposals(world: World) -> int:
+    """Return how many tickets all proposals of a world have at most; one counts in each of its own.
+
+    A ticket of which an answer is none, late or a refusal is cancelled with the first proposal that
+    it spoils, so that no more proposals fail than there are such tickets, each with a match full at
+    most; of all others a ticket is in one.
+    """
+    tickets, most = world.tickets.size, int(world.teams["ever"].sum())
+    answers, limit = world.answers, world.options[0]["acceptance"]
+    if not limit:
+        return tickets
+    spoils = ~(answers["seconds"] <= limit) | (answers["accepts"] == 0)
+    before = np.concatenate(([0], np.cumsum(spoils)))
+    first = world.tickets["first_answer"]
+    spoilers = np.count_nonzero(before[first + world.tickets["answers"]] > before[first])
+    return tickets + int(spoilers) * min(most, tickets)
+
 
 def queue_of(world: World) -> Queue:
-    """Return an empty queue with room for a world."""
+    """Return an empty queue with room for a world.
+
+    Each match that has been proposed, and that has ended, has ended a ticket, so that there are as
+    many matches as tickets at most. What is never used takes no memory.
+    """
     tickets, most = world.tickets.size, int(world.teams["ever"].sum())
     kept = max(min(tickets, KEPT_TICKETS // (most + 1)), 1)
     state, slots = np.zeros(1, STATE), np.zeros(tickets, SLOT)
     state["next_end"] = np.inf
+    width = most + 1
+    if world.options[0]["recalls"]:
+        kept = width = max(min(tickets, RECALLED), 1)
     records = np.zeros(kept, KEPT)
     records["anchor"] = NONE
-    room = 2 * max(tickets, 1)
+    room = max(tickets, 1)
     return Queue(
         state,
         slots,
@@ -344,9 +376,9 @@ def queue_of(world: World) -> Queue:
         np.arange(world.teams.size),
         np.zeros(world.tickets["camp"].max(initial=0) + 1, CAMP),
         records,
-        np.zeros((kept, most + 1), np.int64),
+        np.zeros((kept, width), np.int64),
         np.zeros(room, MATCH),
-        np.zeros((2, room), np.int64),
+        np.zeros((2, max(room_of_proposals(world), 1)), np.int64),
     )
 
 
@@ -360,7 +392,7 @@ def _seats(world: World, most: int) -> Seats:
         np.zeros((6, most + 1), np.int64),
         np.zeros(teams, np.int64),
         np.zeros((teams, int(world.teams["ever"].max(initial=1))), np.int64),
-        np.zeros(max(rules.size, int(rules["parts"].max(initial=0)) + 1), JUDGED),
+        np.zeros(max(rules.size, int(rules["parts"].max(initial=0))) + 1, JUDGED),
         np.zeros(2, NESTED),
         np.zeros((2, lists * (longest + 1))),
         np.zeros((2, lists), LIST),

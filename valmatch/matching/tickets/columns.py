@@ -21,7 +21,6 @@ from valmatch.matching.tickets.layout import (
     PING,
     TICKET,
     Facts,
-    Queue,
     World,
 )
 from valmatch.matching.tickets.searching import MOST_TRIED
@@ -130,7 +129,7 @@ def play_columns(table: Table, columns: Columns, service: Service, search: Searc
         If an exhaustive search would have to look at too many tickets.
     """
     world = world_of_columns(table, columns, service, search)
-    queue = _with_room(queue_of(world), world)
+    queue = queue_of(world)
     if too_many := play_kernel(world, queue):
         raise RunError(
             f"the search exhaustive is for small pools: it looks at up to {MOST_TRIED} tickets at"
@@ -145,16 +144,6 @@ def play_columns(table: Table, columns: Columns, service: Service, search: Searc
     ends = np.ascontiguousarray(queue.slots["end"])
     statuses = np.ascontiguousarray(queue.slots["status"])
     return Played(statuses, ends, matches["time"], matches["proposed"], tickets, of, teams)
-
-
-def _with_room(queue: Queue, world: World) -> Queue:
-    """Return a queue with room for all proposals.
-
-    Of every one that fails at least one ticket leaves, so that there are at most as many as
-    tickets; but a ticket may be in many. What is never used takes no memory.
-    """
-    most = int(world.teams["ever"].sum()) * world.tickets.size
-    return queue._replace(matched=np.zeros((2, max(most, queue.matched.shape[1])), np.int64))
 
 
 def world_of_columns(table: Table, columns: Columns, service: Service, search: Search) -> World:

@@ -1,7 +1,8 @@
 """The driver of worlds of tickets: what happens when.
 
 At one moment proposals end, then tickets are cancelled, then those time out that are too old, then
-others join; then there is one review.
+others join; then there is one review. A proposal of it that is refused after 0 s ends at the same
+moment, which then goes on anew: with another review if that is due whenever a ticket returns.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from valmatch.matching.tickets.layout import (
     Queue,
     World,
 )
+from valmatch.matching.tickets.recalling import count_recalled
 from valmatch.matching.tickets.searching import review
 
 
@@ -31,20 +33,21 @@ def play(world: World, queue: Queue) -> int:
     """Let tickets come and go until the horizon; return 0, or what was too many to look at."""
     now, state = -np.inf, queue.state[0]
     while state["too_many"] == 0:
-        now = _next_moment(now, world, queue)
+        last, now = now, _next_moment(now, world, queue)
         idle = state["joined"] == world.tickets.size and state["waiting"] + state["proposals"] == 0
         if idle or now > world.options[0]["horizon"]:
             break
         returned = _end_proposals(now, world, queue)
         _let_leave(now, world, queue)
         joined = _let_join(now, world, queue)
-        if _is_due(now, returned or joined, world, queue):
+        if _is_due(now, returned or joined, now > last, world, queue):
             before = state["proposals"]
             review(now, world, queue)
             _settle(before, now, world, queue)
     for ticket in range(world.tickets.size):
         if queue.slots[ticket]["status"] < COMPLETED and ticket < state["joined"]:
             _end(ticket, SEARCHING, world.options[0]["horizon"], queue)
+    count_recalled(queue)
     return state["too_many"]
 
 
@@ -80,16 +83,19 @@ def _next_wait(now: float, world: World, queue: Queue) -> float:
 
 
 @internal
-def _is_due(now: float, changed: bool, world: World, queue: Queue) -> bool:
-    """Return whether there is a review: by the clock, or as something may have changed."""
+def _is_due(now: float, changed: bool, later: bool, world: World, queue: Queue) -> bool:
+    """Return whether there is a review: by the clock, or as something may have changed.
+
+    What changes by time alone has changed before where it is no later than at the last review.
+    """
     state, every = queue.state[0], world.options[0]["review"]
     if every > 0.0:
         if state["tick"] * every > now:
             return False
         state["tick"] += 1
         return True
-    if changed:
-        return True
+    if changed or not later:
+        return changed
     for k in range(state["waiting"]):
         time = world.tickets[queue.lists[LINE, k]]["time"]
         for i in range(world.waits.size):

@@ -9,6 +9,7 @@ from valmatch.matching.tickets.layout import (
     BEST_TEAMS,
     FALSE,
     MEMBERS,
+    MIXED,
     NONE,
     TEAMS,
     UNDECIDED,
@@ -116,6 +117,7 @@ def is_valid(only_final: bool, world: World, seats: Seats) -> bool:
             or size > steps[record["most"], age]["value"]
         ):
             return False
+    growing["judged"] = 1
     return not refuses(only_final, world.facts, seats)
 
 
@@ -192,6 +194,16 @@ def take(ticket: int, age: int, start: int, world: World, queue: Queue) -> bool:
 
 
 @merged
+def note_refusals(rule: int, teams: int, queue: Queue) -> None:
+    """Note that a rule, at a place in the order, refuses the ticket on some teams."""
+    growing = queue.seats.growing[0]
+    if growing["refusals"] and growing["refusing"] != rule:
+        rule = MIXED
+    growing["refusing"] = rule
+    growing["refusals"] += teams
+
+
+@merged
 def _breaks(ticket: int, team: int, age: int, start: int, world: World, queue: Queue) -> bool:
     """Return whether a rule refuses a ticket on a team, which then may have been seated there."""
     counted, facts, broken = world.options[0]["counted"], world.facts, False
@@ -213,7 +225,10 @@ def _breaks(ticket: int, team: int, age: int, start: int, world: World, queue: Q
             judged["refused"] += int(verdict == FALSE)
             judged["held"] += int(verdict != FALSE)
         if verdict == FALSE and rule["alone"]:
-            _advance(k, world.options[0]["common"], world.options[0]["swift"], queue)
+            if counted:
+                note_refusals(k, 1, queue)
+            else:
+                _advance(k, world.options[0]["common"], world.options[0]["swift"], queue)
             broken = True
             break
     return broken

@@ -125,6 +125,8 @@ OPTIONS = np.dtype(
         ("counted", "i8"),  # whether each verdict on each rule is counted
         ("common", "i8"),  # of the order of rules, those whatever team a ticket is on
         ("swift", "i8"),  # the end of those that tallies tell
+        ("alone", "i8"),  # of the order, how many from the first refuse by themselves
+        ("recalls", "i8"),  # whether an anchor recalls its last search
         ("timeout", "f8"),
         ("horizon", "f8"),
         ("review", "f8"),  # seconds between reviews; 0: whenever something changes
@@ -234,6 +236,7 @@ MATCH = np.dtype(
     [
         ("time", "f8"),  # when it was made, or is decided
         ("proposed", "f8"),
+        ("review", "i8"),  # how many there were before the one that found it
         ("anchor", "i8"),
         ("accepted", "i8"),
         ("tickets", "i8"),
@@ -249,6 +252,13 @@ GROWING = np.dtype(
         ("full", "i8"),  # whether no team has room
         ("best", "i8"),  # tickets of the best match so far
         ("best_players", "i8"),
+        ("refusing", "i8"),  # the rule that has refused the ticket, by its place in the order
+        ("refusals", "i8"),  # on how many teams
+        ("judged", "i8"),  # whether the match with the ticket was judged as complete
+        ("old", "i8"),  # of what the anchor recalls, the next entry
+        ("end", "i8"),  # its end
+        ("new", "i8"),  # entries for the next time
+        ("same", "i8"),  # whether the anchor has taken the same tickets as last time
     ]
 )
 STATE = np.dtype(
@@ -276,7 +286,12 @@ SLOT = np.dtype(
         ("news", "i8"),
     ]
 )
-JUDGED = np.dtype([("verdict", "i8"), ("stack", "i8"), ("held", "i8"), ("refused", "i8")])
+MIXED = 1 << 18
+"""In the place of a rule where several have refused a ticket, each on another team."""
+
+JUDGED = np.dtype(
+    [("verdict", "i8"), ("stack", "i8"), ("held", "i8"), ("refused", "i8"), ("recalled", "i8")]
+)
 
 NOTHING_NEW, OLDER, NEW = range(3)
 """News of a ticket since the last review: it has passed one of the waits; it has joined."""
@@ -294,7 +309,8 @@ CAMP = np.dtype([("first", "i8"), ("end", "i8"), ("first_news", "i8"), ("end_new
 """Where the tickets of a camp that wait are in BATCH, and those with news in NEWS."""
 
 KEPT = np.dtype([("anchor", "i8"), ("tickets", "i8"), ("full", "i8")])
-"""A match that an anchor could not complete: how many tickets, and whether it had no room."""
+"""A match that an anchor could not complete: how many tickets, and whether it had no room; where
+verdicts are counted, how much there is to recall of its last search."""
 
 
 class Seats(NamedTuple):
@@ -307,7 +323,8 @@ class Seats(NamedTuple):
     sizes : (teams,) ndarray of int64
     players : (teams, players) ndarray of int64
     judged : records of JUDGED
-        Of each rule the verdict, and how often it has held and has refused; room for logic.
+        Of each rule the verdict, how often it has held and has refused, and how often more it has
+        refused as recalled; room for logic.
     size, items, lists : ndarray
         Nested lists of up to three levels, in the place of aggregates: (2,) records of NESTED,
         (2, n) numbers, (2, m) records of LIST.
@@ -361,7 +378,7 @@ class Queue(NamedTuple):
     camps : records of CAMP
     kept : records of KEPT
     kept_tickets : (rows, m) ndarray of int64
-        Tickets of matches that were kept, each with its team.
+        Tickets of matches that were kept, each with its team; or what came of all that were tried.
     matches : records of MATCH
     matched : (2, n) ndarray of int64
         Tickets of matches and their teams.

@@ -39,6 +39,8 @@ class Made:
     ----------
     time, proposed : float
         When it was made, and proposed.
+    review : int
+        How many reviews there were before the one that found it.
     anchor : int
         The ticket that it was built around.
     tickets : list of int
@@ -49,6 +51,7 @@ class Made:
 
     time: float
     proposed: float
+    review: int
     anchor: int
     tickets: list[int]
     teams: list[list[str]]
@@ -136,6 +139,7 @@ def _made(number: int, table: Table, tickets: Sequence[Ticket], queue: Queue) ->
     return Made(
         float(match["time"]),
         float(match["proposed"]),
+        int(match["review"]),
         int(match["anchor"]),
         sorted(own),
         [sorted(team) for team in teams],

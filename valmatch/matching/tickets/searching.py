@@ -178,7 +178,9 @@ def _batch(now: float, count: int, keeps: bool, world: World, queue: Queue) -> i
             if world.tickets[anchor]["camp"] == NONE:
                 continue
             queue.seats.growing[0]["best"] = 0
-            if not keeps:
+            if world.options[0]["recalls"]:
+                try_greedily(anchor, BATCH, 0, count, False, world, queue)
+            elif not keeps:
                 _try_others(anchor, count, world, queue)
             else:
                 camp = queue.camps[world.tickets[anchor]["camp"]]
@@ -238,7 +240,7 @@ def _note(anchor: int, now: float, world: World, queue: Queue) -> None:
     """Write the best match down; its tickets wait no more."""
     state = queue.state[0]
     match = queue.matches[state["matches"]]
-    match["proposed"], match["anchor"] = now, anchor
+    match["proposed"], match["review"], match["anchor"] = now, state["reviews"], anchor
     match["tickets"], match["first"] = queue.seats.growing[0]["best"], state["listed"]
     for k in range(match["tickets"]):
         ticket = queue.seats.tried[BEST, k]

@@ -25,7 +25,15 @@ be tried again or is gone, it tries all behind that one.
 from __future__ import annotations
 
 from valmatch.kernels.compilation import internal, merged
-from valmatch.matching.tickets.growing import age_with, begin, fits, restore, room_of, take
+from valmatch.matching.tickets.growing import (
+    age_with,
+    begin,
+    fits,
+    note_refusals,
+    restore,
+    room_of,
+    take,
+)
 from valmatch.matching.tickets.layout import (
     FALSE,
     MEMBERS,
@@ -41,6 +49,13 @@ from valmatch.matching.tickets.layout import (
     World,
 )
 from valmatch.matching.tickets.ordering import place_in
+from valmatch.matching.tickets.recalling import (
+    begin_recalling,
+    end_recalling,
+    forget_refusals,
+    recall,
+    remember,
+)
 from valmatch.matching.tickets.tallying import tell
 
 TEAM_BITS = 8
@@ -156,6 +171,7 @@ def _count_refusals(rule: int, ticket: int, age: int, world: World, queue: Queue
     for k in range(rule):
         seats.judged[queue.order[k]]["held"] += tries
     seats.judged[queue.order[rule]]["refused"] += tries
+    note_refusals(rule, tries, queue)
 
 
 @merged
@@ -202,9 +218,14 @@ def try_greedily(
         if record["tickets"] == 0 or (news == end_news and not _has_lost(anchor, queue)):
             return
     begin(queue)
+    recalls = bool(options["recalls"])
+    if recalls:
+        begin_recalling(anchor, queue)
     room, room_age, room_tickets = 0, NONE, NONE
     while True:
         if not known:
+            if recalls:
+                k = recall(anchor, row, k, first, end, world, queue)
             if k >= end:
                 break
             ticket = anchor if k < first else queue.lists[row, k]
@@ -236,13 +257,19 @@ def try_greedily(
         if mine["running"] and (apart or growing["running"]):
             continue
         age = age_with(queue.slots[ticket]["age"], options["oldest"], queue.seats)
+        if recalls:
+            forget_refusals(queue)
         if age != room_age or growing["tickets"] != room_tickets:
             room = room_of(age, world, queue.seats)
             room_age, room_tickets = age, growing["tickets"]
         start = NONE
         if mine["players"] <= room or mine["running"]:
             start = _known_rules(ticket, age, world, queue)
-        if start == NONE or not take(ticket, age, start, world, queue):
+        taken = start != NONE and take(ticket, age, start, world, queue)
+        if recalls:
+            team = queue.seats.tried[TEAMS, growing["tickets"] - 1] + 1 if taken else NONE
+            remember(ticket, age, team, anchor, options["alone"], queue)
+        if not taken:
             if ticket == anchor:
                 break
             continue
@@ -250,5 +277,7 @@ def try_greedily(
             known, k = False, place_in(queue.lists[row], first, end, ticket + 1)
         if growing["full"]:
             break
+    if recalls:
+        end_recalling(anchor, queue)
     if keeps and growing["best"] == 0:
         _keep(anchor, queue)
