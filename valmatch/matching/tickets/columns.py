@@ -86,6 +86,39 @@ class Columns(NamedTuple):
     place: Words
 
 
+def chosen_columns(columns: Columns, tickets: Ints, times: Floats) -> Columns:
+    """Return some tickets at other times, with no answers; one may be there more than once.
+
+    Parameters
+    ----------
+    columns : Columns
+        All tickets.
+    tickets : (n,) ndarray of int64
+        Their numbers, in order of the times.
+    times : (n,) ndarray of float64
+        When they come; they are not cancelled.
+    """
+    sizes = columns.sizes[tickets]
+    firsts = (np.cumsum(columns.sizes) - columns.sizes)[tickets]
+    people = np.repeat(firsts - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
+    values: dict[str, Floats | Texts | Lists] = {}
+    for name, own in columns.values.items():
+        if isinstance(own, Texts):
+            values[name] = own._replace(codes=own.codes[people])
+        elif isinstance(own, Lists):
+            values[name] = own._replace(has=own.has[people])
+        else:
+            values[name] = own[people]
+    return columns._replace(
+        times=times,
+        cancels=np.full(times.size, np.inf),
+        sizes=sizes,
+        values=values,
+        latencies=columns.latencies[people],
+        answers=np.empty((times.size, 0)),
+    )
+
+
 class Played(NamedTuple):
     """What came of tickets.
 
@@ -99,6 +132,8 @@ class Played(NamedTuple):
         When matches were made, in order, and when they had been proposed.
     tickets, matches, teams : (matched,) ndarray of int64
         Tickets of matches, of which match, and their teams.
+    held, refused : (rules,) ndarray of int64
+        How often each rule held, or was unknown, and refused; 0 where that is not counted.
     """
 
     statuses: Ints
@@ -108,9 +143,17 @@ class Played(NamedTuple):
     tickets: Ints
     matches: Ints
     teams: Ints
+    held: Ints
+    refused: Ints
 
 
-def play_columns(table: Table, columns: Columns, service: Service, search: Search) -> Played:
+def play_columns(
+    table: Table,
+    columns: Columns,
+    service: Service,
+    search: Search,
+    counted_from: float | None = None,
+) -> Played:
     """Play drawn tickets.
 
     Parameters
@@ -123,13 +166,17 @@ def play_columns(table: Table, columns: Columns, service: Service, search: Searc
         How the service ticks.
     search : {"pass", "exhaustive"}
         How matches are looked for.
+    counted_from : float or None
+        Seconds from which on verdicts on rules are counted; None for never, which takes less time.
 
     Raises
     ------
     RunError
         If an exhaustive search would have to look at too many tickets.
     """
-    world = world_of_columns(table, columns, service, search)
+    world = world_of_columns(table, columns, service, search, counted_from is not None)
+    if counted_from is not None:
+        world.options["counted_from"] = counted_from
     queue = _with_room(queue_of(world), world)
     if too_many := play_kernel(world, queue):
         raise RunError(
@@ -144,7 +191,18 @@ def play_columns(table: Table, columns: Columns, service: Service, search: Searc
     tickets, teams = queue.matched[:, places]
     ends = np.ascontiguousarray(queue.slots["end"])
     statuses = np.ascontiguousarray(queue.slots["status"])
-    return Played(statuses, ends, matches["time"], matches["proposed"], tickets, of, teams)
+    judged = queue.seats.judged[: len(table.rules)]
+    return Played(
+        statuses,
+        ends,
+        matches["time"],
+        matches["proposed"],
+        tickets,
+        of,
+        teams,
+        judged["held"].copy(),
+        judged["refused"].copy(),
+    )
 
 
 def _with_room(queue: Queue, world: World) -> Queue:
@@ -157,8 +215,13 @@ def _with_room(queue: Queue, world: World) -> Queue:
     return queue._replace(matched=np.zeros((2, max(most, queue.matched.shape[1])), np.int64))
 
 
-def world_of_columns(table: Table, columns: Columns, service: Service, search: Search) -> World:
-    """Return the arrays of a world of drawn tickets; parameters are those of `play_columns`."""
+def world_of_columns(
+    table: Table, columns: Columns, service: Service, search: Search, counted: bool = False
+) -> World:
+    """Return the arrays of a world of drawn tickets.
+
+    Parameters are those of `play_columns`, and whether verdicts are counted.
+    """
     texts: dict[str, int] = {}
     rules = rule_arrays(table, texts)
     made = _Columns(table, columns, texts)
@@ -174,9 +237,10 @@ def world_of_columns(table: Table, columns: Columns, service: Service, search: S
         made.pings(),
     )
     tickets = made.tickets()
-    tallies = tallies_of(table, rules, facts, Members(tickets, []), False, search == "exhaustive")
+    members, every = Members(tickets, []), search == "exhaustive"
+    tallies = tallies_of(table, rules, facts, members, counted, every)
     tickets["camp"] = tallies.camps
-    empty = world_of(table, (), service, search, counted=False)
+    empty = world_of(table, (), service, search, counted)
     empty.options["common"], empty.options["swift"] = tallies.common, tallies.swift
     return empty._replace(
         facts=facts._replace(links=tallies.links),

@@ -40,12 +40,23 @@ def play(world: World, queue: Queue) -> int:
         joined = _let_join(now, world, queue)
         if _is_due(now, returned or joined, world, queue):
             before = state["proposals"]
+            _begin_to_count(now, world, queue)
             review(now, world, queue)
             _settle(before, now, world, queue)
     for ticket in range(world.tickets.size):
         if queue.slots[ticket]["status"] < COMPLETED and ticket < state["joined"]:
             _end(ticket, SEARCHING, world.options[0]["horizon"], queue)
     return state["too_many"]
+
+
+@internal
+def _begin_to_count(now: float, world: World, queue: Queue) -> None:
+    """Forget the verdicts that do not count, once those begin that do."""
+    state = queue.state[0]
+    if state["counting"] == 0 and now >= world.options[0]["counted_from"]:
+        state["counting"] = 1
+        for rule in range(queue.seats.judged.size):
+            queue.seats.judged[rule]["held"], queue.seats.judged[rule]["refused"] = 0, 0
 
 
 @internal

@@ -210,7 +210,17 @@ class Match(Factors):
         return self
 
 
-Group = Literal["sizes", "regions", "hours", "deciles", "steps"]
+Group = Literal[
+    "sizes",
+    "regions",
+    "hours",
+    "deciles",
+    "attributes",
+    "steps",
+    "rules",
+    "reasons",
+    "pools",
+]
 
 
 class TicketsFactors(Factors):
@@ -251,8 +261,9 @@ class TicketsFactors(Factors):
     measure: tuple[Group, ...] = factor(
         (),
         "",
-        "Further responses: by size of the party, home region, hour of the day, or decile of the"
-        " skill, and shares of matches by expansion step.",
+        "Further responses: by size of the party, home region, hour of the day, decile of the skill"
+        " or value of an attribute; shares of matches by expansion step; how often each rule passed"
+        " and failed; why tickets are never matchable; and of pools that are looked at again.",
     )
 
     @field_validator("attributes")

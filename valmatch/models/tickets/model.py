@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors
-from valmatch.kernels.arrays import Bools
 from valmatch.kernels.compilation import announce_compilation
-from valmatch.matching.tickets.columns import Columns, Played, play_columns
+from valmatch.matching.tickets.columns import Columns, play_columns
 from valmatch.matching.tickets.driving import play
 from valmatch.models.model import NO_FILES, Batch, Model, Outcome, Record, Response, Responses
-from valmatch.models.tickets.factors import TicketsFactors
+from valmatch.models.tickets.factors import Group, TicketsFactors
+from valmatch.models.tickets.groups import Replication, groups_table
 from valmatch.models.tickets.latencies import round_trips
 from valmatch.models.tickets.laws import Kind, kind_of
-from valmatch.models.tickets.measures import (
-    RESPONSES,
-    Matches,
-    further_responses,
-    matches_of,
-    measure,
-    most_players,
-)
+from valmatch.models.tickets.matchable import first_limit, lacking, largest_team, unmatchable
+from valmatch.models.tickets.matches import matches_of
+from valmatch.models.tickets.measures import measure
+from valmatch.models.tickets.pools import Pools, look_again
 from valmatch.models.tickets.population import HOUR, Drawn, draw_answers, draw_tickets
+from valmatch.models.tickets.responses import RESPONSES, further_responses
 from valmatch.models.tickets.rule_file import read_rules
 from valmatch.models.tickets.tables import matches_table, tickets_table
 from valmatch.rule_sets.table import Valued
@@ -60,7 +58,7 @@ class TicketsModel(Model[Drawn]):
 
     responses = RESPONSES
     releases_gil = True
-    measures = ("sizes", "regions", "hours", "deciles", "steps")
+    measures = get_args(Group)
     drawn_by = frozenset(
         (
             "hours",
@@ -128,23 +126,18 @@ class TicketsModel(Model[Drawn]):
                     f"factors.attributes: {shown(name)} is not declared in the rule set"
                     f" ({hint(name, declared)}): no rule sees it"
                 )
-        for attribute in table.attributes:
-            if attribute.default is None and attribute.name not in given:
-                yield (
-                    f"the attribute {shown(attribute.name)} has neither a value nor a default: no"
-                    " ticket can ever be matched"
-                )
-        shares = self._factors.parties.shares
-        for size in range(self._largest() + 1, len(shares) + 1):
+        for name in lacking(table, given):
+            yield (
+                f"the attribute {shown(name)} has neither a value nor a default: no ticket can ever"
+                " be matched"
+            )
+        shares, largest = self._factors.parties.shares, largest_team(table)
+        for size in range(largest + 1, len(shares) + 1):
             if shares[size - 1] > 0.0:
                 yield (
-                    f"parties of {size} are larger than every team ({self._largest()} players):"
-                    " they can never be matched"
+                    f"parties of {size} are larger than every team ({largest} players): they can"
+                    " never be matched"
                 )
-
-    def _largest(self) -> int:
-        """Return the most players that a team ever has."""
-        return max(most_players(team) for team in self._table.teams)
 
     def draw(self, streams: Streams, replication: int) -> Drawn:
         """Return the tickets of a replication; no rule enters."""
@@ -152,18 +145,21 @@ class TicketsModel(Model[Drawn]):
 
     def run(self, inputs: Drawn) -> Outcome:
         """Return the responses."""
-        played, matches = self.play(inputs)
-        return Outcome(self._responses(inputs, played, matches))
+        found = self.play(inputs)
+        pools = self._pools(found) if "pools" in self._factors.measure else None
+        return Outcome(self._responses(found, pools))
 
     def record(self, inputs: Drawn) -> Record:
-        """Return the responses with every ticket and match."""
-        played, matches = self.play(inputs)
+        """Return the responses with every ticket, match and group."""
+        found = self.play(inputs)
+        pools = self._pools(found)
         homes = tuple(self._factors.regions.shares)
         tables = (
-            tickets_table(inputs, played, matches, homes),
-            matches_table(played, matches, self._trips.centres),
+            tickets_table(found, homes, pools.blockers),
+            matches_table(found.played, found.matches, self._trips.centres),
+            groups_table(found),
         )
-        return Record(self._responses(inputs, played, matches), tables)
+        return Record(self._responses(found, pools), tables)
 
     def run_many(
         self,
@@ -176,13 +172,28 @@ class TicketsModel(Model[Drawn]):
         announce_compilation(play)
         return super().run_many(streams, replications, controls, check)
 
-    def play(self, inputs: Drawn) -> tuple[Played, Matches]:
+    def play(self, inputs: Drawn) -> Replication:
         """Let a rule set match the tickets of a replication."""
+        factors, columns = self._factors, self._columns(inputs)
+        counted = 60.0 * factors.warmup_minutes if "rules" in factors.measure else None
+        search = factors.service.search
+        played = play_columns(self._table, columns, self._service, search, counted)
+        return Replication(
+            factors,
+            inputs,
+            played,
+            matches_of(inputs, played, self._table, factors.match.spread),
+            unmatchable(self._table, self._kinds(), inputs, self._service.timeout),
+            first_limit(self._table),
+        )
+
+    def _columns(self, inputs: Drawn) -> Columns:
+        """Return what the matchmaker sees of the tickets."""
         factors = self._factors
         answers = np.empty((inputs.times.size, 0))
         if factors.service.acceptance_seconds is not None:
             answers = draw_answers(factors, inputs)
-        columns = Columns(
+        return Columns(
             inputs.times,
             inputs.cancels,
             inputs.sizes,
@@ -192,17 +203,14 @@ class TicketsModel(Model[Drawn]):
             answers,
             inputs.place,
         )
-        played = play_columns(self._table, columns, self._service, factors.service.search)
-        return played, matches_of(inputs, played, self._table, factors.match.spread)
 
-    def _responses(self, inputs: Drawn, played: Played, matches: Matches) -> dict[str, float]:
-        return measure(self._factors, inputs, played, matches, self._matchable(inputs))
+    def _pools(self, found: Replication) -> Pools:
+        """Return what pools say that are looked at again."""
+        columns, start = self._columns(found.drawn), found.window[0]
+        return look_again(self._table, columns, self._service, found.played, start)
 
-    def _matchable(self, inputs: Drawn) -> Bools:
-        """Return which tickets a match can ever take: with all values, and fitting a team."""
-        given = self._kinds()
-        lacks = any(
-            attribute.default is None and attribute.name not in given
-            for attribute in self._table.attributes
-        )
-        return (inputs.sizes <= self._largest()) & (not lacks)
+    def _responses(self, found: Replication, pools: Pools | None) -> dict[str, float]:
+        values = measure(found)
+        if pools is not None and "pools" in self._factors.measure:
+            values |= {"search_gap": pools.search_gap, "blocked_by": pools.blocked_share}
+        return values
