@@ -115,6 +115,9 @@ OWN: dict[str, ModelEntry] = {
         files={
             "rules": "A rule set, FlexMatch JSON, relative to this file. Without it: two teams of"
             " five, and no rule.",
+            "arrivals": "A list of tickets that replaces the random ones, relative to this file: a"
+            " JSON object a line with id, time (seconds) and players, or CSV, as rules replay takes"
+            " it. What it lacks is drawn.",
             "latency": "A CSV file of round-trip times that replaces the built-in ones, relative to"
             " this file: a header home and the data centres, in each row a home region and"
             " milliseconds.",

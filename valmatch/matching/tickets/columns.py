@@ -74,6 +74,8 @@ class Columns(NamedTuple):
         After how many seconds a ticket accepts each proposal; NaN for never.
     place : (3,) ndarray of uint64
         Where the random numbers of batches lie.
+    lacks : (tickets,) ndarray of bool or None
+        Which tickets lack a value without which they cannot be matched; None: no one of them.
     """
 
     times: Floats
@@ -84,6 +86,7 @@ class Columns(NamedTuple):
     latencies: Floats
     answers: Floats
     place: Words
+    lacks: Bools | None = None
 
 
 def chosen_columns(columns: Columns, tickets: Ints, times: Floats) -> Columns:
@@ -116,6 +119,7 @@ def chosen_columns(columns: Columns, tickets: Ints, times: Floats) -> Columns:
         values=values,
         latencies=columns.latencies[people],
         answers=np.empty((times.size, 0)),
+        lacks=None if columns.lacks is None else columns.lacks[tickets],
     )
 
 
@@ -306,6 +310,8 @@ class _Columns:
         records["time"], records["cancel"] = columns.times, columns.cancels
         records["first"], records["players"] = self.firsts, columns.sizes
         records["matchable"] = not self._missing()
+        if columns.lacks is not None:
+            records["matchable"][columns.lacks] = 0
         proposals = columns.answers.shape[1]
         records["first_answer"] = proposals * np.arange(columns.times.size)
         records["answers"] = proposals

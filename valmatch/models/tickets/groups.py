@@ -15,7 +15,7 @@ from valmatch.models.model import Table
 from valmatch.models.tickets.factors import HOURS, TicketsFactors
 from valmatch.models.tickets.matches import Matches
 from valmatch.models.tickets.population import HOUR, Drawn
-from valmatch.models.tickets.responses import BY, DECILES, QUARTERS, groups
+from valmatch.models.tickets.responses import BY, DECILES, QUARTERS, groups, values_of_law
 
 
 class Replication(NamedTuple):
@@ -62,13 +62,14 @@ def masks(found: Replication, of: str) -> Iterator[Bools]:
             yield numbers == number
         return
     n = drawn.times.size
-    for name in factors.attributes:
-        values = drawn.attributes[name]
+    for name, law in factors.attributes.items():
+        # A log may have further values; those of the law come first.
+        values, known = drawn.attributes[name], len(values_of_law(law))
         if isinstance(values, Texts):
-            for code in range(len(values.texts)):
+            for code in range(known):
                 yield _any(drawn.of, values.codes == code, n)
         elif isinstance(values, Lists):
-            for has in values.has.T:
+            for has in values.has.T[:known]:
                 yield _any(drawn.of, has, n)
         else:
             quarters = _ranked(np.bincount(drawn.of, values, n) / drawn.sizes, QUARTERS)
@@ -167,7 +168,7 @@ def time_average(
 
 def over(values: Floats, limit: float) -> float:
     """Return the share of values over a limit; NaN without one."""
-    return math.nan if math.isnan(limit) else mean(values > limit)
+    return math.nan if math.isnan(limit) else mean(values[~np.isnan(values)] > limit)
 
 
 def mean(values: Floats | Ints | Bools) -> float:
@@ -177,5 +178,6 @@ def mean(values: Floats | Ints | Bools) -> float:
 
 
 def percentile(values: Floats, percent: float) -> float:
-    """Return a percentile; NaN of nothing."""
-    return float(np.percentile(values, percent)) if values.size else math.nan
+    """Return a percentile of what is defined; NaN of nothing."""
+    known = values[~np.isnan(values)]
+    return float(np.percentile(known, percent)) if known.size else math.nan

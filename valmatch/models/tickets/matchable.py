@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from typing import cast
 
 import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
+from valmatch.matching.tickets.columns import Lists, Texts
 from valmatch.models.tickets.matches import most_players
 from valmatch.models.tickets.population import Drawn
 from valmatch.models.tickets.responses import REASONS
@@ -47,10 +49,47 @@ def unmatchable(table: Table, given: Collection[str], drawn: Drawn, timeout: flo
     """
     why = np.full(drawn.times.size, -1)
     why[_too_far(table, drawn, timeout)] = LATENCY
+    why[tickets_lacking(table, drawn)] = VALUE
     if lacking(table, given):
         why[:] = VALUE
     why[drawn.sizes > largest_team(table)] = PARTY
     return why
+
+
+def tickets_lacking(table: Table, drawn: Drawn) -> Bools:
+    """Return which tickets have a player without a value that has no default."""
+    lacks = np.zeros(drawn.times.size, np.bool_)
+    for attribute in table.attributes:
+        if attribute.name in drawn.missing and attribute.default is None:
+            lacks[drawn.of[drawn.missing[attribute.name]]] = True
+    return lacks
+
+
+def seen_by(table: Table, drawn: Drawn) -> dict[str, Floats | Texts | Lists]:
+    """Return what the matchmaker sees of players, with defaults for what they lack."""
+    values = dict(drawn.attributes)
+    for attribute in table.attributes:
+        gone, own = drawn.missing.get(attribute.name), values.get(attribute.name)
+        default = attribute.default
+        if gone is None or default is None:
+            continue
+        if isinstance(own, Texts):
+            texts = [*own.texts, str(default)]
+            values[attribute.name] = Texts(np.where(gone, len(own.texts), own.codes), texts)
+        elif isinstance(own, Lists):
+            values[attribute.name] = _with_default(own, gone, cast("tuple[str, ...]", default))
+        elif own is not None:
+            values[attribute.name] = np.where(gone, cast(float, default), own)
+    return values
+
+
+def _with_default(own: Lists, gone: Bools, default: Sequence[str]) -> Lists:
+    """Return lists in which some players have those of the default."""
+    texts = list(dict.fromkeys([*own.texts, *default]))
+    has = np.zeros((gone.size, len(texts)), np.bool_)
+    has[:, : len(own.texts)] = own.has
+    has[gone] = [text in default for text in texts]
+    return Lists(has, texts)
 
 
 def first_limit(table: Table) -> float:
@@ -71,7 +110,7 @@ def _too_far(table: Table, drawn: Drawn, timeout: float) -> Bools:
     for rule, limit in _limits(table):
         steps = zip((0.0, *limit.waits), limit.values, strict=True)
         most = max(float(value) for wait, value in steps if wait < timeout)  # type: ignore[arg-type]
-        far |= _pings(rule, drawn).min(axis=1, initial=np.inf) > most
+        far |= ~(_pings(rule, drawn) <= most).any(axis=1)
     return far
 
 

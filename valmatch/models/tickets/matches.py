@@ -139,5 +139,5 @@ def _latencies(latencies: Floats, of: Ints, n: int) -> tuple[Ints, Floats]:
     if not n:
         return np.empty(0, np.int64), np.empty(0)
     sums = np.stack([np.bincount(of, column, n) for column in latencies.T], axis=1)
-    centres = sums.argmin(axis=1)
+    centres = np.where(np.isnan(sums), np.inf, sums).argmin(axis=1)
     return centres, latencies[np.arange(of.size), centres[of]]

@@ -19,15 +19,23 @@ from valmatch.models.tickets.factors import Group, TicketsFactors
 from valmatch.models.tickets.groups import Replication, groups_table
 from valmatch.models.tickets.latencies import round_trips
 from valmatch.models.tickets.laws import Kind, kind_of
-from valmatch.models.tickets.matchable import first_limit, lacking, largest_team, unmatchable
+from valmatch.models.tickets.logged import TicketLog
+from valmatch.models.tickets.matchable import (
+    first_limit,
+    lacking,
+    largest_team,
+    seen_by,
+    tickets_lacking,
+    unmatchable,
+)
 from valmatch.models.tickets.matches import matches_of
 from valmatch.models.tickets.measures import measure
 from valmatch.models.tickets.pools import Pools, look_again
-from valmatch.models.tickets.population import HOUR, Drawn, draw_answers, draw_tickets
+from valmatch.models.tickets.population import HOUR, Drawn, Logged, draw_answers, draw_tickets
 from valmatch.models.tickets.responses import RESPONSES, further_responses
 from valmatch.models.tickets.rule_file import read_rules
 from valmatch.models.tickets.tables import matches_table, tickets_table
-from valmatch.rule_sets.table import Valued
+from valmatch.rule_sets.table import Attribute, Valued
 from valmatch.rule_sets.worlds import Service
 from valmatch.text.notes import Note
 from valmatch.text.suggestions import hint
@@ -53,7 +61,7 @@ class TicketsModel(Model[Drawn]):
         The factors.
     files : mapping of str to Path
         ``rules``: the rule set; without it two teams of five and no rule. ``latency``: round trips
-        in place of the built-in ones.
+        in place of the built-in ones. ``arrivals``: tickets of a log; what it lacks is drawn.
     """
 
     responses = RESPONSES
@@ -91,7 +99,13 @@ class TicketsModel(Model[Drawn]):
             service.acceptance_seconds,
         )
         self._check_laws(files)
-        self.warnings = (*rules.remarks, *self._remarks())
+        self._log: TicketLog | None = None
+        if "arrivals" in files:
+            declared = [Attribute(name, kind) for name, kind in self._kinds().items()]
+            centres, end = self._trips.centres, self._service.horizon
+            self._log = TicketLog(files["arrivals"], self._table, declared, centres, end)
+        from_log = self._log.remarks if self._log else ()
+        self.warnings = (*rules.remarks, *from_log, *self._remarks())
 
     @classmethod
     def further(cls, factors: Factors) -> Sequence[Response]:
@@ -104,6 +118,10 @@ class TicketsModel(Model[Drawn]):
         laws = self._factors.attributes.items()
         given = {name: GIVES[kind_of(law)] for name, law in laws}
         return {self._factors.skill.attribute: "number", **given}
+
+    def _given(self) -> set[str]:
+        """Return the attributes that players have values of."""
+        return {*self._kinds(), *(self._log.given if self._log else ())}
 
     def _check_laws(self, files: Mapping[str, Path]) -> None:
         """Refuse values of another type than the rule set declares, and a limit of few."""
@@ -118,7 +136,7 @@ class TicketsModel(Model[Drawn]):
 
     def _remarks(self) -> Iterator[str]:
         """Yield what is to be said of the rule set and of who comes."""
-        given, table = self._kinds(), self._table
+        given, table = self._given(), self._table
         declared = [attribute.name for attribute in table.attributes]
         for name in self._factors.attributes:
             if name not in declared:
@@ -132,6 +150,8 @@ class TicketsModel(Model[Drawn]):
                 " be matched"
             )
         shares, largest = self._factors.parties.shares, largest_team(table)
+        if self._log:  # which says it of its own tickets
+            return
         for size in range(largest + 1, len(shares) + 1):
             if shares[size - 1] > 0.0:
                 yield (
@@ -141,7 +161,10 @@ class TicketsModel(Model[Drawn]):
 
     def draw(self, streams: Streams, replication: int) -> Drawn:
         """Return the tickets of a replication; no rule enters."""
-        return draw_tickets(self._factors, self._trips, streams.place(replication))
+        return draw_tickets(self._factors, self._trips, streams.place(replication), self._logged())
+
+    def _logged(self) -> Logged | None:
+        return self._log.logged if self._log else None
 
     def run(self, inputs: Drawn) -> Outcome:
         """Return the responses."""
@@ -183,7 +206,7 @@ class TicketsModel(Model[Drawn]):
             inputs,
             played,
             matches_of(inputs, played, self._table, factors.match.spread),
-            unmatchable(self._table, self._kinds(), inputs, self._service.timeout),
+            unmatchable(self._table, self._given(), inputs, self._service.timeout),
             first_limit(self._table),
         )
 
@@ -192,16 +215,17 @@ class TicketsModel(Model[Drawn]):
         factors = self._factors
         answers = np.empty((inputs.times.size, 0))
         if factors.service.acceptance_seconds is not None:
-            answers = draw_answers(factors, inputs)
+            answers = draw_answers(factors, inputs, self._logged())
         return Columns(
             inputs.times,
             inputs.cancels,
             inputs.sizes,
-            {factors.skill.attribute: inputs.seen, **inputs.attributes},
+            seen_by(self._table, inputs),
             self._trips.centres,
             inputs.latencies,
             answers,
             inputs.place,
+            tickets_lacking(self._table, inputs),
         )
 
     def _pools(self, found: Replication) -> Pools:
