@@ -87,7 +87,8 @@ class TicketsModel(Model[Drawn]):
         if factors.measure:
             self.responses = Responses(*RESPONSES, *self.further(factors))
         given = {"rules": factors.rules, "expansions": factors.expansions}
-        rules = read_rules(files.get("rules"), given, service.request_timeout_seconds)
+        source = files.get("rules", factors.rule_set)
+        rules = read_rules(source, given, service.request_timeout_seconds)
         self._table = rules.table
         self._trips = round_trips(tuple(factors.regions.shares), files.get("latency"))
         self._service = Service(
@@ -131,7 +132,7 @@ class TicketsModel(Model[Drawn]):
                 where = "skill" if name == self._factors.skill.attribute else "attributes"
                 raise InputError(
                     f"factors.{where}: {shown(name)} is {CALLED[declared[name]]} in"
-                    f" {files['rules']}, and {CALLED[kind]} here"
+                    f" {files.get('rules', 'the rule set')}, and {CALLED[kind]} here"
                 )
 
     def _remarks(self) -> Iterator[str]:
