@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from valmatch.errors import RunError
+from valmatch.kernels import halting
 from valmatch.kernels.arrays import Bools, Floats, Ints, Records, Words
 from valmatch.matching.tickets.building import queue_of, world_of
 from valmatch.matching.tickets.building_rules import rule_arrays
@@ -182,7 +183,9 @@ def play_columns(
     if counted_from is not None:
         world.options["counted_from"] = counted_from
     queue = _with_room(queue_of(world), world)
-    if too_many := play_kernel(world, queue):
+    too_many = play_kernel(world, queue)
+    halting.check()
+    if too_many:
         raise RunError(
             f"the search exhaustive is for small pools: it looks at up to {MOST_TRIED} tickets at"
             f" once, and there are {too_many}"
@@ -240,10 +243,12 @@ def world_of_columns(
         made.spreads(),
         made.pings(),
     )
+    halting.check()
     tickets = made.tickets()
     members, every = Members(tickets, []), search == "exhaustive"
     tallies = tallies_of(table, rules, facts, members, counted, every)
     tickets["camp"] = tallies.camps
+    halting.check()
     empty = world_of(table, (), service, search, counted)
     empty.options["common"], empty.options["swift"] = tallies.common, tallies.swift
     return empty._replace(

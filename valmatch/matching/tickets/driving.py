@@ -28,9 +28,12 @@ from valmatch.matching.tickets.searching import review
 
 @njit
 def play(world: World, queue: Queue) -> int:
-    """Let tickets come and go until the horizon; return 0, or what was too many to look at."""
+    """Let tickets come and go until the horizon; return 0, or what was too many to look at.
+
+    What is halted has no meaning.
+    """
     now, state = -np.inf, queue.state[0]
-    while state["too_many"] == 0:
+    while state["too_many"] == 0 and state["halt"] == 0:
         now = _next_moment(now, world, queue)
         idle = state["joined"] == world.tickets.size and state["waiting"] + state["proposals"] == 0
         if idle or now > world.options[0]["horizon"]:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from valmatch.draws.addressed import fill_uniforms, fill_uniforms_of
+from valmatch.kernels import halting
 from valmatch.kernels.arrays import Bools, Floats, Ints, Words
 from valmatch.matching.tickets.columns import Lists, Texts
 from valmatch.models.tickets.factors import HOURS, TicketsFactors
@@ -170,6 +171,7 @@ class _People(NamedTuple):
 
     def uniforms(self, source: int, counters: Ints | None = None) -> Floats:
         """Return a uniform number of each, at its place or at some counter."""
+        halting.check()  # of very many tickets a source takes a while
         out = np.empty(self.of.size)
         where = self.places if counters is None else counters
         fill_uniforms_of(self.place, source, self.of, where, out)
