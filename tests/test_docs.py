@@ -82,6 +82,7 @@ def columns_on_the_page(name: str, model: str = "") -> list[str]:
         ("ladder-duel", "days", "ladder"),
         ("tickets-low", "tickets", "tickets"),
         ("tickets-low", "matches", "tickets"),
+        ("tickets-low", "groups", "tickets"),
     ],
 )
 def test_the_page_on_files_has_the_columns_of_tables(config: str, table: str, model: str) -> None:

@@ -72,6 +72,7 @@ COMMANDS: Mapping[str, Sequence[str]] = {
     "combine": ("combine",),
     "rate": ("rate",),
     "simulate": ("simulate", "valorant-x10"),
+    "simulate, tickets": ("simulate", "tickets", "--set", "arrivals.per_hour=6000"),
 }
 """Commands by name; what they read comes with `undisturbed`."""
 

@@ -19,6 +19,7 @@ from valmatch.errors import MOST, InputError, in_lines
 from valmatch.inputs.fields import Factors, Misplaced, Section, allowed, schema_at
 from valmatch.inputs.files import sha256
 from valmatch.inputs.yaml_document import (
+    assign,
     find,
     from_override,
     kind,
@@ -86,6 +87,8 @@ class _Check:
         What may stand at the top level with the model; with none, all that may with any.
     units : ProblemUnits
         What the numbers of a problem are in, once the factors are known.
+    moved : dict of str to str
+        Keys under which a mapping stood, by the names of the factors that it is.
     """
 
     def __init__(self, root: Node, overrides: Sequence[str]) -> None:
@@ -95,11 +98,13 @@ class _Check:
         self.further = 0
         self.keys: tuple[str, ...] = ()
         self.units = ProblemUnits("", None)
+        self.moved: dict[str, str] = {}
 
     def config(self, source: str, folder: Path) -> Config:
         """Check all of the document; raise with one line for each problem."""
         model = self._model()
         entry = MODELS.get(model)
+        self._move_mappings(entry)
         inner = {**self._problem_names(), **(_named_factors(entry.factors) if entry else {})}
         self.keys = ("model", "factors", *(entry.files if entry else FILES), *SECTIONS)
         known = self.keys if entry else TOP_LEVEL
@@ -117,7 +122,8 @@ class _Check:
         design = self._section("design", DesignOptions)
         if self.problems or not (factors and replicate and optimize and design):
             self._raise()
-        factors = self._with_files(factors, files)
+        if files or (entry and entry.mappings):
+            factors = self._with_files(factors, files)
         return Config(
             model=model,
             factors=factors,
@@ -141,8 +147,27 @@ class _Check:
             file = self.overrides.index(mark.name) if mark.name in self.overrides else -1
             return file, mark.line, mark.column
 
-        lines = [f"{place(node)}: {what}" for node, what in sorted(self.problems, key=order)]
+        lines = []
+        for node, what in sorted(self.problems, key=order):
+            for name, key in self.moved.items():
+                what = f"{key}{what.removeprefix(name)}" if what.startswith(name) else what
+            lines.append(f"{place(node)}: {what}")
         raise InputError(*in_lines(lines, self.further))
+
+    def _move_mappings(self, entry: ModelEntry | None) -> None:
+        """Put a mapping that stands under the key of a file where it is a factor."""
+        for key, name in entry.mappings.items() if entry else ():
+            node = find(self.root, [key])
+            if not isinstance(node, MappingNode) or not isinstance(self.root, MappingNode):
+                continue
+            others = [pair for pair in self.root.value if pair[0].value != key]
+            marks = self.root.start_mark, self.root.end_mark
+            root = MappingNode(self.root.tag, others, *marks)
+            try:
+                self.root = assign(root, ["factors", name], node)
+            except InputError:
+                continue  # factors are no mapping, which is reported
+            self.moved[f"factors.{name}"] = key
 
     def _model(self) -> str:
         node = find(self.root, ["model"])
@@ -200,16 +225,16 @@ class _Check:
         Those that stand beside a file in the config were written for it; beside one that an
         override names, only those are that an override gives.
         """
-        if not files:
-            return factors
         given = set(factor_names(type(factors)))
-        if any(self._overridden([key]) for key in files):
+        if any(self._overridden(path.split(".")) for path in (*files, *self.moved)):
             given = {name for name in given if self._overridden(["factors", *parts(name)])}
         try:
             return factors.with_files({key: file.path for key, file in files.items()}, given)
         except Misplaced as wrong:
-            path = ("factors", *wrong.path)
-            self.problems.append((self._closest_node(path), f"{_label(path)}: {wrong.text}"))
+            for one in (wrong, *wrong.others):
+                path = ("factors", *one.path)
+                node = written_key(self.root, path) or self._closest_node(path)
+                self.problems.append((node, f"{_label(path)}: {one.text}"))
             self._raise()
 
     def _overridden(self, path: Sequence[str | int]) -> bool:

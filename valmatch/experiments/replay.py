@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack
 
 from valmatch.errors import InputError, in_lines, option
+from valmatch.execution.interruption import stop_on_signal
 from valmatch.experiments.replay_result import Replay, ends
 from valmatch.inputs import arguments
 from valmatch.inputs.arguments import PathLike
 from valmatch.inputs.files import read_text, sha256
+from valmatch.kernels.halting import Stopped
 from valmatch.kernels.plain_python import interpret
 from valmatch.rule_sets.event_log import EventLog, is_event_log, read_events
 from valmatch.rule_sets.files import as_remark, in_line, is_yaml, read_rule_file
@@ -38,6 +41,8 @@ from valmatch.rule_sets.worlds import (
     Search,
     Service,
 )
+
+T = TypeVar("T")
 
 BRIEF = 100
 """Tickets up to which plain Python is done before numba would be imported."""
@@ -170,7 +175,7 @@ def _played(source: Path, world: WorldReading, log: EventLog | None, explain: bo
     reasons: list[dict[str, Any]] = []
     for search in world.searches:
         played = (world.table, world.tickets, world.service, search)
-        outcomes[search] = outcome = play(*played)
+        outcomes[search] = outcome = _ended_by_signals(partial(play, *played))
         pool = Pool(*played)
         proposals = [
             Proposal(one.review, one.anchor, tuple(one.tickets)) for one in outcome.proposed
@@ -180,6 +185,15 @@ def _played(source: Path, world: WorldReading, log: EventLog | None, explain: bo
         if explain:
             reasons += explained(pool, proposals, ends(outcome))
     return Replay(source, world, outcomes, log, behind, reasons if explain else None)
+
+
+def _ended_by_signals(work: Callable[[], T]) -> T:
+    """Return what work gives; a signal ends it as Ctrl-C does, also inside a kernel."""
+    with stop_on_signal() as stop, suppress(Stopped):
+        result = work()
+    if stop.reason:
+        raise KeyboardInterrupt
+    return result
 
 
 def _is_brief(world: WorldReading) -> bool:

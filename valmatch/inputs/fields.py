@@ -83,6 +83,12 @@ class Misplaced(Exception):  # noqa: N818 - caught where the config is checked
     def __init__(self, path: Path, text: str) -> None:
         super().__init__(text)
         self.path, self.text = tuple(path), text
+        self.others: tuple[Misplaced, ...] = ()
+
+    def along_with(self, others: Sequence[Misplaced]) -> Self:
+        """Return this with others that are wrong, too."""
+        self.others = tuple(others)
+        return self
 
 
 class Section(BaseModel):

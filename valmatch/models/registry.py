@@ -36,6 +36,8 @@ class ModelEntry:
         of both are never mixed.
     files : mapping of str to str
         Files that the model reads: their keys at the top level of a config, with their meanings.
+    mappings : mapping of str to str
+        Keys of files under which a mapping may stand instead, with the factors that it then is.
     """
 
     factors: type[Factors]
@@ -43,6 +45,7 @@ class ModelEntry:
     path: str
     version: str = "1"
     files: Mapping[str, str] = field(default_factory=dict)
+    mappings: Mapping[str, str] = field(default_factory=dict)
 
 
 class OwnEntry(ModelEntry):
@@ -52,14 +55,19 @@ class OwnEntry(ModelEntry):
     ----------
     factors : str
         ``module:class`` of the factors.
-    summary, path, files
+    summary, path, files, mappings
         As of `ModelEntry`.
     """
 
     def __init__(
-        self, factors: str, summary: str, path: str, files: Mapping[str, str] = {}
+        self,
+        factors: str,
+        summary: str,
+        path: str,
+        files: Mapping[str, str] = {},
+        mappings: Mapping[str, str] = {},
     ) -> None:
-        super().__init__(Factors, summary, path, files=files)
+        super().__init__(Factors, summary, path, files=files, mappings=mappings)
         module, _, name = factors.partition(":")
         object.__setattr__(self, "_home", (module, name))
 
@@ -113,12 +121,16 @@ OWN: dict[str, ModelEntry] = {
         "parties with latencies and wishes come, and the rule set that a game deploys matches them",
         "valmatch.models.tickets.model:TicketsModel",
         files={
-            "rules": "A rule set, FlexMatch JSON, relative to this file. Without it: two teams of"
-            " five, and no rule.",
+            "rules": "A rule set, FlexMatch JSON or a short form, relative to this file; or a"
+            " mapping that is one. Without it: two teams of five, and no rule.",
+            "arrivals": "A list of tickets that replaces the random ones, relative to this file: a"
+            " JSON object a line with id, time (seconds) and players, or CSV, as rules replay takes"
+            " it. What it lacks is drawn.",
             "latency": "A CSV file of round-trip times that replaces the built-in ones, relative to"
             " this file: a header home and the data centres, in each row a home region and"
             " milliseconds.",
         },
+        mappings={"rules": "rule_set"},
     ),
 }
 

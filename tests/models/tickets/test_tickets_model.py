@@ -156,8 +156,11 @@ REFUSED = {
     "parties.shares=[0.5, 0.4]": "shares sum to 0.9 (allowed: 1)",
     "attributes={mode: {mean: 1, std: 2}}": "'mode' is a string in",
     "attributes={mode: {a: 0.4}}": "'mode': shares sum to 0.4",
-    "arrivals=x.csv": "arrivals: this model takes none",
-    "rules={teams: 2x5}": "rules: a mapping of 1 is not allowed (allowed: a file)",
+    "arrivals=x.jsonl": "arrivals: 'x.jsonl': no such file",
+    "rules=[2x5]": "rules: a list of 1 is not allowed (allowed: a file)",
+    "rules={teams: 2x}": 'rules.teams: "2x5" (two teams of five), "2x4-5", or sizes by name',
+    "rules={teams: 2x5, skil: 3}": "rules: unknown key 'skil' (did you mean skill?)",
+    "rule_set={teams: 2x5}": "factors.rule_set: there is a file, too",
     "warmup_minutes=30": "leaves nothing of 0.5 hours",
     "arrivals.hourly_profile=[1, 2]": "a list of 2 is too short (allowed: a list of 24 numbers",
 }

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from valmatch import load, simulate
+from valmatch.config.loading import shipped_configs
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats
 from valmatch.models.tickets.factors import TicketsFactors
@@ -170,6 +172,42 @@ def test_tickets_are_conserved_and_obey_littles_law(tmp_path: Path) -> None:
         assert found["current_tickets"] == pytest.approx((came - gone).mean(), rel=0.01)
         rate_of_waits = table["wait"].sum() / 3600.0
         assert found["current_tickets"] == pytest.approx(rate_of_waits, rel=1e-9)
+
+
+SHIPPED = [name for name in shipped_configs() if name.startswith("tickets")]
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_configs_conserve_tickets_and_obey_littles_law(name: str) -> None:
+    config = load(name)
+    factors = config.factors
+    assert isinstance(factors, TicketsFactors)
+    start, end = 60.0 * factors.warmup_minutes, 3600.0 * factors.hours
+    found = simulate(config, seed=5)
+    values, table = found.summary()["responses"], found["tickets"]
+    came = table["time"] >= start
+    ends = ("matched", "timed_out", "cancelled", "searching")
+    assert sum(values[f"tickets_{end}"] for end in ends) == values["n_tickets"] == came.sum() > 0
+    assert values["tickets_matched"] > 0
+    assert np.isin(table["ended"][table["status"] == "SEARCHING"], end).all()
+    # Who is matched is in one match, and matches have nobody else.
+    of_matches = found["matches"]["players"].sum()
+    assert of_matches == table["players"][table["status"] == "COMPLETED"].sum()
+    # L = lambda W: L counted moment by moment, and W that of tickets, but for what lies over edges.
+    moments = np.arange(start, end, 0.5)
+    here = np.searchsorted(table["time"], moments, side="right")
+    gone = np.searchsorted(np.sort(table["ended"]), moments, side="right")
+    assert values["current_tickets"] == pytest.approx((here - gone).mean(), rel=0.01)
+    seconds, of_tickets = values["current_tickets"] * (end - start), table["wait"][came].sum()
+    over_edges = factors.service.request_timeout_seconds * ((here - gone)[[0, -1]].sum() + 1)
+    assert abs(seconds - of_tickets) <= over_edges < 0.1 * of_tickets
+    # And of all groups that tickets fall into, one each.
+    groups = found["groups"]
+    for by in ("size", "region", "hour", "skill"):
+        own = groups["by"] == by
+        for column in ("n_tickets", *(f"tickets_{end}" for end in ends)):
+            assert groups[column][own].sum() == values[column], (by, column)
+        assert groups["current_tickets"][own].sum() == pytest.approx(values["current_tickets"])
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Floats, Ints, Records
+from valmatch.kernels.halting import watched
 from valmatch.matching.tickets.building_rules import RuleArrays, rule_arrays
 from valmatch.matching.tickets.building_tallies import Members, tallies_of
 from valmatch.matching.tickets.layout import (
@@ -353,7 +354,7 @@ def queue_of(world: World) -> Queue:
     """
     tickets, most = world.tickets.size, int(world.teams["ever"].sum())
     kept = max(min(tickets, KEPT_TICKETS // (most + 1)), 1)
-    state, slots = np.zeros(1, STATE), np.zeros(tickets, SLOT)
+    state, slots = watched(np.zeros(1, STATE)), np.zeros(tickets, SLOT)
     state["next_end"] = np.inf
     width = most + 1
     if world.options[0]["recalls"]:

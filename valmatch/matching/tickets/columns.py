@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from valmatch.errors import RunError
+from valmatch.kernels import halting
 from valmatch.kernels.arrays import Bools, Floats, Ints, Records, Words
 from valmatch.matching.tickets.building import queue_of, world_of
 from valmatch.matching.tickets.building_rules import rule_arrays
@@ -73,6 +74,8 @@ class Columns(NamedTuple):
         After how many seconds a ticket accepts each proposal; NaN for never.
     place : (3,) ndarray of uint64
         Where the random numbers of batches lie.
+    lacks : (tickets,) ndarray of bool or None
+        Which tickets lack a value without which they cannot be matched; None: no one of them.
     """
 
     times: Floats
@@ -83,6 +86,41 @@ class Columns(NamedTuple):
     latencies: Floats
     answers: Floats
     place: Words
+    lacks: Bools | None = None
+
+
+def chosen_columns(columns: Columns, tickets: Ints, times: Floats) -> Columns:
+    """Return some tickets at other times, with no answers; one may be there more than once.
+
+    Parameters
+    ----------
+    columns : Columns
+        All tickets.
+    tickets : (n,) ndarray of int64
+        Their numbers, in order of the times.
+    times : (n,) ndarray of float64
+        When they come; they are not cancelled.
+    """
+    sizes = columns.sizes[tickets]
+    firsts = (np.cumsum(columns.sizes) - columns.sizes)[tickets]
+    people = np.repeat(firsts - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
+    values: dict[str, Floats | Texts | Lists] = {}
+    for name, own in columns.values.items():
+        if isinstance(own, Texts):
+            values[name] = own._replace(codes=own.codes[people])
+        elif isinstance(own, Lists):
+            values[name] = own._replace(has=own.has[people])
+        else:
+            values[name] = own[people]
+    return columns._replace(
+        times=times,
+        cancels=np.full(times.size, np.inf),
+        sizes=sizes,
+        values=values,
+        latencies=columns.latencies[people],
+        answers=np.empty((times.size, 0)),
+        lacks=None if columns.lacks is None else columns.lacks[tickets],
+    )
 
 
 class Played(NamedTuple):
@@ -98,6 +136,8 @@ class Played(NamedTuple):
         When matches were made, in order, and when they had been proposed.
     tickets, matches, teams : (matched,) ndarray of int64
         Tickets of matches, of which match, and their teams.
+    held, refused : (rules,) ndarray of int64
+        How often each rule held, or was unknown, and refused; 0 where that is not counted.
     """
 
     statuses: Ints
@@ -107,9 +147,17 @@ class Played(NamedTuple):
     tickets: Ints
     matches: Ints
     teams: Ints
+    held: Ints
+    refused: Ints
 
 
-def play_columns(table: Table, columns: Columns, service: Service, search: Search) -> Played:
+def play_columns(
+    table: Table,
+    columns: Columns,
+    service: Service,
+    search: Search,
+    counted_from: float | None = None,
+) -> Played:
     """Play drawn tickets.
 
     Parameters
@@ -122,15 +170,21 @@ def play_columns(table: Table, columns: Columns, service: Service, search: Searc
         How the service ticks.
     search : {"pass", "exhaustive"}
         How matches are looked for.
+    counted_from : float or None
+        Seconds from which on verdicts on rules are counted; None for never, which takes less time.
 
     Raises
     ------
     RunError
         If an exhaustive search would have to look at too many tickets.
     """
-    world = world_of_columns(table, columns, service, search)
+    world = world_of_columns(table, columns, service, search, counted_from is not None)
+    if counted_from is not None:
+        world.options["counted_from"] = counted_from
     queue = queue_of(world)
-    if too_many := play_kernel(world, queue):
+    too_many = play_kernel(world, queue)
+    halting.check()
+    if too_many:
         raise RunError(
             f"the search exhaustive is for small pools: it looks at up to {MOST_TRIED} tickets at"
             f" once, and there are {too_many}"
@@ -143,11 +197,27 @@ def play_columns(table: Table, columns: Columns, service: Service, search: Searc
     tickets, teams = queue.matched[:, places]
     ends = np.ascontiguousarray(queue.slots["end"])
     statuses = np.ascontiguousarray(queue.slots["status"])
-    return Played(statuses, ends, matches["time"], matches["proposed"], tickets, of, teams)
+    judged = queue.seats.judged[: len(table.rules)]
+    return Played(
+        statuses,
+        ends,
+        matches["time"],
+        matches["proposed"],
+        tickets,
+        of,
+        teams,
+        judged["held"].copy(),
+        judged["refused"].copy(),
+    )
 
 
-def world_of_columns(table: Table, columns: Columns, service: Service, search: Search) -> World:
-    """Return the arrays of a world of drawn tickets; parameters are those of `play_columns`."""
+def world_of_columns(
+    table: Table, columns: Columns, service: Service, search: Search, counted: bool = False
+) -> World:
+    """Return the arrays of a world of drawn tickets.
+
+    Parameters are those of `play_columns`, and whether verdicts are counted.
+    """
     texts: dict[str, int] = {}
     rules = rule_arrays(table, texts)
     made = _Columns(table, columns, texts)
@@ -162,10 +232,13 @@ def world_of_columns(table: Table, columns: Columns, service: Service, search: S
         made.spreads(),
         made.pings(),
     )
+    halting.check()
     tickets = made.tickets()
-    tallies = tallies_of(table, rules, facts, Members(tickets, []), False, search == "exhaustive")
+    members, every = Members(tickets, []), search == "exhaustive"
+    tallies = tallies_of(table, rules, facts, members, counted, every)
     tickets["camp"] = tallies.camps
-    empty = world_of(table, (), service, search, counted=False)
+    halting.check()
+    empty = world_of(table, (), service, search, counted)
     empty.options["common"], empty.options["swift"] = tallies.common, tallies.swift
     return empty._replace(
         facts=facts._replace(links=tallies.links),
@@ -231,6 +304,8 @@ class _Columns:
         records["time"], records["cancel"] = columns.times, columns.cancels
         records["first"], records["players"] = self.firsts, columns.sizes
         records["matchable"] = not self._missing()
+        if columns.lacks is not None:
+            records["matchable"][columns.lacks] = 0
         proposals = columns.answers.shape[1]
         records["first_answer"] = proposals * np.arange(columns.times.size)
         records["answers"] = proposals

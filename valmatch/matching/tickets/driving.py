@@ -30,9 +30,12 @@ from valmatch.matching.tickets.searching import review
 
 @njit
 def play(world: World, queue: Queue) -> int:
-    """Let tickets come and go until the horizon; return 0, or what was too many to look at."""
+    """Let tickets come and go until the horizon; return 0, or what was too many to look at.
+
+    What is halted has no meaning.
+    """
     now, state = -np.inf, queue.state[0]
-    while state["too_many"] == 0:
+    while state["too_many"] == 0 and state["halt"] == 0:
         last, now = now, _next_moment(now, world, queue)
         idle = state["joined"] == world.tickets.size and state["waiting"] + state["proposals"] == 0
         if idle or now > world.options[0]["horizon"]:
@@ -42,6 +45,7 @@ def play(world: World, queue: Queue) -> int:
         joined = _let_join(now, world, queue)
         if _is_due(now, returned or joined, now > last, world, queue):
             before = state["proposals"]
+            _begin_to_count(now, world, queue)
             review(now, world, queue)
             _settle(before, now, world, queue)
     for ticket in range(world.tickets.size):
@@ -49,6 +53,16 @@ def play(world: World, queue: Queue) -> int:
             _end(ticket, SEARCHING, world.options[0]["horizon"], queue)
     count_recalled(queue)
     return state["too_many"]
+
+
+@internal
+def _begin_to_count(now: float, world: World, queue: Queue) -> None:
+    """Forget the verdicts that do not count, once those begin that do."""
+    state = queue.state[0]
+    if state["counting"] == 0 and now >= world.options[0]["counted_from"]:
+        state["counting"] = 1
+        for rule in range(queue.seats.judged.size):
+            queue.seats.judged[rule]["held"], queue.seats.judged[rule]["refused"] = 0, 0
 
 
 @internal

@@ -25,7 +25,7 @@ def try_all(anchor: int, others: int, world: World, queue: Queue) -> None:
     begin(queue)
     teams = world.teams.size
     place, team = 0, NONE
-    while True:
+    while queue.state[0]["halt"] == 0:
         # The next ticket and team that can be added after the last; else the last is changed.
         level = queue.seats.growing[0]["tickets"]
         last = others if level else 0

@@ -131,6 +131,7 @@ OPTIONS = np.dtype(
         ("horizon", "f8"),
         ("review", "f8"),  # seconds between reviews; 0: whenever something changes
         ("acceptance", "f8"),  # 0: no match is proposed
+        ("counted_from", "f8"),  # what is judged before does not count
     ]
 )
 
@@ -273,6 +274,8 @@ STATE = np.dtype(
         ("reviews", "i8"),
         ("tick", "i8"),
         ("too_many", "i8"),  # tickets that were too many for an exhaustive search
+        ("counting", "i8"),  # whether verdicts count already
+        ("halt", "i8"),  # not 0 where all is to end; see `valmatch.kernels.halting`
         ("next_end", "f8"),  # no ticket leaves before
     ]
 )

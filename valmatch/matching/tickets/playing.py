@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from valmatch.errors import RunError
+from valmatch.kernels import halting
 from valmatch.kernels.arrays import Ints, Records
 from valmatch.matching.tickets.building import queue_of, world_of
 from valmatch.matching.tickets.driving import play as play_kernel
@@ -104,7 +105,9 @@ def play(
     """
     world = world_of(table, tickets, service, search, counted)
     queue = queue_of(world)
-    if too_many := play_kernel(world, queue):
+    too_many = play_kernel(world, queue)
+    halting.check()
+    if too_many:
         raise RunError(
             f"the search exhaustive is for small pools: it looks at up to {MOST_TRIED} tickets at"
             f" once, and there are {too_many}"

@@ -20,7 +20,7 @@ from valmatch.inputs.fields import (
     refuse,
 )
 from valmatch.models.tickets.laws import check_law, check_sum
-from valmatch.models.tickets.rule_file import tuned_text, values_of
+from valmatch.models.tickets.rule_file import FaultyMapping, tuned_text, values_of
 from valmatch.models.tickets.sources import MOST_PLAYERS, MOST_REGIONS
 from valmatch.rule_sets.values import UnknownValue, filled
 
@@ -210,7 +210,17 @@ class Match(Factors):
         return self
 
 
-Group = Literal["sizes", "regions", "hours", "deciles", "steps"]
+Group = Literal[
+    "sizes",
+    "regions",
+    "hours",
+    "deciles",
+    "attributes",
+    "steps",
+    "rules",
+    "reasons",
+    "pools",
+]
 
 
 class TicketsFactors(Factors):
@@ -236,6 +246,12 @@ class TicketsFactors(Factors):
     )
     patience: Patience = Field(Patience(), description="How long they wait.")
     match: Match = Field(Match(), description="What happens in a match.")
+    rule_set: dict[str, Any] | None = factor(
+        None,
+        "",
+        "The rule set as a mapping, a short form or FlexMatch's own; rules at the top of the config"
+        " is the same where it is a mapping. null: that of the file.",
+    )
     rules: dict[str, Any] = factor(
         {},
         "",
@@ -251,8 +267,9 @@ class TicketsFactors(Factors):
     measure: tuple[Group, ...] = factor(
         (),
         "",
-        "Further responses: by size of the party, home region, hour of the day, or decile of the"
-        " skill, and shares of matches by expansion step.",
+        "Further responses: by size of the party, home region, hour of the day, decile of the skill"
+        " or value of an attribute; shares of matches by expansion step; how often each rule passed"
+        " and failed; why tickets are never matchable; and of pools that are looked at again.",
     )
 
     @field_validator("attributes")
@@ -292,11 +309,17 @@ class TicketsFactors(Factors):
 
         So each has a value of its own that can be varied and optimised.
         """
-        if "rules" not in files:
+        if "rules" in files and self.rule_set is not None:
+            raise Misplaced(("rule_set",), f"there is a file, too: rules: {files['rules']}")
+        source = files.get("rules", self.rule_set)
+        if source is None:
             return self
         own = {name: getattr(self, name) for name in ("rules", "expansions") if name in given}
         try:
-            values = filled(own, values_of(files["rules"]))
+            values = filled(own, values_of(source))
+        except FaultyMapping as wrong:
+            first, *others = [Misplaced(("rule_set", *path), text) for path, text in wrong.problems]
+            raise first.along_with(others) from None
         except UnknownValue as wrong:
             raise Misplaced(tuple(map(str, wrong.path)), wrong.text) from None
         try:
@@ -308,7 +331,8 @@ class TicketsFactors(Factors):
     def rewritten(self, files: Mapping[str, Path]) -> Mapping[str, str]:
         """Return the text of the rule set with the values of these factors, if any differs."""
         given = {"rules": self.rules, "expansions": self.expansions}
-        text = tuned_text(files["rules"], given) if "rules" in files else None
+        source = files.get("rules", self.rule_set)
+        text = tuned_text(source, given) if source is not None else None
         return {"tuned_rules.json": text} if text is not None else {}
 
 

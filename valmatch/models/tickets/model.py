@@ -4,32 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 
 from valmatch.draws.streams import Streams
 from valmatch.errors import InputError
 from valmatch.inputs.fields import Factors
-from valmatch.kernels.arrays import Bools
 from valmatch.kernels.compilation import announce_compilation
-from valmatch.matching.tickets.columns import Columns, Played, play_columns
+from valmatch.matching.tickets.columns import Columns, play_columns
 from valmatch.matching.tickets.driving import play
 from valmatch.models.model import NO_FILES, Batch, Model, Outcome, Record, Response, Responses
-from valmatch.models.tickets.factors import TicketsFactors
+from valmatch.models.tickets.factors import Group, TicketsFactors
+from valmatch.models.tickets.groups import Replication, groups_table
 from valmatch.models.tickets.latencies import round_trips
 from valmatch.models.tickets.laws import Kind, kind_of
-from valmatch.models.tickets.measures import (
-    RESPONSES,
-    Matches,
-    further_responses,
-    matches_of,
-    measure,
-    most_players,
+from valmatch.models.tickets.logged import TicketLog
+from valmatch.models.tickets.matchable import (
+    first_limit,
+    lacking,
+    largest_team,
+    seen_by,
+    tickets_lacking,
+    unmatchable,
 )
-from valmatch.models.tickets.population import HOUR, Drawn, draw_answers, draw_tickets
+from valmatch.models.tickets.matches import matches_of
+from valmatch.models.tickets.measures import measure
+from valmatch.models.tickets.pools import Pools, look_again
+from valmatch.models.tickets.population import HOUR, Drawn, Logged, draw_answers, draw_tickets
+from valmatch.models.tickets.responses import RESPONSES, further_responses
 from valmatch.models.tickets.rule_file import read_rules
 from valmatch.models.tickets.tables import matches_table, tickets_table
-from valmatch.rule_sets.table import Valued
+from valmatch.rule_sets.table import Attribute, Valued
 from valmatch.rule_sets.worlds import Service
 from valmatch.text.notes import Note
 from valmatch.text.suggestions import hint
@@ -55,12 +61,12 @@ class TicketsModel(Model[Drawn]):
         The factors.
     files : mapping of str to Path
         ``rules``: the rule set; without it two teams of five and no rule. ``latency``: round trips
-        in place of the built-in ones.
+        in place of the built-in ones. ``arrivals``: tickets of a log; what it lacks is drawn.
     """
 
     responses = RESPONSES
     releases_gil = True
-    measures = ("sizes", "regions", "hours", "deciles", "steps")
+    measures = get_args(Group)
     drawn_by = frozenset(
         (
             "hours",
@@ -81,7 +87,8 @@ class TicketsModel(Model[Drawn]):
         if factors.measure:
             self.responses = Responses(*RESPONSES, *self.further(factors))
         given = {"rules": factors.rules, "expansions": factors.expansions}
-        rules = read_rules(files.get("rules"), given, service.request_timeout_seconds)
+        source = files.get("rules", factors.rule_set)
+        rules = read_rules(source, given, service.request_timeout_seconds)
         self._table = rules.table
         self._trips = round_trips(tuple(factors.regions.shares), files.get("latency"))
         self._service = Service(
@@ -93,7 +100,13 @@ class TicketsModel(Model[Drawn]):
             service.acceptance_seconds,
         )
         self._check_laws(files)
-        self.warnings = (*rules.remarks, *self._remarks())
+        self._log: TicketLog | None = None
+        if "arrivals" in files:
+            declared = [Attribute(name, kind) for name, kind in self._kinds().items()]
+            centres, end = self._trips.centres, self._service.horizon
+            self._log = TicketLog(files["arrivals"], self._table, declared, centres, end)
+        from_log = self._log.remarks if self._log else ()
+        self.warnings = (*rules.remarks, *from_log, *self._remarks())
 
     @classmethod
     def further(cls, factors: Factors) -> Sequence[Response]:
@@ -107,6 +120,10 @@ class TicketsModel(Model[Drawn]):
         given = {name: GIVES[kind_of(law)] for name, law in laws}
         return {self._factors.skill.attribute: "number", **given}
 
+    def _given(self) -> set[str]:
+        """Return the attributes that players have values of."""
+        return {*self._kinds(), *(self._log.given if self._log else ())}
+
     def _check_laws(self, files: Mapping[str, Path]) -> None:
         """Refuse values of another type than the rule set declares, and a limit of few."""
         declared = {attribute.name: attribute.kind for attribute in self._table.attributes}
@@ -115,12 +132,12 @@ class TicketsModel(Model[Drawn]):
                 where = "skill" if name == self._factors.skill.attribute else "attributes"
                 raise InputError(
                     f"factors.{where}: {shown(name)} is {CALLED[declared[name]]} in"
-                    f" {files['rules']}, and {CALLED[kind]} here"
+                    f" {files.get('rules', 'the rule set')}, and {CALLED[kind]} here"
                 )
 
     def _remarks(self) -> Iterator[str]:
         """Yield what is to be said of the rule set and of who comes."""
-        given, table = self._kinds(), self._table
+        given, table = self._given(), self._table
         declared = [attribute.name for attribute in table.attributes]
         for name in self._factors.attributes:
             if name not in declared:
@@ -128,42 +145,45 @@ class TicketsModel(Model[Drawn]):
                     f"factors.attributes: {shown(name)} is not declared in the rule set"
                     f" ({hint(name, declared)}): no rule sees it"
                 )
-        for attribute in table.attributes:
-            if attribute.default is None and attribute.name not in given:
-                yield (
-                    f"the attribute {shown(attribute.name)} has neither a value nor a default: no"
-                    " ticket can ever be matched"
-                )
-        shares = self._factors.parties.shares
-        for size in range(self._largest() + 1, len(shares) + 1):
+        for name in lacking(table, given):
+            yield (
+                f"the attribute {shown(name)} has neither a value nor a default: no ticket can ever"
+                " be matched"
+            )
+        shares, largest = self._factors.parties.shares, largest_team(table)
+        if self._log:  # which says it of its own tickets
+            return
+        for size in range(largest + 1, len(shares) + 1):
             if shares[size - 1] > 0.0:
                 yield (
-                    f"parties of {size} are larger than every team ({self._largest()} players):"
-                    " they can never be matched"
+                    f"parties of {size} are larger than every team ({largest} players): they can"
+                    " never be matched"
                 )
-
-    def _largest(self) -> int:
-        """Return the most players that a team ever has."""
-        return max(most_players(team) for team in self._table.teams)
 
     def draw(self, streams: Streams, replication: int) -> Drawn:
         """Return the tickets of a replication; no rule enters."""
-        return draw_tickets(self._factors, self._trips, streams.place(replication))
+        return draw_tickets(self._factors, self._trips, streams.place(replication), self._logged())
+
+    def _logged(self) -> Logged | None:
+        return self._log.logged if self._log else None
 
     def run(self, inputs: Drawn) -> Outcome:
         """Return the responses."""
-        played, matches = self.play(inputs)
-        return Outcome(self._responses(inputs, played, matches))
+        found = self.play(inputs)
+        pools = self._pools(found) if "pools" in self._factors.measure else None
+        return Outcome(self._responses(found, pools))
 
     def record(self, inputs: Drawn) -> Record:
-        """Return the responses with every ticket and match."""
-        played, matches = self.play(inputs)
+        """Return the responses with every ticket, match and group."""
+        found = self.play(inputs)
+        pools = self._pools(found)
         homes = tuple(self._factors.regions.shares)
         tables = (
-            tickets_table(inputs, played, matches, homes),
-            matches_table(played, matches, self._trips.centres),
+            tickets_table(found, homes, pools.blockers),
+            matches_table(found.played, found.matches, self._trips.centres),
+            groups_table(found),
         )
-        return Record(self._responses(inputs, played, matches), tables)
+        return Record(self._responses(found, pools), tables)
 
     def run_many(
         self,
@@ -176,33 +196,46 @@ class TicketsModel(Model[Drawn]):
         announce_compilation(play)
         return super().run_many(streams, replications, controls, check)
 
-    def play(self, inputs: Drawn) -> tuple[Played, Matches]:
+    def play(self, inputs: Drawn) -> Replication:
         """Let a rule set match the tickets of a replication."""
+        factors, columns = self._factors, self._columns(inputs)
+        counted = 60.0 * factors.warmup_minutes if "rules" in factors.measure else None
+        search = factors.service.search
+        played = play_columns(self._table, columns, self._service, search, counted)
+        return Replication(
+            factors,
+            inputs,
+            played,
+            matches_of(inputs, played, self._table, factors.match.spread),
+            unmatchable(self._table, self._given(), inputs, self._service.timeout),
+            first_limit(self._table),
+        )
+
+    def _columns(self, inputs: Drawn) -> Columns:
+        """Return what the matchmaker sees of the tickets."""
         factors = self._factors
         answers = np.empty((inputs.times.size, 0))
         if factors.service.acceptance_seconds is not None:
-            answers = draw_answers(factors, inputs)
-        columns = Columns(
+            answers = draw_answers(factors, inputs, self._logged())
+        return Columns(
             inputs.times,
             inputs.cancels,
             inputs.sizes,
-            {factors.skill.attribute: inputs.seen, **inputs.attributes},
+            seen_by(self._table, inputs),
             self._trips.centres,
             inputs.latencies,
             answers,
             inputs.place,
+            tickets_lacking(self._table, inputs),
         )
-        played = play_columns(self._table, columns, self._service, factors.service.search)
-        return played, matches_of(inputs, played, self._table, factors.match.spread)
 
-    def _responses(self, inputs: Drawn, played: Played, matches: Matches) -> dict[str, float]:
-        return measure(self._factors, inputs, played, matches, self._matchable(inputs))
+    def _pools(self, found: Replication) -> Pools:
+        """Return what pools say that are looked at again."""
+        columns, start = self._columns(found.drawn), found.window[0]
+        return look_again(self._table, columns, self._service, found.played, start)
 
-    def _matchable(self, inputs: Drawn) -> Bools:
-        """Return which tickets a match can ever take: with all values, and fitting a team."""
-        given = self._kinds()
-        lacks = any(
-            attribute.default is None and attribute.name not in given
-            for attribute in self._table.attributes
-        )
-        return (inputs.sizes <= self._largest()) & (not lacks)
+    def _responses(self, found: Replication, pools: Pools | None) -> dict[str, float]:
+        values = measure(found)
+        if pools is not None and "pools" in self._factors.measure:
+            values |= {"search_gap": pools.search_gap, "blocked_by": pools.blocked_share}
+        return values

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
 from valmatch.draws.addressed import fill_uniforms, fill_uniforms_of
-from valmatch.kernels.arrays import Floats, Ints, Words
+from valmatch.kernels import halting
+from valmatch.kernels.arrays import Bools, Floats, Ints, Words
 from valmatch.matching.tickets.columns import Lists, Texts
 from valmatch.models.tickets.factors import HOURS, TicketsFactors
 from valmatch.models.tickets.latencies import RoundTrips
@@ -55,9 +56,13 @@ class Drawn(NamedTuple):
     skills, seen : (players,) ndarray of float64
         True skills, and what the matchmaker sees.
     latencies : (players, data centres) ndarray of float64
-        Whole milliseconds.
+        Whole milliseconds; NaN where a player of a log has none.
     attributes : mapping
-        Further ones, by name.
+        What the matchmaker sees, by name.
+    missing : mapping
+        By attribute which players have no value, where not all have one.
+    regions : tuple of str
+        Names of homes.
     place : (3,) ndarray of uint64
         Where the random numbers of the replication lie.
     """
@@ -72,10 +77,35 @@ class Drawn(NamedTuple):
     seen: Floats
     latencies: Floats
     attributes: Mapping[str, Floats | Texts | Lists]
+    missing: Mapping[str, Bools]
+    regions: tuple[str, ...]
     place: Words
 
 
-def draw_tickets(factors: TicketsFactors, trips: RoundTrips, place: Words) -> Drawn:
+class Logged(NamedTuple):
+    """Tickets of a log.
+
+    Attributes
+    ----------
+    times : (tickets,) ndarray of float64
+        Seconds.
+    sizes : (tickets,) ndarray of int64
+        Players.
+    laid_over : callable
+        Returns drawn tickets with what the log says of them.
+    answered : callable
+        Returns drawn answers with those of the log.
+    """
+
+    times: Floats
+    sizes: Ints
+    laid_over: Callable[[Drawn], Drawn]
+    answered: Callable[[Floats], Floats]
+
+
+def draw_tickets(
+    factors: TicketsFactors, trips: RoundTrips, place: Words, log: Logged | None = None
+) -> Drawn:
     """Draw the tickets of a replication; no rule enters.
 
     Parameters
@@ -86,27 +116,50 @@ def draw_tickets(factors: TicketsFactors, trips: RoundTrips, place: Words) -> Dr
         Milliseconds from the home regions, in the order of the factor ``regions.shares``.
     place : (3,) ndarray of uint64
         From `Streams.place`.
+    log : Logged or None
+        Tickets of a log; what it lacks is drawn.
     """
-    times = _times(factors, place)
+    times = _times(factors, place) if log is None else log.times
     n = times.size
-    sizes = 1 + _chosen(factors.parties.shares, _uniforms(SIZE, n, place))
-    homes = _chosen(tuple(factors.regions.shares.values()), _uniforms(HOME, n, place))
+    sizes = log.sizes if log else 1 + _chosen(factors.parties.shares, _uniforms(SIZE, n, place))
+    regions = factors.regions.shares
+    homes = _chosen(tuple(regions.values()), _uniforms(HOME, n, place))
     of = np.repeat(np.arange(n), sizes)
     places = np.arange(of.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     people = _People(of, places, place)
     skills = _skills(factors, sizes, people)
-    seen = skills
+    error = np.zeros(of.size)
     if factors.skill.error > 0.0:
-        seen = skills + factors.skill.error * people.normals(ERROR)
+        error = factors.skill.error * people.normals(ERROR)
     attributes = {
         name: _attribute(law, ATTRIBUTE + number, n, people)
         for number, (name, law) in enumerate(factors.attributes.items())
     }
     latencies = _latencies(factors.regions.spread, trips.milliseconds[homes[of]], people)
     cancels = times + _patience(factors, n, place)
-    return Drawn(
-        times, cancels, sizes, homes, of, places, skills, seen, latencies, attributes, place
+    attributes[factors.skill.attribute] = skills + error
+    drawn = Drawn(
+        times,
+        cancels,
+        sizes,
+        homes,
+        of,
+        places,
+        skills,
+        skills + error,
+        latencies,
+        attributes,
+        {},
+        tuple(regions),
+        place,
     )
+    if log is None:
+        return drawn
+    drawn = log.laid_over(drawn)
+    seen = drawn.attributes[factors.skill.attribute]
+    assert isinstance(seen, np.ndarray)
+    # What a log has of a skill is what the matchmaker sees.
+    return drawn._replace(seen=seen, skills=np.where(seen == drawn.seen, skills, seen - error))
 
 
 class _People(NamedTuple):
@@ -118,6 +171,7 @@ class _People(NamedTuple):
 
     def uniforms(self, source: int, counters: Ints | None = None) -> Floats:
         """Return a uniform number of each, at its place or at some counter."""
+        halting.check()  # of very many tickets a source takes a while
         out = np.empty(self.of.size)
         where = self.places if counters is None else counters
         fill_uniforms_of(self.place, source, self.of, where, out)
@@ -213,7 +267,7 @@ def _attribute(
     return Lists(np.stack(columns, axis=1), list(items))
 
 
-def draw_answers(factors: TicketsFactors, drawn: Drawn) -> Floats:
+def draw_answers(factors: TicketsFactors, drawn: Drawn, log: Logged | None = None) -> Floats:
     """Return after how many seconds tickets accept each proposal, NaN for never.
 
     A ticket accepts with the last of its players, if all do.
@@ -228,4 +282,4 @@ def draw_answers(factors: TicketsFactors, drawn: Drawn) -> Floats:
         seconds[refuses] = np.inf
         answers[:, proposal] = np.maximum.reduceat(seconds, firsts)
     answers[np.isinf(answers)] = np.nan
-    return answers
+    return answers if log is None else log.answered(answers)

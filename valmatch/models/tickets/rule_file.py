@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from valmatch.errors import InputError, in_lines
 from valmatch.inputs.files import read_document
-from valmatch.rule_sets.files import as_remark, in_line, read_rule_file
-from valmatch.rule_sets.flexmatch import read_rule_set
-from valmatch.rule_sets.problems import Problem
+from valmatch.rule_sets.files import LONGEST_PATH, as_remark, in_line, is_yaml, read_rule_file
+from valmatch.rule_sets.flexmatch import Reading, read_rule_set
+from valmatch.rule_sets.problems import WHOLE, Problem
+from valmatch.rule_sets.short_form import plain
 from valmatch.rule_sets.table import Search as Order
 from valmatch.rule_sets.table import Steps, Table, Team
 from valmatch.rule_sets.values import RuleValues
+from valmatch.text.terminal import shortened
 
 PLAIN = Table(
     (),
@@ -41,31 +45,80 @@ class RuleSet(NamedTuple):
     remarks: tuple[str, ...]
 
 
+Source: TypeAlias = "Path | Mapping[str, Any]"
+"""Where a rule set is: its file, or a mapping that is one."""
+
+NAMED = "rules"
+"""What a rule set is called that is a mapping of a config."""
+
+
+class FaultyMapping(Exception):  # noqa: N818 - caught where the mapping has places
+    """A mapping is no rule set.
+
+    Parameters
+    ----------
+    problems : sequence of tuple
+        What is wrong in it: by keys and numbers where, and what.
+    """
+
+    def __init__(self, problems: Sequence[tuple[Sequence[str | int], str]]) -> None:
+        super().__init__(problems[0][1])
+        self.problems = tuple(problems)
+
+
 @lru_cache(maxsize=4)
 def _text(path: Path, stamp: tuple[int, int]) -> str:
     """Return the text of a rule set without errors, read once for each state of the file."""
-    errors = [one for one in read_rule_file(path).problems if one.severity == "error"]
+    reading = read_rule_file(path)
+    errors = [one for one in reading.problems if one.severity == "error"]
     if errors:
         raise InputError(*in_lines([in_line(path, one) for one in errors]))
+    if is_yaml(path) or reading.is_short:
+        return _flexmatch(reading)
     return read_document(path).decode("utf-8")
 
 
-def rule_text(path: Path) -> str:
-    """Return the text of a rule set: the one place where other forms of it would be expanded.
+def _flexmatch(reading: Reading) -> str:
+    """Return the text of a rule set that was written otherwise."""
+    return "" if reading.node is None else json.dumps(plain(reading.node), indent=4)
+
+
+@lru_cache(maxsize=4)
+def _expanded(text: str) -> str:
+    """Return the text of a rule set that is a mapping, given as JSON."""
+    reading = read_rule_set(text)
+    errors = [one for one in reading.problems if one.severity == "error"]
+    if errors:
+        raise FaultyMapping([(_parts(one.path), one.text) for one in errors])
+    return _flexmatch(reading)
+
+
+def _parts(path: str) -> list[str | int]:
+    """Return the keys and numbers of what a problem is about."""
+    parts = re.split(r"[.\[\]]", "" if path == WHOLE else path)
+    return [int(part) if part.isdecimal() else part for part in parts if part]
+
+
+def rule_text(source: Source) -> str:
+    """Return the text of a rule set as FlexMatch JSON, whatever its form.
 
     Raises
     ------
     InputError
         If the file cannot be read, or is no rule set.
+    FaultyMapping
+        If the mapping is none.
     """
+    if not isinstance(source, Path):
+        return _expanded(json.dumps(source))
     try:
-        state = path.stat()
+        state = source.stat()
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    return _text(path, (state.st_mtime_ns, state.st_size))
+        raise InputError(f"{source}: cannot be read: {error.strerror}") from None
+    return _text(source, (state.st_mtime_ns, state.st_size))
 
 
-def values_of(path: Path) -> RuleValues:
+def values_of(source: Source) -> RuleValues:
     """Return the values of a rule set that can be set.
 
     Raises
@@ -73,16 +126,16 @@ def values_of(path: Path) -> RuleValues:
     InputError
         As of `rule_text`.
     """
-    return RuleValues(rule_text(path))
+    return RuleValues(rule_text(source))
 
 
-def tuned_text(path: Path, given: Mapping[str, Any]) -> str | None:
+def tuned_text(source: Source, given: Mapping[str, Any]) -> str | None:
     """Return the text of a rule set, the same but for some values; None if none differs.
 
     Parameters
     ----------
-    path : Path
-        Its file.
+    source : Path or mapping
+        Where it is.
     given : mapping
         The factors ``rules`` and ``expansions``.
 
@@ -91,18 +144,18 @@ def tuned_text(path: Path, given: Mapping[str, Any]) -> str | None:
     InputError
         As of `rule_text`.
     """
-    values = values_of(path)
+    values = values_of(source)
     changes = values.changes(given)
     return values.text(changes) if changes else None
 
 
-def read_rules(path: Path | None, given: Mapping[str, Any], timeout: float) -> RuleSet:
+def read_rules(source: Source | None, given: Mapping[str, Any], timeout: float) -> RuleSet:
     """Return the rule set of a config.
 
     Parameters
     ----------
-    path : Path or None
-        Its file; None for two teams of five and no rule.
+    source : Path, mapping or None
+        Where it is; None for two teams of five and no rule.
     given : mapping
         The factors ``rules`` and ``expansions``.
     timeout : float
@@ -113,26 +166,36 @@ def read_rules(path: Path | None, given: Mapping[str, Any], timeout: float) -> R
     InputError
         If the file is no rule set, also with these values.
     """
-    if path is None:
+    if source is None:
         for name, values in given.items():
             if values:
                 raise InputError(f"factors.{name}: there is no rule set (rules: FILE is needed)")
         return RuleSet(PLAIN, ())
-    values = values_of(path)
-    changes = values.changes(given)
-    reading = read_rule_set(values.text(changes), timeout)
+    own = values_of(source)
+    reading = read_rule_set(own.text(own.changes(given)), timeout)
+    where = str(source) if isinstance(source, Path) else NAMED
     if reading.table is None:
-        raise InputError(*in_lines(_named(reading.problems, values, path)))
-    remarks = tuple(as_remark(path, one) for one in reading.problems)
+        raise InputError(*in_lines(_named(reading.problems, own, where)))
+    # Places are those of the text, which is the file's own unless it was written otherwise.
+    is_own = isinstance(source, Path) and not (is_yaml(source) or read_rule_file(source).is_short)
+    remarks = tuple(
+        as_remark(source, one) if isinstance(source, Path) and is_own else _unplaced(where, one)
+        for one in reading.problems
+    )
     return RuleSet(reading.table, remarks)
 
 
-def _named(problems: Iterable[Problem], values: RuleValues, path: Path) -> list[str]:
+def _unplaced(where: str, problem: Problem) -> str:
+    """Return a warning as a line, without a place."""
+    return f"{where}: {shortened(problem.path, LONGEST_PATH)}: {problem.text}"
+
+
+def _named(problems: Iterable[Problem], values: RuleValues, source: str) -> list[str]:
     """Return the errors that values of factors make, by the names of these."""
     lines = []
     for problem in problems:
         if problem.severity == "error":
             name = values.names.get(problem.path)
-            where = f"factors.{'.'.join(map(str, name))}" if name else str(path)
+            where = f"factors.{'.'.join(map(str, name))}" if name else source
             lines.append(f"{where}: {problem.text}")
     return lines

@@ -11,12 +11,29 @@ from valmatch.kernels.arrays import Floats
 from valmatch.matching.tickets.columns import Played
 from valmatch.matching.tickets.playing import STATUSES
 from valmatch.models.model import Table
-from valmatch.models.tickets.measures import Matches
+from valmatch.models.tickets.groups import Replication
+from valmatch.models.tickets.matches import Matches
 from valmatch.models.tickets.population import Drawn
+from valmatch.models.tickets.responses import REASONS
 
 
-def tickets_table(drawn: Drawn, played: Played, matches: Matches, homes: Sequence[str]) -> Table:
-    """Return a row for each ticket, in order of time."""
+def tickets_table(
+    found: Replication, homes: Sequence[str], blockers: Sequence[tuple[int, int]]
+) -> Table:
+    """Return a row for each ticket, in order of time.
+
+    Parameters
+    ----------
+    found : Replication
+    homes : sequence of str
+        Names of home regions.
+    blockers : sequence of tuple of int
+        Pairs of a ticket that blocks and one that is blocked.
+    """
+    drawn, played, matches = found.drawn, found.played, found.matches
+    by: dict[int, list[str]] = {}
+    for blocker, blocked in blockers:
+        by.setdefault(blocked, []).append(str(blocker))
     ends = np.where(played.statuses > 0, played.ends, np.nan)
     teams = np.full(drawn.times.size, np.nan)
     teams[played.tickets] = played.teams
@@ -36,6 +53,10 @@ def tickets_table(drawn: Drawn, played: Played, matches: Matches, homes: Sequenc
             "team": teams,
             "latency": matches.latency,
             "win_prob": matches.wins,
+            "unmatchable": np.array([*REASONS, ""], np.str_)[found.unmatchable],
+            "blocked_by": np.array(
+                [joined_names(by.get(ticket, [])) for ticket in range(drawn.times.size)], np.str_
+            ),
         },
         whole=("match", "team"),
     )

@@ -8,7 +8,18 @@ from valmatch.models.model import Response
 from valmatch.text.labels import labelled
 from valmatch.text.sheet import Sheet, aligned
 
-PARTS = {"rating": "band", "hour": "hour", "weekday": "weekday"}
+PARTS = {
+    "rating": "band",
+    "hour": "hour",
+    "weekday": "weekday",
+    "size": "size",
+    "region": "home",
+    "skill": "skill",
+    "attribute": "attribute",
+    "step": "step",
+    "rule": "rule",
+    "reason": "reason",
+}
 """What the rows of tables of parts are called."""
 
 Side = tuple[str, Sequence[str]]

@@ -1,4 +1,4 @@
-"""Groups of tickets by size, home, skill, and matches by step: what is measured of each."""
+"""Groups of tickets, matches by step, rules, reasons: what is measured of each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from matplotlib.figure import Figure
 from valmatch.plots.parts.part_panels import draw_parts
 from valmatch.plots.parts.source import RunFiles
 
-PARTS = {"size": "sizes", "region": "regions", "skill": "deciles", "step": "steps"}
+PARTS = {
+    "size": "sizes",
+    "region": "regions",
+    "skill": "deciles",
+    "attribute": "attributes",
+    "step": "steps",
+    "rule": "rules",
+    "reason": "reasons",
+}
 """The figure of what is divided."""
 
 

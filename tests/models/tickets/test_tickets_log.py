@@ -1,0 +1,180 @@
+"""Tickets of a log: what it says, and what is drawn in place of what it lacks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.models.tickets.test_tickets_model import arena
+from valmatch import load, simulate
+from valmatch.config.config import Config
+from valmatch.errors import InputError
+from valmatch.execution.simulator import build
+from valmatch.experiments.simulate import Simulation
+from valmatch.matching.tickets.playing import play
+from valmatch.rule_sets.flexmatch import read_rule_set
+from valmatch.rule_sets.world_reading import read_lines
+from valmatch.rule_sets.worlds import Service
+
+MORE: dict[str, Any] = {
+    "arrivals.per_hour": 600,
+    "patience.median_seconds": 70,
+    "service.acceptance_seconds": 20,
+    "skill.error": 50,
+}
+
+
+def with_log(folder: Path, rows: Sequence[Mapping[str, Any]], **factors: Any) -> Config:  # noqa: ANN401
+    """Return the config with tickets of a log."""
+    path = folder / "tickets.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return load({**arena(), "arrivals": str(path)}, factors)
+
+
+def bare_rows(found: Simulation) -> list[dict[str, Any]]:
+    """Return the tickets of a run as a log that says nothing but when who came."""
+    tickets = found["tickets"]
+    return [
+        {"id": f"t{k}", "time": time, "players": [{"id": f"p{k}.{j}"} for j in range(size)]}
+        for k, (time, size) in enumerate(zip(tickets["time"], tickets["players"], strict=True))
+        for time, size in [(float(time), int(size))]
+    ]
+
+
+def test_what_a_log_lacks_is_drawn_by_the_number_of_the_ticket(tmp_path: Path) -> None:
+    plain = simulate(load(arena(), MORE), seed=3)
+    rows = bare_rows(plain)
+    logged = simulate(with_log(tmp_path, rows, **MORE), seed=3)
+    for table in ("tickets", "matches", "groups"):
+        for name, column in plain[table].items():
+            np.testing.assert_array_equal(logged[table][name], column, err_msg=name)
+    # What the log says of one ticket changes nothing of another one.
+    rows[7]["players"][0]["attributes"] = {"skill": 1900}
+    rows[8]["cancel"] = rows[8]["time"] + 1
+    rows[9]["players"] = [{"id": "x"}, {"id": "y"}, {"id": "z"}]
+    changed = simulate(with_log(tmp_path, rows, **MORE), seed=3)
+    others = np.delete(np.arange(len(rows)), [7, 9])
+    for name in ("time", "players", "home", "skill", "seen"):
+        mine, before = changed["tickets"][name], plain["tickets"][name]
+        assert (mine[others] == before[others]).all(), name
+    assert changed["tickets"]["players"][9] == 3
+    if plain["tickets"]["players"][7] == 1:
+        assert changed["tickets"]["seen"][7] == 1900
+        error = plain["tickets"]["seen"][7] - plain["tickets"]["skill"][7]
+        assert changed["tickets"]["skill"][7] == pytest.approx(1900 - error)
+    assert changed["tickets"]["wait"][8] <= 1
+
+
+def full_rows(n: int) -> list[dict[str, Any]]:
+    """Return tickets of which all is said."""
+    rng, time, rows = np.random.default_rng(5), 0.0, []
+    for number in range(n):
+        time += float(rng.integers(1, 40)) / 8
+        mode = ("ranked", "casual")[int(rng.random() < 0.2)]
+        players = [
+            {
+                "id": f"p{number}.{k}",
+                "attributes": {"skill": int(rng.integers(1300, 1700)), "mode": mode},
+                "latency": {"eu": int(rng.integers(10, 90)), "us": int(rng.integers(60, 200))},
+            }
+            for k in range(int(rng.choice([1, 2, 3])))
+        ]
+        answers = [[float(rng.integers(1, 60)) / 8, True] for _ in range(16)]
+        cancel = None if rng.random() < 0.7 else time + float(rng.integers(8, 800)) / 8
+        row = {"id": f"t{number}", "time": time, "players": players, "answers": answers}
+        rows.append(row if cancel is None else {**row, "cancel": cancel})
+    return rows
+
+
+def test_a_log_that_says_all_is_played_as_a_replay_plays_it(tmp_path: Path) -> None:
+    rows = full_rows(300)
+    config = with_log(tmp_path, rows, **{"service.acceptance_seconds": 6, "skill.error": 50})
+    first, second = (simulate(config, seed=seed) for seed in (1, 2))
+    status = first["tickets"]["status"].tolist()
+    assert status == second["tickets"]["status"].tolist()
+    rules = read_rule_set(config.files["rules"].path.read_text(encoding="utf-8"), 120).table
+    assert rules is not None
+    tickets, _ = read_lines(config.files["arrivals"].path.read_text(encoding="utf-8"), rules)
+    assert tickets is not None
+    outcome = play(rules, tickets, Service(120.0, 1800.0, 1.0, acceptance=6.0), "pass")
+    assert status == outcome.statuses
+    assert {"COMPLETED", "TIMED_OUT", "CANCELLED"} <= set(status)
+    assert first["matches"]["time"].tolist() == [one.time for one in outcome.matches]
+    assert first["tickets"]["ended"].tolist() == outcome.times
+    # "ap" is reported by nobody.
+    assert set(first["matches"]["region"]) <= {"eu", "us"}
+    assert np.isfinite(first.summary()["responses"]["latency_p95"])
+
+
+def test_who_lacks_a_value_without_a_default_is_never_matched(tmp_path: Path) -> None:
+    content = json.loads(Path(arena()["rules"]).read_text(encoding="utf-8"))
+    del content["playerAttributes"][1]["default"]
+    (tmp_path / "rules.json").write_text(json.dumps(content))
+    rows = full_rows(120)
+    for row in rows[::3]:
+        del row["players"][0]["attributes"]["mode"]
+    changes = {"attributes": {}, "rules": str(tmp_path / "rules.json"), "measure": ["reasons"]}
+    found = simulate(with_log(tmp_path, rows, **changes, warmup_minutes=0))
+    lacking = found["tickets"]["unmatchable"] == "value"
+    assert np.flatnonzero(lacking).tolist() == list(range(0, 120, 3))
+    assert (found["tickets"]["status"][~lacking] == "COMPLETED").any()
+    assert found.summary()["responses"]["never_matchable.value"] == 40
+
+
+def test_a_default_stands_for_what_a_player_lacks(tmp_path: Path) -> None:
+    rows = full_rows(120)
+    said = [{**row, "players": [dict(one) for one in row["players"]]} for row in rows]
+    for row, other in zip(rows, said, strict=True):
+        for player, whole in zip(row["players"], other["players"], strict=True):
+            whole["attributes"] = {**player["attributes"]}
+            if whole["attributes"]["mode"] == "ranked" and row["id"] != "t0":
+                del player["attributes"]["mode"]
+    without, whole = (
+        simulate(with_log(tmp_path, some, attributes={}))["tickets"] for some in (rows, said)
+    )
+    assert without["status"].tolist() == whole["status"].tolist()
+    assert without["match"].tolist() == pytest.approx(whole["match"].tolist(), nan_ok=True)
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "region": (
+        {"players": [{"id": "p", "latency": {"eux": 5}}]},
+        "tickets.jsonl: ticket 't0': region 'eux' is no data centre (did you mean eu?); those are",
+    ),
+    "backfill": (
+        {"backfill": True, "players": [{"id": "p", "team": "red"}]},
+        "tickets.jsonl: ticket 't0': is a backfill, which no arrival can be",
+    ),
+    "many": (
+        {"players": [{"id": f"p{k}"} for k in range(11)]},
+        "tickets.jsonl: ticket 't0': 11 players (allowed: up to 10)",
+    ),
+    "attribute": (
+        {"players": [{"id": "p", "attributes": {"skill": "high"}}]},
+        "tickets.jsonl:1:73: error: tickets[0].players[0].attributes.skill: a number is needed",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_is_refused(what: str, tmp_path: Path) -> None:
+    row, message = REFUSED[what]
+    with pytest.raises(InputError) as info:
+        build(with_log(tmp_path, [{"id": "t0", "time": 1, **row}]))
+    assert message in str(info.value)
+    assert "\n" not in str(info.value)
+
+
+def test_tickets_after_the_end_are_remarked(tmp_path: Path) -> None:
+    rows = full_rows(30)
+    model = build(with_log(tmp_path, rows, hours=60 / 3600, warmup_minutes=0))
+    late = sum(row["time"] >= 60 for row in rows)
+    assert 0 < late < 30
+    assert [str(one).rpartition(": ")[2] for one in model.warnings] == [
+        f"{late} tickets come after the end of the run"
+    ]

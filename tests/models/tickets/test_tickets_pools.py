@@ -1,0 +1,129 @@
+"""Pools that are looked at again: worked out by hand, and as plain Python searches them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.models.tickets.test_tickets_model import arena
+from valmatch import load
+from valmatch.draws.streams import Streams
+from valmatch.kernels.arrays import Floats
+from valmatch.matching.plain_tickets.pool import Pool
+from valmatch.matching.plain_tickets.searching import Search
+from valmatch.matching.tickets.columns import Columns, Texts, play_columns
+from valmatch.models.tickets.model import TicketsModel
+from valmatch.models.tickets.pools import _Again, look_again
+from valmatch.models.tickets.population import Drawn
+from valmatch.rule_sets.flexmatch import read_rule_set
+from valmatch.rule_sets.table import Table
+from valmatch.rule_sets.worlds import SEARCHES, Player, Service, Ticket
+
+
+def sums_to(total: float) -> Table:
+    """Return a rule set of three whose values sum to something, which says nothing before."""
+    rule = {
+        "name": "Sum",
+        "type": "comparison",
+        "measurements": ["sum(teams[all].players.attributes[n])"],
+        "operation": "=",
+        "referenceValue": total,
+    }
+    document = {
+        "ruleLanguageVersion": "1.0",
+        "playerAttributes": [{"name": "n", "type": "number"}],
+        "teams": [{"name": "all", "minPlayers": 3, "maxPlayers": 3}],
+        "rules": [rule],
+    }
+    table = read_rule_set(json.dumps(document)).table
+    assert table is not None
+    return table
+
+
+def single_tickets(times: list[float], values: Floats) -> Columns:
+    """Return single players with a number each."""
+    return Columns(
+        np.array(times),
+        np.full(len(times), np.inf),
+        np.ones(len(times), np.int64),
+        {"n": values},
+        ("eu",),
+        np.ones((len(times), 1)),
+        np.empty((len(times), 0)),
+        Streams(1).place(0),
+    )
+
+
+def test_an_old_ticket_that_all_take_first_blocks_a_pool() -> None:
+    table, service = sums_to(6), Service(120.0, 40.0, 1.0)
+    columns = single_tickets([0.5, 10.5, 20.5, 30.5], np.array([5.0, 2.0, 2.0, 2.0]))
+    played = play_columns(table, columns, service, "pass")
+    assert not played.matches.size
+    found = look_again(table, columns, service, played, 0.0)
+    # Several wait at 11 to 40 s, and are blocked from 31 s on; at 40 s all wait no more.
+    assert found.blockers == [(0, 1), (0, 2), (0, 3)]
+    assert found.blocked_share == pytest.approx(9 / 29)
+    assert found.search_gap == 1.0
+    alone = single_tickets([10.5, 20.5, 30.5], np.array([2.0, 2.0, 2.0]))
+    played = play_columns(table, alone, service, "pass")
+    assert played.times.tolist() == [31.0]
+    found = look_again(table, alone, service, played, 0.0)
+    assert (found.search_gap, found.blocked_share, found.blockers) == (0.0, 0.0, [])
+
+
+def test_without_matches_there_is_no_gap() -> None:
+    table, service = sums_to(600), Service(120.0, 40.0, 1.0)
+    columns = single_tickets([0.5, 10.5], np.array([5.0, 2.0]))
+    found = look_again(table, columns, service, play_columns(table, columns, service, "pass"), 0.0)
+    assert np.isnan(found.search_gap)
+
+
+def tickets_of(drawn: Drawn, centres: tuple[str, ...]) -> list[Ticket]:
+    """Return drawn tickets as plain Python takes them."""
+    mode = drawn.attributes["mode"]
+    assert isinstance(mode, Texts)
+    players = [
+        Player(
+            f"p{k}",
+            {"skill": float(drawn.seen[k]), "mode": mode.texts[mode.codes[k]]},
+            dict(zip(centres, drawn.latencies[k].tolist(), strict=True)),
+        )
+        for k in range(drawn.of.size)
+    ]
+    ends = np.cumsum(drawn.sizes)
+    return [
+        Ticket(f"t{k}", float(time), tuple(players[end - size : end]))
+        for k, (time, size, end) in enumerate(zip(drawn.times, drawn.sizes, ends, strict=True))
+    ]
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_pools_have_the_matches_that_plain_python_finds(search: str) -> None:
+    loose = {"rules.CloseSkill.maxDistance": 300, "rules.FairTeamSkill.maxDistance": 90}
+    many = {"hours": 0.4, "arrivals.per_hour": 900, "parties.shares": [0.2, 0.4, 0.4]}
+    modes = {"mode": {"ranked": 0.9, "casual": 0.1}}
+    config = load(arena(), {**many, **loose, "attributes": modes})
+    model = TicketsModel(config.factors, {"rules": config.files["rules"].path})  # type: ignore[arg-type]
+    drawn = model.draw(Streams(4), 0)
+    table, service = model._table, model._service
+    chosen = next(one for one in SEARCHES if one == search)
+    size, count = (8, 24) if search == "exhaustive" else (25, 12)
+    moments = [300.0 + 40.0 * k for k in range(count)]
+    recent = [(drawn.times <= now) & (drawn.times > now - service.timeout) for now in moments]
+    pools = [np.flatnonzero(own)[-size:] for own in recent]
+    again = _Again(table, model._columns(drawn), service)
+    pool = Pool(table, tickets_of(drawn, tuple(model._trips.centres)), service, chosen)
+    total = 0
+    for own, now, found in zip(pools, moments, again.matched(pools, moments, chosen), strict=True):
+        left, expected = own.tolist(), []
+        while True:
+            made = list(Search(pool).one_pass(left, now, 0))
+            if not made:
+                break
+            expected += [ticket for one in made for ticket in one.match.tickets]
+            left = [ticket for ticket in left if ticket not in expected]
+        assert sorted(expected) == found.tolist(), now
+        total += len(expected)
+    assert total > 0

@@ -1,0 +1,183 @@
+"""Groups of tickets: by size, home, hour, skill and values of attributes; what comes of each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from valmatch.kernels.arrays import Bools, Floats, Ints
+from valmatch.matching.tickets.columns import Lists, Played, Texts
+from valmatch.matching.tickets.layout import CANCELLED, COMPLETED, SEARCHING, TIMED_OUT
+from valmatch.models.model import Table
+from valmatch.models.tickets.factors import HOURS, TicketsFactors
+from valmatch.models.tickets.matches import Matches
+from valmatch.models.tickets.population import HOUR, Drawn
+from valmatch.models.tickets.responses import BY, DECILES, QUARTERS, groups, values_of_law
+
+
+class Replication(NamedTuple):
+    """What is measured.
+
+    Attributes
+    ----------
+    factors : TicketsFactors
+    drawn : Drawn
+        The tickets.
+    played : Played
+        What came of them.
+    matches : Matches
+    unmatchable : (tickets,) ndarray of int64
+        Why no match can ever take a ticket: the number of a reason, from 0; -1 where one can.
+    limit : float
+        Milliseconds that the rule set allows at first; NaN where it has no limit.
+    """
+
+    factors: TicketsFactors
+    drawn: Drawn
+    played: Played
+    matches: Matches
+    unmatchable: Ints
+    limit: float
+
+    @property
+    def window(self) -> tuple[float, float]:
+        """Seconds between which all is measured."""
+        return 60.0 * self.factors.warmup_minutes, HOUR * self.factors.hours
+
+    @property
+    def came(self) -> Bools:
+        """Which tickets are measured: those that come after the warm-up."""
+        return np.asarray(self.drawn.times >= self.window[0])
+
+
+def masks(found: Replication, of: str) -> Iterator[Bools]:
+    """Yield which tickets are in each group, in the order of `responses.groups`."""
+    factors, drawn = found.factors, found.drawn
+    if of != "attributes":
+        numbers = group_of(factors, of, drawn)
+        for number in range(len(groups(factors, of))):
+            yield numbers == number
+        return
+    n = drawn.times.size
+    for name, law in factors.attributes.items():
+        # A log may have further values; those of the law come first.
+        values, known = drawn.attributes[name], len(values_of_law(law))
+        if isinstance(values, Texts):
+            for code in range(known):
+                yield _any(drawn.of, values.codes == code, n)
+        elif isinstance(values, Lists):
+            for has in values.has.T[:known]:
+                yield _any(drawn.of, has, n)
+        else:
+            quarters = _ranked(np.bincount(drawn.of, values, n) / drawn.sizes, QUARTERS)
+            for number in range(QUARTERS):
+                yield quarters == number
+
+
+def group_of(factors: TicketsFactors, of: str, drawn: Drawn) -> Ints:
+    """Return the number of the group of each ticket, by what puts each into one group."""
+    if of == "sizes":
+        return drawn.sizes - 1
+    if of == "regions":
+        return drawn.homes
+    if of == "hours":
+        return (drawn.times / HOUR).astype(np.int64) % HOURS
+    sums = np.bincount(drawn.of, drawn.skills, drawn.sizes.size)
+    return _ranked(sums / drawn.sizes, DECILES)
+
+
+def _any(of: Ints, has: Bools, n: int) -> Bools:
+    """Return which tickets have a player with something."""
+    return np.asarray(np.bincount(of, has, n) > 0)
+
+
+def _ranked(values: Floats, parts: int) -> Ints:
+    """Return in which of some equal parts each value is, by its rank."""
+    ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
+    return np.asarray(ranks * parts // max(ranks.size, 1), np.int64)
+
+
+def figures(found: Replication, group: Bools) -> dict[str, float]:
+    """Return what is measured of the tickets of a group that came after the warm-up.
+
+    What is of matches is a mean over tickets: each counts once, in whatever match it is.
+
+    Parameters
+    ----------
+    found : Replication
+    group : (tickets,) ndarray of bool
+    """
+    drawn, played, matches = found.drawn, found.played, found.matches
+    own = found.came & group
+    statuses = played.statuses[own]
+    waits = (played.ends - drawn.times)[own & (played.statuses == COMPLETED)]
+    of = matches.match[own]
+    of = of[of >= 0]
+    begin = np.where(group, drawn.times, 0.0)
+    end = np.where(group, played.ends, 0.0)
+    latencies = matches.latencies[own[matches.ticket_of]]
+    return {
+        "n_tickets": int(own.sum()),
+        "tickets_matched": int((statuses == COMPLETED).sum()),
+        "tickets_timed_out": int((statuses == TIMED_OUT).sum()),
+        "tickets_cancelled": int((statuses == CANCELLED).sum()),
+        "tickets_searching": int((statuses == SEARCHING).sum()),
+        "never_matchable": int((found.unmatchable[own] >= 0).sum()),
+        "matched_fraction": mean(statuses == COMPLETED),
+        "timed_out_fraction": mean(statuses == TIMED_OUT),
+        "time_to_match": mean(waits),
+        **{f"time_to_match_p{p}": percentile(waits, p) for p in (50, 90, 99)},
+        "current_tickets": time_average(begin, end, np.ones(1), found.window),
+        "players_per_match": mean(matches.players[of]),
+        "full_share": mean(matches.full[of]),
+        "step_used": mean(matches.steps[of]),
+        "latency": mean(matches.latency[own]),
+        "latency_p95": percentile(latencies, 95),
+        "latency_over_limit": over(latencies, found.limit),
+        "true_team_diff": mean(matches.true_diffs[of]),
+        "seen_team_diff": mean(matches.seen_diffs[of]),
+        "win_gap": mean(matches.gaps[of]),
+        "win_prob": mean(matches.wins[own]),
+    }
+
+
+def groups_table(found: Replication) -> Table:
+    """Return a row for all tickets and for each group, with what is measured of it."""
+    rows = [("all", "", figures(found, np.ones(found.drawn.times.size, np.bool_)))]
+    for of in BY:
+        for (by, name), group in zip(groups(found.factors, of), masks(found, of), strict=True):
+            rows.append((by, name.removeprefix(f"{by}."), figures(found, group)))
+    columns = {name: [values[name] for _, _, values in rows] for name in rows[0][2]}
+    return Table(
+        "groups",
+        {"by": [by for by, _, _ in rows], "group": [name for _, name, _ in rows], **columns},
+    )
+
+
+def time_average(
+    begin: Floats, end: Floats, weights: Floats | Ints, within: tuple[float, float]
+) -> float:
+    """Return the time average of a number of things that begin and end."""
+    start, stop = within
+    spent = np.clip(end, start, stop) - np.clip(begin, start, stop)
+    return float((weights * spent).sum() / (stop - start))
+
+
+def over(values: Floats, limit: float) -> float:
+    """Return the share of values over a limit; NaN without one."""
+    return math.nan if math.isnan(limit) else mean(values[~np.isnan(values)] > limit)
+
+
+def mean(values: Floats | Ints | Bools) -> float:
+    """Return a mean of what is defined; NaN of nothing."""
+    known = values[~np.isnan(values)] if values.dtype.kind == "f" else values
+    return float(known.mean()) if known.size else math.nan
+
+
+def percentile(values: Floats, percent: float) -> float:
+    """Return a percentile of what is defined; NaN of nothing."""
+    known = values[~np.isnan(values)]
+    return float(np.percentile(known, percent)) if known.size else math.nan

@@ -1,0 +1,143 @@
+"""The matches of a replication: how full, how near, how fair."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from valmatch.kernels.arrays import Bools, Floats, Ints
+from valmatch.matching.tickets.columns import Played
+from valmatch.models.tickets.population import Drawn
+from valmatch.rule_sets.table import Table, Team
+
+
+class Matches(NamedTuple):
+    """The matches of a replication.
+
+    Attributes
+    ----------
+    players, steps, centres : (matches,) ndarray of int64
+        Number of players; expansion steps passed; number of the data centre.
+    full : (matches,) ndarray of bool
+    true_diffs, seen_diffs, gaps : (matches,) ndarray of float64
+        NaN where fewer than two teams have players.
+    latencies : (players in matches,) ndarray of float64
+        Of players, in the order of `of_players`.
+    of_players, ticket_of : (players in matches,) ndarray of int64
+        Their match, and their ticket.
+    wins, latency : (tickets,) ndarray of float64
+        Of each ticket the chance to win and the mean latency; NaN where there are none.
+    match : (tickets,) ndarray of int64
+        -1 for none.
+    """
+
+    players: Ints
+    steps: Ints
+    centres: Ints
+    full: Bools
+    true_diffs: Floats
+    seen_diffs: Floats
+    gaps: Floats
+    latencies: Floats
+    of_players: Ints
+    ticket_of: Ints
+    wins: Floats
+    latency: Floats
+    match: Ints
+
+
+def matches_of(drawn: Drawn, played: Played, table: Table, spread: float) -> Matches:
+    """Return the matches of a replication.
+
+    Parameters
+    ----------
+    drawn : Drawn
+        The tickets.
+    played : Played
+        What came of them.
+    table : Table
+        What the matchmaker went by.
+    spread : float
+        Points at which e to 1 is bet on the better team.
+    """
+    n, teams = played.times.size, len(table.teams)
+    tickets, sizes = played.tickets, drawn.sizes[played.tickets]
+    firsts = (np.cumsum(drawn.sizes) - drawn.sizes)[tickets]
+    people = np.repeat(firsts - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
+    of = np.repeat(played.matches, sizes)
+    camp = of * teams + np.repeat(played.teams, sizes)
+    players = np.bincount(of, minlength=n)
+    true = _team_means(drawn.skills[people], camp, n, teams)
+    seen = _team_means(drawn.seen[people], camp, n, teams)
+    true_diffs = _span(true)
+    centres, latencies = _latencies(drawn.latencies[people], of, n)
+    match = np.full(drawn.times.size, -1)
+    match[tickets] = played.matches
+    latency, wins = np.full(match.size, np.nan), np.full(match.size, np.nan)
+    with np.errstate(invalid="ignore"):
+        latency[tickets] = np.bincount(
+            np.repeat(np.arange(tickets.size), sizes), latencies, tickets.size
+        ) / np.maximum(sizes, 1)
+        if teams == 2:
+            own = true[played.matches, played.teams]
+            other = true[played.matches, 1 - played.teams]
+            wins[tickets] = 1.0 / (1.0 + np.exp(-(own - other) / spread))
+        gaps = 1.0 / (1.0 + np.exp(-true_diffs / spread)) - 0.5
+    return Matches(
+        players,
+        np.searchsorted(np.array(table.waits), _ages(drawn, played, table.oldest), side="right"),
+        centres,
+        players == _most(table),
+        true_diffs,
+        _span(seen),
+        gaps,
+        latencies,
+        of,
+        np.repeat(tickets, sizes),
+        wins,
+        latency,
+        match,
+    )
+
+
+def _most(table: Table) -> int:
+    """Return how many players a full match has: all teams with their most at any age."""
+    return sum(most_players(team) for team in table.teams)
+
+
+def most_players(team: Team) -> int:
+    """Return the most players that a team takes at any age."""
+    return int(max(cast("tuple[float, ...]", team.most.values)))
+
+
+def _ages(drawn: Drawn, played: Played, oldest: bool) -> Floats:
+    """Return the ages of matches when they were proposed."""
+    born = np.full(played.times.size, np.inf if oldest else -np.inf)
+    function = np.minimum if oldest else np.maximum
+    function.at(born, played.matches, drawn.times[played.tickets])
+    return np.asarray(played.proposed - born)
+
+
+def _team_means(values: Floats, camp: Ints, n: int, teams: int) -> Floats:
+    """Return the mean of each team of each match, (n, teams); NaN where it has no players."""
+    count = np.bincount(camp, minlength=n * teams)
+    sums = np.bincount(camp, values, minlength=n * teams)
+    return np.asarray(sums / np.where(count > 0, count, np.nan)).reshape(n, teams)
+
+
+def _span(means: Floats) -> Floats:
+    """Return the largest difference between teams; NaN where fewer than two have players."""
+    high = np.where(np.isnan(means), -np.inf, means).max(axis=1, initial=-np.inf)
+    low = np.where(np.isnan(means), np.inf, means).min(axis=1, initial=np.inf)
+    enough = (~np.isnan(means)).sum(axis=1) >= 2
+    return np.where(enough, high, np.nan) - np.where(enough, low, np.nan)
+
+
+def _latencies(latencies: Floats, of: Ints, n: int) -> tuple[Ints, Floats]:
+    """Return the data centres of matches, and the latencies of their players to these."""
+    if not n:
+        return np.empty(0, np.int64), np.empty(0)
+    sums = np.stack([np.bincount(of, column, n) for column in latencies.T], axis=1)
+    centres = np.where(np.isnan(sums), np.inf, sums).argmin(axis=1)
+    return centres, latencies[np.arange(of.size), centres[of]]

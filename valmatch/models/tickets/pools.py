@@ -1,0 +1,151 @@
+"""Pools of a replication that are looked at again: by another search, or without one ticket.
+
+Reviews at even distances are chosen. Each pool is put into a world of its own stretch of time, in
+which it has one review, with all tickets at the ages that they have in the replication; so one run
+of the kernel looks at all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from valmatch.kernels.arrays import Ints
+from valmatch.matching.tickets.columns import Columns, Played, chosen_columns, play_columns
+from valmatch.rule_sets.table import Table
+from valmatch.rule_sets.worlds import FEW, SEARCHES, Search, Service
+
+SMALL_LOOKS, LOOKS = 600, 48
+"""Reviews at which the latest tickets are searched in both ways; those at which all who are left
+over are looked at without each of the oldest."""
+
+FIRST = 10
+"""Tickets, the oldest, without each of which a pool is looked at."""
+
+MOST = 60
+"""Tickets of a pool, the oldest, that are looked at."""
+
+
+class Pools(NamedTuple):
+    """What pools say.
+
+    Attributes
+    ----------
+    search_gap : float
+        Of pools of the latest tickets, as if there had been no review before, the share of the
+        players whom an exhaustive search matches that a pass leaves out.
+    blocked_share : float
+        Share of reviews, of those after which several tickets wait, at which one blocks others.
+    blockers : list of tuple of int
+        Pairs of a ticket that blocks and one that would have a match without it, each once.
+    """
+
+    search_gap: float
+    blocked_share: float
+    blockers: list[tuple[int, int]]
+
+
+def look_again(
+    table: Table,
+    columns: Columns,
+    service: Service,
+    played: Played,
+    start: float,
+) -> Pools:
+    """Return what pools of a replication say.
+
+    A ticket of a proposal that fails counts as waiting meanwhile.
+
+    Parameters
+    ----------
+    table : Table
+        What the matchmaker goes by.
+    columns : Columns
+        The tickets.
+    service : Service
+        How the service ticks, with reviews by the clock.
+    played : Played
+        What came of the tickets.
+    start : float
+        Seconds before which nothing is looked at.
+    """
+    until = played.ends.copy()
+    until[played.tickets] = played.proposed[played.matches]
+    again = _Again(table, columns, service)
+    now = _moments(start, service, SMALL_LOOKS)
+    came = [columns.times.searchsorted(t, side="right") for t in now]
+    live = [columns.times.searchsorted(t - service.timeout, side="right") for t in now]
+    latest = [np.arange(max(end - FEW, first), end) for end, first in zip(came, live, strict=True)]
+    matched = [
+        sum(int(columns.sizes[own].sum()) for own in again.matched(latest, now, search))
+        for search in SEARCHES
+    ]
+    left_over = [
+        (np.flatnonzero((columns.times <= t) & (until > t))[:MOST], t)
+        for t in _moments(start, service, LOOKS)
+    ]
+    several = [(pool, t) for pool, t in left_over if pool.size > 1]
+    blockers = _blockers(again, several)
+    return Pools(
+        1.0 - matched[0] / matched[1] if matched[1] else math.nan,
+        sum(map(bool, blockers)) / len(several) if several else math.nan,
+        sorted({pair for own in blockers for pair in own}),
+    )
+
+
+def _moments(start: float, service: Service, most: int) -> list[float]:
+    """Return the times of some reviews, at even distances."""
+    assert service.review
+    first, last = math.ceil(start / service.review), math.floor(service.horizon / service.review)
+    ticks = np.unique(np.linspace(first, last, min(most, last - first + 1)).astype(np.int64))
+    return [float(tick * service.review) for tick in ticks]
+
+
+def _blockers(again: _Again, pools: Sequence[tuple[Ints, float]]) -> list[list[tuple[int, int]]]:
+    """Return who blocks whom in each of some pools."""
+    fewer, moments, without = [], [], []
+    for pool, now in pools:
+        # The whole pool has no match, unless a review has fewer passes than it could need.
+        for gone in (-1, *pool[:FIRST]):
+            fewer.append(pool[pool != gone])
+            moments.append(now)
+            without.append(int(gone))
+    found = again.matched(fewer, moments, "pass")
+    blockers: list[list[tuple[int, int]]] = []
+    whole = False
+    for gone, own in zip(without, found, strict=True):
+        if gone < 0:
+            whole = own.size > 0
+            blockers.append([])
+        elif not whole:
+            blockers[-1] += [(gone, int(ticket)) for ticket in own]
+    return blockers
+
+
+class _Again:
+    """Looks at pools for one review each."""
+
+    def __init__(self, table: Table, columns: Columns, service: Service) -> None:
+        self._table, self._columns, self._service = table, columns, service
+
+    def matched(
+        self, pools: Sequence[Ints], moments: Sequence[float], search: Search
+    ) -> list[Ints]:
+        """Return the tickets of each pool that have a match after one review at its moment."""
+        sizes = np.array([pool.size for pool in pools], np.int64)
+        tickets = np.concatenate([*pools, np.empty(0, np.int64)]).astype(np.int64)
+        of = np.repeat(np.arange(sizes.size), sizes)
+        # A pool that is left over times out before the next one has its review.
+        apart = 2.0 * self._service.timeout
+        ages = np.asarray(moments, np.float64)[of] - self._columns.times[tickets]
+        columns = chosen_columns(self._columns, tickets, apart * (of + 1) - ages)
+        service = self._service._replace(
+            horizon=apart * (sizes.size + 1), review=apart, acceptance=None
+        )
+        played = play_columns(self._table, columns, service, search)
+        has_match = np.zeros(tickets.size, np.bool_)
+        has_match[played.tickets] = True
+        return [tickets[has_match & (of == number)] for number in range(sizes.size)]

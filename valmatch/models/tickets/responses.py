@@ -1,0 +1,265 @@
+"""The responses of the model `tickets`, of all tickets and of groups of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from valmatch.models.model import NOT_NEGATIVE, SHARE, Part, Response, Responses
+from valmatch.models.tickets.factors import HOURS, TicketsFactors
+from valmatch.models.tickets.laws import kind_of
+
+RESPONSES = Responses(
+    Response("time_to_match", "seconds", "mean wait of matched tickets", limits=NOT_NEGATIVE),
+    *(
+        Response(
+            f"time_to_match_p{percent}",
+            "seconds",
+            f"{percent}th percentile of the wait of matched tickets",
+            limits=NOT_NEGATIVE,
+        )
+        for percent in (50, 90, 99)
+    ),
+    Response(
+        "matched_fraction",
+        "",
+        "share of tickets that were matched",
+        share_of="n_tickets",
+        limits=SHARE,
+    ),
+    Response("n_tickets", "", "tickets that came", whole=True, limits=NOT_NEGATIVE),
+    Response("tickets_matched", "", "tickets matched", whole=True, limits=NOT_NEGATIVE),
+    Response("tickets_timed_out", "", "tickets that timed out", whole=True, limits=NOT_NEGATIVE),
+    Response(
+        "tickets_cancelled",
+        "",
+        "tickets cancelled, or dropped as a match was not accepted",
+        whole=True,
+        limits=NOT_NEGATIVE,
+    ),
+    Response(
+        "tickets_searching", "", "tickets that wait at the end", whole=True, limits=NOT_NEGATIVE
+    ),
+    Response(
+        "never_matchable",
+        "",
+        "tickets that no match can ever take",
+        whole=True,
+        limits=NOT_NEGATIVE,
+    ),
+    Response(
+        "current_tickets",
+        "tickets",
+        "time average of the number of waiting tickets",
+        limits=NOT_NEGATIVE,
+    ),
+    Response("n_matches", "", "matches", whole=True, limits=NOT_NEGATIVE),
+    Response(
+        "players_per_match", "players", "mean number of players of a match", limits=NOT_NEGATIVE
+    ),
+    Response(
+        "full_share", "", "share of matches that are full", share_of="n_matches", limits=SHARE
+    ),
+    Response(
+        "players_in_matches",
+        "players",
+        "time average of the number of players in matches",
+        limits=NOT_NEGATIVE,
+    ),
+    Response(
+        "step_used",
+        "",
+        "mean over matches of the number of expansion steps that their age had passed",
+        limits=NOT_NEGATIVE,
+    ),
+    Response(
+        "latency",
+        "milliseconds",
+        "mean latency of players to the data centre of the match, that of the least mean",
+        limits=NOT_NEGATIVE,
+    ),
+    Response(
+        "latency_p95", "milliseconds", "95th percentile of these latencies", limits=NOT_NEGATIVE
+    ),
+    Response(
+        "latency_over_limit",
+        "",
+        "share of these latencies over the limit that the rule set begins with",
+        limits=SHARE,
+    ),
+    Response(
+        "true_team_diff",
+        "points",
+        "mean over matches of the largest difference between mean true skills of teams",
+        limits=NOT_NEGATIVE,
+    ),
+    Response(
+        "seen_team_diff", "points", "the same of what the matchmaker sees", limits=NOT_NEGATIVE
+    ),
+    Response(
+        "win_gap",
+        "",
+        "mean over matches of |p - 1/2|, p of the best team against the worst, by true skill",
+        limits=(0.0, 0.5),
+    ),
+    Response(
+        "worst_wait_ratio",
+        "",
+        "90th percentile of the wait in the worst group by size or home, over that of all",
+        limits=NOT_NEGATIVE,
+    ),
+    Response(
+        "matchmaking_hours",
+        "hours",
+        "time in which a ticket waits: at most this is charged for evaluating",
+        limits=NOT_NEGATIVE,
+    ),
+)
+
+OF_GROUPS = (
+    Response("time_to_match", "seconds", "mean wait of matched tickets", limits=NOT_NEGATIVE),
+    Response(
+        "time_to_match_p90",
+        "seconds",
+        "90th percentile of the wait of matched tickets",
+        limits=NOT_NEGATIVE,
+    ),
+    Response("matched_fraction", "", "share of tickets that were matched", limits=SHARE),
+    Response("timed_out_fraction", "", "share of tickets that timed out", limits=SHARE),
+    Response("latency", "milliseconds", "mean latency of tickets in matches", limits=NOT_NEGATIVE),
+    Response("win_gap", "", "mean over tickets of |p - 1/2| of the match", limits=(0.0, 0.5)),
+    Response(
+        "win_prob",
+        "",
+        "mean over tickets in matches of two teams of the chance to win, by true skill",
+        limits=SHARE,
+    ),
+)
+"""What is measured of a group of tickets."""
+
+POOLS = (
+    Response(
+        "search_gap",
+        "",
+        "share of the players whom an exhaustive search matches that a pass leaves out, in pools of"
+        " the latest tickets",
+        limits=(-math.inf, 1.0),
+    ),
+    Response(
+        "blocked_by",
+        "",
+        "share of reviews after which others would have a match but for one of the oldest tickets",
+        limits=SHARE,
+    ),
+)
+"""What is measured of pools that are looked at again."""
+
+REASONS = {
+    "party": "larger than every team",
+    "value": "without a value that has no default",
+    "latency": "over the last limit in all data centres",
+}
+"""Why no match can ever take a ticket; of several the first."""
+
+DECILES, QUARTERS = 10, 4
+
+
+def further_responses(factors: TicketsFactors) -> list[Response]:
+    """Return the responses of groups that factors ask for."""
+    return [one for of in dict.fromkeys(factors.measure) for one in _further(factors, of)]
+
+
+def _further(factors: TicketsFactors, of: str) -> Iterator[Response]:
+    """Yield the responses of one kind."""
+    if of == "steps":
+        for step in range(len(passed_waits(factors.expansions)) + 1):
+            meaning = f"share of matches whose age had passed {step} expansion steps"
+            yield _share("step_used", "step", str(step), meaning)
+    elif of == "rules":
+        for name in rule_names(factors.rules):
+            for verdict, meaning in (("passed", "let pass"), ("failed", "refused")):
+                yield _count(f"rule_{verdict}", "rule", name, f"candidates that {name} {meaning}")
+    elif of == "reasons":
+        for name, meaning in REASONS.items():
+            yield _count("never_matchable", "reason", name, f"tickets that are {meaning}")
+    elif of == "pools":
+        yield from POOLS
+    else:
+        by = BY[of]
+        for measure in OF_GROUPS:
+            yield from (_of_group(measure, by, name) for _, name in groups(factors, of))
+
+
+def _share(measure: str, of: str, name: str, meaning: str) -> Response:
+    part = Part(measure, of, name)
+    return Response(f"{measure}.{name}", "", meaning, part=part, limits=SHARE)
+
+
+def _count(measure: str, of: str, name: str, meaning: str) -> Response:
+    part = Part(measure, of, name)
+    return Response(f"{measure}.{name}", "", meaning, True, part=part, limits=NOT_NEGATIVE)
+
+
+def _of_group(measure: Response, by: str, name: str) -> Response:
+    return Response(
+        f"{measure.name}.{name}",
+        measure.unit,
+        f"{measure.meaning}; by {by}: {name}",
+        part=Part(measure.name, by, name),
+        limits=measure.limits,
+    )
+
+
+BY = {
+    "sizes": "size",
+    "regions": "region",
+    "hours": "hour",
+    "deciles": "skill",
+    "attributes": "attribute",
+}
+"""By what tickets are grouped, for each value of `measure` that groups them."""
+
+
+def groups(factors: TicketsFactors, of: str) -> list[tuple[str, str]]:
+    """Return by what tickets are grouped, and the names of the groups."""
+    if of == "sizes":
+        names = [f"size_{size}" for size in range(1, len(factors.parties.shares) + 1)]
+    elif of == "regions":
+        names = list(factors.regions.shares)
+    elif of == "hours":
+        hours = min(HOURS, math.ceil(factors.hours))
+        names = [f"{hour}-{hour + 1}h" for hour in range(hours)]
+    elif of == "deciles":
+        names = [f"decile_{number}" for number in range(1, DECILES + 1)]
+    else:
+        laws = factors.attributes.items()
+        return [(name, f"{name}.{value}") for name, law in laws for value in values_of_law(law)]
+    return [(BY[of], name) for name in names]
+
+
+def values_of_law(law: Mapping[str, Any]) -> list[str]:
+    """Return the values of an attribute by which tickets are grouped: of numbers quarters."""
+    kind = kind_of(law)
+    if kind == "numbers":
+        return [f"quarter_{number}" for number in range(1, QUARTERS + 1)]
+    return list(law["lists"] if kind == "lists" else law)
+
+
+def passed_waits(expansions: Mapping[str, object]) -> set[float]:
+    """Return the ages at which something changes, as far as all steps are there."""
+    found: set[float] = set()
+    for properties in expansions.values():
+        for steps in properties.values() if isinstance(properties, dict) else ():
+            found |= {float(step["wait"]) for step in steps if isinstance(step, dict)}
+    return found
+
+
+def rule_names(rules: Mapping[str, Any]) -> list[str]:
+    """Return the names of rules among the values of a rule set, in order."""
+    return [
+        name
+        for name, values in rules.items()
+        if not (name == "algorithm" and "expansionAgeSelection" in values)
+        and not (name == "teams" and all(isinstance(one, dict) for one in values.values()))
+    ]
