@@ -193,4 +193,7 @@ def _of_bootstrap(found: BatchRating) -> Iterator[str]:
     if ratios:
         yield f"intervals of the bootstrap: {statistics.median(ratios):.2f} times as wide (median)"
     else:
-        yield "no interval of the bootstrap has an end on both sides: refits leave too many without a rating"
+        yield (
+            "no interval of the bootstrap has an end on both sides: refits leave too many without a"
+            " rating"
+        )
