@@ -397,3 +397,17 @@ def test_a_bootstrap_without_intervals_says_so(tmp_path: Path) -> None:
     done = valmatch("rate", tmp_path / "log.csv", *BATCH, "--bootstrap", "40")
     assert done.code == 0
     assert "no interval of the bootstrap has an end on both sides" in " ".join(done.out.split())
+
+
+def test_clusters_without_a_game_used_leave_nothing_undefined(tmp_path: Path) -> None:
+    """The one who is rated is the zero, and is known exactly, with clusters as without."""
+    lines = "player_a,player_b,result,voter\na,b,1-0,v\na,c,1-0,w\n"
+    (tmp_path / "log.csv").write_text(lines, encoding="utf-8")
+    (tmp_path / "anchors.csv").write_text("player,rating\na,1200\n", encoding="utf-8")
+    options = ("--anchors", tmp_path / "anchors.csv", "--cluster", "voter", "--json")
+    done = valmatch("rate", tmp_path / "log.csv", *BATCH, *options)
+    assert done.code == 3
+    document = json.loads(done.out, parse_constant=pytest.fail)
+    assert document["clusters"] is None
+    first = document["ratings"][0]
+    assert (first["player"], first["low"], first["high"]) == ("a", 1200.0, 1200.0)

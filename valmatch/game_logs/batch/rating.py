@@ -286,4 +286,4 @@ def _kind(
             f"{log.name}: {option('interval')} sandwich: {what} among the games used (allowed: two"
             " or more)"
         )
-    return kind, n if batch.clustered else None
+    return kind, n if batch.clustered and n else None
