@@ -62,7 +62,8 @@ def _begin_to_count(now: float, world: World, queue: Queue) -> None:
     if state["counting"] == 0 and now >= world.options[0]["counted_from"]:
         state["counting"] = 1
         for rule in range(queue.seats.judged.size):
-            queue.seats.judged[rule]["held"], queue.seats.judged[rule]["refused"] = 0, 0
+            judged = queue.seats.judged[rule]
+            judged["held"], judged["refused"], judged["recalled"] = 0, 0, 0
 
 
 @internal
