@@ -11,8 +11,8 @@ import numpy as np
 from valmatch.draws.addressed import uniform_at
 from valmatch.draws.streams import Streams
 from valmatch.kernels.arrays import Bools, Floats, Ints, Words
-from valmatch.kernels.compilation import at, inlined, njit, unallocating, variant
-from valmatch.policies.joint.belief import Belief, Pairs, pairs_of
+from valmatch.kernels.compilation import at, njit, unallocating, variant
+from valmatch.policies.joint.belief import Belief, Pairs, number_of, pairs_of
 from valmatch.policies.joint.lookahead import pair_information
 from valmatch.policies.joint.values import variance_of
 from valmatch.policies.registry import JOINT, function_of
@@ -114,13 +114,6 @@ def _close_players(pairs: Pairs, first: int, second: int) -> None:
             p += 1
 
 
-@inlined
-def number_of(i: int, j: int, n: int) -> int:
-    """Return the number of the pair of two of n players."""
-    low, high = min(i, j), max(i, j)
-    return low * (2 * n - low - 1) // 2 + high - low - 1
-
-
 @unallocating
 def _exchange(pairs: Pairs, first: Ints, second: Ints) -> None:
     """Exchange the players of two pairs, as long as the sum of their values grows by that."""
@@ -163,6 +156,12 @@ def _choose(pairs: Pairs, once: bool, explore: float, place: Words, start: int, 
         chosen = p
         if explore > 0.0 and uniform_at(place, EXPLORED, start + k, 0) < explore:
             p, i = _drawn(pairs, uniform_at(place, EXPLORED, start + k, 1), count)
+            if p != chosen and not once:  # its own value, which may be a bound
+                others = pairs.open.copy()
+                pairs.open[:] = False
+                pairs.open[p] = True
+                value_pairs(pairs)  # type: ignore[name-defined]  # noqa: F821
+                pairs.open[:] = others
         j = p - number_of(i, i + 1, n) + i + 1
         out.first[k], out.second[k] = i, j
         out.propensity[k] = explore / count + (1.0 - explore) * (p == chosen)
@@ -266,6 +265,7 @@ def choose_batch(
         np.ones(upper[0].size, np.bool_) if allowed is None else allowed[upper],
         np.zeros(upper[0].size, np.int64) if games is None else games[upper].astype(np.int64),
         np.arange(n) if names is None else names,
+        once,
     )
     place = (streams or Streams(0)).place(replication)
     places, numbers = np.empty((3, size), np.int64), np.empty((3, size))

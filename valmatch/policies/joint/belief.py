@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from valmatch.kernels.arrays import Bools, Floats, Ints
+from valmatch.kernels.compilation import inlined
 
 POINTS = math.log(10.0) / 400.0
 """Log odds of a point, b."""
@@ -49,6 +50,8 @@ class Pairs(NamedTuple):
         As in `Belief`.
     covariance : (n, n) ndarray
         As it is after the games chosen so far.
+    exact : bool
+        Whether values of pairs are wanted that cannot be the best.
     goal : int
         Place in `GOALS`.
     open : (n (n - 1) / 2,) ndarray of bool
@@ -73,6 +76,7 @@ class Pairs(NamedTuple):
     covariance: Floats
     draw_weight: float
     points: float
+    exact: bool
     goal: int
     open: Bools
     games: Ints
@@ -84,7 +88,16 @@ class Pairs(NamedTuple):
     bends: Floats
 
 
-def pairs_of(belief: Belief, goal: str, open: Bools, games: Ints, names: Ints) -> Pairs:
+@inlined
+def number_of(i: int, j: int, n: int) -> int:
+    """Return the number of the pair of two of n players."""
+    low, high = min(i, j), max(i, j)
+    return low * (2 * n - low - 1) // 2 + high - low - 1
+
+
+def pairs_of(
+    belief: Belief, goal: str, open: Bools, games: Ints, names: Ints, exact: bool = True
+) -> Pairs:
     """Return a choice about to begin; the arrays given are copied."""
     n = belief.mean.size
     return Pairs(
@@ -92,6 +105,7 @@ def pairs_of(belief: Belief, goal: str, open: Bools, games: Ints, names: Ints) -
         belief.covariance.copy(),
         float(belief.draw_weight),
         float(belief.points),
+        exact,
         GOALS.index(goal),
         open.copy(),
         games.copy(),

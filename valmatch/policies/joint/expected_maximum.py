@@ -48,6 +48,15 @@ def _climb(
         gap, slope, changes = lowest, steepest, changes + 1
 
 
+@inlined
+def any_above(gaps: Floats, first: Floats, second: Floats, reach: float) -> bool:
+    """Return whether any line is above the best one within `reach` of 0, see `envelope`."""
+    above = False
+    for k in range(gaps.size):
+        above |= abs(first[at(k)] - second[at(k)]) * reach >= gaps[at(k)]
+    return above
+
+
 @unallocating
 def envelope(gaps: Floats, first: Floats, second: Floats, reach: float, work: Floats) -> int:
     """Find where the upper envelope of some lines bends; return in how many places.
@@ -63,10 +72,7 @@ def envelope(gaps: Floats, first: Floats, second: Floats, reach: float, work: Fl
     work : (2 n, 2) ndarray
         Out: how far from 0 it bends, and by how much.
     """
-    above = False
-    for k in range(gaps.size):
-        above |= abs(first[at(k)] - second[at(k)]) * reach >= gaps[at(k)]
-    if not above:
+    if not any_above(gaps, first, second, reach):
         return 0
     bends = _climb(gaps, first, second, 1.0, reach, work)
     return bends + _climb(gaps, first, second, -1.0, reach, work[bends:])
