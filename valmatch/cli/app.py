@@ -36,6 +36,7 @@ MODULES = {
     "status": "status",
     "rate": "rate",
     "predict": "predict",
+    "next": "next",
     "plot": "plot",
     "report": "report",
     "factors": "lists",
