@@ -12,8 +12,8 @@ from valmatch.kernels.arrays import Bools, Floats, Ints
 from valmatch.policies.joint.batch import choose_batch
 from valmatch.policies.joint.belief import Belief
 
-_TRUTH, _OUTCOMES = 0x54525554, 0x4F555443
-"""Sources of random numbers: who is how strong, how games end."""
+_TRUTH, _OUTCOMES, _NOISE = 0x54525554, 0x4F555443, 0x4E4F4953
+"""Sources of random numbers: who is how strong, how games end, which are tosses of a coin."""
 
 _STEPS, _CLOSE, _LONGEST = 100, 1e-6, 400.0
 
@@ -47,6 +47,8 @@ class Plan(NamedTuple):
         Share of pairs that are drawn.
     marks : tuple of int
         After how many games ratings are measured, the first 0; multiples of `batch` but the last.
+    noise : float
+        Share of the games that are tosses of a coin, which ratings do not know.
     """
 
     belief: Belief
@@ -58,6 +60,7 @@ class Plan(NamedTuple):
     once: bool
     explore: float
     marks: tuple[int, ...]
+    noise: float = 0.0
 
 
 def update(belief: Belief, games: Ints, scores: Floats, start: Floats) -> Belief:
@@ -125,9 +128,32 @@ def play_world(
     values, vectors = np.linalg.eigh(belief.covariance)
     normals = streams.stream(replication, _TRUTH).standard_normal(n)
     truth = belief.mean + vectors @ (np.sqrt(np.maximum(values, 0.0)) * normals)
+    found = play_on(plan, policy, truth, streams, replication, stop)
+    return np.array([measures_of(one, truth) for one in found])
+
+
+def play_on(
+    plan: Plan,
+    policy: str,
+    truth: Floats,
+    streams: Streams,
+    replication: int,
+    stop: Callable[[], None],
+) -> list[Belief]:
+    """Play on under a policy where players are as strong as they are; return the belief at marks.
+
+    Parameters
+    ----------
+    plan, policy, streams, replication, stop
+        As of `play_world`.
+    truth : (n,) numpy.ndarray
+        How strong the players are.
+    """
+    belief, n = plan.belief, plan.belief.mean.size
     luck = streams.stream(replication, _OUTCOMES).random(plan.marks[-1])
+    tossed = streams.stream(replication, _NOISE).random(plan.marks[-1]) < plan.noise
     played, scores = np.zeros((n, n), np.int64), np.zeros((n, n))
-    found = [_measures(belief, truth)]
+    found = [belief]
     done = 0
     while done < plan.marks[-1]:
         stop()
@@ -146,7 +172,9 @@ def play_world(
             start=done,
         )
         first, second = batch.first, batch.second
-        own = _scores(belief, truth[first] - truth[second], luck[done : done + first.size])
+        now = slice(done, done + first.size)
+        leads = np.where(tossed[now], 0.0, truth[first] - truth[second])
+        own = _scores(belief, leads, luck[now])
         for i, j, score in zip(first.tolist(), second.tolist(), own.tolist(), strict=True):
             played[i, j] += 1
             played[j, i] += 1
@@ -154,8 +182,8 @@ def play_world(
             scores[j, i] += 1.0 - score
         before, done = done, done + first.size
         belief = update(plan.belief, played, scores, belief.mean)
-        found += [_measures(belief, truth)] * sum(before < mark <= done for mark in plan.marks)
-    return np.array(found)
+        found += [belief] * sum(before < mark <= done for mark in plan.marks)
+    return found
 
 
 def _scores(belief: Belief, leads: Floats, luck: Floats) -> Floats:
@@ -169,7 +197,7 @@ def _scores(belief: Belief, leads: Floats, luck: Floats) -> Floats:
     return found
 
 
-def _measures(belief: Belief, truth: Floats) -> tuple[float, float, float]:
+def measures_of(belief: Belief, truth: Floats) -> tuple[float, float, float]:
     """Return `MEASURES`."""
     order = np.argsort(-belief.mean, kind="stable")
     own = np.diag(belief.covariance)
