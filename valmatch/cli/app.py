@@ -78,6 +78,7 @@ MODULES = {
     "status": "status",
     "rate": "rate",
     "predict": "predict",
+    "next": "next",
     "plot": "plot",
     "report": "report",
     "factors": "lists",
