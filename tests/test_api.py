@@ -13,6 +13,7 @@ import pytest
 
 import valmatch
 from valmatch.execution.run_options import ReplicateKeywords, RunKeywords, ShardKeywords
+from valmatch.game_logs.duels import SprtKeywords
 from valmatch.game_logs.options import LogKeywords, PredictKeywords
 from valmatch.kernels.lazy_exports import names_of
 
@@ -292,6 +293,7 @@ def test_every_public_function_documents_its_arguments() -> None:
         "rate_games",
         "compare_ratings",
         "predict_games",
+        "sprt_games",
         "load",
         "plot",
     ):
@@ -357,6 +359,7 @@ def keywords_of(function: Callable[..., object]) -> set[str]:
         ReplicateKeywords,
         LogKeywords,
         PredictKeywords,
+        SprtKeywords,
     ]
     names = {f"Unpack[{kind.__name__}]": set(kind.__annotations__) for kind in kinds}
     annotation = function.__annotations__.get("keywords")

@@ -40,6 +40,7 @@ WITH_EXAMPLES = {
     "policies",
     "precision",
     "ratings",
+    "sequential_tests",
     "statistics",
     "trueskill",
     "trueskill_draws",

@@ -13,6 +13,7 @@ from valmatch.game_logs.batch.rating import rate_whole_log as rate_whole_log
 from valmatch.game_logs.batch.result import BatchRating as BatchRating
 from valmatch.game_logs.comparison.ratings import compare_ratings as compare_ratings
 from valmatch.game_logs.comparison.result import RatingComparison as RatingComparison
+from valmatch.game_logs.duels import sprt_games as sprt_games
 from valmatch.game_logs.prediction.predicting import PredictedGames as PredictedGames
 from valmatch.game_logs.prediction.predicting import predict_games as predict_games
 from valmatch.game_logs.rating import RatedLog as RatedLog
@@ -45,6 +46,7 @@ from valmatch.statistics.control_variates import Adjusted as Adjusted
 from valmatch.statistics.estimates import Estimate as Estimate
 from valmatch.statistics.pairs import PairedDifference as PairedDifference
 from valmatch.statistics.precision import Precision as Precision
+from valmatch.statistics.sequential_tests import SequentialTest as SequentialTest
 
 __version__: str
 __all__: list[str]

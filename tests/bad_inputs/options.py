@@ -18,6 +18,7 @@ COMPARE: Words = ("compare", "valorant", "--set", "team_diff=300", "-n", "2")
 OPTIMIZE: Words = ("optimize", "valorant-20min", "--budget", "100")
 COMBINE: Words = ("combine", "out", "shard")
 RATE: Words = ("rate", LOG)
+SPRT: Words = ("sprt", "--counts", "20,60,22")
 
 WRITING: Sequence[Words] = (REPLICATE, SIMULATE, COMPARE, OPTIMIZE, RATE)
 
@@ -201,6 +202,11 @@ SCHEDULER: Words = (
     " ",
 )
 
+COUNTS: Words = ("", ",", "1", "1,2", "1,2,3,4", "1,2,3,", "-1,2,3", "1,nan,3", "1.5,2,3", "0,0,0")
+COUNTS += (f"1,2,{HUGE}", "\N{SUPERSCRIPT TWO},1,1", "1;2;3", "1,2,3\n", *WORDS)
+
+ELO: Words = ("nan", "inf", "1e400", "3000", "1_0", "", *ESCAPES, LONG)
+
 BAD: Sequence[tuple[Words, str, Words]] = (
     (REPLICATE, "-n", POSITIVE),
     (REPLICATE, "--seed", WHOLE),
@@ -236,6 +242,12 @@ BAD: Sequence[tuple[Words, str, Words]] = (
     (RATE, "--tune", TUNE),
     ((*RATE, "--tune", "T"), "--train", LEVEL),
     (RATE, "--burn-in", WHOLE),
+    (SPRT[:1], "--counts", COUNTS),
+    (SPRT, "--elo0", ("5", *ELO)),
+    (SPRT, "--elo1", ("0", "-3", *ELO)),
+    (SPRT, "--alpha", LEVEL),
+    (SPRT, "--beta", ("0.95", *LEVEL)),
+    (SPRT, "--player", ("word", *ESCAPES)),
 )
 """What no option can be."""
 
@@ -338,7 +350,7 @@ def option_case(number: int, rng: Random, bases: Path) -> Case:
     if kind in ("bad", "maybe"):
         argv, option, values = rng.choice(BAD if kind == "bad" else MAYBE)
         value = rng.choice(values)
-        argv = (*argv, *(() if argv[0] == "combine" else ("--out", "out")), option, value)
+        argv = (*argv, *(() if argv[0] in ("combine", "sprt") else ("--out", "out")), option, value)
         names = [option, "design: "] if option == "--sweep" else [option]
         return _case(number, argv, files, names, kind == "bad", f"{option} {value[:60]!r}")
     if kind == "usage":

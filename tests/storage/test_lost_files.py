@@ -105,6 +105,7 @@ SILENT = {
     "problems",
     "responses",
     "solvers",
+    "sprt",
     "status",
 }
 """Commands that write no file."""

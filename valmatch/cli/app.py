@@ -36,6 +36,7 @@ MODULES = {
     "status": "status",
     "rate": "rate",
     "predict": "predict",
+    "sprt": "sprt",
     "plot": "plot",
     "report": "report",
     "factors": "lists",
