@@ -14,6 +14,8 @@ from valmatch.game_logs.batch.result import BatchRating as BatchRating
 from valmatch.game_logs.comparison.ratings import compare_ratings as compare_ratings
 from valmatch.game_logs.comparison.result import RatingComparison as RatingComparison
 from valmatch.game_logs.duels import sprt_games as sprt_games
+from valmatch.game_logs.next_pairs.choosing import next_pairs as next_pairs
+from valmatch.game_logs.next_pairs.result import NextPairs as NextPairs
 from valmatch.game_logs.prediction.predicting import PredictedGames as PredictedGames
 from valmatch.game_logs.prediction.predicting import predict_games as predict_games
 from valmatch.game_logs.rating import RatedLog as RatedLog

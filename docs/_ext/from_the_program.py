@@ -245,10 +245,19 @@ def policies() -> Lines:
             code(name),
             plain(policy.opponent.meaning if policy.opponent else ""),
             plain(policy.pair.meaning if policy.pair else ""),
+            plain(policy.joint.meaning if policy.joint else ""),
         ]
         for name, policy in POLICIES.items()
     ]
-    yield from table(["policy", "an opponent is chosen by", "a pair is worth"], rows)
+    yield from table(
+        [
+            "policy",
+            "an opponent is chosen by",
+            "a pair who wait is worth",
+            "of all rated, a pair is worth",
+        ],
+        rows,
+    )
 
 
 def queue_rules() -> Lines:

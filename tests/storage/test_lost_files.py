@@ -69,6 +69,7 @@ WRITERS: dict[str, tuple[str, Argv]] = {
         "predict",
         lambda at: ["predict", at / "week", at / "fixtures.csv", "--out"],
     ),
+    "next": ("next", lambda at: ["next", at / "whole", "--out"]),
     "rules replay": (
         "rules replay",
         lambda at: [
@@ -93,6 +94,7 @@ INPUTS: dict[str, tuple[str, ...]] = {
     "rate": ("log.csv",),
     "rate systems": ("log.csv",),
     "predict": ("week/ratings.csv", "week/manifest.json", "fixtures.csv"),
+    "next": ("whole/ratings.csv", "whole/posterior.npz", "whole/summary.json"),
     "rules replay": ("rules.json", "tickets.jsonl"),
 }
 
@@ -132,6 +134,8 @@ def at(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "tickets.jsonl").write_text(TICKETS)
     (folder / "fixtures.csv").write_text("player_a,player_b\np0,p1\n")
     done("rate", folder / "log.csv", "--system", "elo", "--out", folder / "week")
+    whole = ("--system", "bradley_terry", "--prior", 300, "--out", folder / "whole")
+    done("rate", folder / "log.csv", *whole)
     for shard in range(2):
         shards = ("-n", 4, "--shard", f"{shard}/2", "--out", folder / str(shard))
         done("replicate", folder / "drawn.yaml", *shards)

@@ -37,6 +37,7 @@ MODULES = {
     "rate": "rate",
     "predict": "predict",
     "sprt": "sprt",
+    "next": "next",
     "plot": "plot",
     "report": "report",
     "factors": "lists",

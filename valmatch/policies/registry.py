@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
+    from valmatch.policies.joint.belief import Pairs
     from valmatch.policies.knowledge import Knowledge
     from valmatch.policies.waiting import Ticket, Waiting
 
@@ -16,6 +17,9 @@ Choose: TypeAlias = "Callable[[Knowledge, int, float], int]"
 
 Weigh: TypeAlias = "Callable[[Ticket, Ticket, float, Waiting], float]"
 """(two who wait, the largest difference that is allowed, what is common to all pairs) -> worth."""
+
+Value: TypeAlias = "Callable[[Pairs], None]"
+"""(all pairs of players who are known together): fills in what each is worth to play next."""
 
 # Styles of lines for print in black: dashes in points.
 DOTTED, DASHED, LONG = (0, (1, 1)), (0, (5, 1.5)), (0, (8, 2))
@@ -51,7 +55,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Policy:
-    """A policy, for one of two decisions or for both.
+    """A policy, for one of three decisions or for several.
 
     Attributes
     ----------
@@ -59,6 +63,9 @@ class Policy:
         Who of many meets one player; its function is a `Choose`.
     pair : Decision or None
         How much a match of two who wait is worth; its function is a `Weigh`.
+    joint : Decision or None
+        How much a game of two is worth to play next, of all who were rated together; its function
+        is a `Value`.
     label : str
         What figures call it.
     colour : str
@@ -72,6 +79,7 @@ class Policy:
     label: str = ""
     colour: str = "#000000"
     line: Any = "-"
+    joint: Decision | None = None
 
 
 POLICIES = {
@@ -107,6 +115,11 @@ POLICIES = {
         ),
         "knowledge gradient",
         "#D55E00",
+        joint=Decision(
+            "how much better the goal is known after a game, or after several, per game",
+            "joint.lookahead:knowledge_gradient",
+            learns=True,
+        ),
     ),
     "knowledge_gradient_finite": Policy(
         Decision("draw quality now and in the games left (12)", "lookahead_search:choose_finite"),
@@ -162,6 +175,38 @@ POLICIES = {
         "#009E73",
         LONG,
     ),
+    "uniform": Policy(
+        joint=Decision("minus its games so far", "joint.values:uniform"),
+        label="uniform",
+        colour="#56B4E9",
+        line=DASH_DOT_DOT,
+    ),
+    "closeness": Policy(
+        joint=Decision(
+            "exp(-|difference| / 200) times both standard errors, a heuristic in use",
+            "joint.values:closeness",
+        ),
+        label="closeness",
+        colour="#E69F00",
+        line=DOTTED,
+    ),
+    "contenders": Policy(
+        joint=Decision(
+            "1 of the leader and the rival who is nearest to him in standard errors, else 0",
+            "joint.values:contenders",
+        ),
+        label="contenders",
+        colour="#009E73",
+        line=LONG,
+    ),
+    "information": Policy(
+        joint=Decision(
+            "what its outcome tells of the difference, in nats", "joint.values:information"
+        ),
+        label="information",
+        colour="#0072B2",
+        line=DASHED,
+    ),
 }
 """All policies."""
 
@@ -170,6 +215,9 @@ OPPONENT = {name: policy.opponent for name, policy in POLICIES.items() if policy
 
 PAIR = {name: policy.pair for name, policy in POLICIES.items() if policy.pair}
 """Those that weigh pairs; kernels know them by their place here."""
+
+JOINT = {name: policy.joint for name, policy in POLICIES.items() if policy.joint}
+"""Those that value pairs by a belief about all players together."""
 
 
 def place_of(name: str, decisions: Mapping[str, Decision]) -> int:

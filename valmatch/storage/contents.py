@@ -70,6 +70,7 @@ CONTENTS = {
         )
     ),
     "predict": Contents(("predictions.csv", "summary.json")),
+    "next": Contents(("batch.csv", "simulated.csv", "summary.json")),
     "rules replay": Contents(
         (
             "tickets.csv",

@@ -58,6 +58,14 @@ def level(text: str) -> float:
     return value
 
 
+def share(text: str) -> float:
+    """Parse a number from 0 to 1."""
+    value = real_number(text)
+    if value is None or not 0.0 <= value <= 1.0:
+        raise typer.BadParameter(f"{shown(text)} (allowed: a number from 0 to 1)")
+    return value
+
+
 def path(argument: str) -> Callable[[str], Path]:
     """Return a parser of paths for an argument of the public functions."""
     return lambda text: arguments.path(argument, text)

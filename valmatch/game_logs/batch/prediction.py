@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import zipfile
 from collections.abc import Callable, Sequence
 from itertools import permutations
 from pathlib import Path
@@ -15,8 +14,9 @@ import numpy as np
 from valmatch.errors import InputError
 from valmatch.game_logs.batch.contests import HOME, day_of
 from valmatch.game_logs.batch.options import TIME_UNITS
+from valmatch.game_logs.batch.posterior_file import POSTERIOR, read_posterior
 from valmatch.game_logs.batch.rows import DRAW_WEIGHT
-from valmatch.game_logs.batch.writing import COEFFICIENTS, POSTERIOR
+from valmatch.game_logs.batch.writing import COEFFICIENTS
 from valmatch.game_logs.prediction.fixtures import Fixture
 from valmatch.game_logs.prediction.forecasts import Forecast, of_sides
 from valmatch.game_logs.previous_ratings import KINDS
@@ -197,15 +197,7 @@ def _covariance(path: Path, names: Sequence[str]) -> Floats | None:
     InputError
         If the file is damaged, or of other players.
     """
-    try:
-        with np.load(path, allow_pickle=False) as held:
-            found: Floats = held["covariance"]
-            known = held["names"].tolist()
-    except FileNotFoundError:
-        return None
-    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path}: damaged: {error}") from None
-    n = len(names)
-    if found.shape != (n, n) or found.dtype != np.float64 or known != list(names):
+    held = read_posterior(path)
+    if held is not None and held.names != list(names):
         raise InputError(f"{path}: damaged: is not of the players of the ratings beside it")
-    return found
+    return None if held is None else held.covariance

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from valmatch.game_logs.batch.options import MOST_LISTED
+from valmatch.game_logs.batch.posterior_file import POSTERIOR, write_posterior
 from valmatch.game_logs.batch.result import (
     BatchRating,
     BootstrapRow,
@@ -24,11 +25,11 @@ from valmatch.game_logs.batch.result import (
 from valmatch.game_logs.previous_ratings import RATINGS
 from valmatch.game_logs.writing.folder import SUMMARY
 from valmatch.inputs.csv_names import mark
-from valmatch.storage.output import cell, to_json, write_atomically, write_binary, write_csv
+from valmatch.storage.output import cell, to_json, write_atomically, write_csv
 from valmatch.storage.run_folder import RunFolder
 
 DIFFERENCES, SUPERIORITY = "differences.csv", "superiority.csv"
-COEFFICIENTS, BOOTSTRAP, POSTERIOR = "coefficients.csv", "bootstrap.csv", "posterior.npz"
+COEFFICIENTS, BOOTSTRAP = "coefficients.csv", "bootstrap.csv"
 DAYS = "days.csv"
 
 _AT_ONCE = 10_000  # rows that are held
@@ -61,9 +62,7 @@ def write_batch(folder: RunFolder, found: BatchRating, every: bool, raw_names: b
     posterior, marked = found.posterior, list(tables)
     written = [*tables]
     if posterior.covariance is not None:
-        names = np.array(posterior.names, np.str_)
-        with write_binary(folder.path / POSTERIOR) as file:
-            np.savez(file, names=names, mean=posterior.mean, covariance=posterior.covariance)
+        write_posterior(folder.path / POSTERIOR, posterior)
         written.append(POSTERIOR)
         if len(posterior.names) <= MOST_LISTED or every:
             _write_differences(folder, found, raw_names)

@@ -1,0 +1,290 @@
+"""`next`: pairs to play, from the folder of a rating; and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import valmatch
+from tests.oracles import joint_pairs
+from tests.support.command import valmatch as command
+from valmatch.draws.streams import Streams
+from valmatch.game_logs.next_pairs.coverage import caution, measured
+from valmatch.game_logs.next_pairs.goals import leader_best, unsure_of
+from valmatch.game_logs.next_pairs.reading import read_together
+from valmatch.policies.joint.batch import choose_batch
+from valmatch.policies.joint.belief import Belief
+from valmatch.policies.registry import JOINT
+
+NAMES = ["ann", "bob", "cy", "dan", "eve", "=fox"]
+
+
+def log_of(names: list[str], games: int = 60) -> str:
+    """Return a log in which the first ones are the stronger."""
+    rng = np.random.default_rng(5)
+    lines = ["player_a,player_b,result"]
+    for _ in range(games):
+        i, j = sorted(rng.choice(len(names), 2, replace=False).tolist())
+        result = rng.choice(["1-0", "1/2-1/2", "0-1"], p=[0.55, 0.2, 0.25])
+        lines.append(f"{names[i]},{names[j]},{result}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture(scope="module")
+def rated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a rating with a prior."""
+    folder = tmp_path_factory.mktemp("next")
+    (folder / "log.csv").write_text(log_of(NAMES))
+    valmatch.rate_whole_log(folder / "log.csv", prior=200.0, out=folder / "rated")
+    return folder / "rated"
+
+
+@pytest.fixture(scope="module")
+def others(rated: Path) -> Path:
+    """Return a folder of ratings that `next` cannot go by, beside the one that it can."""
+    folder = rated.parent
+    (folder / "wins.csv").write_text("winner,loser\na,b\nb,a\nc,a\n")
+    valmatch.rate_whole_log(folder / "log.csv", out=folder / "flat")
+    valmatch.rate_whole_log(folder / "log.csv", interval="none", out=folder / "bare")
+    valmatch.rate_games(folder / "log.csv", "elo", out=folder / "elo")
+    valmatch.rate_whole_log(folder / "wins.csv", out=folder / "partly")
+    return folder
+
+
+@pytest.mark.parametrize("policy", JOINT)
+def test_the_batch_is_that_of_direct_sums(rated: Path, policy: str) -> None:
+    found = valmatch.next_pairs(rated, policy, batch=1)
+    known = read_together(rated, print)
+    mean, covariance, nu, _ = known.belief
+    values = {
+        pair: joint_pairs.value(policy, "best", mean, covariance, nu, pair, known.games)
+        for pair in combinations(range(len(NAMES)), 2)
+    }
+    most = max(values.values())
+    best = min(
+        (pair for pair, value in values.items() if value >= most - 1e-9 * abs(most)),
+        key=lambda pair: (known.games[pair], *(known.names[k] for k in pair)),
+    )
+    row = found.pairs[0]
+    assert (row.player_a, row.player_b) == tuple(known.names[k] for k in best)
+    assert row.value == pytest.approx(values[best], rel=1e-9)
+    assert row.games == known.games[best]
+    lead = joint_pairs.B * (mean[best[0]] - mean[best[1]])
+    chances = joint_pairs.chances(np.array([lead]), nu)[:, 0]
+    assert row.expected_score == pytest.approx(chances[0] + 0.5 * chances[1])
+    assert row.propensity == 1.0
+
+
+def test_games_of_each_pair_are_those_of_the_log(rated: Path) -> None:
+    known = read_together(rated, print)
+    text = (rated.parent / "log.csv").read_text()
+    rows = list(csv.DictReader(text.splitlines()))
+    for i, j in combinations(range(len(NAMES)), 2):
+        both = {known.names[i], known.names[j]}
+        assert known.games[i, j] == sum({row["player_a"], row["player_b"]} == both for row in rows)
+    assert np.array_equal(known.games, known.games.T)
+
+
+def test_files_and_table_say_the_same(rated: Path, tmp_path: Path) -> None:
+    out = tmp_path / "next"
+    done = command("next", rated, "--batch", 4, "--out", out)
+    rows = list(csv.DictReader((out / "batch.csv").read_text().splitlines()))
+    found = valmatch.next_pairs(rated, batch=4)
+    assert [row["player_a"].lstrip("'") for row in rows] == [row.player_a for row in found.pairs]
+    assert [float(row["value"]) for row in rows] == [row.value for row in found.pairs]
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary == json.loads(json.dumps(found.summary()))
+    assert done.code == 0
+    assert f"{found.facts['leader']} is the best with probability" in done.out
+    # What choosing does to intervals is said on every run.
+    assert "no random sample" in done.out
+    document = json.loads(command("next", rated, "--batch", 4, "--json").out)
+    assert document["pairs"] == [row._asdict() for row in found.pairs]
+    assert document["notes"][-1] == caution("knowledge_gradient", "best")
+
+
+def test_once_reaches_at_least_half_of_the_most(rated: Path) -> None:
+    rng = np.random.default_rng(11)
+    for _ in range(20):
+        root = rng.normal(size=(6, 6)) * 80.0
+        belief = Belief(rng.normal(1500.0, 80.0, 6), root @ root.T, 0.3)
+        for policy in ("information", "closeness", "knowledge_gradient"):
+            batch = choose_batch(belief, policy, size=3, once=True)
+            players = [*batch.first.tolist(), *batch.second.tolist()]
+            assert sorted(players) == list(range(6))
+            value = {
+                pair: joint_pairs.value(
+                    policy, "best", belief.mean, belief.covariance, 0.3, pair, np.zeros((6, 6), int)
+                )
+                for pair in combinations(range(6), 2)
+            }
+            chosen = [*zip(batch.first.tolist(), batch.second.tolist(), strict=True)]
+            assert batch.value == pytest.approx([value[pair] for pair in chosen], rel=1e-9)
+            most = max(
+                value[a] + value[b] + value[c]
+                for a, b, c in combinations(value, 3)
+                if len({*a, *b, *c}) == 6
+            )
+            assert sum(batch.value) >= 0.5 * most
+            # No exchange of two pairs gains.
+            for one, two in combinations(chosen, 2):
+                now = value[one] + value[two]
+                for k in (0, 1):
+                    first = tuple(sorted((one[0], two[k])))
+                    second = tuple(sorted((one[1], two[1 - k])))
+                    assert value[first] + value[second] <= now * (1.0 + 1e-8)
+
+
+def test_explored_pairs_are_as_likely_as_said(rated: Path) -> None:
+    known = read_together(rated, print)
+    share, n = 0.4, 4_000
+    alone = choose_batch(known.belief, "information", size=1)
+    counts = np.zeros((6, 6))
+    for k in range(n):
+        batch = choose_batch(
+            known.belief, "information", size=1, explore=share, streams=Streams(3), replication=k
+        )
+        i, j = batch.first[0], batch.second[0]
+        counts[i, j] += 1
+        own = (i, j) == (alone.first[0], alone.second[0])
+        assert batch.propensity[0] == pytest.approx(share / 15 + (1.0 - share) * own)
+        value = joint_pairs.told(
+            known.belief.mean[i] - known.belief.mean[j],
+            float(batch.std_error[0]),
+            known.belief.draw_weight,
+        )
+        assert k > 40 or batch.value[0] == pytest.approx(value, abs=1e-9)
+    for pair in combinations(range(6), 2):
+        own = pair == (alone.first[0], alone.second[0])
+        chance = share / 15 + (1.0 - share) * own
+        assert abs(counts[pair] / n - chance) <= 4.0 * math.sqrt(chance * (1.0 - chance) / n)
+
+
+def test_the_chance_of_the_leader_is_that_of_theory() -> None:
+    # Of n alike each is the best with chance 1 / n; of two it follows from the difference.
+    n, error = 7, math.sqrt(1.0 / 7 * 6.0 / 7 / 100_000)
+    alike = Belief(np.zeros(n), 900.0 * np.eye(n))
+    assert abs(leader_best(alike, 0, Streams(1)) - 1.0 / n) <= 4.0 * error
+    two = Belief(np.array([40.0, 0.0]), np.array([[900.0, 200.0], [200.0, 400.0]]))
+    chance = joint_pairs.normal_cdf(40.0 / math.sqrt(900.0))
+    found = leader_best(two, 0, Streams(2))
+    assert abs(found - chance) <= 4.0 * math.sqrt(chance * (1.0 - chance) / 100_000)
+    unsure = unsure_of(two, Streams(2))
+    assert unsure.misordered == pytest.approx(1.0 - chance)
+    assert unsure.widest == (0, 1)
+    assert unsure.widest_error == pytest.approx(30.0)
+
+
+def test_newcomers_are_known_by_the_prior(rated: Path) -> None:
+    known = read_together(rated, print)
+    more = known.with_new(["zoe"])
+    place = more.names.index("zoe")
+    assert more.belief.mean[place] == pytest.approx(known.belief.mean.mean())
+    assert more.belief.covariance[place, place] == pytest.approx(200.0**2)
+    assert not np.delete(more.belief.covariance[place], place).any()
+    assert (np.diff(more.belief.mean) <= 1e-6).all()
+    rows = valmatch.next_pairs(rated, "information", new=["zoe"], batch=1).pairs
+    assert "zoe" in (rows[0].player_a, rows[0].player_b)
+
+
+def test_who_is_not_there_plays_with_nobody(rated: Path, tmp_path: Path) -> None:
+    rows = valmatch.next_pairs(rated, "uniform", without=["ann", "bob"], batch=30).pairs
+    assert not {"ann", "bob"} & {name for row in rows for name in (row.player_a, row.player_b)}
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("player_a,player_b\neve,ann\ncy, dan\n")
+    rows = valmatch.next_pairs(rated, allowed=pairs, batch=5).pairs
+    assert {frozenset((row.player_a, row.player_b)) for row in rows} <= {
+        frozenset(("eve", "ann")),
+        frozenset(("cy", "dan")),
+    }
+
+
+def test_contenders_are_the_leader_and_whom_he_may_play() -> None:
+    belief = Belief(np.array([0.0, 50.0, 40.0, 45.0]), np.diag([900.0, 900.0, 900.0, 100.0]))
+    batch = choose_batch(belief, "contenders", size=1)
+    assert (batch.first[0], batch.second[0]) == (1, 3)
+    allowed = ~np.eye(4, dtype=np.bool_)
+    allowed[1, 3] = allowed[3, 1] = False
+    batch = choose_batch(belief, "contenders", size=1, allowed=allowed)
+    assert (batch.first[0], batch.second[0]) == (1, 2)
+
+
+def test_equal_values_go_by_games_then_names() -> None:
+    belief = Belief(np.zeros(4), 100.0 * np.eye(4))
+    names = np.array([3, 1, 0, 2])
+    batch = choose_batch(belief, "closeness", size=1, names=names)
+    assert (batch.first[0], batch.second[0]) == (2, 3)
+    games = np.ones((4, 4), np.int64)
+    games[0, 1] = games[1, 0] = 0
+    batch = choose_batch(belief, "closeness", size=1, names=names, games=games)
+    assert (batch.first[0], batch.second[0]) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["flat", "--new", "zoe"], "was rated without a prior"),
+        (["rated", "--new", "ann"], "--new: 'ann' is rated already"),
+        (["rated", "--without", "dann"], "did you mean dan?"),
+        (["rated", "--without", "ann,bob,cy,dan,eve"], "no pair is left to play"),
+        (["rated", "--goal", "order", "--policy", "uniform"], "goes with --policy"),
+        (["rated", "--goal", "bset"], "did you mean best?"),
+        (["rated", "--policy", "informaton"], "did you mean information?"),
+        (["rated", "--explore", "1.5"], "allowed: a number from 0 to 1"),
+        (["rated", "--batch", "0"], "allowed: a whole number from 1"),
+        (["rated", "--without", "ann,ann"], "is there twice"),
+        (["rated", "--allowed", "bad.csv"], "bad.csv:3: player_b: 'evee' is not rated (did you"),
+        (["rated", "--allowed", "self.csv"], "self.csv:2: player_b: 'ann' cannot play himself"),
+        (["rated", "--allowed", "log.csv", "--without", "ann,bob,cy,dan,eve"], "no pair is left"),
+        (["elo"], "holds ratings by elo (allowed: by bradley_terry)"),
+        (["partly"], "1 of 3 players have no rating: 'c' (rate with --prior"),
+        (["bare"], "ratings without intervals"),
+        (["log.csv"], "no manifest of a rating beside it"),
+        (["nowhere"], "no such file"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(
+    others: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
+) -> None:
+    monkeypatch.chdir(others)
+    (others / "bad.csv").write_text("player_a,player_b\nann,bob\nann,evee\n")
+    (others / "self.csv").write_text("player_a,player_b\nann,ann\n")
+    done = command("next", *arguments, "--out", "new")
+    assert done.code == 2
+    assert said in done.err
+    assert len(done.err.strip().splitlines()) == 1
+    assert not (others / "new").exists()
+
+
+def test_a_damaged_posterior_is_refused(rated: Path, tmp_path: Path) -> None:
+    for path in rated.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    whole = (tmp_path / "posterior.npz").read_bytes()
+    for content in (whole[: len(whole) // 2], b"", b"not a file"):
+        (tmp_path / "posterior.npz").write_bytes(content)
+        with pytest.raises(valmatch.InputError, match=r"posterior\.npz: damaged"):
+            valmatch.next_pairs(tmp_path)
+    with np.load(rated / "posterior.npz") as held:
+        arrays = dict(held)
+    for name, value in (
+        ("mean", np.full(6, math.nan)),
+        ("covariance", np.eye(5)),
+        ("names", np.array(["x"] * 6)),
+        ("pairs", arrays["pairs"][:, ::-1]),
+    ):
+        np.savez(tmp_path / "posterior.npz", **{**arrays, name: value})
+        with pytest.raises(valmatch.InputError, match=r"posterior\.npz: damaged"):
+            valmatch.next_pairs(tmp_path)
+
+
+def test_what_choosing_does_is_from_the_table() -> None:
+    for (policy, goal), row in measured().items():
+        assert f"{row.leader_covered:.0%}" in caution(policy, goal)
+        assert policy in JOINT
+    assert "has not been measured" in caution("knowledge_gradient", "order")

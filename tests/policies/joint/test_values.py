@@ -1,0 +1,84 @@
+"""Values of pairs are those of direct sums in plain numpy, which share no code with them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.oracles import joint_pairs
+from valmatch.policies.joint.batch import choose_batch
+from valmatch.policies.joint.belief import GOALS, Belief, pairs_of
+from valmatch.policies.registry import JOINT, function_of
+
+CASES = [(name, "best") for name in JOINT] + [("knowledge_gradient", goal) for goal in GOALS[1:]]
+
+
+def random_belief(rng: np.random.Generator, n: int) -> Belief:
+    """Return a belief of correlated players, narrow or wide, with or without draws."""
+    root = rng.normal(size=(n, n + 1)) * rng.uniform(10.0, 150.0)
+    nu = float(rng.choice([0.0, rng.uniform(0.1, 3.0)]))
+    return Belief(rng.normal(1500.0, rng.uniform(20.0, 300.0), n), root @ root.T / n, nu)
+
+
+@pytest.mark.parametrize(("policy", "goal"), CASES)
+def test_values_are_those_of_direct_quadrature(policy: str, goal: str) -> None:
+    rng = np.random.default_rng(20260)
+    worst = 0.0
+    for _ in range(100):
+        n = int(rng.integers(2, 7))
+        belief = random_belief(rng, n)
+        games = np.triu(rng.integers(0, 5, (n, n)), 1)
+        games += games.T
+        upper = np.triu_indices(n, 1)
+        everyone = np.ones(upper[0].size, np.bool_)
+        pairs = pairs_of(belief, goal, everyone, games[upper], np.arange(n))
+        function_of(JOINT[policy])(pairs)
+        for p in rng.choice(upper[0].size, min(3, upper[0].size), replace=False):
+            pair = int(upper[0][p]), int(upper[1][p])
+            expected = joint_pairs.value(
+                policy, goal, belief.mean, belief.covariance, belief.draw_weight, pair, games
+            )
+            worst = max(worst, abs(pairs.values[p] - expected) / max(1.0, abs(expected)))
+    assert worst < 1e-9
+
+
+def test_a_batch_is_chosen_one_by_one() -> None:
+    rng = np.random.default_rng(4)
+    belief = random_belief(rng, 6)
+    batch = choose_batch(belief, size=4)
+    covariance = belief.covariance.copy()
+    for k in range(4):
+        now = belief._replace(covariance=covariance)
+        first = choose_batch(now, size=1)
+        assert (first.first[0], first.second[0]) == (batch.first[k], batch.second[k])
+        assert first.value[0] == pytest.approx(batch.value[k], rel=1e-12)
+        i, j = batch.first[k], batch.second[k]
+        moved = covariance[:, i] - covariance[:, j]
+        spread = moved[i] - moved[j]
+        assert batch.std_error[k] == pytest.approx(np.sqrt(spread))
+        lead = belief.mean[i] - belief.mean[j]
+        told = joint_pairs.information_of(lead, float(np.sqrt(spread)), belief.draw_weight)
+        covariance = covariance - np.outer(moved, moved) * told / (1 + told * spread)
+
+
+@pytest.mark.parametrize("goal", GOALS)
+def test_bounds_rule_out_no_pair_that_is_the_best(goal: str) -> None:
+    rng = np.random.default_rng(7)
+    for n in (2, 3, 12, 12, 30, 30):
+        belief = random_belief(rng, n)
+        upper = np.triu_indices(n, 1)
+        some = rng.random(upper[0].size) < rng.choice([0.5, 1.0])
+        some[0] = True
+        games = np.zeros(some.size, np.int64)
+        values = []
+        for exact in (True, False):
+            pairs = pairs_of(belief, goal, some, games, np.arange(n), exact)
+            function_of(JOINT["knowledge_gradient"])(pairs)
+            values.append(pairs.values)
+        whole, bounded = values
+        best = whole.max()
+        assert bounded.max() == best
+        near = bounded >= best * (1.0 - 1e-8)
+        assert np.array_equal(whole[near], bounded[near])
+        assert (bounded >= whole * (1.0 - 1e-7)).all() or goal == "best"
+        assert np.array_equal(np.isneginf(whole), ~some)

@@ -1,0 +1,96 @@
+"""The file ``posterior.npz``: ratings, how sure they are together, and games of each pair."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from valmatch.errors import InputError
+from valmatch.game_logs.batch.result import Posterior
+from valmatch.kernels.arrays import Floats, Ints
+from valmatch.storage.output import write_binary
+
+POSTERIOR = "posterior.npz"
+
+
+class HeldPosterior(NamedTuple):
+    """What the file holds, the best player first.
+
+    Attributes
+    ----------
+    names : list of str
+        The rated players.
+    mean : (n,) numpy.ndarray
+        Their ratings.
+    covariance : (n, n) numpy.ndarray
+        Of these.
+    pairs : (pairs, 2) numpy.ndarray or None
+        Places of two who met, the better first; None of a file without games.
+    games : (pairs,) numpy.ndarray or None
+        In how many games they did.
+    """
+
+    names: list[str]
+    mean: Floats
+    covariance: Floats
+    pairs: Ints | None
+    games: Floats | None
+
+
+def write_posterior(path: Path, posterior: Posterior) -> None:
+    """Write the file, of ratings with a covariance."""
+    assert posterior.covariance is not None
+    met = sparse.coo_array(sparse.triu(posterior.games, 1))
+    order = np.lexsort((met.col, met.row))
+    pairs = np.column_stack((met.row, met.col)).astype(np.int64)[order]
+    with write_binary(path) as file:
+        np.savez(
+            file,
+            names=np.array(posterior.names, np.str_),
+            mean=posterior.mean,
+            covariance=posterior.covariance,
+            pairs=pairs,
+            games=met.data[order],
+        )
+
+
+def read_posterior(path: Path) -> HeldPosterior | None:
+    """Read the file; None where there is none.
+
+    Raises
+    ------
+    InputError
+        If it is damaged.
+    """
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
+            names = held["names"].tolist()
+            mean, covariance = held["mean"], held["covariance"]
+            counted = "pairs" in held and "games" in held
+            pairs, games = (held["pairs"], held["games"]) if counted else (None, None)
+    except FileNotFoundError:
+        return None
+    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path}: damaged: {error}") from None
+    n = len(names)
+    if not all(isinstance(name, str) for name in names) or len(set(names)) != n:
+        raise InputError(f"{path}: damaged: names: not one name for each player")
+    for name, array, shape in (("mean", mean, (n,)), ("covariance", covariance, (n, n))):
+        if array.shape != shape or array.dtype != np.float64 or not np.isfinite(array).all():
+            raise InputError(f"{path}: damaged: {name}: not numbers of {n} players")
+    if pairs is not None and not _fit(pairs, games, n):
+        raise InputError(f"{path}: damaged: games: not those of pairs of {n} players")
+    return HeldPosterior(names, mean, covariance, pairs, games)
+
+
+def _fit(pairs: Any, games: Any, n: int) -> bool:  # noqa: ANN401 - what a file holds
+    """Return whether numbers are games of pairs of n players."""
+    if pairs.dtype.kind != "i" or games.dtype.kind not in "if" or games.ndim != 1:
+        return False
+    if pairs.shape != (len(games), 2) or not np.isfinite(games).all() or (games < 0).any():
+        return False
+    return bool((pairs[:, 0] < pairs[:, 1]).all() and (pairs >= 0).all() and (pairs < n).all())

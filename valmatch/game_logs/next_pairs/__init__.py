@@ -1,0 +1,1 @@
+"""Which pairs to play next, from the folder of a rating."""

@@ -1,0 +1,96 @@
+"""How unsure each goal is now: who is the best, in what order, how far apart."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cholesky
+from scipy.special import ndtr
+
+from valmatch.draws.streams import Streams
+from valmatch.kernels.arrays import Floats
+from valmatch.policies.joint.belief import Belief
+from valmatch.policies.joint.leader import times_ahead
+
+DRAWS = 100_000
+
+BEST = 0x42455354
+"""Source of the random numbers of whether the leader is the best."""
+
+_POOL = 4096
+_NEGLIGIBLE = 1e-4
+"""Chance that any of the rivals is above the leader who are not drawn."""
+
+
+class Unsure(NamedTuple):
+    """How unsure a belief is.
+
+    Attributes
+    ----------
+    leader : int
+        Who has the largest mean.
+    leader_best : float
+        Probability that he is the best, by `DRAWS` draws.
+    misordered : float
+        Expected number of neighbours by mean who are in the wrong order.
+    widest : tuple of int
+        The two whose difference is known the least.
+    widest_error : float
+        Standard error of that difference.
+    """
+
+    leader: int
+    leader_best: float
+    misordered: float
+    widest: tuple[int, int]
+    widest_error: float
+
+
+def unsure_of(belief: Belief, streams: Streams) -> Unsure:
+    """Return how unsure a belief is about players, the best first."""
+    v, mean = belief.covariance, belief.mean
+    own = np.diag(v)
+    neighbours = np.maximum(own[:-1] + own[1:] - 2.0 * np.diag(v, 1), 0.0)
+    order = misordered(-np.diff(mean), np.sqrt(neighbours))
+    widest, first, second = -1.0, 0, 0
+    for k in range(len(mean) - 1):
+        spread = own[k] + own[k + 1 :] - 2.0 * v[k, k + 1 :]
+        place = int(spread.argmax())
+        if spread[place] > widest:
+            widest, first, second = float(spread[place]), k, k + 1 + place
+    best = leader_best(belief, 0, streams)
+    return Unsure(0, best, float(order), (first, second), float(np.sqrt(max(widest, 0.0))))
+
+
+def misordered(leads: Floats, errors: Floats) -> float:
+    """Return the expected number of differences, named by their sign, that have the other one."""
+    sure = np.where(leads == 0.0, 0.0, np.inf)
+    ratio = np.divide(np.abs(leads), errors, out=sure, where=errors > 0.0)
+    return float(ndtr(-ratio).sum())
+
+
+def leader_best(belief: Belief, leader: int, streams: Streams) -> float:
+    """Return the probability that a player is the best, by `DRAWS` draws.
+
+    Rivals are drawn one by one, the nearest first, until one is above him.
+    """
+    v, mean = belief.covariance, belief.mean
+    own = np.diag(v)
+    gaps = mean[leader] - mean
+    spread = np.maximum(own + own[leader] - 2.0 * v[leader], 0.0)
+    ratio = np.divide(gaps, np.sqrt(spread), out=np.full_like(gaps, np.inf), where=spread > 0.0)
+    rivals = np.argsort(ratio, kind="stable")
+    rivals = rivals[rivals != leader]
+    further = np.cumsum(ndtr(-ratio[rivals])[::-1])[::-1]
+    rivals = rivals[further > _NEGLIGIBLE]
+    n = rivals.size
+    if n == 0:
+        return 1.0
+    # Of the leads over the rivals; a ridge far below all that is shown, as some may be tied.
+    to_leader = v[rivals, leader]
+    covariance = v[np.ix_(rivals, rivals)] - to_leader - to_leader[:, None] + own[leader]
+    covariance[range(n), range(n)] += 1e-9 * spread.max() + 1e-12
+    root = np.ascontiguousarray(cholesky(covariance, lower=True))
+    words = streams.words(None, BEST)
+    return times_ahead(root, gaps[rivals], DRAWS, words, np.empty(n), np.empty(_POOL)) / DRAWS

@@ -1,0 +1,76 @@
+"""How pairs to play next are chosen, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from valmatch.errors import InputError, option
+from valmatch.inputs import arguments
+from valmatch.policies.joint.belief import GOALS
+from valmatch.policies.registry import JOINT
+
+POLICY = "knowledge_gradient"
+"""The default policy, and the one that has a goal."""
+
+
+@dataclass(frozen=True)
+class NextOptions:
+    """How pairs to play next are chosen; checked.
+
+    Attributes
+    ----------
+    policy : str
+        What a pair is worth, see `valmatch.policies.registry.JOINT`.
+    goal : str or None
+        What for, under the knowledge gradient: best (the default), order or widest.
+    batch : int
+        How many pairs.
+    once : bool
+        Whether each player is in one pair at most.
+    allowed : Path or None
+        A file of the pairs that may play.
+    without, new : sequence of str
+        Players who are not there; players who are not rated yet.
+    explore : float
+        Probability that a pair is drawn instead.
+    seed : int
+        Of all that is drawn.
+
+    Raises
+    ------
+    InputError
+        If one of them cannot be used.
+    """
+
+    policy: str = POLICY
+    goal: str | None = None
+    batch: int = 10
+    once: bool = False
+    allowed: Path | None = None
+    without: Sequence[str] = ()
+    new: Sequence[str] = ()
+    explore: float = 0.0
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        arguments.one_of("policy", self.policy, JOINT)
+        if self.goal is not None:
+            arguments.one_of("goal", self.goal, GOALS)
+            if self.policy != POLICY:
+                what = f"{self.goal} goes with {option('policy')} {POLICY} (not {self.policy})"
+                raise InputError(f"{option('goal')}: {what}")
+        arguments.whole("batch", self.batch)
+        arguments.share("explore", self.explore)
+        arguments.whole("seed", self.seed)
+        for argument, names in (("without", self.without), ("new", self.new)):
+            if "" in names:
+                raise InputError(f"{option(argument)}: a name is empty")
+            if twice := [name for k, name in enumerate(names) if name in names[:k]]:
+                raise InputError(f"{option(argument)}: {twice[0]} is there twice")
+
+    @property
+    def goal_of_policy(self) -> str:
+        """The goal, empty of a policy that has none."""
+        return (self.goal or GOALS[0]) if self.policy == POLICY else ""

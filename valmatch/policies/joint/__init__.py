@@ -1,0 +1,1 @@
+"""Which pairs to play next, by a belief about all players together."""

@@ -1,0 +1,51 @@
+"""How often a leader is above all rivals, by draws from a normal belief."""
+
+from __future__ import annotations
+
+from valmatch.draws.ziggurat import fill_normal
+from valmatch.kernels.arrays import Floats, Words
+from valmatch.kernels.compilation import at, unallocating
+
+
+@unallocating
+def times_ahead(
+    root: Floats, gaps: Floats, draws: int, words: Words, normals: Floats, pool: Floats
+) -> int:
+    """Return in how many draws no lead is below 0.
+
+    Parameters
+    ----------
+    root : (n, n) ndarray
+        Lower root of the covariance of the leads.
+    gaps : (n,) ndarray
+        Their means; those that are most likely below 0 are best the first, for a draw ends there.
+    draws : int
+        How many draws.
+    words : ndarray of uint64
+        The stream of the normal numbers.
+    normals : (n,) ndarray
+        Scratch.
+    pool : (m,) ndarray
+        Scratch: normal numbers are drawn so many at a time.
+    """
+    ahead, taken = 0, pool.size
+    for _ in range(draws):
+        above = True
+        for k in range(gaps.size):
+            if taken == pool.size:
+                fill_normal(words, pool)
+                taken = 0
+            normals[at(k)] = pool[at(taken)]
+            taken += 1
+            # In two sums, as each addition waits for the one before it.
+            even, odd, whole = gaps[at(k)], 0.0, (k + 1) // 2 * 2
+            for c in range(0, whole, 2):
+                even += root[at(k), at(c)] * normals[at(c)]
+                odd += root[at(k), at(c + 1)] * normals[at(c + 1)]
+            if whole == k:
+                even += root[at(k), at(k)] * normals[at(k)]
+            if even + odd < 0.0:
+                above = False
+                break
+        ahead += above
+    return ahead
