@@ -15,6 +15,7 @@ import valmatch
 from valmatch.execution.run_options import ReplicateKeywords, RunKeywords, ShardKeywords
 from valmatch.game_logs.duels import SprtKeywords
 from valmatch.game_logs.options import LogKeywords, PredictKeywords
+from valmatch.game_logs.planning.planning import PlanKeywords
 from valmatch.kernels.lazy_exports import names_of
 
 LOG = "game,winner,loser\n1,ann,bob\n2,ann,cy\n3,cy,bob\n"
@@ -294,6 +295,7 @@ def test_every_public_function_documents_its_arguments() -> None:
         "compare_ratings",
         "predict_games",
         "sprt_games",
+        "plan_games",
         "load",
         "plot",
     ):
@@ -360,6 +362,7 @@ def keywords_of(function: Callable[..., object]) -> set[str]:
         LogKeywords,
         PredictKeywords,
         SprtKeywords,
+        PlanKeywords,
     ]
     names = {f"Unpack[{kind.__name__}]": set(kind.__annotations__) for kind in kinds}
     annotation = function.__annotations__.get("keywords")

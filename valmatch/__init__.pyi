@@ -16,6 +16,8 @@ from valmatch.game_logs.comparison.result import RatingComparison as RatingCompa
 from valmatch.game_logs.duels import sprt_games as sprt_games
 from valmatch.game_logs.next_pairs.choosing import next_pairs as next_pairs
 from valmatch.game_logs.next_pairs.result import NextPairs as NextPairs
+from valmatch.game_logs.planning.planning import plan_games as plan_games
+from valmatch.game_logs.planning.result import PlannedGames as PlannedGames
 from valmatch.game_logs.prediction.predicting import PredictedGames as PredictedGames
 from valmatch.game_logs.prediction.predicting import predict_games as predict_games
 from valmatch.game_logs.rating import RatedLog as RatedLog

@@ -18,6 +18,7 @@ COMPARE: Words = ("compare", "valorant", "--set", "team_diff=300", "-n", "2")
 OPTIMIZE: Words = ("optimize", "valorant-20min", "--budget", "100")
 COMBINE: Words = ("combine", "out", "shard")
 RATE: Words = ("rate", LOG)
+PLAN: Words = ("plan", "--players", "3", "--spread", "9", "--best", "0.3", "--replications", "2")
 SPRT: Words = ("sprt", "--counts", "20,60,22")
 
 WRITING: Sequence[Words] = (REPLICATE, SIMULATE, COMPARE, OPTIMIZE, RATE)
@@ -242,6 +243,21 @@ BAD: Sequence[tuple[Words, str, Words]] = (
     (RATE, "--tune", TUNE),
     ((*RATE, "--tune", "T"), "--train", LEVEL),
     (RATE, "--burn-in", WHOLE),
+    (PLAN, "--players", ("1", "501", *POSITIVE)),
+    (PLAN, "--spread", ("-1", "1e7", *ELO[:3], *ELO[4:])),
+    (PLAN, "--best", LEVEL),
+    (PLAN, "--shown", ("0.5", *LEVEL)),
+    (PLAN, "--half-width", ("10", "0", *ELO[:3])),
+    (PLAN, "--draws", ("1", "-0.1", "2", *ELO[:3])),
+    (PLAN, "--prior", ("0", "-1", "word", "", *ELO[:3])),
+    (PLAN, "--policy", NAME),
+    (PLAN, "--goal", ("best", *NAME)),
+    (PLAN, "--replications", ("1", *POSITIVE)),
+    (PLAN, "--max-games", ("1", *POSITIVE)),
+    (PLAN, "--batch", POSITIVE),
+    (PLAN, "--level", LEVEL),
+    (PLAN, "--seed", WHOLE),
+    (PLAN, "--workers", POSITIVE),
     (SPRT[:1], "--counts", COUNTS),
     (SPRT, "--elo0", ("5", *ELO)),
     (SPRT, "--elo1", ("0", "-3", *ELO)),

@@ -36,6 +36,7 @@ MODULES = {
     "status": "status",
     "rate": "rate",
     "predict": "predict",
+    "plan": "plan",
     "sprt": "sprt",
     "next": "next",
     "plot": "plot",

@@ -41,6 +41,7 @@ DRAWERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("design", ""): ("design",),
     ("optimize", ""): ("optimization.study",),
     ("rate", ""): ("rate",),
+    ("plan", ""): ("plan",),
     ("rules replay", ""): ("replay",),
 }
 """Modules whose `draw` makes the figures of what a command wrote of a model ("": of any)."""

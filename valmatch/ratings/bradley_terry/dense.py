@@ -366,7 +366,7 @@ def wins_go_round(counts: Counts, space: Space) -> bool:
 @unallocating
 def _begin(counts: Counts, frame: Frame, space: Space) -> int:
     """Return how many parameters there are to fit, ln nu where it begins; -1: no estimate."""
-    used = frame.basis.shape[1]
+    used = int(frame.basis.shape[1])
     drawn = counts.drawn.sum()
     if frame.ruled == 0 and not linked(counts, True, space):
         return -1
