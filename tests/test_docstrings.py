@@ -23,6 +23,7 @@ MODULES = [
 
 WITH_EXAMPLES = {
     "control_variates",
+    "crossing",
     "davidson",
     "elo",
     "elo_goals",

@@ -204,7 +204,7 @@ SCHEDULER: Words = (
 )
 
 COUNTS: Words = ("", ",", "1", "1,2", "1,2,3,4", "1,2,3,", "-1,2,3", "1,nan,3", "1.5,2,3", "0,0,0")
-COUNTS += (f"1,2,{HUGE}", "\N{SUPERSCRIPT TWO},1,1", "1;2;3", "1,2,3\n", *WORDS)
+COUNTS += (f"1,2,{HUGE}", "\N{SUPERSCRIPT TWO},1,1", "1;2;3", "1,\n,3", *WORDS)
 
 ELO: Words = ("nan", "inf", "1e400", "3000", "1_0", "", *ESCAPES, LONG)
 

@@ -221,6 +221,26 @@ def test_a_plan_is_drawn(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("summary.json", '"aim"', '"aims"'),
+        ("summary.json", '"games": ', '"games": "x", "of": '),
+        ("plan.csv", "coverage", "covered"),
+        ("plan.csv", ",0.", ",x"),
+    ],
+)
+def test_a_damaged_plan_is_refused(name: str, old: str, new: str, tmp_path: Path) -> None:
+    assert valmatch("plan", *SMALL, "--out", tmp_path / "out").code == 0
+    file = tmp_path / "out" / name
+    file.write_text(file.read_text().replace(old, new))
+    done = valmatch("plot", tmp_path / "out")
+    assert done.code == 2
+    (line,) = done.err.splitlines()
+    assert name in line
+    assert not list((tmp_path / "out").glob("*.png"))
+
+
+@pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (["--best", "0.9"], "--players: is missing (allowed: --players and --spread, or a folder"),

@@ -43,11 +43,12 @@ def draw(run: RunFiles) -> dict[str, Figure]:
             _line(shares, table, name, reach, COLOURS[k], what)
         shares.set_ylim(-0.02, 1.02)
         _mark(widths if aim == "half_width" else shares, value, summary)
+        said = _said(summary)
     label(widths, "games", f"half-width of {level:.6g} intervals [points]")
     label(shares, "games", "share")
     legend_below(figure, *shares.get_legend_handles_labels())
     heading = f"plan, {facts}" + (f", {run.remark}" if run.remark else "")
-    head(figure, heading, _said(summary))
+    head(figure, heading, said)
     return {"plan": figure}
 
 

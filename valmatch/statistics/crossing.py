@@ -50,8 +50,8 @@ def crossing(games: Ints, values: Floats, goal: float, rising: bool) -> float:
 
     Examples
     --------
-    >>> crossing(np.array([100, 200, 400]), np.array([0.5, 0.7, 0.9]), 0.8, True)
-    282.842712474619
+    >>> round(crossing(np.array([100, 200, 400]), np.array([0.5, 0.7, 0.9]), 0.8, True), 3)
+    282.843
     """
     if not len(values):
         return math.inf
